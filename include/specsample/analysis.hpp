@@ -1,0 +1,11 @@
+// Floor 2, analysis: how often drafts are accepted, what that is worth, and how it is counted.
+#pragma once
+
+#include <specsample/analysis/acceptance.hpp>       // IWYU pragma: export
+#include <specsample/analysis/best_lookahead.hpp>   // IWYU pragma: export
+#include <specsample/analysis/estimate.hpp>         // IWYU pragma: export
+#include <specsample/analysis/expected_tokens.hpp>  // IWYU pragma: export
+#include <specsample/analysis/rates.hpp>            // IWYU pragma: export
+#include <specsample/analysis/speedup.hpp>          // IWYU pragma: export
+#include <specsample/analysis/tally.hpp>            // IWYU pragma: export
+#include <specsample/analysis/verify_cost.hpp>      // IWYU pragma: export

@@ -1,0 +1,151 @@
+// What happened over many rounds, in counters with fixed meanings.
+//
+//   RoundCounts   what one round contributes
+//   Tally         the sums, per position too, and the rates that may be read from them
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <vector>
+
+#include <specsample/analysis/estimate.hpp>
+
+namespace specsample {
+
+/// What one round contributes to a `Tally`; counted after the round was cut, so of what was really emitted.
+struct RoundCounts {
+    Index proposed = 0;   ///< drafted tokens shown to verification
+    Index evaluated = 0;  ///< positions decided: the accepted ones, and the rejected one if there is one
+    Index accepted = 0;   ///< drafted tokens emitted: the first `accepted` positions
+    Index tokens = 0;     ///< tokens emitted: accepted + 1, or accepted if there is no last token
+    Last last = Last::stopped;
+
+    friend bool operator==(const RoundCounts&, const RoundCounts&) = default;
+};
+
+/// Decisions at one position of the round.
+struct PositionCounts {
+    Index evaluated = 0;
+    Index accepted = 0;
+
+    friend bool operator==(const PositionCounts&, const PositionCounts&) = default;
+};
+
+/// Counters over rounds. A round is one draft and one verification, so `rounds` is the number of target passes.
+///
+/// `evaluated` counts decisions, not drafted tokens: a position after a rejection, or past a stop, was never decided
+/// and is in `proposed` only. In a tree a position is a depth: it is accepted if one of its children is, and
+/// `proposed` counts all nodes. Every rate is a ratio of sums, never a mean of ratios, so that tallies can be merged in
+/// any order. Tallies are equal when all their counters are.
+///
+/// A good acceptance does not show that a text follows the target's law: judging drafts with a wrong draft law
+/// raises it.
+struct Tally {
+    Index rounds = 0;     ///< verifications = target passes
+    Index proposed = 0;   ///< sum of RoundCounts::proposed
+    Index evaluated = 0;  ///< sum of RoundCounts::evaluated = accepted + rejections
+    Index accepted = 0;   ///< sum of RoundCounts::accepted
+    Index recovered = 0;  ///< rounds whose last token was drawn from a residual
+    Index bonus = 0;      ///< rounds whose last token came after a full acceptance
+    Index matched = 0;    ///< rounds whose last token was the target's own choice, where a match walk left the draft
+    Index stopped = 0;    ///< rounds without a last token
+    Index tokens = 0;     ///< tokens emitted = accepted + recovered + bonus + matched
+    /// Per 0-based position in the round; as many as the longest proposal had tokens.
+    std::vector<PositionCounts> positions;
+
+    /// Make room for rounds that propose up to `lookahead` tokens, so that even the first `record` allocates nothing.
+    /// @throws std::invalid_argument if lookahead is negative
+    void reserve(Index lookahead) {
+        detail::require(lookahead >= 0, "Tally::reserve", "lookahead", lookahead, "0 or more");
+        positions.reserve(static_cast<std::size_t>(lookahead));
+    }
+
+    /// Add one round.
+    /// @throws std::invalid_argument, with nothing added, unless 0 <= accepted <= evaluated <= proposed,
+    ///         evaluated <= accepted + 1, and tokens = accepted + 1 (accepted in a stopped round)
+    /// @cost   O(evaluated); allocates only for a proposal longer than all before
+    void record(const RoundCounts& round) {
+        check(round);
+        grow(static_cast<std::size_t>(round.proposed));
+        ++rounds;
+        proposed += round.proposed;
+        evaluated += round.evaluated;
+        accepted += round.accepted;
+        tokens += round.tokens;
+        ++rounds_ending(round.last);
+        for (Index i = 0; i < round.evaluated; ++i) ++positions[static_cast<std::size_t>(i)].evaluated;
+        for (Index i = 0; i < round.accepted; ++i) ++positions[static_cast<std::size_t>(i)].accepted;
+    }
+
+    /// Add all rounds of another tally, as if they had been recorded here.
+    Tally& operator+=(const Tally& other) {
+        grow(other.positions.size());
+        rounds += other.rounds;
+        proposed += other.proposed;
+        evaluated += other.evaluated;
+        accepted += other.accepted;
+        recovered += other.recovered;
+        bonus += other.bonus;
+        matched += other.matched;
+        stopped += other.stopped;
+        tokens += other.tokens;
+        for (std::size_t i = 0; i < other.positions.size(); ++i) {
+            positions[i].evaluated += other.positions[i].evaluated;
+            positions[i].accepted += other.positions[i].accepted;
+        }
+        return *this;
+    }
+
+    /// Conditional acceptance over all positions, accepted / evaluated, with its interval: see `estimate_acceptance`.
+    /// @edge nothing evaluated: value 0, interval [0, 1]
+    [[nodiscard]] Estimate acceptance(double z = z95) const { return estimate_acceptance(accepted, evaluated, z); }
+
+    /// Conditional acceptance at one 0-based position: of the rounds that decided it, those that accepted it.
+    /// @throws std::invalid_argument if the position is negative
+    /// @edge   a position that no round decided: value 0, interval [0, 1]
+    [[nodiscard]] Estimate acceptance_at(Index position, double z = z95) const {
+        detail::require(position >= 0, "Tally::acceptance_at", "position", position, "0 or more");
+        if (position >= std::ssize(positions)) return estimate_acceptance(0, 0, z);
+        const PositionCounts& at = positions[static_cast<std::size_t>(position)];
+        return estimate_acceptance(at.accepted, at.evaluated, z);
+    }
+
+    /// Mean tokens emitted per round, so per target pass; plain decoding has 1.
+    /// @edge no rounds: 0
+    [[nodiscard]] double tokens_per_round() const {
+        return rounds == 0 ? 0.0 : static_cast<double>(tokens) / static_cast<double>(rounds);
+    }
+
+    friend bool operator==(const Tally&, const Tally&) = default;
+
+  private:
+    static void check(const RoundCounts& round) {
+        constexpr auto where = "Tally::record";
+        detail::require(round.accepted >= 0, where, "accepted", round.accepted, "0 or more");
+        detail::require(round.evaluated == round.accepted || round.evaluated == round.accepted + 1, where, "evaluated",
+                        round.evaluated, "accepted or accepted + 1: a round ends at its first rejection");
+        detail::require(round.evaluated <= round.proposed, where, "evaluated", round.evaluated, "proposed at most");
+        detail::require(round.tokens == round.accepted + (round.last == Last::stopped ? 0 : 1), where, "tokens",
+                        round.tokens, "accepted + 1, or accepted in a stopped round");
+    }
+
+    void grow(std::size_t size) {
+        if (size > positions.size()) positions.resize(size);
+    }
+
+    Index& rounds_ending(Last last) {
+        switch (last) {
+            case Last::recovered:
+                return recovered;
+            case Last::bonus:
+                return bonus;
+            case Last::matched:
+                return matched;
+            case Last::stopped:
+                break;
+        }
+        return stopped;
+    }
+};
+
+}  // namespace specsample

@@ -1,0 +1,58 @@
+// What a target pass over several positions costs, in passes over one position.
+//
+//   FlatCost     every pass costs the same: the textbook's assumption (a pass bound by reading weights)
+//   VerifyCost   that, any callable (n) -> cost(n)/cost(1), or a table of measured times
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <string_view>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/types.hpp>
+
+namespace specsample {
+
+/// Measured times of passes over 1, 2, 3, ... positions, in any unit: entry n - 1 over entry 0 is the cost of n.
+template <class Cost>
+concept CostTable = std::convertible_to<const Cost&, std::span<const double>>;
+
+/// A callable that gives cost(n)/cost(1) for n = 1, 2, ...; it is used as given, so it should give 1 for n = 1.
+template <class Cost>
+concept CostCurve = requires(const Cost& cost, Index positions) {
+    { cost(positions) } -> std::convertible_to<double>;
+};
+
+template <class Cost>
+concept VerifyCost = CostTable<Cost> || CostCurve<Cost>;
+
+/// Verifying n positions costs one plain pass. True while weights dominate; two-core CPU engines measured 1.1 to
+/// 3.2 at n = 5, enough to change the best lookahead, down to 0.
+struct FlatCost {
+    constexpr double operator()(Index) const { return 1.0; }
+};
+
+namespace detail {
+
+/// cost(positions) / cost(1), checked; `where` names the caller in errors.
+template <VerifyCost Cost>
+[[nodiscard]] double pass_cost(std::string_view where, const Cost& cost, Index positions) {
+    double relative;
+    if constexpr (CostTable<Cost>) {
+        const std::span<const double> times = cost;
+        require(positions <= std::ssize(times), where, "size of the verify_cost table", std::ssize(times),
+                "at least lookahead + 1");
+        relative = times[static_cast<std::size_t>(positions - 1)] / times.front();
+    } else {
+        relative = cost(positions);
+    }
+    require(relative > 0 && std::isfinite(relative), where, "verify_cost", relative, "finite and above 0");
+    return relative;
+}
+
+}  // namespace detail
+
+}  // namespace specsample

@@ -1,0 +1,10 @@
+// Floor 0: the nouns and the contract.
+#pragma once
+
+#include <specsample/core/config.hpp>    // IWYU pragma: export
+#include <specsample/core/contract.hpp>  // IWYU pragma: export
+#include <specsample/core/fault.hpp>     // IWYU pragma: export
+#include <specsample/core/number.hpp>    // IWYU pragma: export
+#include <specsample/core/row.hpp>       // IWYU pragma: export
+#include <specsample/core/rows.hpp>      // IWYU pragma: export
+#include <specsample/core/types.hpp>     // IWYU pragma: export

@@ -1,0 +1,96 @@
+// Bad data in a round: which row, what is wrong with it, and the sentence that says so.
+//
+//   RowFault   a value; a round that met bad data carries one and commits nothing
+//   Fault      what Sampler throws: the same, with every token that was emitted before
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/types.hpp>
+
+namespace specsample {
+
+/// Whose data it was.
+enum class Party { draft, target, limits };
+
+/// What was wrong.
+enum class Cause {
+    wrong_count,         ///< `value` rows or laws were given for a round that has `bound`
+    empty,               ///< a row without entries
+    wrong_size,          ///< a row of `value` entries in a round whose rows have `bound`
+    not_finite,          ///< `value` (NaN or infinite) at `id`
+    negative,            ///< `value` at `id`
+    above_one,           ///< `value` at `id`
+    not_normalised,      ///< the row sums to `value`, further than `bound` from 1
+    logits,              ///< the same, and its entries cannot be probabilities
+    zero_at_token,       ///< a row that gives its own drafted token `id` no probability
+    outside_vocabulary,  ///< token `value` with a vocabulary of `bound`
+};
+
+/// Bad data, named: `row` is the position in the round, or the place in limits.stop_tokens.
+struct RowFault {
+    Party party = Party::target;
+    Cause cause = Cause::empty;
+    Index row = 0;
+    double value = 0;
+    double bound = 0;
+    Index id = 0;
+};
+
+/// The sentence for a fault: what it is, and what it must be.
+[[gnu::cold]] inline std::string message(const RowFault& fault) {
+    using detail::to_text;
+    const bool draft = fault.party == Party::draft;
+    const std::string row = std::string(draft ? "draft" : "target") + " row " + to_text(fault.row);
+    const auto whole = [](double value) { return to_text(static_cast<std::int64_t>(value)); };
+    switch (fault.cause) {
+        case Cause::wrong_count:
+            return std::string(draft ? "the number of laws is " : "the number of target rows is ") +
+                   whole(fault.value) + ", but must be " + whole(fault.bound) +
+                   (draft ? ", one per drafted token" : ", one per position");
+        case Cause::empty:
+            return row + " is empty, but must hold one probability per token of the vocabulary";
+        case Cause::wrong_size:
+            return row + " has " + whole(fault.value) + " entries, but must have " + whole(fault.bound) +
+                   " like the first target row";
+        case Cause::not_finite:
+            return row + " is " + to_text(fault.value) + " at id " + to_text(fault.id) + ", but must be finite";
+        case Cause::negative:
+            return row + " is " + to_text(fault.value) + " at id " + to_text(fault.id) + ", but must be non-negative";
+        case Cause::above_one:
+            return row + " is " + to_text(fault.value) + " at id " + to_text(fault.id) + ", but must be at most 1";
+        case Cause::not_normalised:
+            return row + " sums to " + to_text(fault.value) + ", but must sum to 1 within " + to_text(fault.bound);
+        case Cause::logits:
+            return row + " sums to " + to_text(fault.value) +
+                   ": these look like logits; return specsample::softmax(logits, temperature)";
+        case Cause::zero_at_token:
+            return row + " is 0 at its own drafted token " + to_text(fault.id) +
+                   ", but must be the row that the token was drawn from";
+        case Cause::outside_vocabulary:
+            return (fault.party == Party::limits ? "limits.stop_tokens[" + to_text(fault.row) + "]"
+                                                 : "drafted token " + to_text(fault.row)) +
+                   " is " + whole(fault.value) + ", but must be inside the vocabulary [0, " + whole(fault.bound) + ")";
+    }
+    return row + " is bad";
+}
+
+/// Bad data met by Sampler. Nothing of the faulty round was committed; `emitted` is all that this call had
+/// written before it.
+class Fault : public std::invalid_argument {
+  public:
+    Fault(const RowFault& found, std::vector<Token> emitted_before)
+        : std::invalid_argument("specsample::Sampler: " + message(found)),
+          fault(found),
+          emitted(std::move(emitted_before)) {}
+
+    RowFault fault;
+    std::vector<Token> emitted;
+};
+
+}  // namespace specsample

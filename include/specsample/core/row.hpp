@@ -1,0 +1,75 @@
+// One position's distribution, as users hold it, seen as one kind of array.
+//
+//   Row             what functions take: any Eigen vector expression, or contiguous memory of floating-point numbers
+//   as_row(row)     the same numbers as a column array: a Map where there is memory, the expression itself otherwise
+//   row_view_t<R>   the type of that view
+//   Integer         token ids at the boundary: any integral type
+#pragma once
+
+#include <concepts>
+#include <span>
+#include <type_traits>
+
+#include <specsample/core/types.hpp>
+
+namespace specsample {
+
+/// Scalars a row may hold. Sums and decisions are double whatever the row is stored in.
+template <class T>
+concept Floating = std::floating_point<T> || std::same_as<T, Eigen::half> || std::same_as<T, Eigen::bfloat16>;
+
+/// Token ids at the boundary.
+template <class T>
+concept Integer = std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool>;
+
+/// An Eigen vector expression: a row or a column known as such at compile time.
+template <class R>
+concept EigenRow = requires(const R& row) { []<class Derived>(const Eigen::DenseBase<Derived>&) {}(row); } &&
+                   bool(R::IsVectorAtCompileTime) && Floating<typename R::Scalar>;
+
+/// Contiguous memory that knows its size: std::vector, std::span, std::array.
+template <class R>
+concept ContiguousRow = !EigenRow<R> && requires(const R& row) { std::span(row); } &&
+                        Floating<typename decltype(std::span(std::declval<const R&>()))::value_type>;
+
+/// One position's distribution over the vocabulary.
+template <class R>
+concept Row = EigenRow<std::remove_cvref_t<R>> || ContiguousRow<std::remove_cvref_t<R>>;
+
+namespace detail {
+
+template <class Scalar>
+using Column = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
+template <class Scalar>
+using StridedColumn = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>, Eigen::Unaligned, Eigen::InnerStride<>>;
+
+template <class R>
+inline constexpr bool has_memory = bool(Eigen::internal::traits<R>::Flags & Eigen::DirectAccessBit);
+
+}  // namespace detail
+
+/// The numbers of `row` as a column array, without a copy.
+/// @edge an expression without memory is kept as an expression: it lives as long as its operands do
+template <Row R>
+auto as_row(const R& row) {
+    if constexpr (ContiguousRow<R>) {
+        const auto memory = std::span(row);
+        using Scalar = typename decltype(memory)::value_type;
+        return detail::Column<Scalar>(memory.data(), static_cast<Index>(memory.size()));
+    } else if constexpr (!detail::has_memory<R>) {
+        return row.reshaped().array();
+    } else if constexpr (R::InnerStrideAtCompileTime == 1) {
+        return detail::Column<typename R::Scalar>(row.derived().data(), row.size());
+    } else {
+        return detail::StridedColumn<typename R::Scalar>(row.derived().data(), row.size(),
+                                                         Eigen::InnerStride<>(row.derived().innerStride()));
+    }
+}
+
+template <Row R>
+using row_view_t = decltype(as_row(std::declval<const std::remove_cvref_t<R>&>()));
+
+template <Row R>
+using row_scalar_t = typename row_view_t<R>::Scalar;
+
+}  // namespace specsample

@@ -1,0 +1,99 @@
+// Several rows, by number: a matrix, a container or a callable.
+//
+//   element(source, i)   row i
+//   RowSource            what verify takes rows from
+//   HeldRow              one of its rows, kept for as long as somebody works on it
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <specsample/core/row.hpp>
+
+namespace specsample {
+namespace detail {
+
+template <class R>
+concept EigenMatrix = requires(const R& rows) { []<class D>(const Eigen::DenseBase<D>&) {}(rows); };
+/// Eigen objects that own their numbers, and those that view somebody's. Any other expression may hold temporaries.
+template <class R>
+concept EigenOwner = requires(const R& rows) { []<class D>(const Eigen::PlainObjectBase<D>&) {}(rows); };
+template <class R>
+concept EigenView = requires(const R& rows) { []<class P, int O, class S>(const Eigen::Map<P, O, S>&) {}(rows); };
+
+template <class R>
+inline constexpr bool is_span = false;
+template <class T, std::size_t N>
+inline constexpr bool is_span<std::span<T, N>> = true;
+
+template <class Source>
+concept Indexed = requires(Source& source) { source[std::size_t{}]; };
+
+/// Element i of a matrix, a callable or a container.
+template <class Source>
+decltype(auto) element(Source& source, Index i) {
+    if constexpr (EigenMatrix<std::remove_cvref_t<Source>>) {
+        return source.row(i);
+    } else if constexpr (std::invocable<Source&, Index>) {
+        return source(i);
+    } else {
+        return source[static_cast<std::size_t>(i)];
+    }
+}
+
+template <class Source>
+using Element = decltype(element(std::declval<Source&>(), Index{}));
+
+/// How many elements a source has, if it can tell.
+template <class Source>
+std::optional<Index> element_count(const Source& source) {
+    if constexpr (EigenMatrix<Source>) {
+        return source.rows();
+    } else if constexpr (requires { source.size(); }) {
+        return static_cast<Index>(source.size());
+    } else {
+        return std::nullopt;
+    }
+}
+
+/// Does every element exist already, so that a check can pass over all of them without computing any?
+template <class Source>
+inline constexpr bool is_supplied = EigenMatrix<std::remove_cvref_t<Source>> || !std::invocable<Source&, Index>;
+
+/// A row for as long as somebody stands on it: a view of the giver's memory, or the row itself if it came by value.
+template <class Answer>
+class HeldRow {
+    static constexpr bool by_value =
+        !std::is_reference_v<Answer> && (EigenOwner<Answer> || (ContiguousRow<Answer> && !is_span<Answer>));
+    using Stored = std::conditional_t<by_value, std::remove_cvref_t<Answer>, row_view_t<Answer>>;
+
+    static Stored store(Answer&& row) {
+        if constexpr (by_value) {
+            return std::move(row);
+        } else {
+            return as_row(row);
+        }
+    }
+
+  public:
+    explicit HeldRow(Answer&& row) : row_(store(std::forward<Answer>(row))) {}
+
+    auto view() const { return as_row(row_); }
+
+  private:
+    Stored row_;
+};
+
+}  // namespace detail
+
+/// Rows by position: a matrix, anything indexed [i], or a callable of i.
+template <class R>
+concept RowSource = (detail::EigenMatrix<std::remove_cvref_t<R>> || std::invocable<R&, Index> ||
+                     detail::Indexed<R>)&&requires(R& rows, Index i) {
+    { detail::element(rows, i) } -> Row;
+};
+
+}  // namespace specsample

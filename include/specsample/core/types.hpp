@@ -1,0 +1,30 @@
+// The nouns: what a token, an index and a stored batch of rows are, and how a round may end.
+#pragma once
+
+#include <cstdint>
+
+#include <specsample/core/config.hpp>
+
+namespace specsample {
+
+/// A token id. Boundaries take any integral type; inside, ids are 32 bits.
+using Token = std::int32_t;
+
+/// Sizes and positions, signed as in Eigen.
+using Index = Eigen::Index;
+
+/// A batch of rows: one position per row, contiguous in memory.
+template <class Scalar>
+using RowMajorMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowMajorMatrixXf = RowMajorMatrix<float>;
+using RowMajorMatrixXd = RowMajorMatrix<double>;
+
+/// What the last token of a round is: at most one token follows the accepted ones.
+enum class Last {
+    recovered,  ///< drawn from the residual after a rejection
+    bonus,      ///< drawn from the target after every drafted token was accepted
+    matched,    ///< the target's own choice, where a match walk left the draft
+    stopped     ///< none: a stop token, a budget or the caller cut the round among its accepted tokens
+};
+
+}  // namespace specsample

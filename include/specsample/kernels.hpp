@@ -1,0 +1,9 @@
+// Floor 1: rows to numbers, weights and a coin to a token. All the SIMD.
+#pragma once
+
+#include <specsample/kernels/argmax.hpp>   // IWYU pragma: export
+#include <specsample/kernels/draw.hpp>     // IWYU pragma: export
+#include <specsample/kernels/inspect.hpp>  // IWYU pragma: export
+#include <specsample/kernels/overlap.hpp>  // IWYU pragma: export
+#include <specsample/kernels/softmax.hpp>  // IWYU pragma: export
+#include <specsample/kernels/weights.hpp>  // IWYU pragma: export

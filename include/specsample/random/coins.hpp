@@ -1,0 +1,93 @@
+// The coins of a round: keyed ones, and those of a generator that an engine already owns.
+//
+//   Coin       one address; 53-bit uniforms
+//   Coins      the keyed source of a round, bound to (seed, request, round start)
+//   BitCoins   the same seam over any std::uniform_random_bit_generator (spelt out here: <random> is heavy)
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+
+#include <specsample/random/address.hpp>
+
+namespace specsample {
+
+/// The coin at one address: a pure function, free to copy and to ask again.
+class Coin {
+  public:
+    constexpr explicit Coin(const Address& address) noexcept : address_(address) {}
+
+    /// 64 random bits, for integer inverse CDFs.
+    constexpr std::uint64_t bits(std::uint32_t lane = 0) const {
+        const PhiloxCounter block = random_bits(address_, lane);
+        return std::uint64_t{block[0]} << 32 | block[1];
+    }
+    /// Uniform on the multiples of 2^-53 in [0, 1): for tests `u * q < p`, which 0 must pass and 1 must not.
+    constexpr double uniform(std::uint32_t lane = 0) const { return static_cast<double>(bits(lane) >> 11) * 0x1p-53; }
+    /// Uniform in (0, 1): for logarithms.
+    constexpr double open_uniform(std::uint32_t lane = 0) const {
+        return (static_cast<double>(bits(lane) >> 11) + 0.5) * 0x1p-53;
+    }
+
+  private:
+    Address address_;
+};
+
+/// The keyed coins of one round. The round start is part of every address: a rule may look at tokens beyond
+/// those it emits, and reusing their noise in the next round would bias the text.
+class Coins {
+  public:
+    constexpr Coins(std::uint64_t seed, std::uint64_t request, Index round_start)
+        : seed_(seed), request_(checked_request(request)), round_start_(round_start) {}
+
+    constexpr Coin at(Purpose purpose, Index node) const {
+        return Coin({.seed = seed_, .request = request_, .position = round_start_, .purpose = purpose, .node = node});
+    }
+
+  private:
+    std::uint64_t seed_;
+    std::uint64_t request_;
+    Index round_start_;
+};
+
+/// The standard's uniform random bit generators.
+template <class G>
+concept BitGenerator = std::invocable<G&> && std::unsigned_integral<std::invoke_result_t<G&>> && requires {
+    { G::min() } -> std::same_as<std::invoke_result_t<G&>>;
+    { G::max() } -> std::same_as<std::invoke_result_t<G&>>;
+};
+
+/// Coins from a generator the caller owns, for engines that keep their own. Addresses are ignored, so what a
+/// request gets depends on what was drawn before it.
+/// @cost every coin (a drafted token, a test, a last token) takes `draws` numbers from the generator: 1 from a
+///       64-bit one, 2 from a 32-bit one
+template <BitGenerator Generator>
+class BitCoins {
+  public:
+    /// Numbers taken per coin: as many as hold 53 bits.
+    static constexpr int draws = [] {
+        int count = 0;
+        const double range = static_cast<double>(Generator::max() - Generator::min()) + 1;
+        for (double values = 1; values < 0x1p53; values *= range) ++count;
+        return count;
+    }();
+
+    explicit BitCoins(Generator& generator) noexcept : generator_(&generator) {}
+
+    BitCoins at(Purpose, Index) const noexcept { return *this; }
+
+    /// Uniform in [0, 1).
+    double uniform() const {
+        const double range = static_cast<double>(Generator::max() - Generator::min()) + 1;
+        double u = 0;
+        for (int i = 0; i < draws; ++i) u = (u + static_cast<double>((*generator_)() - Generator::min())) / range;
+        return u < 1 ? u : 1 - 0x1p-53;  // the sum may round up to 1
+    }
+
+  private:
+    Generator* generator_;
+};
+
+}  // namespace specsample

@@ -1,0 +1,47 @@
+// The coin seam: the only two ways in which a rule meets chance.
+//
+// A source may bring its own accept and draw; that is how a test enumerates every outcome with its exact
+// probability instead of sampling some.
+#pragma once
+
+#include <concepts>
+
+#include <specsample/kernels/draw.hpp>
+#include <specsample/kernels/weights.hpp>
+#include <specsample/random/address.hpp>
+
+namespace specsample {
+
+/// What a rule is given: `at(purpose, node)` names a coin.
+template <class C>
+concept CoinSource = requires(const C& coins, Purpose purpose, Index node) { coins.at(purpose, node); };
+
+/// True with probability min(1, s/q), decided as u*q < s.
+///
+/// Strict, and without a division: s = 0 is never accepted, not even by u = 0, and 0/0 does not arise.
+/// @param s, q   the target's and the draft's weight of one token, double from the very scalars stored; q > 0
+template <class Coin>
+bool accept(const Coin& coin, double s, double q) {
+    if constexpr (requires {
+                      { coin.accept(s, q) } -> std::same_as<bool>;
+                  }) {
+        return coin.accept(s, q);
+    } else {
+        return coin.uniform() * q < s;
+    }
+}
+
+/// An index with probability weights[i] / sum(weights), and that sum. Its index is -1 where the sum is not a
+/// positive number: nothing can be drawn.
+template <class Coin, Weights W>
+Drawn draw(const Coin& coin, const W& weights) {
+    if constexpr (requires {
+                      { coin.draw(weights) } -> std::same_as<Drawn>;
+                  }) {
+        return coin.draw(weights);
+    } else {
+        return draw_index(weights, [&] { return coin.uniform(); });
+    }
+}
+
+}  // namespace specsample

@@ -1,0 +1,87 @@
+// A model as the sampler holds it: how to ask it, what it was last shown, and where its rows are kept.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/concepts.hpp>
+
+namespace specsample::detail {
+
+/// A model, or a std::ref of one, that is told when its prefix does not extend what it was last shown.
+template <class M>
+class Host {
+  public:
+    explicit Host(M model) : model_(std::move(model)) {}
+
+    /// model(prefix), or model(prefix, count).
+    /// @param known   leading tokens of prefix that are the same as at the last call
+    template <class... Count>
+    decltype(auto) ask_about(const std::vector<Token>& prefix, Index known, Count... count) {
+        if constexpr (Rewindable<M>) rewind(prefix, known, (Index{1} * ... * count));
+        return ask(model_, prefix, count...);
+    }
+
+  private:
+    /// Cut the model's cache back to the part it shares with `prefix`, and to what lies before the first of the
+    /// `count` positions it is asked about: those it must compute.
+    void rewind(const std::vector<Token>& prefix, Index known, Index count) {
+        const auto from = std::min({known, static_cast<Index>(shown_.size()), static_cast<Index>(prefix.size())});
+        const auto common = std::mismatch(shown_.begin() + from, shown_.end(), prefix.begin() + from, prefix.end());
+        const Index keep = std::max<Index>(
+            0, std::min<Index>(common.first - shown_.begin(), static_cast<Index>(prefix.size()) - count));
+        Unwrapped<M>& model = model_;
+        if (keep < static_cast<Index>(shown_.size())) model.rollback(keep);
+        shown_.resize(static_cast<std::size_t>(keep));
+        shown_.insert(shown_.end(), prefix.begin() + keep, prefix.end());
+    }
+
+    M model_;
+    std::vector<Token> shown_;
+};
+
+/// The rows of one lookahead, each kept until the round ends: moved in if returned by value, copied if returned as
+/// a view, unless the model promises that its views stay valid.
+template <class Answer, bool stable>
+class RowSlots {
+    static constexpr bool copies = borrows<Answer> && !stable;
+    using Scalar = row_scalar_t<Answer>;
+    using Stored =
+        std::conditional_t<!borrows<Answer>, std::remove_cvref_t<Answer>,
+                           std::conditional_t<stable, row_view_t<Answer>, Eigen::Array<Scalar, Eigen::Dynamic, 1>>>;
+
+  public:
+    void put(Index i, Answer&& row) {
+        const auto slot = static_cast<std::size_t>(i);
+        if (slots_.size() <= slot) slots_.resize(slot + 1);
+        if constexpr (!borrows<Answer>) {
+            slots_[slot].emplace(std::move(row));
+        } else if constexpr (stable) {
+            slots_[slot].emplace(as_row(row));
+        } else {
+            if (!slots_[slot]) slots_[slot].emplace();
+            *slots_[slot] = as_row(row);
+        }
+    }
+
+    auto view(Index i) const { return as_row(*slots_[static_cast<std::size_t>(i)]); }
+
+  private:
+    std::vector<std::optional<Stored>> slots_;
+};
+
+/// Slots for what a model returns for one prefix; nothing for models that return no row.
+struct NoSlots {};
+template <class M>
+struct SlotsOf {
+    using type = NoSlots;
+};
+template <RowModel M>
+struct SlotsOf<M> {
+    using type = RowSlots<Answer<M>, StableRows<M>>;
+};
+
+}  // namespace specsample::detail

@@ -1,0 +1,47 @@
+// What a sampler is told, and what it answers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specsample/verify/round.hpp>
+
+namespace specsample {
+
+/// How to sample: fixed for the life of a sampler.
+struct Options {
+    Index lookahead = 4;             ///< tokens that a round drafts, >= 0; 0 is plain decoding
+    std::uint64_t seed = 0;          ///< with a request, the text
+    Check check = Check::every_row;  ///< how much of the models' rows to check
+};
+
+/// Where one text ends. Limits never change the coins: a shorter text is the beginning of the longer one
+/// (max_length apart, which models impose and which may shorten the last lookaheads).
+struct Limits {
+    Index max_new_tokens = 128;        ///< most tokens to write in this call, >= 0
+    Index max_length = unlimited;      ///< most tokens of prompt and text together; no model sees more
+    std::vector<Token> stop_tokens{};  ///< the text ends after any of these, which stays in it
+    std::uint64_t request = 0;         ///< below 2^32; a new text needs a new request
+};
+
+/// Why a text ended.
+enum class Finish {
+    stop,      ///< a stop token was written
+    callback,  ///< on_token said so
+    budget,    ///< limits.max_new_tokens are written
+    length     ///< prompt and text have reached limits.max_length
+};
+
+/// A finished text.
+struct Generation {
+    std::vector<Token> tokens;  ///< without the prompt
+    Finish finish = Finish::budget;
+    Tally tally;
+
+    operator std::vector<Token>() const& { return tokens; }
+    operator std::vector<Token>() && { return std::move(tokens); }
+};
+
+}  // namespace specsample

@@ -1,0 +1,77 @@
+// One sentence per thing that can be wrong with a model, so that the compiler's first error is ours.
+#pragma once
+
+#include <specsample/concepts.hpp>
+
+namespace specsample::detail {
+
+/// Each claim is true where an earlier one already failed: one mistake, one sentence.
+template <class Draft, class Target>
+struct Requirements {
+    static constexpr bool draft_call = Model<Draft>;
+    static constexpr bool draft_result = [] {
+        if constexpr (draft_call) return Row<Answer<Draft>> || Integer<std::remove_cvref_t<Answer<Draft>>>;
+        return true;
+    }();
+    static constexpr bool draft_owned = [] {
+        if constexpr (draft_call && draft_result) return RowModel<Draft> || TokenModel<Draft>;
+        return true;
+    }();
+
+    static constexpr bool target_call = Model<Target> || ManyModel<Target>;
+    static constexpr bool target_result = [] {
+        if constexpr (Model<Target>) return Row<Answer<Target>>;
+        return true;
+    }();
+    static constexpr bool target_owned = [] {
+        if constexpr (Model<Target> && target_result) return RowModel<Target>;
+        return true;
+    }();
+    static constexpr bool target_rows_layout = [] {
+        if constexpr (ManyModel<Target>) {
+            using Rows = std::remove_cvref_t<Answer<Target, Index>>;
+            if constexpr (EigenOwner<Rows> || EigenView<Rows>) return bool(Rows::IsRowMajor);
+        }
+        return true;
+    }();
+    static constexpr bool target_rows = [] {
+        if constexpr (ManyModel<Target> && target_rows_layout) return BatchModel<Target>;
+        return true;
+    }();
+
+    static constexpr bool all = draft_call && draft_result && draft_owned && target_call && target_result &&
+                                target_owned && target_rows_layout && target_rows;
+
+    static_assert(draft_call,
+                  "specsample::Sampler: draft must be callable with a token prefix; write "
+                  "[](std::span<const specsample::Token> prefix) { ... }");
+    static_assert(draft_result,
+                  "specsample::Sampler: draft(prefix) must return a row of probabilities (an Eigen vector, Eigen::Map, "
+                  "std::vector or std::span of floating point), or a Token");
+    static_assert(
+        draft_owned,
+        "specsample::Sampler: draft(prefix) returns an Eigen expression, whose operands would be gone; return "
+        "a plain vector: write `return (...).eval();` or `-> Eigen::VectorXf`");
+    static_assert(
+        target_call,
+        "specsample::Sampler: target must be callable with a token prefix, or with a prefix and a count; write "
+        "[](std::span<const specsample::Token> prefix) { ... }");
+    static_assert(
+        target_result,
+        "specsample::Sampler: target(prefix) must return a row of probabilities (an Eigen vector, Eigen::Map, "
+        "std::vector or std::span of floating point)");
+    static_assert(
+        target_owned,
+        "specsample::Sampler: target(prefix) returns an Eigen expression, whose operands would be gone; return "
+        "a plain vector: write `return (...).eval();` or `-> Eigen::VectorXf`");
+    static_assert(
+        target_rows_layout,
+        "specsample::Sampler: target(prefix, n) returns a column-major matrix, whose rows are not contiguous; "
+        "return a specsample::RowMajorMatrixXf");
+    static_assert(
+        target_rows,
+        "specsample::Sampler: target(prefix, n) must return n rows of probabilities: a row-major Eigen matrix, "
+        "or anything indexed [i] that gives a row");
+};
+
+}  // namespace specsample::detail

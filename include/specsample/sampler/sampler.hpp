@@ -1,0 +1,250 @@
+// Sampler: draft, score, verify, commit, until the text ends.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/sampler/host.hpp>
+#include <specsample/sampler/options.hpp>
+#include <specsample/sampler/requirements.hpp>
+#include <specsample/verify/verify.hpp>
+
+namespace specsample {
+
+/// Speculative sampling with two models: the text follows the target's law exactly, whatever the draft.
+///
+///     Sampler sampler(draft, target, {.lookahead = 4, .seed = 42});
+///     std::vector<Token> text = sampler.generate(prompt, {.max_new_tokens = 64});
+///
+/// @tparam Draft    draft(prefix) -> row, or -> Token (a point mass)
+/// @tparam Target   target(prefix) -> row, or target(prefix, n) -> n rows in one pass, or both
+/// @tparam Rule     how drafts are judged; lossless rules keep the target's law
+///
+/// Models are held by value; std::ref shares one. A model that has rollback(length) is told when its prefix does not
+/// extend the one before. The text depends on (seed, request, prompt, models, lookahead) alone.
+template <class Draft, class Target, class Rule = TokenVerification>
+class Sampler {
+    static constexpr bool usable = detail::Requirements<Draft, Target>::all;  // else a sentence says what is wrong
+
+  public:
+    /// @throws std::invalid_argument if options.lookahead < 0
+    Sampler(Draft draft, Target target, Options options = {}, Rule rule = {})
+        : draft_(std::move(draft)), target_(std::move(target)), options_(options), rule_(std::move(rule)) {
+        detail::require(options.lookahead >= 0, "Sampler", "options.lookahead", options.lookahead, "at least 0");
+    }
+
+    /// Write a text.
+    ///
+    /// @param prompt     token ids of any integral type; may be empty, and may be written {1, 2, 3}
+    /// @param limits     where it ends, and which request it is
+    /// @param on_token   called with each token as it is written, before it is counted; ends the text by returning
+    ///                   false. That token stays
+    /// @returns          the new tokens, why they ended, and the tally
+    /// @throws           Fault on bad rows, with the tokens written before; std::invalid_argument on bad limits;
+    ///                   what the models and on_token throw
+    template <class Prompt, class OnToken = std::identity>
+        requires Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
+    Generation generate(const Prompt& prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
+        std::vector<Token> text(prompt.size());
+        std::ranges::transform(prompt, text.begin(), [](auto id) { return checked_token(id); });
+        Generation result;
+        result.finish = run(text, limits, on_token, result.tally);
+        result.tokens.assign(text.begin() + static_cast<Index>(prompt.size()), text.end());
+        return result;
+    }
+
+    template <class OnToken = std::identity>
+    Generation generate(std::initializer_list<Token> prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
+        return generate(std::span(prompt), limits, std::forward<OnToken>(on_token));
+    }
+
+    /// Continue a text in place. Committed rounds are appended as they come, so they survive any exception.
+    /// @returns why it ended; otherwise as generate
+    template <class OnToken = std::identity>
+    Finish extend(std::vector<Token>& text, const Limits& limits = {}, OnToken&& on_token = {}) {
+        Tally tally;
+        return run(text, limits, on_token, tally);
+    }
+
+    /// Make one round after a text, and leave it to the caller to append its tokens.
+    /// @returns   the round; its tokens point into the sampler until its next call
+    /// @throws    as generate; std::invalid_argument if limits leave no room for a token
+    Round step(std::span<const Token> text, const Limits& limits = {}) {
+        return step(text, limits, Coins(options_.seed, limits.request, static_cast<Index>(text.size())));
+    }
+
+    /// The same with coins of the caller's: BitCoins over a generator, or a source that enumerates.
+    template <CoinSource Source>
+    Round step(std::span<const Token> text, const Limits& limits, const Source& coins) {
+        check(limits, text);
+        known_ = 0;
+        const Round result = round(text, limits, limits.max_new_tokens, coins);
+        if (result.fault) detail::raise(Fault(*result.fault, {}));
+        return result;
+    }
+
+    /// Every round that generate and extend have committed.
+    const Tally& tally() const { return tally_; }
+
+  private:
+    static Token checked_token(auto id) {
+        detail::require(std::in_range<Token>(id), "Sampler", "a token of the prompt", id, "a token id of 31 bits");
+        return static_cast<Token>(id);
+    }
+
+    static void check(const Limits& limits, std::span<const Token> text) {
+        const auto size = static_cast<Index>(text.size());
+        detail::require(limits.max_new_tokens >= 0, "Sampler", "limits.max_new_tokens", limits.max_new_tokens,
+                        "at least 0");
+        if (limits.max_length < size)
+            detail::invalid("Sampler", "limits.max_length", limits.max_length,
+                            "at least the " + detail::to_text(size) + " tokens there are");
+    }
+
+    /// Rounds until the text ends.
+    template <class OnToken>
+    Finish run(std::vector<Token>& text, const Limits& limits, OnToken& on_token, Tally& tally) {
+        check(limits, text);
+        const std::size_t begin = text.size();
+        known_ = 0;
+        for (;;) {
+            const auto start = static_cast<Index>(text.size());
+            const Index left = limits.max_new_tokens - (start - static_cast<Index>(begin));
+            if (left == 0) return Finish::budget;
+            if (start == limits.max_length) return Finish::length;
+            Round made = round(text, limits, left, Coins(options_.seed, limits.request, start));
+            if (made.fault) detail::raise(Fault(*made.fault, {text.begin() + static_cast<Index>(begin), text.end()}));
+            const bool go_on = write(made, text, on_token);
+            tally.record(made.counts());
+            tally_.record(made.counts());
+            known_ = start;
+            if (RoundLimits{.stop_tokens = limits.stop_tokens}.stops(text.back())) return Finish::stop;
+            if (!go_on) return Finish::callback;
+        }
+    }
+
+    /// Append a round's tokens one by one; false if on_token ended the text, which cuts the round there.
+    template <class OnToken>
+    static bool write(Round& made, std::vector<Token>& text, OnToken& on_token) {
+        Index written = 0;
+        for (const Token token : made.tokens) {
+            text.push_back(token);
+            ++written;
+            if constexpr (std::same_as<std::invoke_result_t<OnToken&, Token>, bool>) {
+                if (!std::invoke(on_token, token)) {
+                    made.truncate(written);
+                    return false;
+                }
+            } else {
+                std::invoke(on_token, token);
+            }
+        }
+        return true;
+    }
+
+    /// One round after `text`, as a value: draft, score, verify.
+    template <class Source>
+    Round round(std::span<const Token> text, const Limits& limits, Index budget, const Source& coins) {
+        const auto start = static_cast<Index>(text.size());
+        const Index room = limits.max_length - start;
+        const RoundLimits allowed{
+            .max_tokens = std::min(budget, room), .stop_tokens = limits.stop_tokens, .check = options_.check};
+        detail::require(allowed.max_tokens >= 1, "Sampler", "the room that limits leave", allowed.max_tokens,
+                        "at least 1 token");
+        context_.assign(text.begin(), text.end());
+        drafted_.clear();
+        if constexpr (usable) {
+            if (const auto fault = propose(std::min(options_.lookahead, room - 1), allowed, coins))
+                return {.fault = fault};
+            return judge(start, allowed, coins);
+        } else {
+            return {};
+        }
+    }
+
+    /// Draft up to `lookahead` tokens after the context. A drafted stop token is the last: nothing follows it.
+    template <class Source>
+    std::optional<RowFault> propose(Index lookahead, const RoundLimits& limits, const Source& coins) {
+        for (Index i = 0; i < lookahead; ++i) {
+            std::int64_t token = 0;
+            if constexpr (TokenModel<Draft>) {
+                token = std::int64_t{draft_.ask_about(context_, known_)};
+            } else {
+                draft_rows_.put(i, draft_.ask_about(context_, known_));
+                const auto row = draft_rows_.view(i);
+                const Drawn drawn = draw(coins.at(Purpose::draft, i), RowWeights(row));
+                if (drawn.index < 0) return inspect(row, Party::draft, i);
+                token = drawn.index;
+            }
+            if (auto fault = detail::check_ids(std::span(&token, 1), Party::draft, vocab_)) {
+                fault->row = i;
+                return fault;
+            }
+            drafted_.push_back(static_cast<Token>(token));
+            if (limits.stops(drafted_.back())) break;
+            context_.push_back(drafted_.back());
+        }
+        return std::nullopt;
+    }
+
+    /// The drafted tokens before the rule, on the target's rows: all from one pass where the target can score many
+    /// positions, else each when it is asked for.
+    template <class Source>
+    Round judge(Index start, const RoundLimits& limits, const Source& coins) {
+        if constexpr (BatchModel<Target>) {
+            const Index positions = static_cast<Index>(context_.size()) - start + 1;
+            auto&& rows = target_.ask_about(context_, known_, positions);
+            return judge_by(rows, limits, coins);
+        } else {
+            Index ready = 0;
+            context_.resize(static_cast<std::size_t>(start));
+            const auto row = [&](Index i) {
+                for (; ready <= i; ++ready) {
+                    if (ready > 0) context_.push_back(drafted_[static_cast<std::size_t>(ready) - 1]);
+                    target_rows_.put(ready, target_.ask_about(context_, known_));
+                }
+                return target_rows_.view(i);
+            };
+            return judge_by(row, limits, coins);
+        }
+    }
+
+    template <class Rows, class Source>
+    Round judge_by(Rows& rows, const RoundLimits& limits, const Source& coins) {
+        if constexpr (TokenModel<Draft>) {
+            return learn(rows, verify(drafted_, PointMass{}, rows, rule_, coins, limits, workspace_));
+        } else {
+            const auto law = [this](Index node) { return Sampled(draft_rows_.view(node)); };
+            return learn(rows, verify(drafted_, law, rows, rule_, coins, limits, workspace_));
+        }
+    }
+
+    /// Remember the target's vocabulary, so that no model is shown an id outside it.
+    template <class Rows>
+    Round learn(Rows& rows, const Round& made) {
+        if (made) vocab_ = detail::HeldRow<detail::Element<Rows>>(detail::element(rows, 0)).view().size();
+        return made;
+    }
+
+    detail::Host<Draft> draft_;
+    detail::Host<Target> target_;
+    Options options_;
+    Rule rule_;
+    Tally tally_;
+
+    // Reused from round to round.
+    Workspace workspace_;
+    std::vector<Token> context_;  ///< the text and what is drafted after it
+    std::vector<Token> drafted_;
+    typename detail::SlotsOf<Draft>::type draft_rows_;
+    typename detail::SlotsOf<Target>::type target_rows_;
+    Index known_ = 0;           ///< leading tokens of the context that the models were shown before
+    Index vocab_ = 0x7fffffff;  ///< ids the target is known to have
+};
+
+}  // namespace specsample

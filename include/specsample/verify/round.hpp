@@ -1,0 +1,79 @@
+// A round is a transaction: what it was allowed, and what came of it. The caller commits it or drops it.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <specsample/analysis/tally.hpp>
+#include <specsample/core/fault.hpp>
+
+namespace specsample {
+
+/// A count without a bound.
+inline constexpr Index unlimited = std::numeric_limits<Index>::max();
+
+/// How much of the given data a round looks at before it trusts it.
+enum class Check {
+    entries_read,  ///< the entries that decide; rows past the node where a walk stops are never touched
+    every_row      ///< every supplied row, in full, so that nothing escapes
+};
+
+/// What a round may do. Tokens past a limit do not exist: they are neither evaluated nor counted.
+struct RoundLimits {
+    Index max_tokens = unlimited;          ///< most tokens the round emits, >= 1
+    std::span<const Token> stop_tokens{};  ///< the text ends after any of these
+    Check check = Check::entries_read;
+
+    bool stops(Token token) const { return std::ranges::find(stop_tokens, token) != stop_tokens.end(); }
+};
+
+/// Memory that rounds reuse. After the first round of a lookahead a round allocates nothing.
+struct Workspace {
+    std::vector<Token> tokens;
+};
+
+/// What one draft and one verification gave.
+///
+/// `tokens` are the accepted drafted tokens and at most one more, named by `last`. They point into the workspace
+/// until its next use. A round with a fault has no tokens: nothing of it may be committed, and the same round may
+/// be asked again.
+struct Round {
+    std::span<const Token> tokens{};
+    Index proposed = 0;   ///< drafted tokens given
+    Index evaluated = 0;  ///< of those, the ones decided: accepted, or rejected
+    Index accepted = 0;
+    Last last = Last::stopped;
+    std::optional<RowFault> fault{};
+
+    /// Is it a round without bad data?
+    explicit operator bool() const { return !fault; }
+
+    /// Positions of the target's cache that stay valid, for a text of `start` tokens before the round. The last
+    /// token of the round has not been shown to any model yet.
+    Index keep_target(Index start) const { return start + accepted; }
+
+    /// The same for the draft's cache, which has not been shown the last token that it drafted.
+    Index keep_draft(Index start) const { return start + std::clamp<Index>(proposed - 1, 0, accepted); }
+
+    /// Keep the first `count` tokens only, as if the rest had never been decided.
+    void truncate(Index count) {
+        if (count >= static_cast<Index>(tokens.size())) return;
+        tokens = tokens.first(static_cast<std::size_t>(count));
+        evaluated = accepted = std::min(accepted, count);
+        last = Last::stopped;
+    }
+
+    /// What the round adds to a tally.
+    RoundCounts counts() const {
+        return {.proposed = proposed,
+                .evaluated = evaluated,
+                .accepted = accepted,
+                .tokens = static_cast<Index>(tokens.size()),
+                .last = last};
+    }
+};
+
+}  // namespace specsample

@@ -47,7 +47,6 @@ class Host {
 /// a view, unless the model promises that its views stay valid.
 template <class Answer, bool stable>
 class RowSlots {
-    static constexpr bool copies = borrows<Answer> && !stable;
     using Scalar = row_scalar_t<Answer>;
     using Stored =
         std::conditional_t<!borrows<Answer>, std::remove_cvref_t<Answer>,

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/random/coins.hpp>
 #include <specsample/sampler/host.hpp>
 #include <specsample/sampler/options.hpp>
 #include <specsample/sampler/requirements.hpp>

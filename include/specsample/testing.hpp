@@ -1,0 +1,9 @@
+// Floor 5: the rig that proves a rule, for ours and for yours. Not part of <specsample/specsample.hpp>.
+//
+//   distance_from_target(rule, draft, target, lookahead)   0 to rounding for a lossless rule
+#pragma once
+
+#include <specsample/testing/enumerate.hpp>  // IWYU pragma: export
+#include <specsample/testing/law.hpp>        // IWYU pragma: export
+#include <specsample/testing/models.hpp>     // IWYU pragma: export
+#include <specsample/testing/scripted.hpp>   // IWYU pragma: export

@@ -1,0 +1,129 @@
+// A source of coins that takes every branch, each with its exact probability.
+//
+// It sits at the coin seam: accept and draw are decisions with known probabilities, so a rule can be run once per
+// branch instead of a million times at random, and its law comes out to the last bit of a double.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <specsample/random/draw.hpp>
+
+namespace specsample::testing {
+
+/// Every path through the decisions of a program, one after another (depth first, by replay).
+class Enumerator {
+  public:
+    /// Decide among branches of these probabilities.
+    /// @returns the branch that this path takes; never one of probability 0
+    std::size_t choose(std::vector<double> probabilities) {
+        if (depth_ == path_.size()) {
+            const std::size_t first = next_possible(probabilities, 0);
+            path_.push_back({std::move(probabilities), first});
+        }
+        const Decision& decision = path_[depth_++];
+        probability_ *= decision.probabilities[decision.taken];
+        return decision.taken;
+    }
+
+    /// The probability of the path so far.
+    double probability() const { return probability_; }
+
+    /// Call `program(*this)` once for every path.
+    /// @returns how many there were
+    template <class Program>
+    long run(Program&& program) {
+        long paths = 0;
+        path_.clear();
+        do {
+            depth_ = 0;
+            probability_ = 1;
+            program(*this);
+            ++paths;
+        } while (advance());
+        return paths;
+    }
+
+  private:
+    struct Decision {
+        std::vector<double> probabilities;
+        std::size_t taken;
+    };
+
+    static std::size_t next_possible(const std::vector<double>& probabilities, std::size_t from) {
+        while (from < probabilities.size() && !(probabilities[from] > 0)) ++from;
+        return from;
+    }
+
+    /// The next path: the deepest decision that has a branch left takes it.
+    bool advance() {
+        path_.resize(depth_);
+        while (!path_.empty()) {
+            Decision& last = path_.back();
+            last.taken = next_possible(last.probabilities, last.taken + 1);
+            if (last.taken < last.probabilities.size()) return true;
+            path_.pop_back();
+        }
+        return false;
+    }
+
+    std::vector<Decision> path_;
+    std::size_t depth_ = 0;
+    double probability_ = 1;
+};
+
+/// The coins of one round that branch instead of falling. One address is one coin: asking for it twice within a
+/// round is the bug that couples two decisions, and is reported.
+/// @throws std::logic_error naming the address that was used twice
+class EnumeratedCoins {
+  public:
+    explicit EnumeratedCoins(Enumerator& paths) : paths_(&paths) {}
+
+    class Coin {
+      public:
+        Coin(const EnumeratedCoins& coins, Purpose purpose, Index node)
+            : coins_(&coins), purpose_(purpose), node_(node) {}
+
+        bool accept(double s, double q) const {
+            coins_->use(purpose_, node_);
+            const double probability = std::clamp(s / q, 0.0, 1.0);
+            return coins_->paths_->choose({1 - probability, probability}) == 1;
+        }
+
+        template <Weights W>
+        Drawn draw(const W& weights) const {
+            std::vector<double> probabilities(static_cast<std::size_t>(weights.size()));
+            double total = 0;
+            for (std::size_t i = 0; i < probabilities.size(); ++i)
+                total += probabilities[i] = weights[static_cast<Index>(i)];
+            if (!is_positive(total)) return {-1, total};
+            coins_->use(purpose_, node_);
+            for (double& probability : probabilities) probability /= total;
+            return {static_cast<Index>(coins_->paths_->choose(std::move(probabilities))), total};
+        }
+
+      private:
+        const EnumeratedCoins* coins_;
+        Purpose purpose_;
+        Index node_;
+    };
+
+    Coin at(Purpose purpose, Index node) const { return {*this, purpose, node}; }
+
+  private:
+    void use(Purpose purpose, Index node) const {
+        if (!used_.emplace(purpose, node).second)
+            throw std::logic_error("the coin of purpose " + std::to_string(static_cast<int>(purpose)) + " at node " +
+                                   std::to_string(node) + " was used twice in a round");
+    }
+
+    Enumerator* paths_;
+    mutable std::set<std::pair<Purpose, Index>> used_;
+};
+
+}  // namespace specsample::testing

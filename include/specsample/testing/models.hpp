@@ -1,0 +1,83 @@
+// Small models whose every row is known: what laws are enumerated on.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specsample/kernels/argmax.hpp>
+#include <specsample/random/coins.hpp>
+
+namespace specsample::testing {
+
+/// The same row after every prefix.
+struct FixedModel {
+    Eigen::VectorXd row;
+
+    Eigen::VectorXd operator()(std::span<const Token>) const { return row; }
+};
+
+/// What the rows of a ContextModel look like.
+enum class Rows {
+    smooth,        ///< every token possible
+    with_zeros,    ///< some tokens impossible
+    peaked,        ///< nearly certain of one token
+    point_masses,  ///< certain of one token
+};
+
+/// A row per context: the whole prefix decides, by its keyed noise, so that no two contexts agree by accident.
+///
+/// @param vocab   entries of a row
+/// @param seed    names the model
+/// @param rows    their kind; a row always sums to 1
+class ContextModel {
+  public:
+    ContextModel(Index vocab, std::uint64_t seed, Rows rows = Rows::smooth) : vocab_(vocab), seed_(seed), rows_(rows) {}
+
+    Eigen::VectorXd operator()(std::span<const Token> prefix) const {
+        std::uint64_t context = seed_;
+        for (const Token token : prefix) context = Coin({.seed = context, .position = token + 1}).bits();
+        const Coin noise({.seed = context});
+        if (rows_ == Rows::point_masses)
+            return one_hot<double>(vocab_, static_cast<Index>(noise.uniform() * static_cast<double>(vocab_)));
+        Eigen::VectorXd row(vocab_);
+        for (Index i = 0; i < vocab_; ++i) row[i] = weight(noise, static_cast<std::uint32_t>(i));
+        if (!(row.sum() > 0)) row[0] = 1;
+        return row / row.sum();
+    }
+
+    /// Every context's row, n positions in one call.
+    RowMajorMatrixXd operator()(std::span<const Token> prefix, Index count) const {
+        RowMajorMatrixXd rows(count, vocab_);
+        for (Index i = 0; i < count; ++i)
+            rows.row(i) = (*this)(prefix.first(prefix.size() - static_cast<std::size_t>(count - 1 - i))).transpose();
+        return rows;
+    }
+
+  private:
+    double weight(const Coin& noise, std::uint32_t lane) const {
+        const double u = noise.open_uniform(lane + 1);
+        if (rows_ == Rows::with_zeros && noise.uniform(lane + 1000) < 0.4) return 0;
+        return rows_ == Rows::peaked ? std::pow(u, 12) : -std::log(u);
+    }
+
+    Index vocab_;
+    std::uint64_t seed_;
+    Rows rows_;
+};
+
+/// A model moved a little: rows (1 - epsilon) p + epsilon / vocab. Near ties for every accept test.
+template <class Model>
+struct Nudged {
+    Model model;
+    double epsilon;
+
+    Eigen::VectorXd operator()(std::span<const Token> prefix) const {
+        const Eigen::VectorXd row = model(prefix);
+        return (1 - epsilon) * row + Eigen::VectorXd::Constant(row.size(), epsilon / static_cast<double>(row.size()));
+    }
+};
+
+}  // namespace specsample::testing

@@ -1,0 +1,64 @@
+// Coins that say what a test wrote down, and coins that count themselves.
+#pragma once
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <specsample/random/draw.hpp>
+
+namespace specsample::testing {
+
+/// A uniform number per address, as written by the test.
+class ScriptedCoins {
+  public:
+    ScriptedCoins& set(Purpose purpose, Index node, double uniform) {
+        uniforms_[{purpose, node}] = uniform;
+        return *this;
+    }
+
+    struct Coin {
+        double value;
+        double uniform() const { return value; }
+    };
+
+    /// @throws std::out_of_range for a coin that the script does not have
+    Coin at(Purpose purpose, Index node) const {
+        const auto found = uniforms_.find({purpose, node});
+        if (found == uniforms_.end())
+            throw std::out_of_range("no coin of purpose " + std::to_string(static_cast<int>(purpose)) + " at node " +
+                                    std::to_string(node) + " in the script");
+        return {found->second};
+    }
+
+  private:
+    std::map<std::pair<Purpose, Index>, double> uniforms_;
+};
+
+/// Another source, with a count per purpose of the coins that were tossed.
+template <CoinSource Source>
+class CountingCoins {
+  public:
+    explicit CountingCoins(Source source) : source_(std::move(source)) {}
+
+    template <class Inner>
+    struct Coin {
+        Inner inner;
+        long* count;
+        double uniform() const {
+            ++*count;
+            return inner.uniform();
+        }
+    };
+
+    auto at(Purpose purpose, Index node) const { return Coin{source_.at(purpose, node), &counts_[purpose]}; }
+
+    long count(Purpose purpose) const { return counts_[purpose]; }
+
+  private:
+    Source source_;
+    mutable std::map<Purpose, long> counts_;
+};
+
+}  // namespace specsample::testing

@@ -1,0 +1,28 @@
+// Speculative sampling on toy distributions: three texts, and the proof that they follow the target.
+#include <cstdio>
+
+#include <specsample/specsample.hpp>
+#include <specsample/testing.hpp>
+
+using specsample::Token;
+
+int main() {
+    // The small model guesses, the large one decides. Here both ignore the prefix.
+    auto draft = [](std::span<const Token>) { return Eigen::VectorXd{{0.2, 0.3, 0.5}}; };
+    auto target = [](std::span<const Token>) { return Eigen::VectorXd{{0.5, 0.3, 0.2}}; };
+
+    specsample::Sampler sampler(draft, target, {.lookahead = 4, .seed = 42});
+    for (std::uint64_t request = 0; request < 3; ++request) {  // a new text needs a new request
+        std::vector<Token> text = sampler.generate({0}, {.max_new_tokens = 16, .request = request});
+        for (Token token : text) std::printf("%d ", token);
+        std::printf("\n");
+    }
+
+    const specsample::Tally& tally = sampler.tally();
+    std::printf("%.2f tokens per target pass; acceptance %.2f, expected %.2f\n", tally.tokens_per_round(),
+                tally.acceptance().value, specsample::acceptance(target({}), draft({})));
+
+    // Every outcome of a round, enumerated with its exact probability.
+    std::printf("distance from the target's law: %.0e\n",
+                specsample::testing::distance_from_target(specsample::TokenVerification{}, draft, target, 3));
+}

@@ -1,0 +1,236 @@
+#include "engine/checkpoint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace engine {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "checkpoints hold little-endian numbers");
+
+constexpr std::string_view int8_magic = "SPQ8";
+constexpr double max_cache_bytes = 4.0 * (1 << 30);
+
+enum class FileFormat { float32, int8 };
+
+struct Header {
+    FileFormat format;
+    Config config;
+    bool tied;
+};
+
+/// Reads a checkpoint from front to back; every complaint names the file.
+class Reader {
+  public:
+    explicit Reader(const std::filesystem::path& path) : path_(path), stream_(path, std::ios::binary) {
+        if (!stream_) fail("cannot be opened");
+        std::error_code error;
+        size_ = std::filesystem::file_size(path, error);
+        if (error) fail("is not a regular file");
+    }
+
+    std::uintmax_t size() const { return size_; }
+
+    [[noreturn]] void fail(const std::string& what) const {
+        throw std::runtime_error("checkpoint " + path_.string() + ": " + what);
+    }
+
+    void read(std::span<std::byte> out) {
+        stream_.read(reinterpret_cast<char*>(out.data()), std::ssize(out));
+        if (!stream_) fail("ends too early, it has only " + std::to_string(size_) + " bytes");
+    }
+
+    template <class T>
+    std::vector<T> values(Index count, const std::string& name) {
+        std::vector<T> result(static_cast<std::size_t>(count));
+        read(std::as_writable_bytes(std::span(result)));
+        if constexpr (std::is_floating_point_v<T>) {
+            if (!std::all_of(result.begin(), result.end(), [](T value) { return std::isfinite(value); })) {
+                fail("the " + name + " contain a value that is not finite");
+            }
+        }
+        return result;
+    }
+
+    Eigen::ArrayXf vector(Index size, const std::string& name) {
+        const auto read = values<float>(size, name);
+        return Eigen::Map<const Eigen::ArrayXf>(read.data(), size);
+    }
+
+    void float_rows(PackedMatrix& matrix, Index first, Index count, const std::string& name) {
+        matrix.set_rows(first, values<float>(count * matrix.columns(), name));
+    }
+
+    PackedMatrix float_matrix(Index rows, Index columns, const std::string& name) {
+        PackedMatrix matrix(rows, columns);
+        float_rows(matrix, 0, rows, name);
+        return matrix;
+    }
+
+    PackedMatrix int8_matrix(Index rows, Index columns, const std::string& name) {
+        const auto weights = values<std::int8_t>(rows * columns, name);
+        return {rows, columns, weights, values<float>(rows, name + " scales")};
+    }
+
+    void skip(Index bytes) { stream_.seekg(bytes, std::ios::cur); }
+
+  private:
+    std::filesystem::path path_;
+    std::ifstream stream_;
+    std::uintmax_t size_ = 0;
+};
+
+std::string describe(const Config& c) {
+    std::ostringstream text;
+    text << "dim " << c.dim << ", hidden " << c.hidden << ", " << c.layers << " layers, " << c.heads << " heads, "
+         << c.kv_heads << " key heads, vocabulary " << c.vocab << ", context " << c.context;
+    return text.str();
+}
+
+void check_config(const Reader& file, const Config& c) {
+    const auto require = [&](bool good, const char* rule) {
+        if (!good) file.fail(std::string(rule) + ", but its header says " + describe(c));
+    };
+    require(std::min({c.dim, c.hidden, c.layers, c.heads, c.kv_heads, c.vocab, c.context}) > 0,
+            "all sizes must be positive");
+    require(c.dim % c.heads == 0, "heads must divide dim");
+    require(c.heads % c.kv_heads == 0, "key heads must divide heads");
+    require(c.head_size() % 2 == 0, "the head size, dim / heads, must be even");
+    require(Attention::bytes(c.attention()) <= max_cache_bytes, "the key-value cache may take at most 4 GiB");
+}
+
+/// Bytes that a file with this header has. In double: exact below 2^53, and unlike integers it cannot overflow into a
+/// plausible number.
+double expected_bytes(const Header& header) {
+    const Config& c = header.config;
+    const double dim = static_cast<double>(c.dim);
+    const auto matrix = [&](Index rows, Index columns) {
+        const double r = static_cast<double>(rows);
+        const double size = r * static_cast<double>(columns);
+        return header.format == FileFormat::float32 ? 4.0 * size : size + 4.0 * r;
+    };
+    const double layer = matrix(c.dim + 2 * c.kv_dim(), c.dim) + matrix(c.dim, c.dim) + matrix(2 * c.hidden, c.dim) +
+                         matrix(c.dim, c.hidden) + 2 * 4.0 * dim;
+    const double body = matrix(c.vocab, c.dim) + static_cast<double>(c.layers) * layer + 4.0 * dim;
+    const double fields = 7 * 4.0;
+    if (header.format == FileFormat::int8) return static_cast<double>(int8_magic.size()) + fields + body;
+    return fields + body + matrix(c.context, c.head_size()) + (header.tied ? 0.0 : matrix(c.vocab, c.dim));
+}
+
+void check_size(const Reader& file, const Header& header) {
+    const double expected = expected_bytes(header);
+    if (expected == static_cast<double>(file.size())) return;
+    std::ostringstream text;
+    text.precision(0);
+    text << std::fixed << "has " << file.size() << " bytes where its header (" << describe(header.config)
+         << ") asks for " << expected;
+    file.fail(text.str());
+}
+
+Header read_header(Reader& file) {
+    std::array<std::int32_t, 7> fields{};
+    file.read(std::as_writable_bytes(std::span(fields)));
+    const bool int8 = std::memcmp(fields.data(), int8_magic.data(), int8_magic.size()) == 0;
+    if (int8) {  // the magic took the place of the first field
+        std::rotate(fields.begin(), fields.begin() + 1, fields.end());
+        file.read(std::as_writable_bytes(std::span(fields).last(1)));
+    }
+    Index vocab = fields[5];
+    const bool tied = int8 || vocab > 0;  // llama2.c's version 0 says "untied" by a negative vocabulary
+    if (!tied) vocab = -vocab;
+    const Config config{fields[0], fields[1], fields[2], fields[3], fields[4], vocab, fields[6]};
+    const Header header{int8 ? FileFormat::int8 : FileFormat::float32, config, tied};
+    check_config(file, config);
+    check_size(file, header);
+    return header;
+}
+
+void read_float32(Reader& file, bool tied, Weights& w) {
+    const Config& c = w.config;
+    const Index kv_dim = c.kv_dim();
+    w.embedding = file.float_matrix(c.vocab, c.dim, "embeddings");
+    for (Layer& layer : w.layers) {
+        layer.query_key_value = PackedMatrix(c.dim + 2 * kv_dim, c.dim);
+        layer.gate_up = PackedMatrix(2 * c.hidden, c.dim);
+    }
+    for (Layer& layer : w.layers) layer.attention_norm = file.vector(c.dim, "attention norms");
+    for (Layer& layer : w.layers) file.float_rows(layer.query_key_value, 0, c.dim, "query weights");
+    for (Layer& layer : w.layers) file.float_rows(layer.query_key_value, c.dim, kv_dim, "key weights");
+    for (Layer& layer : w.layers) file.float_rows(layer.query_key_value, c.dim + kv_dim, kv_dim, "value weights");
+    for (Layer& layer : w.layers) layer.attention_output = file.float_matrix(c.dim, c.dim, "attention output weights");
+    for (Layer& layer : w.layers) layer.feed_forward_norm = file.vector(c.dim, "feed-forward norms");
+    for (Layer& layer : w.layers) file.float_rows(layer.gate_up, 0, c.hidden, "gate weights");
+    for (Layer& layer : w.layers) layer.down = file.float_matrix(c.dim, c.hidden, "down weights");
+    for (Layer& layer : w.layers) file.float_rows(layer.gate_up, c.hidden, c.hidden, "up weights");
+    w.final_norm = file.vector(c.dim, "final norm weights");
+    const Index rope_table = c.context * c.head_size();  // computed anew, so it need not be believed
+    file.skip(rope_table * static_cast<Index>(sizeof(float)));
+    if (!tied) w.untied_classifier = file.float_matrix(c.vocab, c.dim, "classifier weights");
+}
+
+void read_int8(Reader& file, Weights& w) {
+    const Config& c = w.config;
+    w.embedding = file.int8_matrix(c.vocab, c.dim, "embeddings");
+    for (Layer& layer : w.layers) {
+        layer.attention_norm = file.vector(c.dim, "attention norms");
+        layer.query_key_value = file.int8_matrix(c.dim + 2 * c.kv_dim(), c.dim, "query, key and value weights");
+        layer.attention_output = file.int8_matrix(c.dim, c.dim, "attention output weights");
+        layer.feed_forward_norm = file.vector(c.dim, "feed-forward norms");
+        layer.gate_up = file.int8_matrix(2 * c.hidden, c.dim, "gate and up weights");
+        layer.down = file.int8_matrix(c.dim, c.hidden, "down weights");
+    }
+    w.final_norm = file.vector(c.dim, "final norm weights");
+}
+
+/// Sums over every matrix and norm that a pass reads in full.
+template <class OfMatrix, class OfNorm>
+auto sum_over(const Weights& w, OfMatrix of_matrix, OfNorm of_norm) {
+    auto sum = of_matrix(w.classifier()) + of_norm(w.final_norm);
+    for (const Layer& layer : w.layers) {
+        sum += of_matrix(layer.query_key_value) + of_matrix(layer.attention_output) + of_matrix(layer.gate_up) +
+               of_matrix(layer.down) + of_norm(layer.attention_norm) + of_norm(layer.feed_forward_norm);
+    }
+    return sum;
+}
+
+Index elements(const PackedMatrix& matrix) { return matrix.rows() * matrix.columns(); }
+
+}  // namespace
+
+Index Weights::parameters() const {
+    const Index per_pass = sum_over(*this, elements, [](const Eigen::ArrayXf& norm) { return norm.size(); });
+    return per_pass + (untied_classifier ? elements(embedding) : 0);
+}
+
+std::size_t Weights::bytes_per_pass() const {
+    const auto of_norm = [](const Eigen::ArrayXf& norm) {
+        return sizeof(float) * static_cast<std::size_t>(norm.size());
+    };
+    return sum_over(
+        *this, [](const PackedMatrix& matrix) { return matrix.bytes(); }, of_norm);
+}
+
+std::shared_ptr<const Weights> Weights::load(const std::filesystem::path& path) {
+    Reader file(path);
+    const Header header = read_header(file);
+    auto weights = std::make_shared<Weights>();
+    weights->config = header.config;
+    weights->layers.resize(static_cast<std::size_t>(header.config.layers));
+    if (header.format == FileFormat::float32) {
+        read_float32(file, header.tied, *weights);
+    } else {
+        read_int8(file, *weights);
+    }
+    return weights;
+}
+
+}  // namespace engine

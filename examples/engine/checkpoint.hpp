@@ -1,0 +1,55 @@
+#pragma once
+
+// Weights of a Llama model and the two files they come in: llama2.c's version 0 (float32) and SPQ8 (int8 rows with a
+// float32 scale each). Which of the two a file is, its content tells.
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/kernel.hpp"
+#include "engine/layers.hpp"
+
+namespace engine {
+
+struct Config {
+    Index dim;
+    Index hidden;
+    Index layers;
+    Index heads;
+    Index kv_heads;
+    Index vocab;
+    Index context;
+
+    Index head_size() const { return dim / heads; }
+    Index kv_dim() const { return kv_heads * head_size(); }
+    AttentionShape attention() const { return {layers, heads, kv_heads, head_size(), context}; }
+};
+
+struct Layer {
+    Eigen::ArrayXf attention_norm;
+    PackedMatrix query_key_value;  // the rows of the three stacked, so that one product computes them
+    PackedMatrix attention_output;
+    Eigen::ArrayXf feed_forward_norm;
+    PackedMatrix gate_up;  // likewise: w1 on w3
+    PackedMatrix down;     // w2
+};
+
+struct Weights {
+    Config config;
+    PackedMatrix embedding;
+    std::vector<Layer> layers;
+    Eigen::ArrayXf final_norm;
+    std::optional<PackedMatrix> untied_classifier;
+
+    const PackedMatrix& classifier() const { return untied_classifier ? *untied_classifier : embedding; }
+    Index parameters() const;
+    std::size_t bytes_per_pass() const;  ///< read by one pass, looked up embedding rows apart
+
+    /// Throws std::runtime_error, with the file, what is wrong and what was expected, for a file that is damaged, or
+    /// that is neither format. Nothing is allocated before the header has been found to fit the file's size.
+    static std::shared_ptr<const Weights> load(const std::filesystem::path& path);
+};
+
+}  // namespace engine

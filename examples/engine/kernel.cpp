@@ -1,0 +1,224 @@
+#include "engine/kernel.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace engine {
+namespace {
+
+/// The type of as many int32 as a packet of type P holds floats.
+template <class P>
+typename Eigen::internal::unpacket_traits<P>::integer_packet integers_like(P);
+
+using Packet = Eigen::internal::packet_traits<float>::type;
+using IntPacket = decltype(integers_like(Packet{}));
+using Eigen::internal::parithmetic_shift_right;
+using Eigen::internal::pcast;
+using Eigen::internal::ploadu;
+using Eigen::internal::plogical_shift_left;
+using Eigen::internal::pmadd;
+using Eigen::internal::pmul;
+using Eigen::internal::pset1;
+using Eigen::internal::pstoreu;
+
+/// How one load from a panel becomes `columns` packets of floats, each holding one column of the panel's rows.
+template <class Stored>
+struct Format;
+
+template <>
+struct Format<float> {
+    static constexpr int columns = 1;
+    using Loaded = Packet;
+
+    template <int Column>
+    static Packet widen(const Loaded& loaded) {
+        return loaded;
+    }
+};
+
+template <>
+struct Format<std::int32_t> {
+    static constexpr int columns = columns_per_word;
+    using Loaded = IntPacket;
+
+    template <int Column>
+    static Packet widen(const Loaded& loaded) {  // byte `Column` of every word, sign extended
+        return pcast<IntPacket, Packet>(parithmetic_shift_right<24>(plogical_shift_left<24 - 8 * Column>(loaded)));
+    }
+};
+
+/// Adds up `Panels` panels from `panel` on for `Positions` rows of x from `position` on. All sums stay in registers, so
+/// a weight is loaded and widened once for all of these positions.
+template <int Panels, int Positions, class Stored>
+void accumulate(const PanelView<Stored>& matrix, const ConstRows& x, Index panel, Index position,
+                Packet (&sums)[Panels][Positions]) {
+    using Loaded = typename Format<Stored>::Loaded;
+    const Stored* data = matrix.data + panel * matrix.stride;
+    const Index x_stride = x.outerStride();
+    const float* inputs = x.data() + position * x_stride;
+    for (Index k = 0; k < matrix.columns; k += Format<Stored>::columns, data += panel_rows) {
+        Loaded loaded[Panels];
+        for (int i = 0; i < Panels; ++i) loaded[i] = ploadu<Loaded>(data + i * matrix.stride);
+        const auto add_column = [&]<int Column>(std::integral_constant<int, Column>) {
+            for (int i = 0; i < Panels; ++i) {
+                const Packet weights = Format<Stored>::template widen<Column>(loaded[i]);
+                for (int j = 0; j < Positions; ++j) {
+                    // An explicit multiply-add: left to the compiler, fusing could differ between tile shapes.
+                    sums[i][j] = pmadd(weights, pset1<Packet>(inputs[j * x_stride + k + Column]), sums[i][j]);
+                }
+            }
+        };
+        const auto add_columns = [&]<int... Column>(std::integer_sequence<int, Column...>) {
+            (add_column(std::integral_constant<int, Column>{}), ...);
+        };
+        add_columns(std::make_integer_sequence<int, Format<Stored>::columns>{});
+    }
+}
+
+/// Scales one panel's sums and writes those that belong to rows of the matrix.
+template <class Stored>
+void store(const PanelView<Stored>& matrix, Index panel, Packet sum, float* out) {
+    const Index first = panel * panel_rows;
+    if (matrix.scales) sum = pmul(sum, ploadu<Packet>(matrix.scales + first));
+    if (first + panel_rows <= matrix.rows) return pstoreu(out + first, sum);
+    float last[panel_rows];
+    pstoreu(last, sum);
+    std::copy_n(last, matrix.rows - first, out + first);
+}
+
+template <int Panels, int Positions, class Stored>
+void compute_tile(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, Index panel, Index position) {
+    Packet sums[Panels][Positions];
+    for (auto& row : sums) std::fill_n(row, Positions, pset1<Packet>(0.0f));
+    accumulate(matrix, x, panel, position, sums);
+    for (int i = 0; i < Panels; ++i) {
+        for (int j = 0; j < Positions; ++j) {
+            store(matrix, panel + i, sums[i][j], y.data() + (position + j) * y.outerStride());
+        }
+    }
+}
+
+// Up to three quarters of the registers hold sums; the others hold weights and inputs.
+constexpr int max_sums = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS * 3 / 4;
+constexpr int max_panels = 8;
+constexpr int max_positions = max_sums >= 24 ? 12 : 8;
+
+constexpr int panels_per_tile(int positions) {
+    int panels = max_panels;
+    while (panels > 1 && panels * positions > max_sums) panels /= 2;
+    return panels;
+}
+
+/// Panels [panel, end) for `Positions` positions, in tiles of `Panels` panels and smaller ones for what is left.
+template <int Panels, int Positions, class Stored>
+void compute_panels(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, Index panel, Index end,
+                    Index position) {
+    for (; panel + Panels <= end; panel += Panels) compute_tile<Panels, Positions>(matrix, x, y, panel, position);
+    if constexpr (Panels > 1) compute_panels<Panels / 2, Positions>(matrix, x, y, panel, end, position);
+}
+
+/// Picks the instantiation for a run-time number of positions, at most `Positions`.
+template <int Positions, class Stored>
+void compute_positions(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, Index panel, Index end,
+                       Index position, Index count) {
+    if constexpr (Positions > 1) {
+        if (count < Positions) {
+            return compute_positions<Positions - 1>(matrix, x, y, panel, end, position, count);
+        }
+    }
+    compute_panels<panels_per_tile(Positions), Positions>(matrix, x, y, panel, end, position);
+}
+
+/// A few panels at a time meet all positions before the next ones are touched: from memory each is read once.
+template <class Stored>
+void multiply_panels(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y) {
+    const Index panels = divide_up(matrix.rows, panel_rows);
+    const Index tiles = std::max<Index>(divide_up(x.rows(), max_positions), 1);
+    const Index step = divide_up(x.rows(), tiles);  // evenly: 13 positions are 7 and 6, not 12 and 1
+    for (Index panel = 0; panel < panels; panel += max_panels) {
+        const Index end = std::min<Index>(panel + max_panels, panels);
+        for (Index position = 0; position < x.rows(); position += step) {
+            const Index count = std::min(step, x.rows() - position);
+            compute_positions<max_positions>(matrix, x, y, panel, end, position, count);
+        }
+    }
+}
+
+/// Distance from one panel to the next in a matrix that has no columns to spare.
+template <class Stored>
+Index dense_stride(Index columns) {
+    return divide_up(columns, Format<Stored>::columns) * panel_rows;
+}
+
+template <class Array>
+PanelView<typename Array::Scalar> view(const Array& panels, Index rows, Index columns, const float* scales) {
+    return {panels.data(), dense_stride<typename Array::Scalar>(columns), rows, columns, scales};
+}
+
+}  // namespace
+
+void multiply(const PanelView<float>& matrix, const ConstRows& x, Rows y) { multiply_panels(matrix, x, y); }
+void multiply(const PanelView<std::int32_t>& matrix, const ConstRows& x, Rows y) { multiply_panels(matrix, x, y); }
+
+PackedMatrix::PackedMatrix(Index rows, Index columns)
+    : rows_(rows),
+      columns_(columns),
+      panels_(Floats(Floats::Zero(divide_up(rows, panel_rows) * dense_stride<float>(columns)))) {}
+
+PackedMatrix::PackedMatrix(Index rows, Index columns, std::span<const std::int8_t> values,
+                           std::span<const float> scales)
+    : rows_(rows), columns_(columns), scales_(Floats::Zero(round_up(rows, panel_rows))) {
+    const Index stride = dense_stride<std::int32_t>(columns);
+    Words words = Words::Zero(divide_up(rows, panel_rows) * stride);
+    auto value = values.begin();
+    for (Index r = 0; r < rows; ++r) {
+        scales_(r) = scales[static_cast<std::size_t>(r)];
+        for (Index k = 0; k < columns; ++k, ++value) {
+            std::int32_t& word = words(r / panel_rows * stride + k / columns_per_word * panel_rows + r % panel_rows);
+            word |= static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint8_t>(*value))
+                                              << 8 * (k % columns_per_word));
+        }
+    }
+    panels_ = std::move(words);
+}
+
+void PackedMatrix::set_rows(Index first, std::span<const float> values) {
+    auto& floats = std::get<Floats>(panels_);
+    const Index stride = dense_stride<float>(columns_);
+    auto value = values.begin();
+    for (Index r = first; value != values.end(); ++r) {
+        for (Index k = 0; k < columns_; ++k, ++value) {
+            floats(r / panel_rows * stride + k * panel_rows + r % panel_rows) = *value;
+        }
+    }
+}
+
+void PackedMatrix::copy_row(Index r, float* out) const {
+    const Index panel = r / panel_rows;
+    const Index lane = r % panel_rows;
+    if (const auto* floats = std::get_if<Floats>(&panels_)) {
+        const float* column = floats->data() + panel * dense_stride<float>(columns_) + lane;
+        for (Index k = 0; k < columns_; ++k, column += panel_rows) out[k] = *column;
+        return;
+    }
+    const std::int32_t* word = std::get<Words>(panels_).data() + panel * dense_stride<std::int32_t>(columns_) + lane;
+    for (Index k = 0; k < columns_; ++k) {
+        const auto bits = static_cast<std::uint32_t>(word[k / columns_per_word * panel_rows]);
+        out[k] = scales_(r) * static_cast<float>(static_cast<std::int8_t>(bits >> 8 * (k % columns_per_word) & 0xff));
+    }
+}
+
+std::size_t PackedMatrix::bytes() const {
+    const Index words = std::visit([](const auto& panels) { return panels.size(); }, panels_);
+    return sizeof(float) * static_cast<std::size_t>(words + scales_.size());
+}
+
+void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y) {
+    if (const auto* floats = std::get_if<PackedMatrix::Floats>(&matrix.panels_)) {
+        return multiply(view(*floats, matrix.rows_, matrix.columns_, nullptr), x, y);
+    }
+    const auto& words = std::get<PackedMatrix::Words>(matrix.panels_);
+    multiply(view(words, matrix.rows_, matrix.columns_, matrix.scales_.data()), x, y);
+}
+
+}  // namespace engine

@@ -1,0 +1,9 @@
+#pragma once
+
+#include <cstdint>
+
+namespace engine {
+
+using Token = std::int32_t;
+
+}  // namespace engine

@@ -1,0 +1,86 @@
+#pragma once
+
+// Text to tokens and back, for the two kinds of tokenizer that the checkpoints come with:
+//
+// * BytePairs     the novpy vocabulary: bytes, <|endoftext|>, then merges in rank order (*.merges.u16)
+// * ScoredPieces  llama2.c's export of a SentencePiece vocabulary (tokN.bin)
+// * Tokenizer     either of them; the file's content tells which
+//
+// Any bytes can be encoded, valid UTF-8 or not, and decoding gives the same bytes back.
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "engine/kernel.hpp"
+#include "engine/token.hpp"
+
+namespace engine {
+
+class BytePairs {
+  public:
+    /// From the pairs that the file holds; throws std::runtime_error for a pair that refers to what it should not.
+    explicit BytePairs(std::string_view file);
+
+    std::vector<Token> encode(std::string_view text) const;
+    std::string decode(Token previous, Token token) const;
+    Token begin() const { return end_of_text; }
+    Token end() const { return end_of_text; }
+    Index vocab() const { return std::ssize(pieces_); }
+
+    static constexpr Token end_of_text = 256;
+
+  private:
+    std::vector<std::string> pieces_;
+    std::map<std::pair<Token, Token>, Token> merges_;
+};
+
+class ScoredPieces {
+  public:
+    /// From the file's content; throws std::runtime_error if it does not hold `vocab` pieces and nothing more.
+    ScoredPieces(std::string_view file, Index vocab);
+
+    std::vector<Token> encode(std::string_view text) const;
+    std::string decode(Token previous, Token token) const;
+    Token begin() const { return begin_of_text; }
+    Token end() const { return end_of_text; }
+    Index vocab() const { return std::ssize(pieces_); }
+
+    static constexpr Token begin_of_text = 1;
+    static constexpr Token end_of_text = 2;
+
+  private:
+    std::vector<std::string> pieces_;
+    std::vector<float> scores_;
+    std::unordered_map<std::string, Token> ids_;  // of the pieces that text may be made of
+};
+
+class Tokenizer {
+  public:
+    /// Throws std::runtime_error, naming the file, if it is no tokenizer for a model of `vocab` tokens.
+    static Tokenizer load(const std::filesystem::path& path, Index vocab);
+
+    /// The tokens of a text, without the one that begins it.
+    std::vector<Token> encode(std::string_view text) const;
+
+    /// The bytes that `token` adds behind `previous`: join them from begin() on. Bytes of one character may be spread
+    /// over several tokens. The tokens that begin and end a text add none.
+    std::string decode(Token previous, Token token) const;
+
+    Token begin() const;
+    Token end() const;
+    Index vocab() const;
+
+  private:
+    using Kind = std::variant<BytePairs, ScoredPieces>;
+    explicit Tokenizer(Kind kind) : kind_(std::move(kind)) {}
+
+    Kind kind_;
+};
+
+}  // namespace engine

@@ -24,7 +24,7 @@ namespace detail {
 
 /// std::ref models are looked at as what they refer to.
 template <class M>
-using Unwrapped = std::remove_cvref_t<std::unwrap_reference_t<std::remove_cvref_t<M>>>;
+using Unwrapped = std::remove_reference_t<std::unwrap_reference_t<std::remove_cvref_t<M>>>;
 
 template <class M, class... Rest>
 inline constexpr bool takes_span = std::invocable<Unwrapped<M>&, std::span<const Token>, Rest...>;
@@ -58,7 +58,8 @@ concept ReturnedRow = Row<R> && (ContiguousRow<std::remove_cvref_t<R>> || EigenO
                                  EigenView<std::remove_cvref_t<R>>);
 
 template <class R>
-concept RowMajorRows = (EigenOwner<R> || EigenView<R>)&&bool(R::IsRowMajor) && Floating<typename R::Scalar>;
+concept RowMajorRows = bool(R::IsRowMajor) && !bool(R::IsVectorAtCompileTime) && Floating<typename R::Scalar> &&
+                       (EigenOwner<R> || EigenView<R>);
 template <class R>
 concept IndexedRows = !EigenMatrix<R> && requires(const R& rows) {
     { rows[std::size_t{}] } -> Row;

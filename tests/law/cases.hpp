@@ -30,7 +30,8 @@ struct ReusedBuffer {
     Eigen::VectorXd buffer = {};
 
     Eigen::Map<const Eigen::VectorXd> operator()(std::span<const Token> prefix) {
-        buffer = model(prefix);
+        const Eigen::VectorXd row = model(prefix);
+        buffer = row;  // a copy into the same memory
         return {buffer.data(), buffer.size()};
     }
 };

@@ -16,16 +16,30 @@ namespace specsample {
 
 /// Scalars a row may hold. Sums and decisions are double whatever the row is stored in.
 template <class T>
-concept Floating = std::floating_point<T> || std::same_as<T, Eigen::half> || std::same_as<T, Eigen::bfloat16>;
+concept Floating = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, Eigen::half> ||
+                   std::same_as<T, Eigen::bfloat16>;
 
 /// Token ids at the boundary.
 template <class T>
 concept Integer = std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool>;
 
+namespace detail {
+
+// What Eigen types are is asked with functions, not lambdas: clang 16 takes a lambda inside a concept for satisfied
+// when it is asked from a template.
+template <class D>
+void any_eigen(const Eigen::DenseBase<D>&);
+template <class D>
+void owning_eigen(const Eigen::PlainObjectBase<D>&);
+template <class P, int O, class S>
+void viewing_eigen(const Eigen::Map<P, O, S>&);
+
+}  // namespace detail
+
 /// An Eigen vector expression: a row or a column known as such at compile time.
 template <class R>
-concept EigenRow = requires(const R& row) { []<class Derived>(const Eigen::DenseBase<Derived>&) {}(row); } &&
-                   bool(R::IsVectorAtCompileTime) && Floating<typename R::Scalar>;
+concept EigenRow = requires(const R& row) { detail::any_eigen(row); } && bool(R::IsVectorAtCompileTime) &&
+                   Floating<typename R::Scalar>;
 
 /// Contiguous memory that knows its size: std::vector, std::span, std::array.
 template <class R>
@@ -57,7 +71,7 @@ auto as_row(const R& row) {
         using Scalar = typename decltype(memory)::value_type;
         return detail::Column<Scalar>(memory.data(), static_cast<Index>(memory.size()));
     } else if constexpr (!detail::has_memory<R>) {
-        return row.reshaped().array();
+        return row.reshaped().array().derived();
     } else if constexpr (R::InnerStrideAtCompileTime == 1) {
         return detail::Column<typename R::Scalar>(row.derived().data(), row.size());
     } else {

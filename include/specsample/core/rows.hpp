@@ -17,12 +17,12 @@ namespace specsample {
 namespace detail {
 
 template <class R>
-concept EigenMatrix = requires(const R& rows) { []<class D>(const Eigen::DenseBase<D>&) {}(rows); };
+concept EigenMatrix = requires(const R& rows) { any_eigen(rows); };
 /// Eigen objects that own their numbers, and those that view somebody's. Any other expression may hold temporaries.
 template <class R>
-concept EigenOwner = requires(const R& rows) { []<class D>(const Eigen::PlainObjectBase<D>&) {}(rows); };
+concept EigenOwner = requires(const R& rows) { owning_eigen(rows); };
 template <class R>
-concept EigenView = requires(const R& rows) { []<class P, int O, class S>(const Eigen::Map<P, O, S>&) {}(rows); };
+concept EigenView = requires(const R& rows) { viewing_eigen(rows); };
 
 template <class R>
 inline constexpr bool is_span = false;

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include <specsample/core/number.hpp>
 #include <specsample/kernels/block.hpp>
 
 namespace specsample {
@@ -19,7 +20,7 @@ Index argmax(const R& row) {
     double largest = -std::numeric_limits<double>::infinity();
     for (Index i = 0; i < view.size(); ++i) {
         const double x = static_cast<double>(view.coeff(i));
-        ordered &= x <= std::numeric_limits<double>::infinity();  // false for NaN alone
+        ordered &= !is_nan(x);
         if (x > largest) {
             largest = x;
             best = i;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <type_traits>
 
@@ -24,7 +25,7 @@ template <class View>
     bool has_negative = false, like_logits = false;
     for (Index i = 0; i < view.size(); ++i) {
         const double x = static_cast<double>(view.coeff(i));
-        if (!is_finite(x)) {
+        if (is_nan(x) || x == std::numeric_limits<double>::infinity()) {
             fault.cause = Cause::not_finite;
             fault.value = x;
             fault.id = i;

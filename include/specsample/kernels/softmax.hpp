@@ -1,12 +1,10 @@
 // Logits to probabilities.
 #pragma once
 
-#include <algorithm>
-#include <limits>
-
 #include <specsample/core/contract.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/argmax.hpp>
+#include <specsample/kernels/exponential.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample {
@@ -19,7 +17,8 @@ namespace specsample {
 /// @param temperature  >= 0; 0 is the argmax, lowest id on ties
 /// @returns            a new row [vocab], float (double for double logits), summing to 1
 /// @throws             std::invalid_argument for a negative or non-finite temperature
-/// @edge               logits that name no distribution (all -inf, a NaN, +inf) give a row that is none either,
+/// @edge               logits that name no distribution (all -inf, a NaN; +inf at T > 0) give a row that is none
+/// either,
 ///                     which the sampler reports as a fault; an empty row gives an empty row
 /// @cost               three passes and the row's allocation
 template <Row R>
@@ -31,9 +30,8 @@ auto softmax(const R& logits, double temperature = 1) {
     if (temperature == 0) return one_hot<Value>(view.size(), argmax(view));
     Eigen::Matrix<Value, Eigen::Dynamic, 1> probs = view.template cast<Value>().matrix();
     if (probs.size() == 0) return probs;
-    // A tiny temperature must not overflow to infinity: 0 * inf at the maximum would be NaN.
-    const auto scale = static_cast<Value>(std::min(1 / temperature, double{std::numeric_limits<Value>::max()}));
-    probs.array() = ((probs.array() - probs.maxCoeff()) * scale).exp();
+    probs.array() -= probs.maxCoeff();
+    detail::exp_relative(probs.array(), 1 / temperature);
     probs *= static_cast<Value>(1 / RowWeights(as_row(probs)).sum(0, probs.size()));
     return probs;
 }

@@ -12,7 +12,6 @@
 #include <specsample/kernels/block.hpp>
 
 namespace specsample {
-
 /// What can be drawn from: a size, the weight of an id, and the sum of a range in double.
 template <class W>
 concept Weights = requires(const W& weights, Index i, Index count) {

@@ -14,6 +14,7 @@
 
 #include <concepts>
 
+#include <specsample/core/rows.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample {
@@ -26,6 +27,11 @@ class Sampled {
     template <Row R>
         requires std::same_as<row_view_t<R>, View>
     explicit Sampled(const R& row) : row_(as_row(row)) {}
+
+    /// A row that would be gone: keep it in a variable for as long as the round lasts.
+    template <Row R>
+        requires(detail::EigenOwner<R> || (ContiguousRow<R> && !detail::is_span<R>))
+    explicit Sampled(const R&& row) = delete;
 
     const View& row() const { return row_; }
     double mass(Index token) const { return static_cast<double>(row_.coeff(token)); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -21,26 +22,35 @@ class Host {
     /// @param known   leading tokens of prefix that are the same as at the last call
     template <class... Count>
     decltype(auto) ask_about(const std::vector<Token>& prefix, Index known, Count... count) {
-        if constexpr (Rewindable<M>) rewind(prefix, known, (Index{1} * ... * count));
-        return ask(model_, prefix, count...);
+        if constexpr (!Rewindable<M>) {
+            return ask(model_, prefix, count...);
+        } else {
+            rewind(prefix, known, (Index{1} * ... * count));
+            decltype(auto) answer = ask(model_, prefix, count...);
+            shown_.insert(shown_.end(), prefix.begin() + std::ssize(shown_), prefix.end());
+            settled_ = true;
+            return answer;
+        }
     }
 
   private:
     /// Cut the model's cache back to the part it shares with `prefix`, and to what lies before the first of the
-    /// `count` positions it is asked about: those it must compute.
+    /// `count` positions it is asked about: those it must compute. A model that was never asked here, or whose last
+    /// call threw, may hold anything after that part, so it is always told.
     void rewind(const std::vector<Token>& prefix, Index known, Index count) {
-        const auto from = std::min({known, static_cast<Index>(shown_.size()), static_cast<Index>(prefix.size())});
+        const auto from = std::min({known, std::ssize(shown_), std::ssize(prefix)});
         const auto common = std::mismatch(shown_.begin() + from, shown_.end(), prefix.begin() + from, prefix.end());
-        const Index keep = std::max<Index>(
-            0, std::min<Index>(common.first - shown_.begin(), static_cast<Index>(prefix.size()) - count));
+        const Index keep =
+            std::max<Index>(0, std::min<Index>(common.first - shown_.begin(), std::ssize(prefix) - count));
         Unwrapped<M>& model = model_;
-        if (keep < static_cast<Index>(shown_.size())) model.rollback(keep);
+        if (!settled_ || keep < std::ssize(shown_)) model.rollback(keep);
+        settled_ = false;
         shown_.resize(static_cast<std::size_t>(keep));
-        shown_.insert(shown_.end(), prefix.begin() + keep, prefix.end());
     }
 
     M model_;
     std::vector<Token> shown_;
+    bool settled_ = false;  ///< does the model hold `shown_`, and no more?
 };
 
 /// The rows of one lookahead, each kept until the round ends: moved in if returned by value, copied if returned as

@@ -30,7 +30,8 @@ struct Requirements {
     static constexpr bool target_rows_layout = [] {
         if constexpr (ManyModel<Target>) {
             using Rows = std::remove_cvref_t<Answer<Target, Index>>;
-            if constexpr (EigenOwner<Rows> || EigenView<Rows>) return bool(Rows::IsRowMajor);
+            if constexpr (EigenOwner<Rows> || EigenView<Rows>)
+                return bool(Rows::IsRowMajor) || bool(Rows::IsVectorAtCompileTime);
         }
         return true;
     }();

@@ -1,7 +1,6 @@
 // Sampler: draft, score, verify, commit, until the text ends.
 #pragma once
 
-#include <concepts>
 #include <functional>
 #include <initializer_list>
 #include <span>
@@ -16,6 +15,14 @@
 #include <specsample/verify/verify.hpp>
 
 namespace specsample {
+namespace detail {
+
+/// What is called with each token where a caller gives nothing.
+struct NoCallback {
+    void operator()(Token) const {}
+};
+
+}  // namespace detail
 
 /// Speculative sampling with two models: the text follows the target's law exactly, whatever the draft.
 ///
@@ -27,7 +34,8 @@ namespace specsample {
 /// @tparam Rule     how drafts are judged; lossless rules keep the target's law
 ///
 /// Models are held by value; std::ref shares one. A model that has rollback(length) is told when its prefix does not
-/// extend the one before. The text depends on (seed, request, prompt, models, lookahead) alone.
+/// extend the one before, and before its first; one cached object cannot be both draft and target. The text depends on
+/// (seed, request, prompt, models, lookahead) alone.
 template <class Draft, class Target, class Rule = TokenVerification>
 class Sampler {
     static constexpr bool usable = detail::Requirements<Draft, Target>::all;  // else a sentence says what is wrong
@@ -37,6 +45,7 @@ class Sampler {
     Sampler(Draft draft, Target target, Options options = {}, Rule rule = {})
         : draft_(std::move(draft)), target_(std::move(target)), options_(options), rule_(std::move(rule)) {
         detail::require(options.lookahead >= 0, "Sampler", "options.lookahead", options.lookahead, "at least 0");
+        tally_.reserve(options.lookahead);
     }
 
     /// Write a text.
@@ -44,32 +53,32 @@ class Sampler {
     /// @param prompt     token ids of any integral type; may be empty, and may be written {1, 2, 3}
     /// @param limits     where it ends, and which request it is
     /// @param on_token   called with each token as it is written, before it is counted; ends the text by returning
-    ///                   false. That token stays
+    ///                   false, or anything that converts to it. That token stays. Where it throws, its token and
+    ///                   those before it stay in an extended text, and their round is not counted
     /// @returns          the new tokens, why they ended, and the tally
     /// @throws           Fault on bad rows, with the tokens written before; std::invalid_argument on bad limits;
     ///                   what the models and on_token throw
-    template <class Prompt, class OnToken = std::identity>
+    template <class Prompt, class OnToken = detail::NoCallback>
         requires Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
     Generation generate(const Prompt& prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
         std::vector<Token> text(prompt.size());
         std::ranges::transform(prompt, text.begin(), [](auto id) { return checked_token(id); });
         Generation result;
-        result.finish = run(text, limits, on_token, result.tally);
+        result.finish = run(text, limits, on_token, &result.tally);
         result.tokens.assign(text.begin() + static_cast<Index>(prompt.size()), text.end());
         return result;
     }
 
-    template <class OnToken = std::identity>
+    template <class OnToken = detail::NoCallback>
     Generation generate(std::initializer_list<Token> prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
         return generate(std::span(prompt), limits, std::forward<OnToken>(on_token));
     }
 
     /// Continue a text in place. Committed rounds are appended as they come, so they survive any exception.
     /// @returns why it ended; otherwise as generate
-    template <class OnToken = std::identity>
+    template <class OnToken = detail::NoCallback>
     Finish extend(std::vector<Token>& text, const Limits& limits = {}, OnToken&& on_token = {}) {
-        Tally tally;
-        return run(text, limits, on_token, tally);
+        return run(text, limits, on_token, nullptr);
     }
 
     /// Make one round after a text, and leave it to the caller to append its tokens.
@@ -94,7 +103,8 @@ class Sampler {
 
   private:
     static Token checked_token(auto id) {
-        detail::require(std::in_range<Token>(id), "Sampler", "a token of the prompt", id, "a token id of 31 bits");
+        detail::require(id >= 0 && std::in_range<Token>(id), "Sampler", "a token of the prompt", id,
+                        "a token id of 31 bits");
         return static_cast<Token>(id);
     }
 
@@ -105,11 +115,12 @@ class Sampler {
         if (limits.max_length < size)
             detail::invalid("Sampler", "limits.max_length", limits.max_length,
                             "at least the " + detail::to_text(size) + " tokens there are");
+        for (const Token token : text) checked_token(token);
     }
 
     /// Rounds until the text ends.
     template <class OnToken>
-    Finish run(std::vector<Token>& text, const Limits& limits, OnToken& on_token, Tally& tally) {
+    Finish run(std::vector<Token>& text, const Limits& limits, OnToken& on_token, Tally* of_this_text) {
         check(limits, text);
         const std::size_t begin = text.size();
         known_ = 0;
@@ -121,8 +132,8 @@ class Sampler {
             Round made = round(text, limits, left, Coins(options_.seed, limits.request, start));
             if (made.fault) detail::raise(Fault(*made.fault, {text.begin() + static_cast<Index>(begin), text.end()}));
             const bool go_on = write(made, text, on_token);
-            tally.record(made.counts());
             tally_.record(made.counts());
+            if (of_this_text != nullptr) of_this_text->record(made.counts());
             known_ = start;
             if (RoundLimits{.stop_tokens = limits.stop_tokens}.stops(text.back())) return Finish::stop;
             if (!go_on) return Finish::callback;
@@ -136,13 +147,11 @@ class Sampler {
         for (const Token token : made.tokens) {
             text.push_back(token);
             ++written;
-            if constexpr (std::same_as<std::invoke_result_t<OnToken&, Token>, bool>) {
-                if (!std::invoke(on_token, token)) {
-                    made.truncate(written);
-                    return false;
-                }
-            } else {
+            if constexpr (std::is_void_v<std::invoke_result_t<OnToken&, Token>>) {
                 std::invoke(on_token, token);
+            } else if (!std::invoke(on_token, token)) {
+                made.truncate(written);
+                return false;
             }
         }
         return true;
@@ -157,6 +166,9 @@ class Sampler {
             .max_tokens = std::min(budget, room), .stop_tokens = limits.stop_tokens, .check = options_.check};
         detail::require(allowed.max_tokens >= 1, "Sampler", "the room that limits leave", allowed.max_tokens,
                         "at least 1 token");
+        // Twice the room: texts grow by a round at a time.
+        const auto needed = text.size() + static_cast<std::size_t>(options_.lookahead);
+        if (context_.capacity() < needed) context_.reserve(2 * needed);
         context_.assign(text.begin(), text.end());
         drafted_.clear();
         if constexpr (usable) {
@@ -172,25 +184,32 @@ class Sampler {
     template <class Source>
     std::optional<RowFault> propose(Index lookahead, const RoundLimits& limits, const Source& coins) {
         for (Index i = 0; i < lookahead; ++i) {
-            std::int64_t token = 0;
+            std::optional<RowFault> fault;
             if constexpr (TokenModel<Draft>) {
-                token = std::int64_t{draft_.ask_about(context_, known_)};
+                fault = add_drafted(draft_.ask_about(context_, known_));
             } else {
                 draft_rows_.put(i, draft_.ask_about(context_, known_));
                 const auto row = draft_rows_.view(i);
                 const Drawn drawn = draw(coins.at(Purpose::draft, i), RowWeights(row));
-                if (drawn.index < 0) return inspect(row, Party::draft, i);
-                token = drawn.index;
+                fault = drawn.index < 0 ? inspect(row, Party::draft, i) : add_drafted(drawn.index);
             }
-            if (auto fault = detail::check_ids(std::span(&token, 1), Party::draft, vocab_)) {
-                fault->row = i;
-                return fault;
-            }
-            drafted_.push_back(static_cast<Token>(token));
+            if (fault) return fault;
             if (limits.stops(drafted_.back())) break;
             context_.push_back(drafted_.back());
         }
         return std::nullopt;
+    }
+
+    /// Take a drafted id of any type that the target is known to have.
+    /// @edge before the first round the vocabulary is unknown, and only ids of 31 bits are certain
+    std::optional<RowFault> add_drafted(auto id) {
+        auto fault = detail::check_ids(std::span(&id, 1), Party::draft, vocab_);
+        if (fault) {
+            fault->row = std::ssize(drafted_);
+        } else {
+            drafted_.push_back(static_cast<Token>(id));
+        }
+        return fault;
     }
 
     /// The drafted tokens before the rule, on the target's rows: all from one pass where the target can score many
@@ -200,6 +219,7 @@ class Sampler {
         if constexpr (BatchModel<Target>) {
             const Index positions = static_cast<Index>(context_.size()) - start + 1;
             auto&& rows = target_.ask_about(context_, known_, positions);
+            if (const auto fault = detail::check_count(rows, Party::target, positions)) return {.fault = fault};
             return judge_by(rows, limits, coins);
         } else {
             Index ready = 0;

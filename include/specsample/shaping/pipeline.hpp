@@ -15,7 +15,7 @@ class Pipeline {
 
     template <class Derived>
     void operator()(Eigen::ArrayBase<Derived>& probs, ShapingScratch& scratch) const {
-        std::apply([&](const auto&... shaper) { (shaper(probs, scratch), ...); }, shapers_);
+        std::apply([&](const auto&... shaper) { (shaper(probs.derived(), scratch), ...); }, shapers_);
     }
 
   private:

@@ -9,6 +9,7 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/kernels/inspect.hpp>
+#include <specsample/kernels/weights.hpp>
 #include <specsample/shaping/scratch.hpp>
 
 namespace specsample {
@@ -86,6 +87,9 @@ class Shaped {
     void shape(const R& row, Shape& shaped) {
         shaped = as_row(row).template cast<Scalar>().matrix();
         if (inspect(row, Party::target, 0)) return;
+        // A row of few bits may be further from 1 than its shaped copy of more bits is allowed to be.
+        if constexpr (sum_tolerance<row_scalar_t<R>> > sum_tolerance<Scalar>)
+            shaped *= static_cast<Scalar>(1 / RowWeights(as_row(shaped)).sum(0, shaped.size()));
         Eigen::Map<Eigen::Array<Scalar, Eigen::Dynamic, 1>> probs(shaped.data(), shaped.size());
         pipeline_(probs, scratch_);
     }

@@ -6,6 +6,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/argmax.hpp>
+#include <specsample/kernels/exponential.hpp>
 #include <specsample/kernels/weights.hpp>
 #include <specsample/shaping/scratch.hpp>
 
@@ -34,8 +35,8 @@ class Temperature {
         }
         // Relative to the largest entry, which stays 1: nothing overflows, however small the temperature.
         const Scalar largest = std::log(probs.maxCoeff());
-        const auto power = static_cast<Scalar>(std::min(1 / temperature_, double{std::numeric_limits<Scalar>::max()}));
-        probs = ((probs.log() - largest) * power).exp();
+        probs = probs.log() - largest;
+        detail::exp_relative(probs.derived(), 1 / temperature_);
         probs *= static_cast<Scalar>(1 / RowWeights(as_row(probs.derived())).sum(0, probs.size()));
     }
 

@@ -24,6 +24,7 @@ class Enumerator {
     std::size_t choose(std::vector<double> probabilities) {
         if (depth_ == path_.size()) {
             const std::size_t first = next_possible(probabilities, 0);
+            if (first == probabilities.size()) throw std::logic_error("a decision without a possible branch");
             path_.push_back({std::move(probabilities), first});
         }
         const Decision& decision = path_[depth_++];

@@ -52,7 +52,9 @@ class CountingCoins {
         }
     };
 
-    auto at(Purpose purpose, Index node) const { return Coin{source_.at(purpose, node), &counts_[purpose]}; }
+    auto at(Purpose purpose, Index node) const {
+        return Coin<decltype(source_.at(purpose, node))>{source_.at(purpose, node), &counts_[purpose]};
+    }
 
     long count(Purpose purpose) const { return counts_[purpose]; }
 

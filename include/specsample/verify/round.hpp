@@ -2,13 +2,16 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <specsample/analysis/tally.hpp>
 #include <specsample/core/fault.hpp>
+#include <specsample/core/row.hpp>
 
 namespace specsample {
 
@@ -27,7 +30,10 @@ struct RoundLimits {
     std::span<const Token> stop_tokens{};  ///< the text ends after any of these
     Check check = Check::entries_read;
 
-    bool stops(Token token) const { return std::ranges::find(stop_tokens, token) != stop_tokens.end(); }
+    /// Is this id, of any integral type, a stop token?
+    bool stops(Integer auto id) const {
+        return std::ranges::any_of(stop_tokens, [id](Token stop) { return std::cmp_equal(stop, id); });
+    }
 };
 
 /// Memory that rounds reuse. After the first round of a lookahead a round allocates nothing.
@@ -52,7 +58,7 @@ struct Round {
     explicit operator bool() const { return !fault; }
 
     /// Positions of the target's cache that stay valid, for a text of `start` tokens before the round. The last
-    /// token of the round has not been shown to any model yet.
+    /// token of the round has not been shown to any model yet; an accepted stop token only where its row was asked for.
     Index keep_target(Index start) const { return start + accepted; }
 
     /// The same for the draft's cache, which has not been shown the last token that it drafted.
@@ -60,7 +66,8 @@ struct Round {
 
     /// Keep the first `count` tokens only, as if the rest had never been decided.
     void truncate(Index count) {
-        if (count >= static_cast<Index>(tokens.size())) return;
+        detail::require(count >= 0, "Round::truncate", "count", count, "at least 0");
+        if (count >= std::ssize(tokens)) return;
         tokens = tokens.first(static_cast<std::size_t>(count));
         evaluated = accepted = std::min(accepted, count);
         last = Last::stopped;

@@ -26,10 +26,11 @@ std::optional<RowFault> check_ids(const Ids& ids, Party party, Index vocab) {
     return std::nullopt;
 }
 
+/// A source that knows its size must have `expected` elements, or up to `spare` more.
 template <class Source>
-std::optional<RowFault> check_count(const Source& source, Party party, Index least, Index expected) {
+std::optional<RowFault> check_count(const Source& source, Party party, Index expected, Index spare = 0) {
     const auto count = element_count(source);
-    if (!count || *count == expected || *count == least) return std::nullopt;
+    if (!count || (*count >= expected && *count <= expected + spare)) return std::nullopt;
     return RowFault{.party = party,
                     .cause = Cause::wrong_count,
                     .value = static_cast<double>(*count),
@@ -63,7 +64,8 @@ std::optional<RowFault> check_unread(const Trial<Laws, Rows, Source>& trial, con
 /// @param laws        [K] the laws they were drawn from: Sampled{row} each, or PointMass{} for all
 /// @param rows        [K + 1] target probabilities; row i follows drafted token i - 1. A row-major matrix, anything
 ///                    indexed [i], or a callable of i that computes rows when they are needed. The row after a
-///                    drafted stop token is never asked for, so K rows are enough where the last token is one
+///                    drafted stop token is never asked for, so K rows are enough where the last token is one. A
+///                    callable may be asked for row 0 twice
 /// @param rule        the rule: TokenVerification{} and its like
 /// @param coins       Coins{seed, request, round start}, or any source with at(purpose, node)
 /// @param limits      stop tokens, a token budget, how much to check
@@ -87,12 +89,12 @@ Round verify(const Ids& tokens, Laws&& laws, Rows&& rows, const Rule& rule, cons
         return round;
     };
 
-    const bool ends_in_stop = !given.empty() && limits.stops(static_cast<Token>(given.back()));
-    const Index expected_rows = round.proposed + 1;
-    const Index least_rows = ends_in_stop ? round.proposed : expected_rows;
-    if (const auto bad = detail::check_count(rows, Party::target, least_rows, expected_rows)) return with(*bad);
+    // Nothing follows a stop token, so the row after one at the end may be left out.
+    const Index spare = !given.empty() && limits.stops(given.back()) ? 1 : 0;
+    const Index needed_rows = round.proposed + 1 - spare;
+    if (const auto bad = detail::check_count(rows, Party::target, needed_rows, spare)) return with(*bad);
     if constexpr (!Law<std::remove_cvref_t<Laws>>) {
-        if (const auto bad = detail::check_count(laws, Party::draft, round.proposed, round.proposed)) return with(*bad);
+        if (const auto bad = detail::check_count(laws, Party::draft, round.proposed)) return with(*bad);
     }
     const Index vocab = detail::HeldRow<detail::Element<Rows>>(detail::element(rows, 0)).view().size();
     if (vocab == 0) return with({.party = Party::target, .cause = Cause::empty});

@@ -1,0 +1,44 @@
+// The limit: the same bytes, read and added up. Several ways of it, because no one of them is the fastest at every
+// cache level and instruction set; a figure is always a ratio to the best of them.
+#pragma once
+
+#include "rows.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace bench {
+
+/// Row after row, as Eigen adds them up.
+struct ReadSum {
+    static constexpr const char* name = "sum";
+
+    template <class... Rows>
+    float operator()(const Rows&... rows) const {
+        return (rows.sum() + ...);
+    }
+};
+
+/// All rows at once, into as many running sums as so many packets hold.
+template <int packets>
+struct ReadPackets {
+    static constexpr const char* name = packets == 2 ? "2_packets" : "4_packets";
+    static constexpr int lanes = packets * std::max(16, EIGEN_MAX_STATIC_ALIGN_BYTES) / int{sizeof(float)};
+    using Lanes = Eigen::Array<float, lanes, 1>;
+
+    template <class... Rows>
+    float operator()(const Row& first, const Rows&... others) const {
+        const Index whole = first.size() / lanes * lanes;
+        const Index rest = first.size() - whole;
+        Lanes sums = Lanes::Zero();
+        for (Index i = 0; i < whole; i += lanes) {
+            sums += Eigen::Map<const Lanes>(first.data() + i);
+            ((sums += Eigen::Map<const Lanes>(others.data() + i)), ...);
+        }
+        return sums.sum() + first.tail(rest).sum() + (0.f + ... + others.tail(rest).sum());
+    }
+};
+
+inline constexpr std::tuple<ReadSum, ReadPackets<2>, ReadPackets<4>> readers;
+
+}  // namespace bench

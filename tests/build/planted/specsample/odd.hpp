@@ -1,0 +1,1 @@
+// Offence against the floors: a part that is on none.

@@ -1,0 +1,2 @@
+// Offence against the floors: a neighbour.
+#include <specsample/shaping/top_p.hpp>

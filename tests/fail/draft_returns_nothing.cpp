@@ -1,0 +1,19 @@
+// A draft that forgets to return its row.
+// expect: error: static assertion failed.*specsample::Sampler: draft.prefix. must return a row of probabilities .*, or
+// a Token
+#include <specsample/sampler.hpp>
+
+using specsample::Index;
+using specsample::Token;
+using Prefix = std::span<const Token>;
+
+int main() {
+    const auto good = [](Prefix) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(4, .25f); };
+#ifdef FIXED
+    const auto draft = [](Prefix) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(4, .25f); };
+#else
+    const auto draft = [](Prefix) {};
+#endif
+    specsample::Sampler sampler(draft, good);
+    return static_cast<int>(sampler.generate({1, 2, 3}).tokens.size());
+}

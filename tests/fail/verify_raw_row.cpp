@@ -1,0 +1,22 @@
+// A law is not a row: it must be said how the token was drawn.
+// expect: error: no matching function for call to .verify
+#include <array>
+
+#include <specsample/random.hpp>
+#include <specsample/verify.hpp>
+
+using namespace specsample;
+
+int main() {
+    const std::vector<float> row{.5f, .5f};
+    const std::vector<Token> tokens{1};
+    Workspace workspace;
+#ifdef FIXED
+    const std::array laws{Sampled{row}};
+#else
+    const std::array laws{row};
+#endif
+    const auto round =
+        verify(tokens, laws, std::array{row, row}, TokenVerification{}, Coins(1, 2, 3), RoundLimits{}, workspace);
+    return static_cast<int>(round.accepted);
+}

@@ -1,0 +1,22 @@
+// Rows hold probabilities.
+// expect: error: no matching function for call to .verify
+#include <array>
+
+#include <specsample/random.hpp>
+#include <specsample/verify.hpp>
+
+using namespace specsample;
+
+int main() {
+    const std::vector<float> row{.5f, .5f};
+    const std::vector<Token> tokens{1};
+    Workspace workspace;
+#ifdef FIXED
+    const std::vector<std::vector<float>> rows{{.5f, .5f}, {.5f, .5f}};
+#else
+    const std::vector<std::vector<int>> rows{{1, 0}, {0, 1}};
+#endif
+    const auto round =
+        verify(tokens, std::array{Sampled{row}}, rows, TokenVerification{}, Coins(1, 2, 3), RoundLimits{}, workspace);
+    return static_cast<int>(round.accepted);
+}

@@ -1,0 +1,164 @@
+// A warm sampler allocates nothing, and neither does verify. Every allocation of the program is counted: the only
+// file that may do so.
+#include <array>
+#include <cstdlib>
+#include <new>
+
+#include <specsample/specsample.hpp>
+
+#include "support/catch.hpp"
+
+namespace {
+long allocations = 0;
+}
+
+#if !defined(__has_feature)
+#define __has_feature(feature) 0
+#endif
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) && !__has_feature(memory_sanitizer)
+#define SPECSAMPLE_COUNTS_MALLOC 1
+#endif
+
+#if defined(SPECSAMPLE_COUNTS_MALLOC)
+// Eigen goes to malloc past operator new, so malloc is where to count.
+extern "C" void* __libc_malloc(std::size_t);
+extern "C" void* malloc(std::size_t size) noexcept {
+    ++allocations;
+    return __libc_malloc(size);
+}
+#else
+void* operator new(std::size_t size) {
+    ++allocations;
+    if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+    throw std::bad_alloc();
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    ++allocations;
+    return std::malloc(size == 0 ? 1 : size);
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
+
+using namespace specsample;
+
+namespace {
+
+constexpr Index vocab = 1000;
+
+/// Rows of a fixed table, by the last token: as a Map of a batch, as a Map, and as a span.
+struct Table {
+    RowMajorMatrixXf rows{16, vocab};
+    RowMajorMatrixXf batch{9, vocab};
+
+    explicit Table(float slope) {
+        for (Index i = 0; i < rows.rows(); ++i)
+            for (Index j = 0; j < vocab; ++j) rows(i, j) = 1 + slope * static_cast<float>((i * 31 + j * 7) % 13);
+        for (Index i = 0; i < rows.rows(); ++i) rows.row(i) /= rows.row(i).sum();
+    }
+
+    Index state(std::span<const Token> prefix) const { return prefix.empty() ? 0 : prefix.back() % rows.rows(); }
+};
+
+struct AsSpan : Table {
+    using Table::Table;
+    std::span<const float> operator()(std::span<const Token> prefix) const {
+        return {rows.row(state(prefix)).data(), static_cast<std::size_t>(vocab)};
+    }
+};
+struct AsMap : Table {
+    using Table::Table;
+    Eigen::Map<const Eigen::VectorXf> operator()(std::span<const Token> prefix) const {
+        return {rows.row(state(prefix)).data(), vocab};
+    }
+};
+struct AsStableMap : AsMap {
+    using AsMap::AsMap;
+    static constexpr bool stable_rows = true;
+};
+struct AsBatch : Table {
+    using Table::Table;
+    Eigen::Map<const RowMajorMatrixXf> operator()(std::span<const Token> prefix, Index n) {
+        for (Index i = 0; i < n; ++i)
+            batch.row(i) = rows.row(state(prefix.first(prefix.size() - static_cast<std::size_t>(n - 1 - i))));
+        return {batch.data(), n, vocab};
+    }
+};
+struct Cached : AsBatch {
+    using AsBatch::AsBatch;
+    void rollback(Index) {}
+};
+struct Greedy {
+    std::int64_t operator()(std::span<const Token> prefix) const { return prefix.empty() ? 0 : prefix.back(); }
+};
+
+// What the compiler cannot see through.
+std::vector<float> sink;
+Eigen::VectorXf eigen_sink;
+
+/// Allocations of `action`, once it has been done before.
+template <class Action>
+long when_warm(const Action& action) {
+    action();
+    const long before = allocations;
+    action();
+    return allocations - before;
+}
+
+/// Allocations after the first rounds of a text like one written before.
+template <class Draft, class Target>
+long allocations_of(Draft draft, Target target) {
+    Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = 4, .seed = 1});
+    const Limits limits{.max_new_tokens = 500, .stop_tokens = {}};
+    std::vector<Token> text;
+    text.reserve(1000);
+    sampler.extend(text, limits);
+    text.clear();
+    long before = 0;
+    sampler.extend(text, limits, [&](Token) {
+        if (text.size() == 10) before = allocations;
+    });
+    return allocations - before;
+}
+
+}  // namespace
+
+TEST_CASE("the counter sees an allocation") {
+    CHECK(when_warm([] { std::vector<float>(100).swap(sink); }) == 1);
+#if defined(SPECSAMPLE_COUNTS_MALLOC)
+    CHECK(when_warm([] { eigen_sink = Eigen::VectorXf::Zero(eigen_sink.size() + 100); }) > 0);
+#endif
+}
+
+TEST_CASE("a warm sampler over views allocates nothing") {
+    CHECK(allocations_of(AsMap(.5f), AsBatch(.3f)) == 0);
+    CHECK(allocations_of(AsSpan(.5f), AsBatch(.3f)) == 0);
+    CHECK(allocations_of(AsStableMap(.5f), AsBatch(.3f)) == 0);
+    CHECK(allocations_of(AsSpan(.5f), AsSpan(.3f)) == 0);
+    CHECK(allocations_of(Greedy{}, AsMap(.3f)) == 0);
+}
+
+TEST_CASE("models with caches allocate nothing") { CHECK(allocations_of(AsMap(.5f), Cached(.3f)) == 0); }
+
+TEST_CASE("a warm step allocates nothing, the first one of a text included") {
+    Sampler sampler(AsMap(.5f), AsBatch(.3f), {.lookahead = 4});
+    const std::vector<Token> text(100, 1);
+    const Limits limits{.stop_tokens = {3, 4}};
+    CHECK(when_warm([&] { sampler.step(text, limits); }) == 0);
+}
+
+TEST_CASE("verify on an engine's memory allocates nothing") {
+    const Table draft(.5f), target(.3f);
+    const std::array<std::int64_t, 4> tokens{1, 2, 3, 4};
+    const std::array laws{Sampled(draft.rows.row(0)), Sampled(draft.rows.row(1)), Sampled(draft.rows.row(2)),
+                          Sampled(draft.rows.row(3))};
+    const Eigen::Map<const RowMajorMatrixXf> rows(target.rows.data(), 5, vocab);
+    Workspace workspace;
+    for (const Check check : {Check::entries_read, Check::every_row})
+        CHECK(when_warm([&] {
+                  for (std::uint64_t request = 0; request < 50; ++request)
+                      verify(tokens, laws, rows, TokenVerification{}, Coins(1, request, 0), {.check = check},
+                             workspace);
+              }) == 0);
+}

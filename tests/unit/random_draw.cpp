@@ -1,0 +1,101 @@
+// The coin seam: accept and draw, with a source's own members where it has them.
+#include <specsample/random/draw.hpp>
+
+#include <limits>
+#include <vector>
+
+#include <specsample/random/coins.hpp>
+
+#include "support/catch.hpp"
+
+using namespace specsample;
+
+namespace {
+
+constexpr double last_coin = 1 - 0x1p-53;
+
+/// A coin that says one number.
+struct Says {
+    double value;
+    double uniform() const { return value; }
+};
+
+/// A coin that decides for itself.
+struct Decides {
+    bool accept(double s, double q) const { return s == 1 && q == 2; }
+    template <Weights W>
+    Drawn draw(const W& weights) const {
+        return {weights.size() - 1, 77};
+    }
+};
+
+/// A coin with members of those names that are something else.
+struct Misnamed : Says {
+    int accept(double, double) const { return 1; }
+    int draw(int) const { return 1; }
+};
+
+const std::vector<double> row{.5, 0, .25, .25};
+
+}  // namespace
+
+TEST_CASE("a token of weight 0 is not accepted, not even by the coin 0", "[random]") {
+    CHECK_FALSE(accept(Says{0}, 0, .5));
+    CHECK_FALSE(accept(Says{0}, 0, 1));
+    CHECK(accept(Says{0}, std::numeric_limits<double>::denorm_min(), 1));
+}
+
+TEST_CASE("a token with at least the draft's weight is always accepted", "[random]") {
+    for (const double q : {1e-300, 1e-38, .1, 1. / 3, .7, 1.}) {
+        INFO(q);
+        CHECK(accept(Says{last_coin}, q, q));
+        CHECK(accept(Says{last_coin}, q * (1 + 1e-15), q));
+        CHECK(accept(Says{last_coin}, 1, q));
+    }
+}
+
+TEST_CASE("the test is strict: a coin on the ratio rejects, the one below accepts", "[random]") {
+    CHECK_FALSE(accept(Says{.5}, .25, .5));
+    CHECK(accept(Says{.5 - 0x1p-53}, .25, .5));
+    CHECK_FALSE(accept(Says{.5 + 0x1p-53}, .25, .5));
+}
+
+TEST_CASE("a NaN is not accepted", "[random]") {
+    CHECK_FALSE(accept(Says{.5}, std::numeric_limits<double>::quiet_NaN(), .5));
+    CHECK_FALSE(accept(Says{.5}, .5, std::numeric_limits<double>::quiet_NaN()));
+}
+
+TEST_CASE("a draw takes the entry at its coin, and tells the sum", "[random]") {
+    const auto view = as_row(row);
+    const RowWeights weights(view);
+    CHECK(draw(Says{0}, weights).index == 0);
+    CHECK(draw(Says{.5}, weights).index == 2);
+    CHECK(draw(Says{last_coin}, weights).index == 3);
+    CHECK(draw(Says{.5}, weights).sum == 1);
+}
+
+TEST_CASE("a source's own accept and draw are used where it has them", "[random]") {
+    const auto view = as_row(row);
+    CHECK(accept(Decides{}, 1, 2));
+    CHECK_FALSE(accept(Decides{}, 2, 1));
+    CHECK(draw(Decides{}, RowWeights(view)).index == 3);
+    CHECK(draw(Decides{}, RowWeights(view)).sum == 77);
+}
+
+TEST_CASE("members of those names with other types are not used", "[random]") {
+    const auto view = as_row(row);
+    CHECK_FALSE(accept(Misnamed{{.9}}, .1, 1));
+    CHECK(draw(Misnamed{{.6}}, RowWeights(view)).index == 2);
+}
+
+TEST_CASE("a keyed coin draws where its uniform says", "[random]") {
+    const auto view = as_row(row);
+    const RowWeights weights(view);
+    for (Index round = 0; round < 200; ++round) {
+        const Coin coin = Coins(1, 2, round).at(Purpose::draft, 0);
+        REQUIRE(draw(coin, weights).index == (coin.uniform() < .5 ? 0 : coin.uniform() < .75 ? 2 : 3));
+        REQUIRE(accept(coin, .3, .6) == (coin.uniform() < .5));
+    }
+}
+
+static_assert(CoinSource<Coins> && !CoinSource<Coin>);

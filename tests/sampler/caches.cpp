@@ -235,7 +235,7 @@ TEST_CASE("a model that throws before or after it filled its cache is cut back t
         int calls = 0;
         Throwing(std::uint64_t seed, bool late) : StrictMany(seed), after(late) {}
         void maybe_throw(bool now) {
-            if (now == after && ++calls % 3 == 1) throw std::runtime_error("out of memory");
+            if (now == after && ++calls % 7 == 1) throw std::runtime_error("out of memory");
         }
         Eigen::VectorXd operator()(std::span<const Token> prefix) { return (*this)(prefix, 1).row(0).transpose(); }
         RowMajorMatrixXd operator()(std::span<const Token> prefix, Index n) {

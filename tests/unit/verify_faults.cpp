@@ -205,3 +205,13 @@ TEST_CASE("a NaN beside the deciding entries is found by the residual that reads
         CHECK(bad.fault().id == 1);
     }
 }
+
+TEST_CASE("a residual of more than everything is a fault where entries are checked as they are read") {
+    const std::vector<double> draft{1, 0, 0}, logits{0, 7, 8};
+    Workspace workspace;
+    const Round round = verify(std::vector<Token>{0}, std::array{Sampled(draft)}, std::array{logits, logits},
+                               TokenVerification{}, Coins(1, 2, 3), {}, workspace);
+    REQUIRE(round.fault);
+    CHECK(round.fault->cause == Cause::logits);
+    CHECK(round.fault->row == 0);
+}

@@ -15,8 +15,13 @@ namespace specsample::detail {
 /// Entries per block: short enough for float sums, long enough that the loop around it costs nothing.
 inline constexpr Index block_size = 512;
 
-/// Entries that one step of a fused loop handles: eight SSE, four AVX or two AVX-512 packets in registers.
-inline constexpr Index lane_count = 32;
+/// Running sums that a block is added up in. Fixed, and reduced in a fixed order, so that a row has one sum on every
+/// machine: what a coin picks must not depend on the width of a register.
+inline constexpr Index lane_count = 64;
+
+/// Lanes that are worked on together: four packets of floats, whatever their width. Two sums would wait for their own
+/// additions, eight do not stay in registers.
+inline constexpr Index stripe_width = std::clamp<Index>(EIGEN_MAX_STATIC_ALIGN_BYTES, 16, lane_count);
 
 /// What sums of a row's entries run in inside a block.
 template <class Scalar>
@@ -25,7 +30,9 @@ using Compute = std::conditional_t<std::is_same_v<Scalar, double>, double, float
 template <class Scalar>
 using Lanes = Eigen::Array<Compute<Scalar>, lane_count, 1>;
 template <class Scalar>
-using LaneMap = Eigen::Map<const Lanes<Scalar>>;
+using Stripe = Eigen::Array<Compute<Scalar>, stripe_width, 1>;
+template <class Scalar>
+using StripeMap = Eigen::Map<const Stripe<Scalar>>;
 
 /// A view of a row, ready to be read block by block.
 template <class View>
@@ -63,16 +70,34 @@ void for_blocks(Index first, Index count, F&& f) {
     for (const Index end = first + count; first < end; first += block_size) f(first, std::min(block_size, end - first));
 }
 
-/// Sum over one block of term(x), x an array of entries per row in `rows`: lanes first, so that the loop runs in
-/// registers, then what is left.
-/// @param term   from arrays of lanes (or of one entry) to an array expression over them
+/// Sum of all entries by halving: the same additions whatever the packets are.
+template <class Value, int size>
+EIGEN_ALWAYS_INLINE Value reduce(const Eigen::Array<Value, size, 1>& lanes) {
+    if constexpr (size == 1) {
+        return lanes[0];
+    } else {
+        return reduce<Value, size / 2>(lanes.template head<size / 2>() + lanes.template tail<size / 2>());
+    }
+}
+
+/// Sum over one block of term(x), x an array of entries per row in `rows`: lanes first, a stripe of them at a time so
+/// that the loop runs in registers, then what is left.
+/// @param term   from arrays of entries to an array expression over them
 template <class Sum, class Term, class... Values>
 Sum block_sum(Index count, const Term& term, const Values*... rows) {
-    Lanes<Sum> sum = Lanes<Sum>::Zero();
-    Index i = 0;
-    for (; i + lane_count <= count; i += lane_count) sum += term(LaneMap<Values>(rows + i)...);
-    Sum total = sum.sum();
-    for (; i < count; ++i) total += term(Eigen::Map<const Eigen::Array<Values, 1, 1>>(rows + i)...).value();
+    const Index whole = count - count % lane_count;
+    Sum total = 0;
+    if (whole > 0) {
+        Lanes<Sum> lanes;
+        for (Index stripe = 0; stripe < lane_count; stripe += stripe_width) {
+            Stripe<Sum> sum = term(StripeMap<Values>(rows + stripe)...);
+            for (Index i = stripe + lane_count; i < whole; i += lane_count) sum += term(StripeMap<Values>(rows + i)...);
+            lanes.template segment<stripe_width>(stripe) = sum;
+        }
+        total = reduce(lanes);
+    }
+    for (Index i = whole; i < count; ++i)
+        total += term(Eigen::Map<const Eigen::Array<Values, 1, 1>>(rows + i)...).value();
     return total;
 }
 

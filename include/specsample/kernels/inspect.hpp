@@ -1,7 +1,6 @@
 // Is this row a distribution? One pass, and a sentence's worth of detail where it is not.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -60,26 +59,16 @@ std::optional<RowFault> inspect(const R& row, Party party, Index number) {
     const detail::Blocks blocks(view);
     using Value = typename decltype(blocks)::Value;
     typename decltype(blocks)::Buffer buffer;
-    double sum = 0;
-    Value smallest = 0;
+    // The negative part is summed by itself, over a block that is in the cache by then: zero to the bit, or not.
+    const auto whole = [](const auto& x) { return x; };
+    const auto negative = [](const auto& x) { return x.min(Value{0}); };
+    double sum = 0, negative_sum = 0;
     detail::for_blocks(0, view.size(), [&](Index first, Index count) {
         const Value* entries = blocks.read(first, count, buffer);
-        detail::Lanes<Value> sums = detail::Lanes<Value>::Zero(), lows = sums;
-        Index i = 0;
-        for (; i + detail::lane_count <= count; i += detail::lane_count) {
-            const detail::LaneMap<Value> x(entries + i);
-            sums += x;
-            lows = lows.min(x);
-        }
-        sum += sums.sum();
-        smallest = std::min(smallest, lows.minCoeff());
-        for (; i < count; ++i) {
-            sum += entries[i];
-            smallest = std::min(smallest, entries[i]);
-        }
+        sum += detail::block_sum<Value>(count, whole, entries);
+        negative_sum += detail::block_sum<Value>(count, negative, entries);
     });
-    // The sum carries any NaN or infinity, so the minimum need not.
-    if (is_finite(sum) && smallest >= 0 && std::abs(sum - 1) <= fault.bound) return std::nullopt;
+    if (is_finite(sum) && negative_sum == 0 && std::abs(sum - 1) <= fault.bound) return std::nullopt;
     return detail::diagnose(view, sum, fault);
 }
 

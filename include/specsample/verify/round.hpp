@@ -20,7 +20,9 @@ inline constexpr Index unlimited = std::numeric_limits<Index>::max();
 
 /// How much of the given data a round looks at before it trusts it.
 enum class Check {
-    entries_read,  ///< the entries that decide; rows past the node where a walk stops are never touched
+    entries_read,  ///< the entries that decide and the sum of what the last token is drawn from: no NaN, infinity or
+                   ///< row of logits passes, a negative entry that no decision lands on may. Rows past the node where
+                   ///< a walk stops are never touched
     every_row      ///< every supplied row, in full, so that nothing escapes
 };
 

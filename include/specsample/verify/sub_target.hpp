@@ -42,11 +42,12 @@ class SubTarget {
         return drawn;
     }
 
-    /// The fault behind a draw, if there is one: weights that do not add up to a number, or a whole row that does
-    /// not add up to 1.
+    /// The fault behind a draw, if there is one: weights that do not add up to a number, a whole row that does not
+    /// add up to 1, a residual of more than that.
     std::optional<RowFault> fault(const Drawn& drawn) const {
         constexpr double tolerance = sum_tolerance<typename View::Scalar>;
-        if (drawn.index >= 0 && (rejected_ || std::abs(drawn.sum - 1) <= tolerance)) return std::nullopt;
+        const double excess = drawn.sum - 1;
+        if (drawn.index >= 0 && (rejected_ ? excess : std::abs(excess)) <= tolerance) return std::nullopt;
         if (const auto bad = inspect(row_, Party::target, number_)) return bad;
         if constexpr (RowLaw<L>) {
             if (rejected_) return inspect(rejected_->law.row(), Party::draft, number_);

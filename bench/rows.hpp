@@ -1,12 +1,6 @@
 // What the benchmarks read: pairs of probability rows, in a pool larger than the caches.
 #pragma once
 
-#if defined(__GNUC__) && !defined(__clang__)
-// g++ 12 takes the undefined operands of its own AVX-512 intrinsics for a mistake (GCC bug 105593).
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-
 #include <string>
 
 #include <specsample/core.hpp>

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <specsample/specsample.hpp>
@@ -29,7 +30,9 @@ class LanguageModel {
         specsample::Temperature{temperature};  // says no before anything is written
     }
 
-    Eigen::VectorXf operator()(std::span<const specsample::Token> prefix) { return score(prefix, 1)[0]; }
+    Eigen::VectorXf operator()(std::span<const specsample::Token> prefix) {
+        return std::move(score(prefix, 1).front());
+    }
 
     std::vector<Eigen::VectorXf> operator()(std::span<const specsample::Token> prefix, specsample::Index n) {
         return score(prefix, n);

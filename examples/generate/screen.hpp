@@ -13,7 +13,7 @@
 #include "engine/tokenizer.hpp"
 
 namespace colour {
-inline constexpr std::string_view accepted = "32", rejected = "31;9", recovered = "34", bonus = "36", none = "";
+inline constexpr std::string_view accepted = "32", rejected = "31;9", recovered = "34", bonus = "36", none;
 }
 
 /// Writes tokens to stdout as they come. Without colours only the text itself is written, so that a pipe gets what a

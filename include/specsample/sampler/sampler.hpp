@@ -38,7 +38,8 @@ struct NoCallback {
 /// (seed, request, prompt, models, lookahead) alone.
 template <class Draft, class Target, class Rule = TokenVerification>
 class Sampler {
-    static constexpr bool usable = detail::Requirements<Draft, Target>::all;  // else a sentence says what is wrong
+    static_assert(sizeof(detail::Requirements<Draft, Target>) > 0);  // says in a sentence what is wrong
+    static constexpr bool usable = detail::Requirements<Draft, Target>::all;
 
   public:
     /// @throws std::invalid_argument if options.lookahead < 0

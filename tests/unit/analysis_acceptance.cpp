@@ -45,7 +45,7 @@ TEST_CASE("acceptance is symmetric, 1 for equal rows and 0 for disjoint ones", "
     CHECK(total_variation(p, other) == 1.);
 }
 
-TEST_CASE("acceptance stays in [0, 1] when the rows round above it", "[analysis]") {
+TEST_CASE("acceptance stays between 0 and 1 when the rows round above it", "[analysis]") {
     const std::vector<double> high{.5, .5 + 1e-7};
     CHECK(acceptance(high, high) == 1.);
     CHECK(total_variation(high, high) == 0.);

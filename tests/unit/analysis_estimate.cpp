@@ -41,7 +41,7 @@ TEST_CASE("estimate_acceptance: z widens the interval, 1.96 unless told", "[anal
     CHECK(estimate_acceptance(7, 10, 0.) == Estimate{.7, .7, .7});
 }
 
-TEST_CASE("estimate_acceptance: the interval holds the value and stays in [0, 1]", "[analysis]") {
+TEST_CASE("estimate_acceptance: the interval holds the value and stays between 0 and 1", "[analysis]") {
     for (Index evaluated = 1; evaluated <= 40; ++evaluated) {
         for (Index accepted = 0; accepted <= evaluated; ++accepted) {
             for (const double z : {0., .5, 1.96, 8.}) {

@@ -123,7 +123,7 @@ TEST_CASE("all zeros are not normalised", "[kernels]") {
     CHECK(fault.value == 0);
 }
 
-TEMPLATE_TEST_CASE("entries far outside [0, 1] look like logits", "[kernels]", float, double, Eigen::half) {
+TEMPLATE_TEST_CASE("entries far below 0 or above 1 look like logits", "[kernels]", float, double, Eigen::half) {
     const RowFault fault = fault_of(to<TestType>({2.f, -3.5f, .5f, 12.f}));
     CHECK(fault.cause == Cause::logits);
     CHECK(fault.value == 11);

@@ -58,7 +58,7 @@ using Bit = Constant<std::uint32_t, 0, 1>;
 
 }  // namespace
 
-TEST_CASE("a uniform is a multiple of 2^-53 in [0, 1)", "[random]") {
+TEST_CASE("a uniform is a multiple of 2^-53 below 1", "[random]") {
     for (std::uint32_t lane = 0; lane < 10000; ++lane) {
         const double u = Coin({.seed = 1}).uniform(lane);
         REQUIRE(u >= 0);

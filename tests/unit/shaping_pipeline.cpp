@@ -71,11 +71,11 @@ static_assert(Shaper<Temperature> && Shaper<TopP> && Shaper<Pipeline<>> && Shape
 static_assert(!Shaper<int> && !Shaper<std::string>);
 
 TEST_CASE("a shaper that names the type of its row works in a pipeline as by itself", "[shaping]") {
-    const auto halve = [](Eigen::Map<Eigen::ArrayXf>& probs, ShapingScratch&) { probs = probs / probs.sum(); };
+    const auto halve = [](Eigen::Map<Eigen::ArrayXf>& row, ShapingScratch&) { row = row / row.sum(); };
     static_assert(Shaper<decltype(halve)>);
-    std::vector<float> memory{.5f, .5f};
-    Eigen::Map<Eigen::ArrayXf> row(memory.data(), 2);
+    std::vector<float> memory{.25f, .25f};
+    Eigen::Map<Eigen::ArrayXf> halves(memory.data(), 2);
     ShapingScratch scratch;
-    Pipeline{halve}(row, scratch);
+    Pipeline{halve}(halves, scratch);
     CHECK(memory[0] == .5f);
 }

@@ -119,7 +119,7 @@ TEST_CASE("the same scratch serves rows of any size", "[shaping]") {
     }
 }
 
-TEST_CASE("p outside (0, 1] cannot be built", "[shaping]") {
+TEST_CASE("p that is not above 0 and at most 1 cannot be built", "[shaping]") {
     CHECK_THROWS_AS(TopP(0), std::invalid_argument);
     CHECK_THROWS_WITH(TopP(0), "specsample::TopP: top_p is 0, but must be in (0, 1]");
     CHECK_THROWS_WITH(TopP(1.01), "specsample::TopP: top_p is 1.01, but must be in (0, 1]");

@@ -122,6 +122,19 @@ long allocations_of(Draft draft, Target target) {
     return allocations - before;
 }
 
+/// Allocations after the first round of a sampler's first text.
+template <class Draft, class Target>
+long allocations_after_first_round(Draft draft, Target target, Index lookahead) {
+    Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = lookahead, .seed = 1});
+    std::vector<Token> text;
+    text.reserve(1000);
+    long before = 0;
+    sampler.extend(text, {.max_new_tokens = 500}, [&](Token) {
+        if (sampler.tally().rounds == 0) before = allocations;  // until the first round is counted
+    });
+    return allocations - before;
+}
+
 }  // namespace
 
 TEST_CASE("the counter sees an allocation") {
@@ -137,6 +150,14 @@ TEST_CASE("a warm sampler over views allocates nothing") {
     CHECK(allocations_of(AsStableMap(.5f), AsBatch(.3f)) == 0);
     CHECK(allocations_of(AsSpan(.5f), AsSpan(.3f)) == 0);
     CHECK(allocations_of(Greedy{}, AsMap(.3f)) == 0);
+}
+
+TEST_CASE("after its first round a sampler with one target pass a round allocates nothing, at any lookahead") {
+    for (Index lookahead = 0; lookahead <= 8; ++lookahead) {
+        INFO("lookahead " << lookahead);
+        CHECK(allocations_after_first_round(AsMap(.5f), AsBatch(.3f), lookahead) == 0);
+        CHECK(allocations_after_first_round(Greedy{}, AsBatch(.3f), lookahead) == 0);
+    }
 }
 
 TEST_CASE("models with caches allocate nothing") { CHECK(allocations_of(AsMap(.5f), Cached(.3f)) == 0); }

@@ -124,6 +124,7 @@ class Sampler {
     Finish run(std::vector<Token>& text, const Limits& limits, OnToken& on_token, Tally* of_this_text) {
         check(limits, text);
         const std::size_t begin = text.size();
+        context_.reserve(text.capacity());
         known_ = 0;
         for (;;) {
             const auto start = static_cast<Index>(text.size());

@@ -103,6 +103,7 @@ Round verify(const Ids& tokens, Laws&& laws, Rows&& rows, const Rule& rule, cons
 
     // The drafted tokens are the round's tokens already, but for the last one.
     std::vector<Token>& kept = workspace.tokens;
+    kept.reserve(given.size() + 1);
     kept.assign(given.begin(), given.end());
     const Trial<std::remove_reference_t<Laws>, std::remove_reference_t<Rows>, Source> trial{
         {kept.data(), given.size()}, laws, rows, coins, limits, vocab};

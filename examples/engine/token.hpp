@@ -1,3 +1,4 @@
+// A token id, as checkpoints and tokenizers count them.
 #pragma once
 
 #include <cstdint>

@@ -31,6 +31,7 @@ void law_of(const std::string& name, const Check& check) {
 /// Every lossless rule: the exact joint law of a round on every pair of models, and the statistics of many rounds.
 template <class Rule>
 void prove(const Rule& rule) {
+    static_assert(Rule::lossless, "what is proved here is what the rule claims");
     for_cases(3, 3, [&](const std::string& name, const auto& draft, const auto& target, Index lookahead) {
         law_of(name, [&] { return distance_from_target(rule, draft, target, lookahead) < 1e-12; });
     });

@@ -3,3 +3,4 @@
 
 #include <specsample/proposal/chain.hpp>  // IWYU pragma: export
 #include <specsample/proposal/law.hpp>    // IWYU pragma: export
+#include <specsample/proposal/tree.hpp>   // IWYU pragma: export

@@ -1,7 +1,17 @@
-// Floor 3: the rules, each on one of the walks, and the one entry to all of them.
+// Floor 3: the rules, each a few lines on one of three walks, and the one entry to all of them.
+//
+//   commit   top-down    TokenVerification, SpecInfer, RecursiveRejection
+//   climb    bottom-up   BlockVerification, TraversalVerification
+//   match    target first, draft second   GreedyMatch, SampleMatch, GumbelMatch
 #pragma once
 
-#include <specsample/verify/commit.hpp>  // IWYU pragma: export
-#include <specsample/verify/round.hpp>   // IWYU pragma: export
-#include <specsample/verify/token.hpp>   // IWYU pragma: export
-#include <specsample/verify/verify.hpp>  // IWYU pragma: export
+#include <specsample/verify/block.hpp>         // IWYU pragma: export
+#include <specsample/verify/climb.hpp>         // IWYU pragma: export
+#include <specsample/verify/commit.hpp>        // IWYU pragma: export
+#include <specsample/verify/greedy_match.hpp>  // IWYU pragma: export
+#include <specsample/verify/gumbel_match.hpp>  // IWYU pragma: export
+#include <specsample/verify/match.hpp>         // IWYU pragma: export
+#include <specsample/verify/round.hpp>         // IWYU pragma: export
+#include <specsample/verify/sample_match.hpp>  // IWYU pragma: export
+#include <specsample/verify/token.hpp>         // IWYU pragma: export
+#include <specsample/verify/verify.hpp>        // IWYU pragma: export

@@ -83,6 +83,11 @@ class BlockSums {
 
     double total() const { return total_; }
 
+    // The weights that were summed.
+    Index size() const { return weights_.size(); }
+    double operator[](Index i) const { return weights_[i]; }
+    double sum(Index first, Index count) const { return weights_.sum(first, count); }
+
     /// The index at u in [0, 1) of the cumulative weights.
     /// @pre the total is a positive number
     Index pick(double u) const {
@@ -108,6 +113,13 @@ class BlockSums {
     std::array<double, detail::max_blocks> up_to_;
 };
 
+/// Draw from weights that were summed before: `draw_index` below, with no pass left to make.
+template <Weights W, std::invocable Uniform>
+Drawn draw_index(const BlockSums<W>& sums, Uniform&& uniform) {
+    if (!is_positive(sums.total())) return {-1, sums.total()};
+    return {sums.pick(uniform()), sums.total()};
+}
+
 /// Draw an index with probability weights[i] / sum.
 ///
 /// @param uniform   called once for a coin in [0, 1), and not at all where nothing can be drawn
@@ -118,9 +130,7 @@ class BlockSums {
 /// @law             total variation from rounding below 1e-6 for float rows of up to 262144 entries
 template <Weights W, std::invocable Uniform>
 Drawn draw_index(const W& weights, Uniform&& uniform) {
-    const BlockSums sums(weights);
-    if (!is_positive(sums.total())) return {-1, sums.total()};
-    return {sums.pick(uniform()), sums.total()};
+    return draw_index(BlockSums(weights), uniform);
 }
 
 }  // namespace specsample

@@ -2,12 +2,14 @@
 //
 //   RowWeights        a row as it is
 //   ResidualWeights   max(0, p - q), never materialised
-//   WithoutWeights    a row with one id taken out: the residual against a point mass
+//   WithoutWeights    a row with some ids taken out
 //
 // They need not sum to one: the draw scales its coin instead of dividing a row.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
+#include <span>
 
 #include <specsample/kernels/block.hpp>
 
@@ -80,24 +82,29 @@ class ResidualWeights {
     detail::Blocks<Q> q_;
 };
 
-/// A row with the weight of one id set to zero: max(0, p - q) / (1 - min) for a point mass q, since p(x) <= 1.
+/// A row with the weights of some ids set to zero: what is left to draw from without replacement.
 template <class View>
 class WithoutWeights {
   public:
-    WithoutWeights(const View& view, Index without) : row_(view), without_(without) {}
+    /// @param without   ids inside the row, in any order; borrowed
+    WithoutWeights(const View& view, std::span<const Token> without) : row_(view), without_(without) {}
 
     Index size() const { return row_.size(); }
-    double operator[](Index i) const { return i == without_ ? 0 : row_[i]; }
+    double operator[](Index i) const { return std::ranges::find(without_, i) == without_.end() ? row_[i] : 0; }
 
-    /// Summed on both sides of the id: subtracting its weight would leave a rounding error in its place.
+    /// Summed around the ids: subtracting their weights would leave rounding errors in their place.
     double sum(Index first, Index count) const {
-        if (without_ < first || without_ >= first + count) return row_.sum(first, count);
-        return row_.sum(first, without_ - first) + row_.sum(without_ + 1, first + count - without_ - 1);
+        const Index end = first + count;
+        Index next = end;  // the lowest id in the range, if there is one
+        for (const Token id : without_)
+            if (id >= first && id < next) next = id;
+        if (next == end) return row_.sum(first, count);
+        return row_.sum(first, next - first) + sum(next + 1, end - next - 1);
     }
 
   private:
     RowWeights<View> row_;
-    Index without_;
+    std::span<const Token> without_;
 };
 
 }  // namespace specsample

@@ -1,19 +1,39 @@
-// The shape of a draft, as the walks see it. A chain is the tree with one child per node.
+// The shape of a draft, as the walks see it: which nodes follow a node, in the order in which they were drafted.
 //
-// Drafted nodes are numbered in preorder, 0 .. size-1, with the root (the prefix itself) before them. A walk needs
-// one thing: where the subtree of a node ends. The first child of a node is the next number, a rejected node's next
-// sibling is the end of its subtree.
+// Drafted nodes are numbered 0 .. size-1 and the root, the prefix itself, is -1. A walk asks for the first child of a
+// node and for the next sibling of a child; -1 says that there is none.
 #pragma once
+
+#include <concepts>
 
 #include <specsample/core/types.hpp>
 
 namespace specsample {
 
-/// `size` drafted tokens, each continuing the one before.
-struct Chain {
-    Index size = 0;
+/// The prefix that a draft grows from; "no node" where a child or a sibling is asked for.
+inline constexpr Index root_node = -1;
+inline constexpr Index no_node = -1;
 
-    Index subtree_end(Index) const { return size; }
+template <class S>
+concept Shape = requires(const S& shape, Index node) {
+    { shape.size() } -> std::convertible_to<Index>;
+    { shape.parent(node) } -> std::convertible_to<Index>;
+    { shape.first_child(node) } -> std::convertible_to<Index>;
+    { shape.next_sibling(node) } -> std::convertible_to<Index>;
+};
+
+/// Drafted tokens that continue one another: the tree with one child per node.
+class Chain {
+  public:
+    explicit Chain(Index size) : size_(size) {}
+
+    Index size() const { return size_; }
+    static Index parent(Index node) { return node - 1; }
+    Index first_child(Index node) const { return node + 1 < size_ ? node + 1 : no_node; }
+    static Index next_sibling(Index) { return no_node; }
+
+  private:
+    Index size_;
 };
 
 }  // namespace specsample

@@ -1,26 +1,34 @@
 // The law of a drafted token: the distribution it was really drawn from, as a type.
 //
-//   Sampled{row}   drawn from exactly this row
-//   PointMass      not drawn: argmax, n-gram, beam, retrieval, anything of unknown origin
+//   Sampled{row}            drawn from exactly this row
+//   Sampled{row, without}   drawn from it with these ids removed: without replacement, or the random child of a
+//                           greedy draft
+//   PointMass               not drawn: argmax, n-gram, beam, retrieval, top-k children, anything of unknown origin,
+//                           anything that was selected by its own identity
+//   Mixed                   one of these, for trees whose nodes differ
+//   Raced                   drawn with the target's own noise: for match rules, which do not look at laws
 //
 // Judging a token by a row that it was not drawn from is the field's most repeated bug. It raises the acceptance
 // rate, so no metric shows it; here it cannot be written down.
 //
-// What a rule needs of a law Q, for a node with target row p:
-//   law.mass(x)          Q(x), double
-//   law.residual(p, x)   weights proportional to max(0, p - Q), after x was rejected
-//   law.row()            the row behind it, if there is one
+// What a ratio rule needs of a law Q:
+//   law.weight(x), law.rest()    Q(x) = weight(x) / rest
+//   law.is_point()               is all of it on one token?
+//   law.row(), law.without()     otherwise: the row behind it, and the ids removed from that
 #pragma once
 
 #include <concepts>
+#include <optional>
+#include <span>
 
+#include <specsample/core/contract.hpp>
 #include <specsample/core/rows.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample {
 
-/// The token was drawn from `row` by chance. The row is borrowed, never copied, and must outlive the round: a
-/// drafter that reuses its buffer must keep every row of a lookahead apart.
+/// The token was drawn from `row` by chance, `without` some ids. Both are borrowed, never copied, and must outlive the
+/// round: a drafter that reuses its buffer must keep every row of a lookahead apart.
 template <class View>
 class Sampled {
   public:
@@ -28,48 +36,90 @@ class Sampled {
         requires std::same_as<row_view_t<R>, View>
     explicit Sampled(const R& row) : row_(as_row(row)) {}
 
+    /// @param without   ids that could not be drawn, inside the row
+    /// @param rest      the sum of the row over all others, where the drafter knows it: a draw returns it. Summed
+    ///                  when it is needed otherwise, one pass
+    template <Row R>
+        requires std::same_as<row_view_t<R>, View>
+    Sampled(const R& row, std::span<const Token> without, std::optional<double> rest = {})
+        : row_(as_row(row)), without_(without), rest_(rest) {}
+
     /// A row that would be gone: keep it in a variable for as long as the round lasts.
     template <Row R>
         requires(detail::EigenOwner<R> || (ContiguousRow<R> && !detail::is_span<R>))
     explicit Sampled(const R&& row) = delete;
+    template <Row R>
+        requires(detail::EigenOwner<R> || (ContiguousRow<R> && !detail::is_span<R>))
+    Sampled(const R&& row, std::span<const Token> without, std::optional<double> rest = {}) = delete;
 
+    static constexpr bool is_point() { return false; }
     const View& row() const { return row_; }
-    double mass(Index token) const { return static_cast<double>(row_.coeff(token)); }
+    std::span<const Token> without() const { return without_; }
 
-    template <class Target>
-    ResidualWeights<Target, View> residual(const Target& target, Index) const {
-        return {target, row_};
+    double weight(Index token) const {
+        return std::ranges::find(without_, token) == without_.end() ? static_cast<double>(row_.coeff(token)) : 0;
+    }
+    double rest() const {
+        if (without_.empty()) return 1;
+        return rest_ ? *rest_ : WithoutWeights(row_, without_).sum(0, row_.size());
     }
 
   private:
     View row_;
+    std::span<const Token> without_{};
+    std::optional<double> rest_{};
 };
 
 template <Row R>
 Sampled(const R&) -> Sampled<row_view_t<R>>;
+template <Row R, class... Rest>
+Sampled(const R&, std::span<const Token>, Rest...) -> Sampled<row_view_t<R>>;
 
 /// The token was not drawn by chance, or nobody knows how: all mass on the token itself. Exact for any origin;
 /// accepts with probability p(x).
 struct PointMass {
-    static double mass(Index) { return 1; }
-
-    template <class Target>
-    static WithoutWeights<Target> residual(const Target& target, Index token) {
-        return {target, token};
-    }
+    static constexpr bool is_point() { return true; }
+    static double weight(Index) { return 1; }
+    static double rest() { return 1; }
 };
+
+/// Either of the two, node by node.
+template <class View>
+class Mixed {
+  public:
+    Mixed(PointMass = {}) {}
+    Mixed(const Sampled<View>& law) : sampled_(law) {}
+
+    bool is_point() const { return !sampled_; }
+    const View& row() const { return sampled_->row(); }
+    std::span<const Token> without() const { return sampled_->without(); }
+    double weight(Index token) const { return sampled_ ? sampled_->weight(token) : 1; }
+    double rest() const { return sampled_ ? sampled_->rest() : 1; }
+
+  private:
+    std::optional<Sampled<View>> sampled_{};
+};
+
+/// The token was drawn with the target's own noise (Purpose::race). The draw is a function of that noise, so no ratio
+/// of probabilities can judge it: a match rule must.
+struct Raced {};
 
 /// What a ratio rule can judge a drafted token by.
 template <class L>
-concept Law = requires(const L& law, const detail::Column<float>& target, Index token) {
-    { law.mass(token) } -> std::convertible_to<double>;
-    { law.residual(target, token) } -> Weights;
+concept RatioLaw = requires(const L& law, Index token) {
+    { law.weight(token) } -> std::convertible_to<double>;
+    { law.rest() } -> std::convertible_to<double>;
+    { law.is_point() } -> std::convertible_to<bool>;
 };
 
-/// A law with a row behind it, which can be bad.
+/// A law that may have a row behind it, which can be bad.
 template <class L>
-concept RowLaw = Law<L> && requires(const L& law) {
+concept RowLaw = RatioLaw<L> && requires(const L& law) {
     { law.row() } -> Row;
+    { law.without() } -> std::convertible_to<std::span<const Token>>;
 };
+
+template <class L>
+concept Law = RatioLaw<L> || std::same_as<L, Raced>;
 
 }  // namespace specsample

@@ -35,15 +35,23 @@ class Coin {
     Address address_;
 };
 
-/// The keyed coins of one round. The round start is part of every address: a rule may look at tokens beyond
-/// those it emits, and reusing their noise in the next round would bias the text.
+/// The keyed coins of one round.
+///
+/// The round start is part of every address: a rule may look at tokens beyond those it emits, and reusing their noise
+/// in the next round would bias the text. Only the target's own noise belongs to the text: Purpose::race at node i is
+/// the coin of the absolute position, round start + i, whichever round gets there.
 class Coins {
   public:
     constexpr Coins(std::uint64_t seed, std::uint64_t request, Index round_start)
         : seed_(seed), request_(checked_request(request)), round_start_(round_start) {}
 
     constexpr Coin at(Purpose purpose, Index node) const {
-        return Coin({.seed = seed_, .request = request_, .position = round_start_, .purpose = purpose, .node = node});
+        const bool of_the_text = purpose == Purpose::race;
+        return Coin({.seed = seed_,
+                     .request = request_,
+                     .position = of_the_text ? round_start_ + node : round_start_,
+                     .purpose = purpose,
+                     .node = of_the_text ? 0 : node});
     }
 
   private:

@@ -1,12 +1,17 @@
-// The coin seam: the only two ways in which a rule meets chance.
+// The coin seam: the only ways in which a rule meets chance.
 //
-// A source may bring its own accept and draw; that is how a test enumerates every outcome with its exact
+//   accept(coin, s, q)     true with probability min(1, s/q)
+//   draw(coin, weights)    an id with probability in proportion to its weight
+//   race(coin, weights)    the same law, by noise that belongs to the ids
+//
+// A source may bring its own accept, draw and race; that is how a test enumerates every outcome with its exact
 // probability instead of sampling some.
 #pragma once
 
 #include <concepts>
 
 #include <specsample/kernels/draw.hpp>
+#include <specsample/kernels/race.hpp>
 #include <specsample/kernels/weights.hpp>
 #include <specsample/random/address.hpp>
 
@@ -41,6 +46,19 @@ Drawn draw(const Coin& coin, const W& weights) {
         return coin.draw(weights);
     } else {
         return draw_index(weights, [&] { return coin.uniform(); });
+    }
+}
+
+/// The winner of a race among ids, who arrive at times E_i / weights[i]; lane i of the coin is the noise of id i. Who
+/// races other weights with the same coin races with the same noise. -1 where nothing can win.
+template <class Coin, Weights W>
+Index race(const Coin& coin, const W& weights) {
+    if constexpr (requires {
+                      { coin.race(weights) } -> std::same_as<Index>;
+                  }) {
+        return coin.race(weights);
+    } else {
+        return race_winner(weights, [&](std::uint32_t lane) { return coin.open_uniform(lane); });
     }
 }
 

@@ -12,6 +12,7 @@
 #include <specsample/sampler/host.hpp>
 #include <specsample/sampler/options.hpp>
 #include <specsample/sampler/requirements.hpp>
+#include <specsample/verify/token.hpp>
 #include <specsample/verify/verify.hpp>
 
 namespace specsample {

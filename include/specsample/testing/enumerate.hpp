@@ -92,7 +92,7 @@ class EnumeratedCoins {
 
         bool accept(double s, double q) const {
             coins_->use(purpose_, node_);
-            const double probability = std::clamp(s / q, 0.0, 1.0);
+            const double probability = s > 0 ? std::min(1.0, s / q) : 0;
             return coins_->paths_->choose({1 - probability, probability}) == 1;
         }
 

@@ -12,6 +12,7 @@
 #include <specsample/analysis/tally.hpp>
 #include <specsample/core/fault.hpp>
 #include <specsample/core/row.hpp>
+#include <specsample/proposal/tree.hpp>
 
 namespace specsample {
 
@@ -38,21 +39,35 @@ struct RoundLimits {
     }
 };
 
-/// Memory that rounds reuse. After the first round of a lookahead a round allocates nothing.
+/// Memory that rounds reuse. After the first round of a size a round allocates nothing.
 struct Workspace {
+    /// What a ratio walk notes of a node: see SubTarget.
+    struct Node {
+        double c = 1;              ///< what its row is scaled by
+        double owed = 1;           ///< T, the sum of what is owed, if `is_summed`
+        bool is_summed = true;
+        Index rejected = no_node;  ///< the last of its children that was rejected
+        double factor = 0;         ///< what its own law is scaled by, once it is rejected itself
+    };
+
+    std::vector<Token> drafted;
     std::vector<Token> tokens;
+    std::vector<Index> path;
+    std::vector<Node> nodes;
+    Links links;
 };
 
 /// What one draft and one verification gave.
 ///
-/// `tokens` are the accepted drafted tokens and at most one more, named by `last`. They point into the workspace
-/// until its next use. A round with a fault has no tokens: nothing of it may be committed, and the same round may
-/// be asked again.
+/// `tokens` are the accepted drafted tokens and at most one more, named by `last`; `path` are the nodes of the accepted
+/// ones, 0, 1, 2 .. in a chain. They point into the workspace until its next use. A round with a fault has no tokens:
+/// nothing of it may be committed, and the same round may be asked again.
 struct Round {
     std::span<const Token> tokens{};
+    std::span<const Index> path{};
     Index proposed = 0;   ///< drafted tokens given
-    Index evaluated = 0;  ///< of those, the ones decided: accepted, or rejected
-    Index accepted = 0;
+    Index evaluated = 0;  ///< positions decided: accepted, or left without an accepted token
+    Index accepted = 0;   ///< = path.size()
     Last last = Last::stopped;
     std::optional<RowFault> fault{};
 
@@ -72,6 +87,7 @@ struct Round {
         if (count >= std::ssize(tokens)) return;
         tokens = tokens.first(static_cast<std::size_t>(count));
         evaluated = accepted = std::min(accepted, count);
+        path = path.first(static_cast<std::size_t>(accepted));
         last = Last::stopped;
     }
 

@@ -1,69 +1,168 @@
-// The sub-target: what the target still owes at a node of a draft.
+// The sub-target: what the target still owes at a node of a draft. The state that all ratio walks share.
 //
-// It starts as the node's row, s = p. A rejected child of law Q leaves s = max(0, s - Q), up to a scale that a draw
-// does not need. It is never materialised: the row and the rejected law are kept, and the maximum is taken inside
-// the kernel's pass. A chain's node has one child, so one rejected law is all there is to keep.
+// A node is entered with s = c p, p its row and c in (0, 1]; c = 1 where the way to it is certain. The child (x, Q) is
+// accepted with probability min(1, s(x) / Q(x)), and rejecting it leaves
+//
+//     s  <-  max(0, s - Q) / d,     d = 1 - sum_y min(s(y), Q(y))
+//
+// Several rejections are one maximum, since no law is negative. With D the product of all d so far,
+//
+//     s = max(0, c p - sum_k D_k Q_k) / D,      D_k the D before rejection k
+//     D = T + 1 - c,                            T the sum of that maximum
+//
+// because D - T never changes: it is the mass that has escaped to the nodes above. So a node needs c, and one number
+// per rejected child. Nothing of the size of the vocabulary is stored, and the mass of s is w = T / D.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
-#include <specsample/kernels/inspect.hpp>
-#include <specsample/proposal/law.hpp>
+#include <specsample/kernels/draw.hpp>
+#include <specsample/kernels/owed.hpp>
 #include <specsample/random/draw.hpp>
+#include <specsample/verify/trial.hpp>
 
 namespace specsample {
 
-template <class View, Law L>
-class SubTarget {
+/// A probability min(1, s / q), as `accept` takes it.
+struct Ratio {
+    double s = 0;
+    double q = 1;
+};
+
+/// Where a walk stands: the sub-target of one node.
+template <class T>
+class SubTarget : public NodeRow<T> {
+    using L = std::remove_cvref_t<decltype(detail::law_at(std::declval<const T&>().laws, Index{}))>;
+    static_assert(RatioLaw<L>,
+                  "specsample::verify: a token that was drawn with the target's own noise (Raced) has no ratio; judge "
+                  "it by a match rule (GumbelMatch), or draw it with Purpose::draft and give Sampled{row}");
+
+    using View = typename NodeRow<T>::View;
+    template <class Law>
+    struct Behind {
+        using type = View;
+    };
+    template <RowLaw Law>
+    struct Behind<Law> {
+        using type = std::remove_cvref_t<decltype(std::declval<const Law&>().row())>;
+    };
+    using Owed = OwedWeights<View, typename Behind<L>::type, SubTarget>;
+
   public:
-    /// @param number   the row's position in the round, for faults
-    SubTarget(const View& row, Index number) : row_(row), number_(number) {}
+    /// Enter a node with s = c p.
+    SubTarget(const T& trial, Index node, double c = 1)
+        : NodeRow<T>(trial, node), owed_(this->view(), begin(trial, node, c).c, *this) {}
 
-    const View& row() const { return row_; }
-    Index number() const { return number_; }
+    /// Come back to a node after its child was rejected.
+    struct Return {};
+    SubTarget(const T& trial, Index node, Return) : NodeRow<T>(trial, node), owed_(this->view(), state().c, *this) {}
 
-    /// s(x), before any rejection.
-    double mass(Token token) const { return static_cast<double>(row_.coeff(token)); }
+    SubTarget(const SubTarget&) = delete;
 
-    /// The child with this token and law was rejected.
-    void reject(Token token, const L& law) { rejected_.emplace(Rejected{token, law}); }
+    /// The chance of the next child: s(x) / Q(x).
+    /// @cost  O(1); a pass where a child with a row was rejected before
+    Ratio ratio(Index child) {
+        const Token token = this->trial().token(child);
+        this->entry(token);
+        const L law = this->law(child);
+        return {owed_[token] * law.rest(), law.weight(token) * denominator()};
+    }
+
+    /// The child was rejected: s <- max(0, s - Q) / d.
+    void reject(Index child) {
+        const Token token = this->trial().token(child);
+        const L law = detail::law_at(this->trial().laws, child);
+        State& at = state();
+        this->trial().state(child).factor = denominator() / law.rest();
+        if (law.is_point()) {
+            at.owed = std::max(0.0, at.owed - owed_[token]);
+        } else {
+            at.is_summed = false;
+        }
+        at.rejected = child;
+        sums_.reset();
+    }
 
     /// Has a child been rejected, so that the last token is a recovered one?
-    bool is_residual() const { return rejected_.has_value(); }
+    bool is_residual() const { return state().rejected != no_node; }
+
+    /// The chance that the node is kept after its last child: w = T / D.
+    Ratio mass() { return {owed(), denominator()}; }
 
     /// Draw a token from s.
-    /// @edge   a residual is empty after a rejection by rounding only (p = q): drawn from p, which is then exact
+    /// @edge   s is empty by rounding only (p = Q after a rejection): drawn from p, which is then exact
     template <class Coin>
-    Drawn draw(const Coin& coin) const {
+    Drawn draw(const Coin& coin) {
         Drawn drawn;
-        if (rejected_) drawn = specsample::draw(coin, rejected_->law.residual(row_, rejected_->token));
-        if (drawn.sum == 0) drawn = specsample::draw(coin, RowWeights(row_));
+        if (is_residual()) drawn = specsample::draw(coin, sums());
+        if (drawn.sum == 0) return this->draw_from_row(coin);
+        check_sum(drawn.sum);
         return drawn;
     }
 
-    /// The fault behind a draw, if there is one: weights that do not add up to a number, a whole row that does not
-    /// add up to 1, a residual of more than that.
-    std::optional<RowFault> fault(const Drawn& drawn) const {
-        constexpr double tolerance = sum_tolerance<typename View::Scalar>;
-        const double excess = drawn.sum - 1;
-        if (drawn.index >= 0 && (rejected_ ? excess : std::abs(excess)) <= tolerance) return std::nullopt;
-        if (const auto bad = inspect(row_, Party::target, number_)) return bad;
-        if constexpr (RowLaw<L>) {
-            if (rejected_) return inspect(rejected_->law.row(), Party::draft, number_);
-        }
-        return std::nullopt;
+    /// What the rejected children take off, as OwedWeights asks for it.
+    template <class OfRow, class OfPoint>
+    void each(OfRow&& row, OfPoint&& point) const {
+        for_rejected([&](Index child, const L& law) {
+            if constexpr (RowLaw<L>) {
+                if (!law.is_point()) row(law.row(), law.without(), this->trial().state(child).factor);
+            }
+            if (law.is_point()) point(this->trial().token(child));
+        });
     }
 
   private:
-    struct Rejected {
-        Token token;
-        L law;
-    };
+    using State = Workspace::Node;
 
-    View row_;
-    Index number_;
-    std::optional<Rejected> rejected_;
+    static State& begin(const T& trial, Index node, double c) {
+        return trial.state(node) = {.c = c, .owed = c};
+    }
+
+    State& state() const { return this->trial().state(this->node()); }
+
+    /// T, by a pass where it is not known yet; that pass serves the draw as well.
+    double owed() {
+        State& at = state();
+        if (!at.is_summed) {
+            at.owed = sums().total();
+            at.is_summed = true;
+            check_sum(at.owed);
+        }
+        return at.owed;
+    }
+    double denominator() { return owed() + (1 - state().c); }
+
+    const BlockSums<Owed>& sums() {
+        if (!sums_) sums_.emplace(owed_);
+        return *sums_;
+    }
+
+    template <class F>
+    void for_rejected(F&& f) const {
+        const T& trial = this->trial();
+        const Index last = state().rejected;
+        if (last == no_node) return;
+        for (Index child = trial.shape.first_child(this->node());; child = trial.shape.next_sibling(child)) {
+            f(child, detail::law_at(trial.laws, child));
+            if (child == last) return;
+        }
+    }
+
+    /// What is owed is part of a distribution; a sum that is not one has a bad row behind it.
+    void check_sum(double sum) {
+        if (is_finite(sum) && sum <= 1 + sum_tolerance<typename View::Scalar>) return;
+        this->blame(inspect(this->view(), Party::target, this->node() + 1));
+        if constexpr (RowLaw<L>) {
+            for_rejected([&](Index child, const L& law) {
+                if (!law.is_point()) this->blame(inspect(law.row(), Party::draft, child));
+            });
+        }
+    }
+
+    Owed owed_;
+    std::optional<BlockSums<Owed>> sums_;
 };
 
 }  // namespace specsample

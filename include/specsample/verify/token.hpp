@@ -17,10 +17,19 @@ namespace specsample {
 struct TokenVerification {
     static constexpr bool lossless = true;
 
-    template <class Shape, class Laws, class Rows, class Source>
-    Outcome operator()(const Shape& shape, const Trial<Laws, Rows, Source>& trial) const {
-        return commit(shape, trial);
+    template <class Trial>
+    Outcome operator()(const Trial& trial) const {
+        return commit(trial);
     }
 };
+
+/// The same on a tree: the siblings of a rejected child are tried against the residual it left. Independent children
+/// are multi-step speculative sampling; Miao et al.: "SpecInfer", ASPLOS 2024 (arXiv:2305.09781), Theorem 4.2.
+/// Accepts at a node with probability 1 - prod_k (1 - sum min(s_k, Q)).
+using SpecInfer = TokenVerification;
+
+/// The same with children drawn without replacement, Sampled{row, without}; Jeon et al.: "Recursive speculative
+/// decoding", 2024 (arXiv:2402.14160), Theorem 1; Chen et al.: "Sequoia", 2024 (arXiv:2402.12374).
+using RecursiveRejection = TokenVerification;
 
 }  // namespace specsample

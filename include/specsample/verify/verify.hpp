@@ -5,7 +5,8 @@
 #include <span>
 #include <utility>
 
-#include <specsample/verify/token.hpp>
+#include <specsample/proposal/tree.hpp>
+#include <specsample/verify/trial.hpp>
 
 namespace specsample {
 namespace detail {
@@ -37,24 +38,78 @@ std::optional<RowFault> check_count(const Source& source, Party party, Index exp
                     .bound = static_cast<double>(expected)};
 }
 
-/// Under Check::every_row: the supplied rows and laws that the walk had no reason to enter.
-template <class Laws, class Rows, class Source>
-std::optional<RowFault> check_unread(const Trial<Laws, Rows, Source>& trial, const Outcome& outcome, Index row_count) {
+/// Under Check::every_row: all rows that were supplied, and the rows behind the laws.
+template <class T>
+std::optional<RowFault> check_all(const T& trial) {
     if (trial.limits.check != Check::every_row) return std::nullopt;
-    const Index size = static_cast<Index>(trial.tokens.size());
-    for (Index node = outcome.evaluated; node < size; ++node) {
-        const auto bad = check_law(law_at(trial.laws, node), trial.tokens[static_cast<std::size_t>(node)], node,
-                                   trial.vocab, Check::every_row);
-        if (bad) return bad;
-    }
+    using Rows = std::remove_reference_t<decltype(trial.rows)>;
     if constexpr (is_supplied<Rows>) {
-        for (Index row = outcome.accepted + 1; row < row_count; ++row) {
+        const Index count = element_count(trial.rows).value_or(trial.shape.size() + 1);
+        for (Index row = 0; row < count; ++row) {
             const HeldRow<Element<Rows>> held(element(trial.rows, row));
             if (const auto bad = check_row(held.view(), Party::target, row, trial.vocab, Check::every_row)) return bad;
         }
     }
+    for (Index node = 0; node < trial.shape.size(); ++node) {
+        const auto law = law_at(trial.laws, node);
+        if (const auto bad = check_law(law, trial.token(node), node, trial.vocab, Check::every_row)) return bad;
+    }
     return std::nullopt;
 }
+
+/// The round behind an outcome: the tokens along the path that was accepted, and the last one.
+template <class T>
+Round made_round(const T& trial, const Outcome& outcome) {
+    Workspace& memory = trial.workspace;
+    Round round{.proposed = trial.shape.size(), .accepted = outcome.accepted, .last = outcome.last, .fault = outcome.fault};
+    if (round.fault) return {.proposed = round.proposed, .fault = round.fault};
+    const bool rejected = round.last == Last::recovered || round.last == Last::matched;
+    round.evaluated = round.accepted + (rejected ? 1 : 0);
+    memory.path.resize(static_cast<std::size_t>(round.accepted));
+    memory.tokens.resize(memory.path.size());
+    Index node = outcome.node;
+    for (std::size_t i = memory.path.size(); i-- > 0; node = trial.shape.parent(node)) {
+        memory.path[i] = node;
+        memory.tokens[i] = trial.token(node);
+    }
+    if (round.last != Last::stopped) memory.tokens.push_back(outcome.token);
+    round.tokens = memory.tokens;
+    round.path = memory.path;
+    round.truncate(trial.limits.max_tokens);
+    return round;
+}
+
+/// One round of any shape.
+template <class Ids, Shape S, class Laws, class Rows, class Rule, class Source>
+Round judge(const Ids& given, const S& shape, Laws& laws, Rows& rows, const Rule& rule, const Source& coins,
+            const RoundLimits& limits, Workspace& workspace) {
+    detail::require(limits.max_tokens >= 1, "verify", "limits.max_tokens", limits.max_tokens, "at least 1");
+    const auto with = [&](const RowFault& fault) { return Round{.proposed = shape.size(), .fault = fault}; };
+
+    // Nothing follows a stop token, so the row after one at the end may be left out.
+    const Index spare = !given.empty() && limits.stops(given.back()) ? 1 : 0;
+    const Index needed_rows = shape.size() + 1 - spare;
+    if (const auto bad = check_count(rows, Party::target, needed_rows, spare)) return with(*bad);
+    if constexpr (!Law<std::remove_cvref_t<Laws>>) {
+        if (const auto bad = check_count(laws, Party::draft, shape.size())) return with(*bad);
+    }
+    const Index vocab = HeldRow<Element<Rows>>(element(rows, 0)).view().size();
+    if (vocab == 0) return with({.party = Party::target, .cause = Cause::empty});
+    if (const auto bad = check_ids(given, Party::draft, vocab)) return with(*bad);
+    if (const auto bad = check_ids(limits.stop_tokens, Party::limits, vocab)) return with(*bad);
+
+    workspace.drafted.assign(given.begin(), given.end());
+    workspace.nodes.resize(given.size() + 1);
+    workspace.path.reserve(given.size());
+    workspace.tokens.reserve(given.size() + 1);
+    const Trial<S, Laws, Rows, Source> trial{shape, workspace.drafted, laws, rows, coins, limits, vocab, workspace};
+    if (const auto bad = check_all(trial)) return with(*bad);
+    return made_round(trial, rule(trial));
+}
+
+template <class T>
+concept Ids = requires(const T& ids) { std::span(ids); } &&
+              Integer<typename decltype(std::span(std::declval<const T&>()))::value_type>;
 
 }  // namespace detail
 
@@ -65,7 +120,7 @@ std::optional<RowFault> check_unread(const Trial<Laws, Rows, Source>& trial, con
 /// @param rows        [K + 1] target probabilities; row i follows drafted token i - 1. A row-major matrix, anything
 ///                    indexed [i], or a callable of i that computes rows when they are needed. The row after a
 ///                    drafted stop token is never asked for, so K rows are enough where the last token is one. A
-///                    callable may be asked for row 0 twice
+///                    callable may be asked for a row more than once
 /// @param rule        the rule: TokenVerification{} and its like
 /// @param coins       Coins{seed, request, round start}, or any source with at(purpose, node)
 /// @param limits      stop tokens, a token budget, how much to check
@@ -74,50 +129,33 @@ std::optional<RowFault> check_unread(const Trial<Laws, Rows, Source>& trial, con
 /// @throws            std::invalid_argument if limits.max_tokens < 1
 /// @cost              what the rule costs; under Check::every_row also one pass over every supplied row. Never
 ///                    copies a row, allocates nothing once the workspace has held as many tokens
-/// @edge              no drafted tokens: one token from row 0 with the last coin. A drafted stop token that is
-///                    accepted ends the round, and so does the budget; both leave it without a last token
-template <class Ids, class Laws, class Rows, class Rule, CoinSource Source>
-    requires Integer<typename decltype(std::span(std::declval<const Ids&>()))::value_type> && LawSource<Laws> &&
-             RowSource<Rows>
-Round verify(const Ids& tokens, Laws&& laws, Rows&& rows, const Rule& rule, const Source& coins,
+/// @edge              no drafted tokens: one token from row 0. A drafted stop token that is accepted ends the round, and
+///                    so does the budget; both leave it without a last token
+template <detail::Ids Tokens, class Laws, class Rows, class Rule, CoinSource Source>
+    requires LawSource<Laws> && RowSource<Rows>
+Round verify(const Tokens& tokens, Laws&& laws, Rows&& rows, const Rule& rule, const Source& coins,
              const RoundLimits& limits, Workspace& workspace) {
-    detail::require(limits.max_tokens >= 1, "verify", "limits.max_tokens", limits.max_tokens, "at least 1");
     const auto given = std::span(tokens);
-    Round round{.proposed = static_cast<Index>(given.size())};
-    const auto with = [&](const RowFault& fault) {
-        round.fault = fault;
-        return round;
-    };
+    return detail::judge(given, Chain(static_cast<Index>(given.size())), laws, rows, rule, coins, limits, workspace);
+}
 
-    // Nothing follows a stop token, so the row after one at the end may be left out.
-    const Index spare = !given.empty() && limits.stops(given.back()) ? 1 : 0;
-    const Index needed_rows = round.proposed + 1 - spare;
-    if (const auto bad = detail::check_count(rows, Party::target, needed_rows, spare)) return with(*bad);
-    if constexpr (!Law<std::remove_cvref_t<Laws>>) {
-        if (const auto bad = detail::check_count(laws, Party::draft, round.proposed)) return with(*bad);
-    }
-    const Index vocab = detail::HeldRow<detail::Element<Rows>>(detail::element(rows, 0)).view().size();
-    if (vocab == 0) return with({.party = Party::target, .cause = Cause::empty});
-    if (const auto bad = detail::check_ids(given, Party::draft, vocab)) return with(*bad);
-    if (const auto bad = detail::check_ids(limits.stop_tokens, Party::limits, vocab)) return with(*bad);
-
-    // The drafted tokens are the round's tokens already, but for the last one.
-    std::vector<Token>& kept = workspace.tokens;
-    kept.reserve(given.size() + 1);
-    kept.assign(given.begin(), given.end());
-    const Trial<std::remove_reference_t<Laws>, std::remove_reference_t<Rows>, Source> trial{
-        {kept.data(), given.size()}, laws, rows, coins, limits, vocab};
-    Outcome outcome = rule(Chain{round.proposed}, trial);
-    if (!outcome.fault) outcome.fault = detail::check_unread(trial, outcome, detail::element_count(rows).value_or(0));
-    if (outcome.fault) return with(*outcome.fault);
-
-    kept.resize(static_cast<std::size_t>(outcome.accepted));
-    if (outcome.last != Last::stopped) kept.push_back(outcome.token);
-    round.tokens = kept;
-    round.evaluated = outcome.evaluated;
-    round.accepted = outcome.accepted;
-    round.last = outcome.last;
-    return round;
+/// Judge a token tree.
+///
+/// @param tree    [K] drafted tokens and the node before each
+/// @param laws    [K] the laws of the nodes
+/// @param rows    [K + 1] target probabilities; row 0 follows the prefix, row i + 1 follows node i. The row after a
+///                drafted stop token is never asked for
+/// @throws        std::invalid_argument if a parent is not -1 or an earlier node, or there are not as many as tokens
+/// Otherwise as above.
+template <class Id, class Parent, class Laws, class Rows, class Rule, CoinSource Source>
+    requires Integer<Id> && Integer<Parent> && LawSource<Laws> && RowSource<Rows>
+Round verify(const Tree<Id, Parent>& tree, Laws&& laws, Rows&& rows, const Rule& rule, const Source& coins,
+             const RoundLimits& limits, Workspace& workspace) {
+    if (tree.parents.size() != tree.tokens.size())
+        detail::invalid("verify", "the number of tree.parents", tree.parents.size(),
+                        "that of tree.tokens, " + detail::to_text(tree.tokens.size()));
+    workspace.links.connect(tree.parents);
+    return detail::judge(tree.tokens, workspace.links, laws, rows, rule, coins, limits, workspace);
 }
 
 }  // namespace specsample

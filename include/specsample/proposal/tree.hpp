@@ -1,0 +1,68 @@
+// A token tree on the caller's memory, and its shape.
+#pragma once
+
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/row.hpp>
+#include <specsample/proposal/chain.hpp>
+
+namespace specsample {
+
+/// Drafted tokens in any order in which parents come before their children; siblings in the order of their drawing.
+///
+///     parents {-1, 0, 0}    one token after the prefix, two after that one
+///
+/// Siblings may repeat a token.
+template <class Id, class Parent>
+struct Tree {
+    std::span<const Id> tokens;       ///< [K] ids, of any integral type
+    std::span<const Parent> parents;  ///< [K] the node before each, -1 for the prefix
+};
+
+template <class Ids, class Parents>
+Tree(const Ids&, const Parents&) -> Tree<typename decltype(std::span(std::declval<const Ids&>()))::value_type,
+                                         typename decltype(std::span(std::declval<const Parents&>()))::value_type>;
+
+/// The links between the nodes of a tree, made in one pass; memory that is reused from tree to tree.
+class Links {
+  public:
+    /// @throws std::invalid_argument naming the first parent that is not -1 or an earlier node
+    /// @cost   O(K); allocates only for more nodes than ever before
+    template <Integer Parent>
+    void connect(std::span<const Parent> parents) {
+        const auto size = static_cast<Index>(parents.size());
+        nodes_.assign(parents.size() + 1, Node{});
+        for (Index node = size - 1; node >= 0; --node) {
+            const Parent parent = parents[static_cast<std::size_t>(node)];
+            if (std::cmp_less(parent, root_node) || std::cmp_greater_equal(parent, node))
+                detail::invalid("Tree", "parents[" + detail::to_text(node) + "]", parent,
+                                "-1 or a node before " + detail::to_text(node));
+            at(node).parent = static_cast<Index>(parent);
+            at(node).next_sibling = std::exchange(at(at(node).parent).first_child, node);
+        }
+    }
+
+    Index size() const { return static_cast<Index>(nodes_.size()) - 1; }
+    Index parent(Index node) const { return at(node).parent; }
+    Index first_child(Index node) const { return at(node).first_child; }
+    Index next_sibling(Index node) const { return at(node).next_sibling; }
+
+  private:
+    struct Node {
+        Index parent = root_node;
+        Index first_child = no_node;
+        Index next_sibling = no_node;
+    };
+
+    Node& at(Index node) { return nodes_[static_cast<std::size_t>(node + 1)]; }
+    const Node& at(Index node) const { return nodes_[static_cast<std::size_t>(node + 1)]; }
+
+    std::vector<Node> nodes_{Node{}};  // the root first
+};
+
+}  // namespace specsample

@@ -1,0 +1,32 @@
+// Gumbel match: drafter and target race with the same noise, so they tend to agree without knowing each other.
+//
+// Daliri, Musco, Suresh: "Coupling without communication and drafter-invariant speculative decoding", 2024
+// (arXiv:2408.07978), Theorem 2. On trees with several winners per node: not found in the literature.
+#pragma once
+
+#include <specsample/verify/match.hpp>
+
+namespace specsample {
+
+///     E_t(i) = -ln U(seed, request, t, i),  t the absolute position
+///     drafted  argmin_i E_t(i) / q(i)  (in a tree: the first n),     target  argmin_i E_t(i) / p(i)
+///
+/// Accepts with probability sum_i 1 / sum_j max(p_j / p_i, q_j / q_i), at least (1 - TV) / (1 + TV). `Sampler` draws its
+/// drafts with the target's noise under this rule. Coins: one race coin per position reached, a lane per id. Cost: one
+/// pass over a row, with a number per id, for every position reached.
+struct GumbelMatch {
+    static constexpr bool lossless = true;
+    static constexpr bool drafter_invariant = true;
+    static constexpr bool shares_noise = true;
+
+    template <class Trial>
+    Outcome operator()(const Trial& trial) const {
+        return match(trial, [](auto& node, const auto& coin) {
+            const Index token = race(coin, RowWeights(node.view()));
+            if (token < 0) node.blame(inspect(node.view(), Party::target, node.node() + 1));
+            return token;
+        });
+    }
+};
+
+}  // namespace specsample

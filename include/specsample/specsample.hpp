@@ -2,7 +2,7 @@
 //
 //    5  testing                                    the rig that proves a rule; include <specsample/testing.hpp>
 //    4  sampler                                    the loop
-//    3  verify                                     the rules, on the caller's own rows
+//    3  verify   draft                             the rules, on the caller's own rows; drafters
 //    2  random   shaping   proposal   analysis     coins; row -> row; drafts and their laws; rates and speed
 //    1  kernels                                    rows -> numbers, weights x coin -> token
 //    0  core + concepts                            nouns, contracts, what a user may plug in
@@ -18,6 +18,7 @@
 #include <specsample/random.hpp>    // IWYU pragma: export
 #include <specsample/shaping.hpp>   // IWYU pragma: export
 
+#include <specsample/draft.hpp>   // IWYU pragma: export
 #include <specsample/verify.hpp>  // IWYU pragma: export
 
 #include <specsample/sampler.hpp>  // IWYU pragma: export

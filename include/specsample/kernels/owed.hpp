@@ -59,10 +59,15 @@ class OwedWeights {
         Value factor = 0;
         bool copied = false;
         const auto settle = [&] {
-            if (!copied) scratch.owed.head(n) = scale * Eigen::Map<const Eigen::Array<typename detail::Blocks<P>::Value, Eigen::Dynamic, 1>>(p, n).template cast<Value>();
+            if (!copied)
+                scratch.owed.head(n) =
+                    scale * Eigen::Map<const Eigen::Array<typename detail::Blocks<P>::Value, Eigen::Dynamic, 1>>(p, n)
+                                .template cast<Value>();
             copied = true;
             if (q != nullptr)
-                scratch.owed.head(n) -= factor * Eigen::Map<const Eigen::Array<typename detail::Blocks<Q>::Value, Eigen::Dynamic, 1>>(q, n).template cast<Value>();
+                scratch.owed.head(n) -=
+                    factor * Eigen::Map<const Eigen::Array<typename detail::Blocks<Q>::Value, Eigen::Dynamic, 1>>(q, n)
+                                 .template cast<Value>();
             q = nullptr;
         };
         taken_->each(
@@ -79,17 +84,28 @@ class OwedWeights {
         const auto twice_positive = [](const auto& d) { return d + d.abs(); };
         const Value* owed = scratch.owed.data();
         if (q == nullptr && !copied)
-            return 2 * scale_ * static_cast<double>(detail::block_sum<Value>(n, [](const auto& x) { return x.template cast<Value>(); }, p));
-        if (q == nullptr) return detail::block_sum<Value>(n, [&](const auto& x) { return twice_positive(x); }, owed);
+            return 2 * scale_ *
+                   static_cast<double>(detail::block_sum<Value>(
+                       n, [](const auto& x) { return x.template cast<Value>(); }, p));
+        if (q == nullptr)
+            return detail::block_sum<Value>(
+                n, [&](const auto& x) { return twice_positive(x); }, owed);
         if (copied)
-            return detail::block_sum<Value>(n, [&](const auto& x, const auto& y) { return twice_positive(x - factor * y.template cast<Value>()); }, owed, q);
+            return detail::block_sum<Value>(
+                n, [&](const auto& x, const auto& y) { return twice_positive(x - factor * y.template cast<Value>()); },
+                owed, q);
         return detail::block_sum<Value>(
-            n, [&](const auto& x, const auto& y) { return twice_positive(scale * x.template cast<Value>() - factor * y.template cast<Value>()); }, p, q);
+            n,
+            [&](const auto& x, const auto& y) {
+                return twice_positive(scale * x.template cast<Value>() - factor * y.template cast<Value>());
+            },
+            p, q);
     }
 
     /// A block of a row, with some ids at zero: in place where there are none.
     template <class Row, class Buffer>
-    static const auto* without_ids(const Row& row, std::span<const Token> without, Index begin, Index n, Buffer& buffer) {
+    static const auto* without_ids(const Row& row, std::span<const Token> without, Index begin, Index n,
+                                   Buffer& buffer) {
         const auto* entries = row.read(begin, n, buffer);
         for (const Token token : without) {
             if (token < begin || token >= begin + n) continue;

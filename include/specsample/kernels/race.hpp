@@ -37,8 +37,8 @@ Index race_winners(const W& weights, Noise&& noise, std::span<Token> winners, st
             return -1;
         }
         const double u = noise(static_cast<std::uint32_t>(i));
-        const double latest = arrived < places ? std::numeric_limits<double>::infinity()
-                                               : arrivals[static_cast<std::size_t>(places) - 1];
+        const double latest =
+            arrived < places ? std::numeric_limits<double>::infinity() : arrivals[static_cast<std::size_t>(places) - 1];
         if (1 - u >= latest * weight) continue;  // -ln u >= 1 - u: too late without a logarithm
         const double arrival = -std::log(u) / weight;
         if (!(arrival < latest)) continue;

@@ -62,4 +62,19 @@ Index race(const Coin& coin, const W& weights) {
     }
 }
 
+/// The first winners.size() to arrive, in their order.
+/// @param arrivals   room for as many times
+/// @returns          how many can arrive at all
+template <class Coin, Weights W>
+Index race(const Coin& coin, const W& weights, std::span<Token> winners, std::span<double> arrivals) {
+    if constexpr (requires {
+                      { coin.race(weights, winners) } -> std::same_as<Index>;
+                  }) {
+        return coin.race(weights, winners);
+    } else {
+        return race_winners(
+            weights, [&](std::uint32_t lane) { return coin.open_uniform(lane); }, winners, arrivals);
+    }
+}
+
 }  // namespace specsample

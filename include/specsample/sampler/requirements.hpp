@@ -2,19 +2,20 @@
 #pragma once
 
 #include <specsample/concepts.hpp>
+#include <specsample/draft/drafter.hpp>
 
 namespace specsample::detail {
 
 /// Each claim is true where an earlier one already failed: one mistake, one sentence.
 template <class Draft, class Target>
 struct Requirements {
-    static constexpr bool draft_call = Model<Draft>;
+    static constexpr bool draft_call = Model<Draft> || Drafter<Draft>;
     static constexpr bool draft_result = [] {
-        if constexpr (draft_call) return Row<Answer<Draft>> || Integer<std::remove_cvref_t<Answer<Draft>>>;
+        if constexpr (Model<Draft>) return Row<Answer<Draft>> || Integer<std::remove_cvref_t<Answer<Draft>>>;
         return true;
     }();
     static constexpr bool draft_owned = [] {
-        if constexpr (draft_call && draft_result) return RowModel<Draft> || TokenModel<Draft>;
+        if constexpr (Model<Draft> && draft_result) return RowModel<Draft> || TokenModel<Draft>;
         return true;
     }();
 

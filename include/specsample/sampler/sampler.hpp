@@ -8,10 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/draft/chain.hpp>
 #include <specsample/random/coins.hpp>
-#include <specsample/sampler/host.hpp>
 #include <specsample/sampler/options.hpp>
 #include <specsample/sampler/requirements.hpp>
+#include <specsample/sampler/scorer.hpp>
 #include <specsample/verify/token.hpp>
 #include <specsample/verify/verify.hpp>
 
@@ -23,6 +24,24 @@ struct NoCallback {
     void operator()(Token) const {}
 };
 
+/// A drafter as it is, a model as the drafter of chains that it makes.
+template <class Draft, bool usable>
+struct DrafterOf {
+    struct type {
+        using Law = PointMass;
+        explicit type(const Draft&) {}
+    };
+};
+template <Drafter Draft>
+struct DrafterOf<Draft, true> {
+    using type = Draft;
+};
+template <Model Draft>
+    requires(!Drafter<Draft>)
+struct DrafterOf<Draft, true> {
+    using type = ChainDraft<Draft>;
+};
+
 }  // namespace detail
 
 /// Speculative sampling with two models: the text follows the target's law exactly, whatever the draft.
@@ -30,7 +49,7 @@ struct NoCallback {
 ///     Sampler sampler(draft, target, {.lookahead = 4, .seed = 42});
 ///     std::vector<Token> text = sampler.generate(prompt, {.max_new_tokens = 64});
 ///
-/// @tparam Draft    draft(prefix) -> row, or -> Token (a point mass)
+/// @tparam Draft    draft(prefix) -> row, or -> Token (a point mass); or a Drafter, for trees
 /// @tparam Target   target(prefix) -> row, or target(prefix, n) -> n rows in one pass, or both
 /// @tparam Rule     how drafts are judged; lossless rules keep the target's law
 ///
@@ -41,11 +60,13 @@ template <class Draft, class Target, class Rule = TokenVerification>
 class Sampler {
     static_assert(sizeof(detail::Requirements<Draft, Target>) > 0);  // says in a sentence what is wrong
     static constexpr bool usable = detail::Requirements<Draft, Target>::all;
+    static constexpr bool shares_noise = requires { requires bool(Rule::shares_noise); };
+    using Drafts = typename detail::DrafterOf<Draft, usable>::type;
 
   public:
     /// @throws std::invalid_argument if options.lookahead < 0
     Sampler(Draft draft, Target target, Options options = {}, Rule rule = {})
-        : draft_(std::move(draft)), target_(std::move(target)), options_(options), rule_(std::move(rule)) {
+        : drafter_(std::move(draft)), scorer_(std::move(target)), options_(options), rule_(std::move(rule)) {
         detail::require(options.lookahead >= 0, "Sampler", "options.lookahead", options.lookahead, "at least 0");
         tally_.reserve(options.lookahead);
     }
@@ -125,7 +146,6 @@ class Sampler {
     Finish run(std::vector<Token>& text, const Limits& limits, OnToken& on_token, Tally* of_this_text) {
         check(limits, text);
         const std::size_t begin = text.size();
-        context_.reserve(text.capacity());
         known_ = 0;
         for (;;) {
             const auto start = static_cast<Index>(text.size());
@@ -163,112 +183,34 @@ class Sampler {
     /// One round after `text`, as a value: draft, score, verify.
     template <class Source>
     Round round(std::span<const Token> text, const Limits& limits, Index budget, const Source& coins) {
-        const auto start = static_cast<Index>(text.size());
-        const Index room = limits.max_length - start;
+        const Index room = limits.max_length - static_cast<Index>(text.size());
         const RoundLimits allowed{
             .max_tokens = std::min(budget, room), .stop_tokens = limits.stop_tokens, .check = options_.check};
         detail::require(allowed.max_tokens >= 1, "Sampler", "the room that limits leave", allowed.max_tokens,
                         "at least 1 token");
-        // Twice the room: texts grow by a round at a time.
-        const auto needed = text.size() + static_cast<std::size_t>(options_.lookahead);
-        if (context_.capacity() < needed) context_.reserve(2 * needed);
-        context_.assign(text.begin(), text.end());
-        drafted_.clear();
+        proposal_.open(std::min(options_.lookahead, room - 1), limits.stop_tokens, scorer_.vocab());
         if constexpr (usable) {
-            if (const auto fault = propose(std::min(options_.lookahead, room - 1), allowed, coins))
-                return {.fault = fault};
-            return judge(start, allowed, coins);
+            detail::Unwrapped<Drafts>& drafter = drafter_;
+            drafter.propose(text, coins, proposal_);
+            if (proposal_.fault()) return {.proposed = proposal_.size(), .fault = proposal_.fault()};
+            return scorer_.score(text, known_, proposal_, [&](auto& rows) {
+                return verify(proposal_.tree(), proposal_.laws(), rows, rule_, coins, allowed, workspace_);
+            });
         } else {
             return {};
         }
     }
 
-    /// Draft up to `lookahead` tokens after the context. A drafted stop token is the last: nothing follows it.
-    template <class Source>
-    std::optional<RowFault> propose(Index lookahead, const RoundLimits& limits, const Source& coins) {
-        for (Index i = 0; i < lookahead; ++i) {
-            std::optional<RowFault> fault;
-            if constexpr (TokenModel<Draft>) {
-                fault = add_drafted(draft_.ask_about(context_, known_));
-            } else {
-                draft_rows_.put(i, draft_.ask_about(context_, known_));
-                const auto row = draft_rows_.view(i);
-                const Drawn drawn = draw(coins.at(Purpose::draft, i), RowWeights(row));
-                fault = drawn.index < 0 ? inspect(row, Party::draft, i) : add_drafted(drawn.index);
-            }
-            if (fault) return fault;
-            if (limits.stops(drafted_.back())) break;
-            context_.push_back(drafted_.back());
-        }
-        return std::nullopt;
-    }
-
-    /// Take a drafted id of any type that the target is known to have.
-    /// @edge before the first round the vocabulary is unknown, and only ids of 31 bits are certain
-    std::optional<RowFault> add_drafted(auto id) {
-        auto fault = detail::check_ids(std::span(&id, 1), Party::draft, vocab_);
-        if (fault) {
-            fault->row = std::ssize(drafted_);
-        } else {
-            drafted_.push_back(static_cast<Token>(id));
-        }
-        return fault;
-    }
-
-    /// The drafted tokens before the rule, on the target's rows: all from one pass where the target can score many
-    /// positions, else each when it is asked for.
-    template <class Source>
-    Round judge(Index start, const RoundLimits& limits, const Source& coins) {
-        if constexpr (BatchModel<Target>) {
-            const Index positions = static_cast<Index>(context_.size()) - start + 1;
-            auto&& rows = target_.ask_about(context_, known_, positions);
-            if (const auto fault = detail::check_count(rows, Party::target, positions)) return {.fault = fault};
-            return judge_by(rows, limits, coins);
-        } else {
-            Index ready = 0;
-            context_.resize(static_cast<std::size_t>(start));
-            const auto row = [&](Index i) {
-                for (; ready <= i; ++ready) {
-                    if (ready > 0) context_.push_back(drafted_[static_cast<std::size_t>(ready) - 1]);
-                    target_rows_.put(ready, target_.ask_about(context_, known_));
-                }
-                return target_rows_.view(i);
-            };
-            return judge_by(row, limits, coins);
-        }
-    }
-
-    template <class Rows, class Source>
-    Round judge_by(Rows& rows, const RoundLimits& limits, const Source& coins) {
-        if constexpr (TokenModel<Draft>) {
-            return learn(rows, verify(drafted_, PointMass{}, rows, rule_, coins, limits, workspace_));
-        } else {
-            const auto law = [this](Index node) { return Sampled(draft_rows_.view(node)); };
-            return learn(rows, verify(drafted_, law, rows, rule_, coins, limits, workspace_));
-        }
-    }
-
-    /// Remember the target's vocabulary, so that no model is shown an id outside it.
-    template <class Rows>
-    Round learn(Rows& rows, const Round& made) {
-        if (made) vocab_ = detail::HeldRow<detail::Element<Rows>>(detail::element(rows, 0)).view().size();
-        return made;
-    }
-
-    detail::Host<Draft> draft_;
-    detail::Host<Target> target_;
+    Drafts drafter_;
+    detail::Scorer<Target> scorer_;
     Options options_;
     Rule rule_;
     Tally tally_;
 
     // Reused from round to round.
+    Proposal<detail::LawOf<Drafts, shares_noise>> proposal_;
     Workspace workspace_;
-    std::vector<Token> context_;  ///< the text and what is drafted after it
-    std::vector<Token> drafted_;
-    typename detail::SlotsOf<Draft>::type draft_rows_;
-    typename detail::SlotsOf<Target>::type target_rows_;
-    Index known_ = 0;           ///< leading tokens of the context that the models were shown before
-    Index vocab_ = 0x7fffffff;  ///< ids the target is known to have
+    Index known_ = 0;  ///< leading tokens of the text that the target was shown before
 };
 
 }  // namespace specsample

@@ -6,13 +6,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <specsample/random/draw.hpp>
+#include <specsample/testing/shared_race.hpp>
 
 namespace specsample::testing {
 
@@ -108,7 +111,50 @@ class EnumeratedCoins {
             return {static_cast<Index>(coins_->paths_->choose(std::move(probabilities))), total};
         }
 
+        /// The first race at an address is a draw. A second one, with other weights, meets the same noise: it takes
+        /// every winner with its probability given the first.
+        template <Weights W>
+        Index race(const W& weights) const {
+            const Eigen::VectorXd rates = normalised(weights);
+            if (rates.size() == 0) return -1;
+            const auto held = coins_->races_.find({purpose_, node_});
+            if (held == coins_->races_.end()) {
+                coins_->use(purpose_, node_);
+                const auto winner = static_cast<Index>(coins_->paths_->choose({rates.begin(), rates.end()}));
+                coins_->races_.emplace(std::pair(purpose_, node_), Race{rates, winner});
+                return winner;
+            }
+            const Race first = held->second;
+            coins_->races_.erase(held);  // a third one would be reported
+            const Eigen::VectorXd second = winner_given(first.rates, first.winner, rates);
+            return static_cast<Index>(coins_->paths_->choose({second.begin(), second.end()}));
+        }
+
+        /// Several winners: a draw without replacement. Not coupled to a later race at the address, which is why this
+        /// may prove the law of a match rule, but not its acceptance.
+        template <Weights W>
+        Index race(const W& weights, std::span<Token> winners) const {
+            Eigen::VectorXd left = normalised(weights);
+            for (std::size_t i = 0; i < winners.size(); ++i) {
+                if (left.size() == 0 || !(left.sum() > 0)) return static_cast<Index>(i);
+                left /= left.sum();
+                winners[i] = static_cast<Token>(coins_->paths_->choose({left.begin(), left.end()}));
+                left[winners[i]] = 0;
+            }
+            return static_cast<Index>(winners.size());
+        }
+
       private:
+        /// Weights that sum to 1; empty where they cannot.
+        template <Weights W>
+        static Eigen::VectorXd normalised(const W& weights) {
+            Eigen::VectorXd rates(weights.size());
+            for (Index i = 0; i < rates.size(); ++i) rates[i] = weights[i];
+            const double total = rates.sum();
+            if (!is_positive(total)) return {};
+            return rates / total;
+        }
+
         const EnumeratedCoins* coins_;
         Purpose purpose_;
         Index node_;
@@ -123,8 +169,15 @@ class EnumeratedCoins {
                                    std::to_string(node) + " was used twice in a round");
     }
 
+    /// A race that was held, and may be held once more with its noise.
+    struct Race {
+        Eigen::VectorXd rates;
+        Index winner;
+    };
+
     Enumerator* paths_;
     mutable std::set<std::pair<Purpose, Index>> used_;
+    mutable std::map<std::pair<Purpose, Index>, Race> races_;
 };
 
 }  // namespace specsample::testing

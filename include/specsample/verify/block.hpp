@@ -8,7 +8,8 @@
 namespace specsample {
 
 ///     w_0 = 1,  w_i = min(1, w_{i-1} p_i(x_i) / q_i(x_i))
-///     for i = K..1:  keep x_1..x_i with probability h_i = S_i / (S_i + 1 - w_i),  S_i = sum max(0, w_i p_{i+1} - q_{i+1})
+///     for i = K..1:  keep x_1..x_i with probability h_i = S_i / (S_i + 1 - w_i),  S_i = sum max(0, w_i p_{i+1} -
+///     q_{i+1})
 ///                    (h_K = w_K), and emit y ~ max(0, w_i p_{i+1} - q_{i+1});  none kept: the same with i = 0
 ///
 /// Coins: one accept coin per drafted token judged, from the last one back, then one last coin. Never accepts fewer

@@ -42,8 +42,8 @@ Outcome climb(const T& trial) {
     using Node = SubTarget<T>;
     Outcome outcome;
     Index& at = outcome.node;
-    double c = 1;                // of the node that is entered
-    Index rejected = no_node;    // the child that the walk comes back from
+    double c = 1;              // of the node that is entered
+    Index rejected = no_node;  // the child that the walk comes back from
     for (;;) {
         const bool stop = at != root_node && trial.limits.stops(trial.token(at));  // a leaf, whose row nobody needs
         bool kept = false;

@@ -11,9 +11,9 @@ namespace specsample {
 ///     E_t(i) = -ln U(seed, request, t, i),  t the absolute position
 ///     drafted  argmin_i E_t(i) / q(i)  (in a tree: the first n),     target  argmin_i E_t(i) / p(i)
 ///
-/// Accepts with probability sum_i 1 / sum_j max(p_j / p_i, q_j / q_i), at least (1 - TV) / (1 + TV). `Sampler` draws its
-/// drafts with the target's noise under this rule. Coins: one race coin per position reached, a lane per id. Cost: one
-/// pass over a row, with a number per id, for every position reached.
+/// Accepts with probability sum_i 1 / sum_j max(p_j / p_i, q_j / q_i), at least (1 - TV) / (1 + TV). `Sampler` draws
+/// its drafts with the target's noise under this rule. Coins: one race coin per position reached, a lane per id. Cost:
+/// one pass over a row, with a number per id, for every position reached.
 struct GumbelMatch {
     static constexpr bool lossless = true;
     static constexpr bool drafter_invariant = true;

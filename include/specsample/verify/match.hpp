@@ -24,7 +24,8 @@ Outcome match(const T& trial, const Decide& decide) {
     Outcome outcome;
     for (;;) {
         NodeRow<T> node(trial, outcome.node);
-        if (!node.fault()) outcome.token = static_cast<Token>(decide(node, trial.coins.at(Purpose::race, outcome.accepted)));
+        if (!node.fault())
+            outcome.token = static_cast<Token>(decide(node, trial.coins.at(Purpose::race, outcome.accepted)));
         outcome.fault = node.fault();
         if (outcome.fault) return outcome;
 

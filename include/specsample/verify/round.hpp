@@ -43,8 +43,8 @@ struct RoundLimits {
 struct Workspace {
     /// What a ratio walk notes of a node: see SubTarget.
     struct Node {
-        double c = 1;              ///< what its row is scaled by
-        double owed = 1;           ///< T, the sum of what is owed, if `is_summed`
+        double c = 1;     ///< what its row is scaled by
+        double owed = 1;  ///< T, the sum of what is owed, if `is_summed`
         bool is_summed = true;
         Index rejected = no_node;  ///< the last of its children that was rejected
         double factor = 0;         ///< what its own law is scaled by, once it is rejected itself

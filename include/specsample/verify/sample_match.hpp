@@ -8,8 +8,8 @@
 
 namespace specsample {
 
-/// Accepts a drafted token with probability p(x), so sum p q of tokens drawn from q; the best there is for point masses.
-/// Coins: one race coin per position reached. Cost: one pass per position reached.
+/// Accepts a drafted token with probability p(x), so sum p q of tokens drawn from q; the best there is for point
+/// masses. Coins: one race coin per position reached. Cost: one pass per position reached.
 struct SampleMatch {
     static constexpr bool lossless = true;
     static constexpr bool drafter_invariant = true;

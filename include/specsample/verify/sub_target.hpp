@@ -116,9 +116,7 @@ class SubTarget : public NodeRow<T> {
   private:
     using State = Workspace::Node;
 
-    static State& begin(const T& trial, Index node, double c) {
-        return trial.state(node) = {.c = c, .owed = c};
-    }
+    static State& begin(const T& trial, Index node, double c) { return trial.state(node) = {.c = c, .owed = c}; }
 
     State& state() const { return this->trial().state(this->node()); }
 

@@ -61,7 +61,8 @@ std::optional<RowFault> check_all(const T& trial) {
 template <class T>
 Round made_round(const T& trial, const Outcome& outcome) {
     Workspace& memory = trial.workspace;
-    Round round{.proposed = trial.shape.size(), .accepted = outcome.accepted, .last = outcome.last, .fault = outcome.fault};
+    Round round{
+        .proposed = trial.shape.size(), .accepted = outcome.accepted, .last = outcome.last, .fault = outcome.fault};
     if (round.fault) return {.proposed = round.proposed, .fault = round.fault};
     const bool rejected = round.last == Last::recovered || round.last == Last::matched;
     round.evaluated = round.accepted + (rejected ? 1 : 0);
@@ -129,7 +130,8 @@ concept Ids = requires(const T& ids) { std::span(ids); } &&
 /// @throws            std::invalid_argument if limits.max_tokens < 1
 /// @cost              what the rule costs; under Check::every_row also one pass over every supplied row. Never
 ///                    copies a row, allocates nothing once the workspace has held as many tokens
-/// @edge              no drafted tokens: one token from row 0. A drafted stop token that is accepted ends the round, and
+/// @edge              no drafted tokens: one token from row 0. A drafted stop token that is accepted ends the round,
+/// and
 ///                    so does the budget; both leave it without a last token
 template <detail::Ids Tokens, class Laws, class Rows, class Rule, CoinSource Source>
     requires LawSource<Laws> && RowSource<Rows>

@@ -1,7 +1,8 @@
-// A model as the sampler holds it: how to ask it, what it was last shown, and where its rows are kept.
+// A model as drafters and the sampler hold it: how to ask it, what it was last shown, and where its rows are kept.
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <optional>
 #include <type_traits>
@@ -65,7 +66,7 @@ class RowSlots {
   public:
     void put(Index i, Answer&& row) {
         const auto slot = static_cast<std::size_t>(i);
-        if (slots_.size() <= slot) slots_.resize(slot + 1);
+        while (slots_.size() <= slot) slots_.emplace_back();
         if constexpr (!borrows<Answer>) {
             slots_[slot].emplace(std::move(row));
         } else if constexpr (stable) {
@@ -79,7 +80,7 @@ class RowSlots {
     auto view(Index i) const { return as_row(*slots_[static_cast<std::size_t>(i)]); }
 
   private:
-    std::vector<std::optional<Stored>> slots_;
+    std::deque<std::optional<Stored>> slots_;  // laws point at rows: they must not move
 };
 
 /// Slots for what a model returns for one prefix; nothing for models that return no row.

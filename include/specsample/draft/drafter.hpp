@@ -1,0 +1,39 @@
+// What drafts: anything that fills a proposal.
+#pragma once
+
+#include <concepts>
+#include <span>
+#include <type_traits>
+
+#include <specsample/concepts.hpp>
+#include <specsample/proposal/proposal.hpp>
+#include <specsample/random/coins.hpp>
+
+namespace specsample {
+
+/// drafter.propose(prefix, coins, proposal) adds nodes to an open proposal of its `Law`.
+///
+/// A drafter draws with coins.at(Purpose::draft, node), the node that the token will be, and gives each token the law
+/// it was drawn from; rows behind laws stay where they are until its next call. Whether it grows may depend on the
+/// tokens above a node, never on the token to be added: dropping a drafted token by its own identity is lossy.
+///
+/// One that can also fill a Proposal<Raced> draws with coins.at(Purpose::race, depth) there, depth 0 the first.
+template <class D>
+concept Drafter =
+    requires { typename detail::Unwrapped<D>::Law; } &&
+    requires(detail::Unwrapped<D>& drafter, std::span<const Token> prefix, const Coins& coins,
+             Proposal<typename detail::Unwrapped<D>::Law>& proposal) { drafter.propose(prefix, coins, proposal); };
+
+namespace detail {
+
+/// Can it draw with the target's noise?
+template <class D>
+concept RacingDrafter = Drafter<D> && requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const Coins& coins,
+                                               Proposal<Raced>& proposal) { drafter.propose(prefix, coins, proposal); };
+
+/// The law of what a drafter proposes under a rule that shares its noise, or does not.
+template <class D, bool shares_noise>
+using LawOf = std::conditional_t<shares_noise && RacingDrafter<D>, Raced, typename Unwrapped<D>::Law>;
+
+}  // namespace detail
+}  // namespace specsample

@@ -1,0 +1,104 @@
+// A model as a drafter of trees of a fixed shape.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specsample/draft/children.hpp>
+#include <specsample/draft/drafter.hpp>
+#include <specsample/draft/host.hpp>
+#include <specsample/kernels/inspect.hpp>
+
+namespace specsample {
+
+/// Drafts a tree with `branching[d]` children at every node of depth d.
+///
+///     Sampler sampler(TreeDraft(draft, {2, 2}), target, options, TraversalVerification{});
+///
+/// Under a rule that shares the target's noise the children are the first to arrive in its race (Raced), whatever
+/// Children says. Coins: those of Children. Cost: one call of the model per node that has children, depth first.
+template <RowModel Model, class Children = WithoutReplacement>
+class TreeDraft {
+    using Slots = typename detail::SlotsOf<Model>::type;
+
+  public:
+    using Law = Mixed<decltype(std::declval<const Slots&>().view(0))>;
+
+    /// @throws std::invalid_argument if a branching is less than 1
+    TreeDraft(Model model, std::vector<Index> branching, Children children = {})
+        : model_(std::move(model)), branching_(std::move(branching)), children_(std::move(children)) {
+        Index level = 1, nodes = 0;
+        for (const Index count : branching_) {
+            detail::require(count >= 1, "TreeDraft", "a branching", count, "at least 1");
+            nodes += level *= count;
+        }
+        ids_.resize(static_cast<std::size_t>(nodes));
+        arrivals_.resize(static_cast<std::size_t>(branching_.empty() ? 0 : std::ranges::max(branching_)));
+    }
+
+    template <class Source, class L>
+        requires std::same_as<L, Law> || std::same_as<L, Raced>
+    void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
+        context_.assign(prefix.begin(), prefix.end());
+        expanded_ = 0;
+        ids_used_ = 0;
+        expand(root_node, coins, proposal);
+    }
+
+  private:
+    /// Add the subtree of a node, whose path is in the context.
+    template <class Source, class L>
+    void expand(Index node, const Source& coins, Proposal<L>& proposal) {
+        const Index depth = proposal.depth(node);
+        if (depth == std::ssize(branching_) || !proposal.grows(node)) return;
+        const auto count = static_cast<std::size_t>(branching_[static_cast<std::size_t>(depth)]);
+        const Index first = proposal.size();
+        rows_.put(expanded_, model_.ask_about(context_, 0));
+        add_children(rows_.view(expanded_++), node, std::span(ids_).subspan(ids_used_, count), coins, proposal);
+        ids_used_ += count;
+        const Index end = proposal.size();
+        for (Index child = first; child < end; ++child) {
+            context_.push_back(proposal.token(child));
+            expand(child, coins, proposal);
+            context_.pop_back();
+        }
+    }
+
+    template <class View, class Source, class L>
+    void add_children(const View& row, Index node, std::span<Token> ids, const Source& coins, Proposal<L>& proposal) {
+        const Index first = proposal.size();
+        if constexpr (std::same_as<L, Raced>) {
+            const auto coin = coins.at(Purpose::race, proposal.depth(node));
+            const Index found = race(coin, RowWeights(row), ids, arrivals_);
+            for (Index i = 0; i < found; ++i) proposal.add(node, ids[static_cast<std::size_t>(i)], Raced{});
+        } else {
+            children_(
+                row, ids, [&](std::size_t i) { return coins.at(Purpose::draft, first + static_cast<Index>(i)); },
+                [&](auto token, const auto& law) { proposal.add(node, token, law); });
+        }
+        if (proposal.size() > first) return;
+        if (const auto bad = inspect(row, Party::draft, first)) proposal.blame(*bad);
+    }
+
+    detail::Host<Model> model_;
+    std::vector<Index> branching_;
+    Children children_;
+
+    // Reused from round to round.
+    Slots rows_;
+    std::vector<Token> ids_;  ///< of the children of every node: laws point here
+    std::vector<double> arrivals_;
+    std::vector<Token> context_;
+    Index expanded_ = 0;
+    std::size_t ids_used_ = 0;
+};
+
+template <class Model>
+TreeDraft(Model, std::vector<Index>) -> TreeDraft<Model, WithoutReplacement>;
+template <class Model, class Children>
+TreeDraft(Model, std::vector<Index>, Children) -> TreeDraft<Model, Children>;
+
+}  // namespace specsample

@@ -1,0 +1,163 @@
+// The target's side of a round: which passes to make for the rows of a draft.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specsample/draft/host.hpp>
+#include <specsample/proposal/proposal.hpp>
+#include <specsample/verify/verify.hpp>
+
+namespace specsample::detail {
+
+/// The rows of a tree that came in several passes. A row that nobody asked the target for, that of a drafted stop
+/// token, is the root's: no walk reads it.
+template <class Scalar>
+class PathRows {
+  public:
+    void clear(Index count) {
+        slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(count)));
+        slot_of_.assign(static_cast<std::size_t>(count), no_node);
+    }
+
+    bool has(Index i) const { return slot_of_[static_cast<std::size_t>(i)] != no_node; }
+
+    void put(Index i, const auto& row) {
+        slot_of_[static_cast<std::size_t>(i)] = i;
+        slots_[static_cast<std::size_t>(i)] = row;
+    }
+
+    std::size_t size() const { return slot_of_.size(); }
+    Column<Scalar> operator[](std::size_t i) const {
+        return as_row(slots_[static_cast<std::size_t>(std::max<Index>(slot_of_[i], 0))]);
+    }
+
+  private:
+    std::vector<Eigen::Array<Scalar, Eigen::Dynamic, 1>> slots_;
+    std::vector<Index> slot_of_;
+};
+
+/// Scores proposals with a target: in one pass where it can score many positions and the draft is a chain, in one pass
+/// per path where the draft branches, or row by row as they are asked for where it scores one position at a time.
+template <class Target>
+class Scorer {
+  public:
+    explicit Scorer(Target target) : target_(std::move(target)) {}
+
+    /// Ids that the target is known to have: before the first round, all of 31 bits.
+    Index vocab() const { return vocab_; }
+
+    /// judge(rows), on the rows of a proposal after `text`.
+    /// @param known   leading tokens of the text that are the same as at the last call
+    template <class L, class Judge>
+    Round score(std::span<const Token> text, Index known, const Proposal<L>& proposal, const Judge& judge) {
+        context_.resize(static_cast<std::size_t>(std::min(known, std::ssize(context_))));
+        context_.insert(context_.end(), text.begin() + std::ssize(context_), text.end());
+        if constexpr (!BatchModel<Target>) {
+            return score_lazily(std::ssize(text), known, proposal, judge);
+        } else if (is_chain(proposal)) {
+            return score_chain(known, proposal, judge);
+        } else {
+            return score_paths(std::ssize(text), known, proposal, judge);
+        }
+    }
+
+  private:
+    template <class L>
+    static bool is_chain(const Proposal<L>& proposal) {
+        return proposal.size() == 0 || proposal.depth(proposal.size() - 1) == proposal.size();
+    }
+
+    /// Nodes on a path whose rows are wanted: a stop token's is not.
+    template <class L>
+    static Index scored_depth(const Proposal<L>& proposal, Index node) {
+        return proposal.depth(node) - (node != root_node && proposal.is_stop(proposal.token(node)) ? 1 : 0);
+    }
+
+    template <class L, class Judge>
+    Round score_chain(Index known, const Proposal<L>& proposal, const Judge& judge) {
+        const Index last = proposal.size() - 1;
+        const Index depth = scored_depth(proposal, last);
+        context_.insert(context_.end(), proposal.tokens().begin(), proposal.tokens().begin() + depth);
+        auto&& rows = target_.ask_about(context_, known, depth + 1);
+        if (const auto fault = check_count(rows, Party::target, depth + 1)) return {.fault = fault};
+        return learn(rows, judge(rows));
+    }
+
+    /// One pass per leaf, for the nodes of its path that no leaf before had. The target's rows are gone with its next
+    /// call, so they are copied.
+    template <class L, class Judge>
+    Round score_paths(Index start, Index known, const Proposal<L>& proposal, const Judge& judge) {
+        path_rows_.clear(proposal.size() + 1);
+        has_children_.assign(static_cast<std::size_t>(proposal.size()), false);
+        for (const Index parent : proposal.tree().parents)
+            if (parent != root_node) has_children_[static_cast<std::size_t>(parent)] = true;
+        for (Index leaf = 0; leaf < proposal.size(); ++leaf) {
+            if (has_children_[static_cast<std::size_t>(leaf)]) continue;
+            const bool stop = proposal.is_stop(proposal.token(leaf));  // its row is not wanted
+            const Index end = stop ? proposal.parent(leaf) : leaf;
+            Index count = 0;  // of the nodes up from there, those without a row
+            for (Index node = end; !path_rows_.has(node + 1); node = proposal.parent(node)) {
+                ++count;
+                if (node == root_node) break;
+            }
+            if (count == 0) continue;
+            context_.resize(static_cast<std::size_t>(start));
+            proposal.append_path(end, context_);
+            auto&& rows = target_.ask_about(context_, known, count);
+            known = start;
+            if (const auto fault = check_count(rows, Party::target, count)) return {.fault = fault};
+            Index node = end;
+            for (Index i = count; i-- > 0; node = node == root_node ? root_node : proposal.parent(node))
+                path_rows_.put(node + 1, as_row(element(rows, i)));
+        }
+        return learn(path_rows_, judge(path_rows_));
+    }
+
+    /// A pass per row, when the row is asked for.
+    template <class L, class Judge>
+    Round score_lazily(Index start, Index known, const Proposal<L>& proposal, const Judge& judge) {
+        ready_.assign(static_cast<std::size_t>(proposal.size() + 1), false);
+        const auto row = [&](Index i) {
+            const auto at = static_cast<std::size_t>(i);
+            if (!ready_[at]) {
+                context_.resize(static_cast<std::size_t>(start));
+                proposal.append_path(i - 1, context_);
+                rows_.put(i, target_.ask_about(context_, known));
+                ready_[at] = true;
+                known = start;
+            }
+            return rows_.view(i);
+        };
+        return learn(row, judge(row));
+    }
+
+    /// Remember the target's vocabulary, so that no model is shown an id outside it.
+    template <class Rows>
+    Round learn(Rows& rows, const Round& made) {
+        if (made) vocab_ = HeldRow<Element<Rows>>(element(rows, 0)).view().size();
+        return made;
+    }
+
+    template <class T>
+    struct PathRowsOf {
+        using type = NoSlots;
+    };
+    template <BatchModel T>
+    struct PathRowsOf<T> {
+        using type = PathRows<row_scalar_t<Element<std::remove_reference_t<Answer<T, Index>>>>>;
+    };
+
+    Host<Target> target_;
+    typename SlotsOf<Target>::type rows_;
+    std::vector<Token> context_;  ///< the text and the path that the target was shown last
+    std::vector<bool> ready_;
+    typename PathRowsOf<Target>::type path_rows_;
+    std::vector<bool> has_children_;
+    Index vocab_ = 0x7fffffff;
+};
+
+}  // namespace specsample::detail

@@ -157,7 +157,8 @@ TEMPLATE_TEST_CASE("a draw without an id is the linear inverse CDF of the rest",
         for (const Index id : {Index{0}, size / 2, size - 1}) {
             const std::vector<TestType> row(static_cast<std::size_t>(size), static_cast<TestType>(2.f));
             const auto view = as_row(row);
-            const WithoutWeights weights(view, id);
+            const std::array<Token, 1> ids{static_cast<Token>(id)};
+            const WithoutWeights weights(view, ids);
             INFO("size " << size << " without " << id);
             for_coins(weights, [&](double u) { REQUIRE(pick(weights, u) == linear(weights, u)); });
         }

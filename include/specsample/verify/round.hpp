@@ -55,6 +55,7 @@ struct Workspace {
     std::vector<Index> path;
     std::vector<Node> nodes;
     Links links;
+    std::vector<Eigen::ArrayXd> rows;  ///< that a target transform makes, one per node
 };
 
 /// What one draft and one verification gave.

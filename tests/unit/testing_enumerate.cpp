@@ -85,7 +85,8 @@ TEST_CASE("an accept branches with probability min(1, s/q)", "[testing]") {
 TEST_CASE("a draw branches with the probabilities of the weights", "[testing]") {
     std::map<Index, double> law;
     const auto view = as_row(row);
-    const WithoutWeights weights(view, 1);
+    const std::array<Token, 1> ids{1};
+    const WithoutWeights weights(view, ids);
     Enumerator().run([&](Enumerator& paths) {
         const Drawn drawn = draw(EnumeratedCoins(paths).at(Purpose::last, 0), weights);
         CHECK(drawn.sum == Approx(.7));

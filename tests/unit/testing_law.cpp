@@ -20,26 +20,24 @@ struct Wrong {
     Judge judge;                            ///< (coins, p, q) -> accepted
     Emit emit;                              ///< (coin, target row, law, token) -> what follows a rejection
 
-    template <class Shape, class Laws, class Rows, class Source>
-    Outcome operator()(const Shape&, const Trial<Laws, Rows, Source>& trial) const {
-        using Row0 = detail::HeldRow<detail::Element<Rows>>;
-        const Row0 first(detail::element(trial.rows, 0));
+    template <class Trial>
+    Outcome operator()(const Trial& trial) const {
+        const NodeRow<Trial> first(trial, root_node);
         if (trial.tokens.empty())
             return {
                 .last = Last::bonus,
                 .token = static_cast<Token>(draw(trial.coins.at(Purpose::last, 0), RowWeights(first.view())).index)};
         const Token token = trial.tokens[0];
         const auto law = detail::law_at(trial.laws, 0);
-        if (judge(trial.coins.at(Purpose::accept, 0), first.view()[token], law.mass(token))) {
-            const Row0 second(detail::element(trial.rows, 1));
+        if (judge(trial.coins.at(Purpose::accept, 0), first.view()[token], law.weight(token))) {
+            const NodeRow<Trial> second(trial, 0);
             return {
-                .evaluated = 1,
+                .node = 0,
                 .accepted = 1,
                 .last = Last::bonus,
                 .token = static_cast<Token>(draw(trial.coins.at(Purpose::last, 0), RowWeights(second.view())).index)};
         }
-        return {.evaluated = 1,
-                .last = Last::recovered,
+        return {.last = Last::recovered,
                 .token = static_cast<Token>(emit(trial.coins, first.view(), law, token))};
     }
 };
@@ -47,8 +45,8 @@ template <class Judge, class Emit>
 Wrong(Judge, Emit) -> Wrong<Judge, Emit>;
 
 constexpr auto right_judge = [](const auto& coin, double p, double q) { return accept(coin, p, q); };
-constexpr auto right_emit = [](const auto& coins, const auto& target, const auto& law, Token token) {
-    return draw(coins.at(Purpose::last, 0), law.residual(target, token)).index;
+constexpr auto right_emit = [](const auto& coins, const auto& target, const auto& law, Token) {
+    return draw(coins.at(Purpose::last, 0), ResidualWeights(target, law.row())).index;
 };
 constexpr auto emit_from_target = [](const auto& coins, const auto& target, const auto&, Token) {
     return draw(coins.at(Purpose::last, 0), RowWeights(target)).index;
@@ -88,8 +86,8 @@ TEST_CASE("an acceptance that is off by a millionth is seen", "[testing]") {
 }
 
 TEST_CASE("a rule that uses its accept coin twice is stopped", "[testing]") {
-    const auto reuse = [](const auto& coins, const auto& target, const auto& law, Token token) {
-        return draw(coins.at(Purpose::accept, 0), law.residual(target, token)).index;
+    const auto reuse = [](const auto& coins, const auto& target, const auto& law, Token) {
+        return draw(coins.at(Purpose::accept, 0), ResidualWeights(target, law.row())).index;
     };
     CHECK_THROWS_AS(distance_from_target(Wrong{right_judge, reuse}, ex3_draft, ex3_target, 1), std::logic_error);
 }

@@ -56,7 +56,7 @@ class ChainDraft {
     template <class Source, class L>
         requires std::same_as<L, Law> || (std::same_as<L, Raced> && RowModel<Model>)
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
-        context_.assign(prefix.begin(), prefix.end());
+        detail::follow(context_, prefix, 0, proposal.depth_limit());
         Index known = 0;
         for (Index node = root_node; proposal.grows(node); known = std::ssize(context_)) {
             if (node != root_node) context_.push_back(proposal.token(node));

@@ -5,6 +5,7 @@
 #include <deque>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -12,6 +13,15 @@
 #include <specsample/concepts.hpp>
 
 namespace specsample::detail {
+
+/// Make `context` the text, keeping the `known` leading tokens that it has already, with room for `more` behind it.
+/// @cost   O(size - known); grows to twice the size and a page, since texts grow by a round at a time
+inline void follow(std::vector<Token>& context, std::span<const Token> text, Index known, Index more) {
+    const auto needed = text.size() + static_cast<std::size_t>(more);
+    if (context.capacity() <= needed) context.reserve(2 * needed + 1024);
+    context.resize(static_cast<std::size_t>(std::min(known, std::ssize(context))));
+    context.insert(context.end(), text.begin() + std::ssize(context), text.end());
+}
 
 /// A model, or a std::ref of one, that is told when its prefix does not extend what it was last shown.
 template <class M>

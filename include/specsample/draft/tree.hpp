@@ -42,7 +42,7 @@ class TreeDraft {
     template <class Source, class L>
         requires std::same_as<L, Law> || std::same_as<L, Raced>
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
-        context_.assign(prefix.begin(), prefix.end());
+        detail::follow(context_, prefix, 0, proposal.depth_limit());
         expanded_ = 0;
         ids_used_ = 0;
         expand(root_node, coins, proposal);

@@ -37,6 +37,9 @@ class Proposal {
         laws_.clear();
     }
 
+    /// Most tokens on a path.
+    Index depth_limit() const { return depth_; }
+
     /// May a node have children: is it above the depth limit, no stop token, and nothing bad met so far? A stop token
     /// is kept in the draft, and its drafter stops after it: dropping it would be a choice by its own identity.
     bool grows(Index node) const {

@@ -54,8 +54,7 @@ class Scorer {
     /// @param known   leading tokens of the text that are the same as at the last call
     template <class L, class Judge>
     Round score(std::span<const Token> text, Index known, const Proposal<L>& proposal, const Judge& judge) {
-        context_.resize(static_cast<std::size_t>(std::min(known, std::ssize(context_))));
-        context_.insert(context_.end(), text.begin() + std::ssize(context_), text.end());
+        follow(context_, text, known, proposal.size());
         if constexpr (!BatchModel<Target>) {
             return score_lazily(std::ssize(text), known, proposal, judge);
         } else if (is_chain(proposal)) {

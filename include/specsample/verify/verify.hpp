@@ -43,16 +43,18 @@ template <class T>
 std::optional<RowFault> check_all(const T& trial) {
     if (trial.limits.check != Check::every_row) return std::nullopt;
     using Rows = std::remove_reference_t<decltype(trial.rows)>;
-    if constexpr (is_supplied<Rows>) {
-        const Index count = element_count(trial.rows).value_or(trial.shape.size() + 1);
-        for (Index row = 0; row < count; ++row) {
+    const Index size = trial.shape.size();
+    const Index supplied = is_supplied<Rows> ? element_count(trial.rows).value_or(size + 1) : 0;
+    for (Index row = 0; row <= size; ++row) {
+        if (row > 0) {
+            const auto law = law_at(trial.laws, row - 1);
+            const auto bad = check_law(law, trial.token(row - 1), row - 1, trial.vocab, Check::every_row);
+            if (bad) return bad;
+        }
+        if (row < supplied) {
             const HeldRow<Element<Rows>> held(element(trial.rows, row));
             if (const auto bad = check_row(held.view(), Party::target, row, trial.vocab, Check::every_row)) return bad;
         }
-    }
-    for (Index node = 0; node < trial.shape.size(); ++node) {
-        const auto law = law_at(trial.laws, node);
-        if (const auto bad = check_law(law, trial.token(node), node, trial.vocab, Check::every_row)) return bad;
     }
     return std::nullopt;
 }

@@ -1,6 +1,6 @@
 // Floor 3: the rules, each a few lines on one of three walks, and the one entry to all of them.
 //
-//   commit   top-down    TokenVerification, SpecInfer, RecursiveRejection
+//   commit   top-down    TokenVerification, SpecInfer, RecursiveRejection, KSeq
 //   climb    bottom-up   BlockVerification, TraversalVerification
 //   match    target first, draft second   GreedyMatch, SampleMatch, GumbelMatch
 #pragma once
@@ -10,6 +10,7 @@
 #include <specsample/verify/commit.hpp>        // IWYU pragma: export
 #include <specsample/verify/greedy_match.hpp>  // IWYU pragma: export
 #include <specsample/verify/gumbel_match.hpp>  // IWYU pragma: export
+#include <specsample/verify/k_seq.hpp>         // IWYU pragma: export
 #include <specsample/verify/match.hpp>         // IWYU pragma: export
 #include <specsample/verify/round.hpp>         // IWYU pragma: export
 #include <specsample/verify/sample_match.hpp>  // IWYU pragma: export

@@ -32,14 +32,20 @@ struct Supply {
     double target, draft;
 };
 
+/// Check what every bound takes: two views of rows and a number of drafts.
+template <class P, class Q>
+void require_drafts(std::string_view where, const P& p, const Q& q, Index drafts) {
+    require(drafts >= 1, where, "drafts", drafts, "1 or more");
+    if (p.size() != q.size())
+        invalid(where, "the draft row's size", q.size(), "the target row's, " + to_text(p.size()));
+}
+
 /// The tokens with q > 0, p/q ascending. The others are in no best set: they cost p and catch no draft.
 template <Row Target, Row Draft>
 std::vector<Supply> by_ratio(std::string_view where, const Target& target, const Draft& draft, Index drafts) {
     const auto p = as_row(target);
     const auto q = as_row(draft);
-    require(drafts >= 1, where, "drafts", drafts, "1 or more");
-    if (p.size() != q.size())
-        invalid(where, "the draft row's size", q.size(), "the target row's, " + to_text(p.size()));
+    require_drafts(where, p, q, drafts);
     std::vector<Supply> tokens;
     for (Index i = 0; i < q.size(); ++i)
         if (is_positive(static_cast<double>(q.coeff(i))))
@@ -60,7 +66,7 @@ double bound_of_prefixes(const std::vector<Supply>& tokens, Add add) {
         const double difference = p - add(token);
         if (!(difference >= least)) least = difference;  // a NaN stays
     }
-    return std::clamp(1 + least, 0.0, 1.0);
+    return tokens.empty() ? 0 : std::clamp(1 + least, 0.0, 1.0);
 }
 
 /// When the drafts of a race have come in: P(fewer than n ids of a growing set have arrived at time t), t on a grid.
@@ -114,9 +120,9 @@ class ArrivalGrid {
 /// @returns              in [0, 1]; not below what SpecInfer, K-SEQ or any other rule for such drafts attains
 /// @throws               std::invalid_argument if the sizes differ or n < 1
 /// @cost                 O(V log V) and one allocation of the size of the vocabulary
-/// @edge                 n = 1: the overlap; p = q: 1; disjoint supports: 0. It rises with n to the target's mass on
-/// the
-///                       draft's support. A row whose sum is off by e moves it by up to n e; a NaN gives NaN
+/// @edge                 n = 1: the overlap; p = q: 1; disjoint supports, or a draft of zeros: 0; it rises with n to
+/// p(support of q). A row
+///                       whose sum is off by e moves it by up to n e; a NaN gives NaN
 /// @source               Sun et al. 2023 (SpecTr), arXiv:2310.15141; Hu et al. 2025, arXiv:2502.18779
 template <Row Target, Row Draft>
 [[nodiscard]] double transport_bound(const Target& target, const Draft& draft, Index drafts) {
@@ -171,10 +177,7 @@ template <Row Target, Row Draft>
 [[nodiscard]] double transport_bound_greedy(const Target& target, const Draft& draft, Index drafts) {
     const auto p = as_row(target);
     const auto q = as_row(draft);
-    detail::require(drafts >= 1, "transport_bound_greedy", "drafts", drafts, "1 or more");
-    if (p.size() != q.size())
-        detail::invalid("transport_bound_greedy", "the draft row's size", q.size(),
-                        "the target row's, " + detail::to_text(p.size()));
+    detail::require_drafts("transport_bound_greedy", p, q, drafts);
     std::vector<Token> named(static_cast<std::size_t>(std::min(drafts - 1, q.size())));
     named.resize(static_cast<std::size_t>(top_ids(q, std::span(named))));
     const WithoutWeights rest(q, named);

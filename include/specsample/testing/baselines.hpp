@@ -1,0 +1,120 @@
+// What speculative sampling is compared with: the two classical ways to sample a target, and the best that any rule
+// could do in one round.
+//
+//   plain_sample(coins, target)              the target's own draw
+//   rejection_sample(coins, target, draft)   draw from the draft until a draw is accepted with p / (M q)
+//   rejection_constant(target, draft)        M = max p/q, the expected number of draws
+//   exact_one_round_bound(draft, target, K)  the one-round bound of two models, by enumeration
+//
+// Rejection sampling is exact as well, but what it rejects is lost: it needs M draws per token, M is large where the
+// draft is thin, and there is none where the draft has a zero that the target has not. Speculative sampling draws once
+// from the draft and takes a rejected token from the residual: no constant, any draft.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specsample/analysis/one_round_bound.hpp>
+#include <specsample/core/contract.hpp>
+#include <specsample/core/row.hpp>
+#include <specsample/random/draw.hpp>
+#include <specsample/testing/enumerate.hpp>
+
+namespace specsample::testing {
+
+/// Draw a token from the target. The same coin, and so the same token, as a round of lookahead 0.
+/// @returns  -1 where the row's sum is not a positive number
+template <CoinSource Source, Row Target>
+Index plain_sample(const Source& coins, const Target& target) {
+    return draw(coins.at(Purpose::last, 0), RowWeights(as_row(target))).index;
+}
+
+/// The least M with p <= M q: the expected number of draws of `rejection_sample`.
+///
+///     M = max p/q over p > 0
+///
+/// @returns   1 or more for rows that sum to 1; 0 for a target without mass
+/// @throws    std::invalid_argument if the sizes differ, or where a token has p > 0 = q: no finite M would do
+/// @cost      one pass over both rows
+template <Row Target, Row Draft>
+double rejection_constant(const Target& target, const Draft& draft) {
+    constexpr auto where = "rejection_constant";
+    const auto p = as_row(target);
+    const auto q = as_row(draft);
+    if (p.size() != q.size())
+        detail::invalid(where, "the draft row's size", q.size(), "the target row's, " + detail::to_text(p.size()));
+    double constant = 0;
+    for (Index i = 0; i < p.size(); ++i) {
+        const double s = static_cast<double>(p.coeff(i)), mass = static_cast<double>(q.coeff(i));
+        if (!(s > 0)) continue;
+        if (!(mass > 0))
+            detail::invalid(where, "the draft's probability of token " + detail::to_text(i), mass,
+                            "above 0, like the target's: no finite constant bounds their ratio");
+        constant = std::max(constant, s / mass);
+    }
+    return constant;
+}
+
+/// One draw of rejection sampling, kept with probability p(x) / (M q(x)). A kept x has probability p(x) / M.
+/// @param constant   M, at least max p/q
+/// @returns          the token, or nothing where it was rejected or the draft has no mass
+template <CoinSource Source, Row Target, Row Draft>
+std::optional<Index> rejection_try(const Source& coins, Index node, const Target& target, const Draft& draft,
+                                   double constant) {
+    const Index token = specsample::draw(coins.at(Purpose::draft, node), RowWeights(as_row(draft))).index;
+    if (token < 0) return std::nullopt;
+    const double s = static_cast<double>(as_row(target).coeff(token));
+    const double mass = static_cast<double>(as_row(draft).coeff(token));
+    if (!accept(coins.at(Purpose::accept, node), s, constant * mass)) return std::nullopt;
+    return token;
+}
+
+/// What rejection sampling gives.
+struct Rejected {
+    Index token = -1;
+    Index tries = 0;  ///< draws it took: geometric, M on average
+};
+
+/// Sample the target by drawing from the draft until a draw is kept.
+///
+///     x ~ q,  u M q(x) < p(x) ? keep x : draw again
+///
+/// Coins: a draft coin and an accept coin per try, at nodes 0, 1, 2 ... Cost: M tries on average, a pass over the draft
+/// row each. Its law is that of one try, given that the try keeps its token: p.
+///
+/// @throws   std::invalid_argument as `rejection_constant`, and if the target has no mass
+/// @source   von Neumann: "Various techniques used in connection with random digits", 1951
+template <CoinSource Source, Row Target, Row Draft>
+Rejected rejection_sample(const Source& coins, const Target& target, const Draft& draft) {
+    const double constant = rejection_constant(target, draft);
+    detail::require(is_positive(constant), "rejection_sample", "max p/q", constant, "a positive number");
+    for (Index tries = 0;; ++tries)
+        if (const auto token = rejection_try(coins, tries, target, draft, constant)) return {*token, tries + 1};
+}
+
+/// The one-round bound of two models after a prompt: no lossless rule that sees one round only expects more tokens.
+///
+///     1 + sum over i <= K of (1 - TV of the laws of the first i tokens)
+///
+/// @param draft, target   models that return rows
+/// @cost                  V^K paths
+template <class Draft, class Target>
+double exact_one_round_bound(Draft draft, Target target, Index lookahead, const std::vector<Token>& prompt = {}) {
+    double bound = 0;
+    Enumerator().run([&](Enumerator& paths) {
+        std::vector<Token> text = prompt;
+        std::vector<double> ratios;
+        for (Index i = 0; i < lookahead; ++i) {
+            const Eigen::VectorXd q = as_row(draft(std::span<const Token>(text))).template cast<double>().matrix();
+            const Eigen::VectorXd p = as_row(target(std::span<const Token>(text))).template cast<double>().matrix();
+            text.push_back(static_cast<Token>(paths.choose({q.begin(), q.end()})));
+            ratios.push_back(p[text.back()] / q[text.back()]);
+        }
+        bound += paths.probability() * one_round_bound_of_path(ratios);
+    });
+    return bound;
+}
+
+}  // namespace specsample::testing

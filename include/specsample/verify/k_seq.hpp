@@ -1,0 +1,126 @@
+// K-SEQ: several independent drafts per position, all tried against one lowered threshold.
+//
+// Sun et al.: "SpecTr: fast speculative decoding via optimal transport", NeurIPS 2023 (arXiv:2310.15141), Algorithm 2,
+// Theorem 2.
+#pragma once
+
+#include <cmath>
+
+#include <specsample/kernels/overlap.hpp>
+#include <specsample/verify/commit.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// The constants of a node with n children drawn independently from q.
+struct KSeqConstants {
+    double rho = 1;     ///< a child x is accepted with probability min(1, p(x) / (rho q(x)))
+    double factor = 0;  ///< what one of min(q, p / rho) is emitted by the children together: P_acc / beta
+};
+
+/// The smallest rho at which the residual is not negative: (1 - (1 - beta)^n) <= rho beta, beta = sum min(q, p / rho).
+/// @cost   one pass over two rows per step, 50 of them, or one where n = 1
+template <class P, class Q>
+KSeqConstants solve_k_seq(const P& p, const Q& q, Index n) {
+    const auto beta = [&](double rho) {
+        return overlap(p.template cast<double>() * (1 / rho), q.template cast<double>());
+    };
+    const auto accepted = [n](double b) { return 1 - std::pow(1 - b, static_cast<double>(n)); };
+    const auto is_valid = [&](double rho) {
+        const double b = beta(rho);
+        return accepted(b) <= rho * b;
+    };
+    double low = 1, high = static_cast<double>(n);
+    if (n == 1 || is_valid(1)) high = 1;
+    for (int step = 0; step < 50 && low < high; ++step) {
+        const double middle = (low + high) / 2;
+        (is_valid(middle) ? high : low) = middle;
+    }
+    const double b = beta(high);
+    return {high, b > 0 ? accepted(b) / b : 0};
+}
+
+/// A node whose children are tried against p / rho, each with the same chance whatever became of the others.
+template <class T>
+class KSeqNode : public NodeRow<T> {
+    using L = std::remove_cvref_t<decltype(law_at(std::declval<const T&>().laws, Index{}))>;
+    static_assert(RowLaw<L>,
+                  "specsample::KSeq: drafted tokens must be independent draws of one row; give Sampled{row}, or judge "
+                  "point masses by TokenVerification or SampleMatch");
+
+  public:
+    using NodeRow<T>::NodeRow;
+
+    Ratio ratio(Index child) {
+        const double p = this->entry(this->trial().token(child));
+        const L law = this->law(child);
+        if (!this->fault() && !is_residual_) constants_ = solve_k_seq(this->view(), law.row(), count_children());
+        return {p, constants_.rho * law.weight(this->trial().token(child))};
+    }
+
+    void reject(Index) { is_residual_ = true; }
+    bool is_residual() const { return is_residual_; }
+
+    /// From p - min(q, p / rho) P_acc / beta once a child was rejected.
+    template <class Coin>
+    Drawn draw(const Coin& coin) {
+        Drawn drawn;
+        if (is_residual_) {
+            const L law = law_at(this->trial().laws, this->trial().shape.first_child(this->node()));
+            const auto p = this->view().template cast<double>();
+            const auto q = law.row().template cast<double>();
+            const auto left = p - q.min(p * (1 / constants_.rho)) * constants_.factor;
+            drawn = specsample::draw(coin, RowWeights((left + left.abs()) * .5));
+        }
+        return drawn.sum == 0 ? this->draw_from_row(coin) : drawn;
+    }
+
+  private:
+    /// How many children there are.
+    /// @throws std::invalid_argument if they are not independent draws of one row
+    Index count_children() const {
+        const auto& trial = this->trial();
+        const Index first = trial.shape.first_child(this->node());
+        Index count = 0;
+        for (Index child = first; child != no_node; child = trial.shape.next_sibling(child), ++count) {
+            const L law = law_at(trial.laws, child);
+            if (law.is_point() || !law.without().empty() || !is_same_row(law.row(), law_at(trial.laws, first).row()))
+                invalid("KSeq", "the law of node " + to_text(child), "of another kind or row",
+                        "Sampled{row}, the same row as its siblings");
+        }
+        return count;
+    }
+
+    template <class View>
+    static bool is_same_row(const View& a, const View& b) {
+        if constexpr (requires { a.data(); }) {
+            return a.data() == b.data();
+        } else {
+            return a.size() == b.size();
+        }
+    }
+
+    KSeqConstants constants_;
+    bool is_residual_ = false;
+};
+
+}  // namespace detail
+
+///     rho    the smallest with 1 - (1 - beta)^n <= rho beta,  beta = sum min(q, p / rho)
+///     accept the first of n children with u rho q(x) < p(x), else emit y ~ p - min(q, p / rho) (1 - (1 - beta)^n) /
+///     beta
+///
+/// For trees whose children are independent draws of one row; a chain is token verification. Accepts with probability
+/// 1 - (1 - beta)^n. Coins: one accept coin per child tried, one last coin. Cost: about 50 passes over two rows per
+/// node with more than one child, to find rho.
+/// @throws std::invalid_argument where siblings are not independent draws of one row
+struct KSeq {
+    static constexpr bool lossless = true;
+
+    template <class Trial>
+    Outcome operator()(const Trial& trial) const {
+        return commit(trial, [&](Index node) { return detail::KSeqNode<Trial>(trial, node); });
+    }
+};
+
+}  // namespace specsample

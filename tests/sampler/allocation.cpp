@@ -107,9 +107,9 @@ long when_warm(const Action& action) {
 }
 
 /// Allocations after the first rounds of a text like one written before.
-template <class Draft, class Target>
-long allocations_of(Draft draft, Target target) {
-    Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = 4, .seed = 1});
+template <class Draft, class Target, class Rule = TokenVerification>
+long allocations_of(Draft draft, Target target, const Rule& rule = {}) {
+    Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = 4, .seed = 1}, rule);
     const Limits limits{.max_new_tokens = 500, .stop_tokens = {}};
     std::vector<Token> text;
     text.reserve(1000);
@@ -160,6 +160,23 @@ TEST_CASE("after its first round a sampler with one target pass a round allocate
     }
 }
 
+TEMPLATE_TEST_CASE("a warm sampler allocates nothing under any rule, on chains and trees", "", TokenVerification,
+                   BlockVerification, GreedyMatch, SampleMatch, GumbelMatch, KSeq) {
+    const TestType rule;
+    CHECK(allocations_of(AsMap(.5f), AsBatch(.3f), rule) == 0);
+    CHECK(allocations_of(AsMap(.5f), AsMap(.3f), rule) == 0);
+    for (const auto& shape : {std::vector<Index>{3}, {2, 2}, {2, 1, 1}, {1, 1, 1, 1}}) {
+        INFO("a tree of depth " << shape.size());
+        CHECK(allocations_of(TreeDraft(AsMap(.5f), shape, Independent{}), AsBatch(.3f), rule) == 0);
+        CHECK(allocations_of(TreeDraft(AsMap(.5f), shape, Independent{}), AsMap(.3f), rule) == 0);
+        if constexpr (!std::same_as<TestType, KSeq>) {
+            CHECK(allocations_of(TreeDraft(AsMap(.5f), shape), AsBatch(.3f), rule) == 0);
+            CHECK(allocations_of(TreeDraft(AsMap(.5f), shape, TopChildren{}), AsBatch(.3f), rule) == 0);
+            CHECK(allocations_of(TreeDraft(AsMap(.5f), shape, GreedyChildren{}), AsBatch(.3f), rule) == 0);
+        }
+    }
+}
+
 TEST_CASE("models with caches allocate nothing") { CHECK(allocations_of(AsMap(.5f), Cached(.3f)) == 0); }
 
 TEST_CASE("a warm step allocates nothing, the first one of a text included") {
@@ -176,10 +193,19 @@ TEST_CASE("verify on an engine's memory allocates nothing") {
                           Sampled(draft.rows.row(3))};
     const Eigen::Map<const RowMajorMatrixXf> rows(target.rows.data(), 5, vocab);
     Workspace workspace;
-    for (const Check check : {Check::entries_read, Check::every_row})
-        CHECK(when_warm([&] {
-                  for (std::uint64_t request = 0; request < 50; ++request)
-                      verify(tokens, laws, rows, TokenVerification{}, Coins(1, request, 0), {.check = check},
-                             workspace);
-              }) == 0);
+    const std::array<std::int32_t, 4> parents{-1, -1, 0, 1};
+    const auto warm = [&](const auto& rule) {
+        for (const Check check : {Check::entries_read, Check::every_row})
+            CHECK(when_warm([&] {
+                      for (std::uint64_t request = 0; request < 50; ++request) {
+                          const Coins coins(1, request, 0);
+                          verify(tokens, laws, rows, rule, coins, {.check = check}, workspace);
+                          verify(Tree{tokens, parents}, laws, rows, rule, coins, {.check = check}, workspace);
+                      }
+                  }) == 0);
+    };
+    warm(TokenVerification{});
+    warm(BlockVerification{});
+    warm(SampleMatch{});
+    warm(GumbelMatch{});
 }

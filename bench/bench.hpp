@@ -6,5 +6,6 @@ namespace bench {
 void register_reads();
 void register_kernels();
 void register_rounds();
+void register_rules();
 
 }  // namespace bench

@@ -19,6 +19,7 @@ int main(int count, char** values) {
     bench::register_reads();
     bench::register_kernels();
     bench::register_rounds();
+    bench::register_rules();
     benchmark::Initialize(&count, arguments.data());
     if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 1;
     benchmark::RunSpecifiedBenchmarks();

@@ -1,4 +1,4 @@
-// What the target still owes after rejections: max(0, c p - sum of what was taken), never materialised.
+// What the target still owes after rejections: max(0, p - sum of what was taken), never materialised.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace specsample {
 
-/// The weights max(0, scale p - sum_k factor_k q_k), with some ids at zero.
+/// The weights max(0, p - sum_k factor_k q_k), with some ids at zero.
 ///
 /// Laws that were subtracted one after the other, each with a maximum, are one sum under one maximum, because none of
 /// them is negative. So a block of p is read once, every q_k is taken off it in the cache, and nothing is stored.
@@ -19,15 +19,15 @@ namespace specsample {
 template <class P, class Q, class Taken>
 class OwedWeights {
     using Value = std::common_type_t<typename detail::Blocks<P>::Value, typename detail::Blocks<Q>::Value>;
-    using Values = Eigen::Array<Value, Eigen::Dynamic, 1>;
+    using QValue = typename detail::Blocks<Q>::Value;
 
   public:
-    OwedWeights(const P& p, double scale, const Taken& taken) : p_(p), scale_(scale), taken_(&taken) {}
+    OwedWeights(const P& p, const Taken& taken) : p_(p), taken_(&taken) {}
 
     Index size() const { return p_.size(); }
 
     double operator[](Index i) const {
-        double owed = scale_ * p_[i];
+        double owed = p_[i];
         taken_->each(
             [&](const Q& q, std::span<const Token> without, double factor) {
                 if (std::ranges::find(without, i) == without.end()) owed -= factor * static_cast<double>(q.coeff(i));
@@ -54,20 +54,13 @@ class OwedWeights {
     /// off in a buffer, which a single rejection never fills.
     double block(Index begin, Index n, Scratch& scratch) const {
         const auto* p = p_.read(begin, n, scratch.p);
-        const typename detail::Blocks<Q>::Value* q = nullptr;  // the row that is still to come off
-        const Value scale = static_cast<Value>(scale_);
+        const QValue* q = nullptr;  // the row that is still to come off
         Value factor = 0;
         bool copied = false;
         const auto settle = [&] {
-            if (!copied)
-                scratch.owed.head(n) =
-                    scale * Eigen::Map<const Eigen::Array<typename detail::Blocks<P>::Value, Eigen::Dynamic, 1>>(p, n)
-                                .template cast<Value>();
+            if (!copied) scratch.owed.head(n) = map(p, n);
+            if (q != nullptr) scratch.owed.head(n) -= factor * map(q, n);
             copied = true;
-            if (q != nullptr)
-                scratch.owed.head(n) -=
-                    factor * Eigen::Map<const Eigen::Array<typename detail::Blocks<Q>::Value, Eigen::Dynamic, 1>>(q, n)
-                                 .template cast<Value>();
             q = nullptr;
         };
         taken_->each(
@@ -81,25 +74,21 @@ class OwedWeights {
                 settle();
                 scratch.owed[token - begin] = 0;
             });
-        const auto twice_positive = [](const auto& d) { return d + d.abs(); };
+        const auto all = [](const auto& x) { return 2 * x.template cast<Value>(); };
+        const auto positive = [](const auto& x) { return x + x.abs(); };  // keeps a NaN, unlike a maximum
+        const auto left = [factor](const auto& x, const auto& y) {
+            const auto d = x.template cast<Value>() - factor * y.template cast<Value>();
+            return d + d.abs();
+        };
         const Value* owed = scratch.owed.data();
-        if (q == nullptr && !copied)
-            return 2 * scale_ *
-                   static_cast<double>(detail::block_sum<Value>(
-                       n, [](const auto& x) { return x.template cast<Value>(); }, p));
         if (q == nullptr)
-            return detail::block_sum<Value>(
-                n, [&](const auto& x) { return twice_positive(x); }, owed);
-        if (copied)
-            return detail::block_sum<Value>(
-                n, [&](const auto& x, const auto& y) { return twice_positive(x - factor * y.template cast<Value>()); },
-                owed, q);
-        return detail::block_sum<Value>(
-            n,
-            [&](const auto& x, const auto& y) {
-                return twice_positive(scale * x.template cast<Value>() - factor * y.template cast<Value>());
-            },
-            p, q);
+            return copied ? detail::block_sum<Value>(n, positive, owed) : detail::block_sum<Value>(n, all, p);
+        return copied ? detail::block_sum<Value>(n, left, owed, q) : detail::block_sum<Value>(n, left, p, q);
+    }
+
+    template <class Entry>
+    static auto map(const Entry* entries, Index n) {
+        return Eigen::Map<const Eigen::Array<Entry, Eigen::Dynamic, 1>>(entries, n).template cast<Value>();
     }
 
     /// A block of a row, with some ids at zero: in place where there are none.
@@ -117,7 +106,6 @@ class OwedWeights {
     }
 
     detail::Blocks<P> p_;
-    double scale_;
     const Taken* taken_;
 };
 

@@ -19,20 +19,19 @@ struct KSeqConstants {
 };
 
 /// The smallest rho at which the residual is not negative: (1 - (1 - beta)^n) <= rho beta, beta = sum min(q, p / rho).
-/// @cost   one pass over two rows per step, 50 of them, or one where n = 1
+/// @cost   one pass over two rows per step, 24 of them; none where n = 1
 template <class P, class Q>
 KSeqConstants solve_k_seq(const P& p, const Q& q, Index n) {
-    const auto beta = [&](double rho) {
-        return overlap(p.template cast<double>() * (1 / rho), q.template cast<double>());
-    };
+    const auto beta = [&](double rho) { return overlap(p * static_cast<typename P::Scalar>(1 / rho), q); };
     const auto accepted = [n](double b) { return 1 - std::pow(1 - b, static_cast<double>(n)); };
     const auto is_valid = [&](double rho) {
         const double b = beta(rho);
         return accepted(b) <= rho * b;
     };
     double low = 1, high = static_cast<double>(n);
-    if (n == 1 || is_valid(1)) high = 1;
-    for (int step = 0; step < 50 && low < high; ++step) {
+    if (n == 1) return {1, 1};
+    if (is_valid(1)) high = 1;
+    for (int step = 0; step < 24 && low < high; ++step) {
         const double middle = (low + high) / 2;
         (is_valid(middle) ? high : low) = middle;
     }
@@ -111,7 +110,7 @@ class KSeqNode : public NodeRow<T> {
 ///     beta
 ///
 /// For trees whose children are independent draws of one row; a chain is token verification. Accepts with probability
-/// 1 - (1 - beta)^n. Coins: one accept coin per child tried, one last coin. Cost: about 50 passes over two rows per
+/// 1 - (1 - beta)^n. Coins: one accept coin per child tried, one last coin. Cost: about 25 passes over two rows per
 /// node with more than one child, to find rho.
 /// @throws std::invalid_argument where siblings are not independent draws of one row
 struct KSeq {

@@ -7,8 +7,8 @@
 //
 // Several rejections are one maximum, since no law is negative. With D the product of all d so far,
 //
-//     s = max(0, c p - sum_k D_k Q_k) / D,      D_k the D before rejection k
-//     D = T + 1 - c,                            T the sum of that maximum
+//     s = c o / D,      o = max(0, p - sum_k (D_k / c) Q_k),     D_k the D before rejection k
+//     D = T + 1 - c,    T = c sum o
 //
 // because D - T never changes: it is the mass that has escaped to the nodes above. So a node needs c, and one number
 // per rejected child. Nothing of the size of the vocabulary is stored, and the mass of s is w = T / D.
@@ -52,12 +52,15 @@ class SubTarget : public NodeRow<T> {
 
   public:
     /// Enter a node with s = c p.
-    SubTarget(const T& trial, Index node, double c = 1)
-        : NodeRow<T>(trial, node), owed_(this->view(), begin(trial, node, c).c, *this) {}
+    SubTarget(const T& trial, Index node, double c = 1) : NodeRow<T>(trial, node), owed_(this->view(), *this) {
+        state() = {.c = c, .owed = c};
+    }
 
     /// Come back to a node after its child was rejected.
     struct Return {};
-    SubTarget(const T& trial, Index node, Return) : NodeRow<T>(trial, node), owed_(this->view(), state().c, *this) {}
+    SubTarget(const T& trial, Index node, Return) : NodeRow<T>(trial, node), owed_(this->view(), *this) {
+        if (is_residual()) last_.emplace(detail::law_at(trial.laws, state().rejected));
+    }
 
     SubTarget(const SubTarget&) = delete;
 
@@ -67,21 +70,24 @@ class SubTarget : public NodeRow<T> {
         const Token token = this->trial().token(child);
         this->entry(token);
         const L law = this->law(child);
-        return {owed_[token] * law.rest(), law.weight(token) * denominator()};
+        return {state().c * owed_[token] * law.rest(), law.weight(token) * denominator()};
     }
 
     /// The child was rejected: s <- max(0, s - Q) / d.
     void reject(Index child) {
         const Token token = this->trial().token(child);
-        const L law = detail::law_at(this->trial().laws, child);
         State& at = state();
-        this->trial().state(child).factor = denominator() / law.rest();
-        if (law.is_point()) {
-            at.owed = std::max(0.0, at.owed - owed_[token]);
+        const double d = denominator();
+        const double owed = owed_[token];
+        last_.emplace(detail::law_at(this->trial().laws, child));
+        // A limit that no probability can tell from infinity: 0 times that would be NaN.
+        this->trial().state(child).factor = std::min(d / (at.c * last_->rest()), 1e30);
+        at.rejected = child;
+        if (last_->is_point()) {
+            at.owed = std::max(0.0, at.owed - at.c * owed);
         } else {
             at.is_summed = false;
         }
-        at.rejected = child;
         sums_.reset();
     }
 
@@ -107,16 +113,14 @@ class SubTarget : public NodeRow<T> {
     void each(OfRow&& row, OfPoint&& point) const {
         for_rejected([&](Index child, const L& law) {
             if constexpr (RowLaw<L>) {
-                if (!law.is_point()) row(law.row(), law.without(), this->trial().state(child).factor);
+                if (!law.is_point()) return row(law.row(), law.without(), this->trial().state(child).factor);
             }
-            if (law.is_point()) point(this->trial().token(child));
+            point(this->trial().token(child));
         });
     }
 
   private:
     using State = Workspace::Node;
-
-    static State& begin(const T& trial, Index node, double c) { return trial.state(node) = {.c = c, .owed = c}; }
 
     State& state() const { return this->trial().state(this->node()); }
 
@@ -124,9 +128,9 @@ class SubTarget : public NodeRow<T> {
     double owed() {
         State& at = state();
         if (!at.is_summed) {
-            at.owed = sums().total();
+            at.owed = at.c * sums().total();
             at.is_summed = true;
-            check_sum(at.owed);
+            check_sum(sums().total());
         }
         return at.owed;
     }
@@ -142,10 +146,10 @@ class SubTarget : public NodeRow<T> {
         const T& trial = this->trial();
         const Index last = state().rejected;
         if (last == no_node) return;
-        for (Index child = trial.shape.first_child(this->node());; child = trial.shape.next_sibling(child)) {
+        for (Index child = trial.shape.first_child(this->node()); child != last;
+             child = trial.shape.next_sibling(child))
             f(child, detail::law_at(trial.laws, child));
-            if (child == last) return;
-        }
+        f(last, *last_);
     }
 
     /// What is owed is part of a distribution; a sum that is not one has a bad row behind it.
@@ -160,6 +164,7 @@ class SubTarget : public NodeRow<T> {
     }
 
     Owed owed_;
+    std::optional<L> last_;  ///< the law of the child rejected last: in a chain, the only one
     std::optional<BlockSums<Owed>> sums_;
 };
 

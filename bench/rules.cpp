@@ -1,0 +1,193 @@
+// Every rule, beside a plain read of the rows that it claims to need: x_read near 1 says that it makes no other pass.
+//
+//   token        the target's row where it stops, and the draft's row there after a rejection
+//   block        both rows at every position that it rejects, the last of which it draws from; else one row
+//   match        the target's row at every position that it reaches
+//   recursive    both rows per child that it rejects: the pass for the next child, or the draw
+//   traversal    the same, over all that it climbed through
+//   named        a tree of point masses: the one row it draws from
+#include "bench.hpp"
+#include "race.hpp"
+
+#include <utility>
+#include <vector>
+
+#include <specsample/draft/children.hpp>
+#include <specsample/random.hpp>
+#include <specsample/verify.hpp>
+
+namespace bench {
+namespace {
+
+using specsample::Coins;
+using specsample::no_node;
+using specsample::Purpose;
+using specsample::root_node;
+using specsample::Token;
+using Law = specsample::Mixed<Row>;
+
+/// A draft of one case. Its laws are views of the rows where it is judged, so only what else they need is kept.
+struct Draft {
+    Coins coins;
+    std::vector<Token> tokens;
+    std::vector<Index> parents;
+    std::vector<std::vector<Token>> without;
+    std::vector<double> rest;  ///< negative for a point mass
+};
+
+/// Trees with branching[d] children per node of depth d, all drawn from one row.
+template <class Children>
+std::vector<Draft> draw_drafts(const Row& row, const std::vector<Index>& branching, const Children& children) {
+    std::vector<Draft> result;
+    for (Index i = 0; i < 32; ++i) {
+        Draft& draft = result.emplace_back(Draft{Coins(42, 0, i), {}, {}, {}, {}});
+        const auto size = [&] { return static_cast<Index>(draft.tokens.size()); };
+        Index begin = root_node, end = 0;  // of a level
+        for (const Index count : branching) {
+            for (Index node = begin; node < end; ++node) {
+                std::vector<Token> ids(static_cast<std::size_t>(count));
+                const Index first = size();
+                children(
+                    row, std::span(ids),
+                    [&](std::size_t n) { return draft.coins.at(Purpose::draft, first + static_cast<Index>(n)); },
+                    [&](auto token, const Law& law) {
+                        draft.tokens.push_back(static_cast<Token>(token));
+                        draft.parents.push_back(node);
+                        draft.rest.push_back(law.is_point() ? -1 : law.rest());
+                        auto& without = draft.without.emplace_back();
+                        if (!law.is_point()) without.assign(law.without().begin(), law.without().end());
+                    });
+            }
+            begin = std::exchange(end, size());
+        }
+    }
+    return result;
+}
+
+/// A draft where it is judged: the root's rows are the pool's at `first`, those of node i at first + 1 + i.
+struct Place {
+    const Draft& draft;
+    const Pool& pool;
+    Index first;
+
+    Pair at(Index node) const { return pool[first + 1 + node]; }
+
+    struct Rows {
+        const Place& place;
+        std::size_t size() const { return place.draft.tokens.size() + 1; }
+        Row operator[](std::size_t i) const { return place.at(static_cast<Index>(i) - 1).target; }
+    };
+    struct Laws {
+        const Place& place;
+        std::size_t size() const { return place.draft.tokens.size(); }
+        Law operator[](std::size_t i) const {
+            const double rest = place.draft.rest[i];
+            if (rest < 0) return specsample::PointMass{};
+            const Row row = place.at(place.draft.parents[i]).draft;
+            return specsample::Sampled(row, place.draft.without[i], rest);
+        }
+    };
+
+    template <class Rule>
+    specsample::Round judge(const Rule& rule, specsample::Workspace& workspace) const {
+        return specsample::verify(specsample::Tree{draft.tokens, draft.parents}, Laws{*this}, Rows{*this}, rule,
+                                  draft.coins, {}, workspace);
+    }
+};
+
+/// Rows that a rule says it needs.
+struct Need {
+    Index node;
+    bool both;
+};
+
+/// What one round of a rule needs by the list above, from what it left in a fresh workspace.
+template <class Rule>
+std::vector<Need> needs(const Place& place, const Rule& rule) {
+    specsample::Workspace workspace;
+    const specsample::Round round = place.judge(rule, workspace);
+    std::vector<Need> result;
+    const Index end = round.path.empty() ? root_node : round.path.back();
+    if constexpr (requires { Rule::drafter_invariant; }) {
+        result.push_back({root_node, false});
+        for (const Index node : round.path) result.push_back({node, false});
+    } else {
+        const auto& links = workspace.links;
+        for (Index node = root_node; node < links.size(); ++node) {
+            const Index last = workspace.nodes[static_cast<std::size_t>(node + 1)].rejected;
+            for (Index child = links.first_child(node); last != no_node; child = links.next_sibling(child)) {
+                if (place.draft.rest[static_cast<std::size_t>(child)] >= 0) result.push_back({node, true});
+                if (child == last) break;
+            }
+        }
+        if (result.empty() || result.back().node != end) result.push_back({end, false});
+    }
+    return result;
+}
+
+/// A draft and the rows that one rule needs for it.
+struct Case {
+    Draft draft;
+    std::vector<Need> needs;
+};
+
+template <class Rule, class Children>
+void rule(benchmark::State& state, const Setting& setting, const Rule& rule, const std::vector<Index>& branching,
+          const Children& children) {
+    std::vector<Case> cases;
+    double rows = 0;
+    for (const Draft& draft : draw_drafts(pool(setting)[0].draft, branching, children)) {
+        cases.push_back({draft, needs(Place{draft, pool(setting), 0}, rule)});
+        for (const Need& need : cases.back().needs) rows += need.both ? 2 : 1;
+    }
+    Track track(setting, static_cast<Index>(cases[0].draft.tokens.size()) + 1);
+    specsample::Workspace workspace;
+    const auto ours = [&](const Case& one, Index first) {
+        return Place{one.draft, track.rows(), first}.judge(rule, workspace).accepted;
+    };
+    const auto read = [&](const auto& reader, const Case& one, Index first) {
+        float sum = 0;
+        for (const Need& need : one.needs) {
+            const Pair at = Place{one.draft, track.rows(), first}.at(need.node);
+            sum += need.both ? reader(at.target, at.draft) : reader(at.target);
+        }
+        return sum;
+    };
+    const auto times = std::apply(
+        [&](const auto&... reader) {
+            return race_times(state, track, cases, ours,
+                              [&](const Case& one, Index first) { return read(reader, one, first); }...);
+        },
+        readers);
+    state.counters["x_read"] = times[0] / *std::min_element(times.begin() + 1, times.end());
+    state.counters["rows"] = rows / static_cast<double>(cases.size());
+}
+
+template <class Rule, class Children>
+void register_rule(const std::string& called, const std::vector<Index>& branching, const Rule& of,
+                   const Children& children) {
+    for_settings([&](const Setting& setting) {
+        benchmark::RegisterBenchmark(name("rule/" + called, setting).c_str(), [=](benchmark::State& state) {
+            rule(state, setting, of, branching, children);
+        })->UseManualTime();
+    });
+}
+
+}  // namespace
+
+void register_rules() {
+    using namespace specsample;
+    const std::vector<Index> chain{1, 1, 1, 1}, tree{2, 2};
+    register_rule("token/chain", chain, TokenVerification{}, Independent{});
+    register_rule("block/chain", chain, BlockVerification{}, Independent{});
+    register_rule("sample_match/chain", chain, SampleMatch{}, Independent{});
+    register_rule("greedy_match/chain", chain, GreedyMatch{}, Independent{});
+    register_rule("gumbel_match/chain", chain, GumbelMatch{}, Independent{});
+    register_rule("recursive/tree", tree, RecursiveRejection{}, WithoutReplacement{});
+    register_rule("traversal/tree", tree, TraversalVerification{}, WithoutReplacement{});
+    register_rule("k_seq/tree", tree, KSeq{}, Independent{});
+    register_rule("token/named_tree", tree, TokenVerification{}, TopChildren{});
+    register_rule("sample_match/named_tree", tree, SampleMatch{}, TopChildren{});
+}
+
+}  // namespace bench

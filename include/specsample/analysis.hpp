@@ -5,7 +5,9 @@
 #include <specsample/analysis/best_lookahead.hpp>   // IWYU pragma: export
 #include <specsample/analysis/estimate.hpp>         // IWYU pragma: export
 #include <specsample/analysis/expected_tokens.hpp>  // IWYU pragma: export
+#include <specsample/analysis/one_round_bound.hpp>  // IWYU pragma: export
 #include <specsample/analysis/rates.hpp>            // IWYU pragma: export
 #include <specsample/analysis/speedup.hpp>          // IWYU pragma: export
 #include <specsample/analysis/tally.hpp>            // IWYU pragma: export
+#include <specsample/analysis/transport.hpp>        // IWYU pragma: export
 #include <specsample/analysis/verify_cost.hpp>      // IWYU pragma: export

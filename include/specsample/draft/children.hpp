@@ -64,7 +64,8 @@ struct TopChildren {
 struct GreedyChildren {
     template <class View, class CoinOf, class Add>
     void operator()(const View& row, std::span<Token> ids, const CoinOf& coin, const Add& add) const {
-        const Index found = ids.empty() ? 0 : top_ids(row, ids.first(ids.size() - 1));
+        if (ids.empty()) return;
+        const Index found = top_ids(row, ids.first(ids.size() - 1));
         const std::span<const Token> named = ids.first(static_cast<std::size_t>(found));
         const Drawn drawn = draw(coin(std::size_t{0}), WithoutWeights(row, named));
         if (drawn.index >= 0) add(drawn.index, Sampled(row, named, drawn.sum));

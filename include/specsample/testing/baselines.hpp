@@ -11,9 +11,9 @@
 // from the draft and takes a rejected token from the residual: no constant, any draft.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <specsample/analysis/one_round_bound.hpp>

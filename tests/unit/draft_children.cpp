@@ -199,6 +199,7 @@ TEST_CASE("no children where none are asked for", "[draft]") {
     CHECK(drawn(Independent{}, row, 0, ScriptedCoins{}).empty());
     CHECK(drawn(WithoutReplacement{}, row, 0, ScriptedCoins{}).empty());
     CHECK(drawn(TopChildren{}, row, 0, ScriptedCoins{}).empty());
+    CHECK(drawn(GreedyChildren{}, row, 0, ScriptedCoins{}.set(Purpose::draft, 0, .5)).empty());
 }
 
 TEST_CASE("no children from a row that cannot be drawn from", "[draft]") {

@@ -1,0 +1,73 @@
+// A rule of your own, and its proof.
+//
+// A rule says how likely a drafted token is to be accepted, and what is drawn where none is. `commit` does the rest:
+// chains and trees, stop tokens, budgets, bad rows. specsample/testing.hpp then enumerates everything that can happen
+// on small models, so that the claim `lossless` is checked to the last digit and not by looking at samples.
+//
+//     ./build/examples/own_rule
+#include <cstdio>
+#include <vector>
+
+#include <specsample/specsample.hpp>
+#include <specsample/testing.hpp>
+
+using namespace specsample;
+
+/// Accepts a share of what token verification accepts, and makes up for it in the residual: p - share min(p, q).
+/// @tparam careful   false draws from max(0, p - q) instead, as if share were 1
+template <class Trial, bool careful>
+struct ShareNode : NodeRow<Trial> {
+    ShareNode(const Trial& trial, Index node, double part) : NodeRow<Trial>(trial, node), share(part) {}
+
+    Ratio ratio(Index child) {
+        const double p = this->entry(this->trial().token(child)),
+                     q = this->law(child).weight(this->trial().token(child));
+        return {share * std::min(p, q), q};
+    }
+
+    void reject(Index child) { rejected = child; }
+    bool is_residual() const { return rejected != no_node; }
+
+    Drawn draw(const auto& coin) {
+        if (!is_residual()) return this->draw_from_row(coin);
+        const auto p = this->view();
+        const auto q = this->law(rejected).row();
+        if constexpr (careful) return specsample::draw(coin, RowWeights(p - share * p.min(q)));
+        return specsample::draw(coin, ResidualWeights(p, q));
+    }
+
+    double share;
+    Index rejected = no_node;
+};
+
+template <bool careful>
+struct Share {
+    static constexpr bool lossless = careful;
+    double share = 0.5;
+
+    Outcome operator()(const auto& trial) const {
+        using Node = ShareNode<std::remove_cvref_t<decltype(trial)>, careful>;
+        return commit(trial, [&](Index node) { return Node(trial, node, share); });
+    }
+};
+
+int main() {
+    const testing::ContextModel draft(3, 1), target(3, 2);  // three tokens, another row after every prefix
+    std::puts("lookahead   share 0.5   max(0, p - q) instead      (distance from the target's law)");
+    bool holds = true;
+    for (Index lookahead = 0; lookahead <= 3; ++lookahead) {
+        const double right = testing::distance_from_target(Share<true>{}, draft, target, lookahead);
+        const double wrong = testing::distance_from_target(Share<false>{}, draft, target, lookahead);
+        std::printf("%9td   %9.1e   %9.1e\n", lookahead, right, wrong);
+        holds = holds && right < 1e-12 && (lookahead == 0 || wrong > 1e-3);
+    }
+    std::printf("tokens per round at lookahead 3: %.3f, token verification %.3f\n",
+                testing::exact_tokens(Share<true>{}, draft, target, 3),
+                testing::exact_tokens(TokenVerification{}, draft, target, 3));
+
+    // It is a rule like any other now.
+    Sampler sampler(draft, target, {.lookahead = 3, .seed = 1}, Share<true>{.share = 0.9});
+    for (const Token token : sampler.generate({0}, {.max_new_tokens = 20}).tokens) std::printf("%d ", token);
+    std::puts("");
+    return holds ? 0 : 1;
+}

@@ -1,7 +1,7 @@
 // specsample: speculative sampling with exactly the target's law.
 //
 //    5  testing                                    the rig that proves a rule; include <specsample/testing.hpp>
-//    4  sampler                                    the loop
+//    4  sampler   lossy                            the loop; rules that change the law, and say by how much
 //    3  verify   draft                             the rules, on the caller's own rows; drafters
 //    2  random   shaping   proposal   analysis     coins; row -> row; drafts and their laws; rates and speed
 //    1  kernels                                    rows -> numbers, weights x coin -> token
@@ -21,4 +21,5 @@
 #include <specsample/draft.hpp>   // IWYU pragma: export
 #include <specsample/verify.hpp>  // IWYU pragma: export
 
+#include <specsample/lossy.hpp>    // IWYU pragma: export
 #include <specsample/sampler.hpp>  // IWYU pragma: export

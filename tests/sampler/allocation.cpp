@@ -177,6 +177,22 @@ TEMPLATE_TEST_CASE("a warm sampler allocates nothing under any rule, on chains a
     }
 }
 
+TEST_CASE("a warm sampler allocates nothing under lossy rules") {
+    const auto check = [](const auto& rule) {
+        CHECK(allocations_of(AsMap(.5f), AsBatch(.3f), rule) == 0);
+        CHECK(allocations_of(TreeDraft(AsMap(.5f), {2, 1}), AsBatch(.3f), rule) == 0);
+    };
+    check(Lenience{.5});
+    check(RatioThreshold{.5});
+    check(Cactus{.1});
+    check(TypicalAcceptance{});
+    check(RelaxedTopN{2, .1});
+    check(BigLittle{});
+    check(Transformed(Mentored<>{.01}, BlockVerification{}));
+    check(Transformed(Fuzzy{.1}));
+    check(Transformed(TokenV3{.1}));
+}
+
 TEST_CASE("models with caches allocate nothing") { CHECK(allocations_of(AsMap(.5f), Cached(.3f)) == 0); }
 
 TEST_CASE("a warm step allocates nothing, the first one of a text included") {

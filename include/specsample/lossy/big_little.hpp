@@ -1,0 +1,105 @@
+// Big little decoder: the small model writes while it is sure, and the big one takes back what it finds unlikely.
+//
+// Kim et al.: "Speculative decoding with big little decoder", NeurIPS 2023 (arXiv:2302.07863).
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include <specsample/kernels/argmax.hpp>
+#include <specsample/lossy/law.hpp>
+#include <specsample/verify/commit.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// Where such a walk stands: the last token is the target's own, drawn from p.
+template <class T, class Rule>
+class BigLittleNode : public NodeRow<T> {
+    using L = std::remove_cvref_t<decltype(law_at(std::declval<const T&>().laws, Index{}))>;
+    static_assert(RatioLaw<L>,
+                  "specsample::BigLittle: a raced token does not say how sure its drafter was; draw it "
+                  "with Purpose::draft and give Sampled{row}");
+
+  public:
+    BigLittleNode(const T& trial, Index node, const Rule& rule) : NodeRow<T>(trial, node), rule_(rule) {}
+
+    Ratio ratio(Index child) {
+        const double mass = this->entry(this->trial().token(child));
+        const double confidence = largest_of(this->law(child), child);
+        return {rule_.accepts(mass, confidence) ? 1.0 : 0.0, 1};
+    }
+    void reject(Index) { rejected_ = true; }
+    bool is_residual() const { return rejected_; }
+
+    template <class Coin>
+    Drawn draw(const Coin& coin) {
+        return this->draw_from_row(coin);
+    }
+
+  private:
+    /// max q, of the row behind the law; 1 for a point mass.
+    double largest_of(const L& law, Index child) {
+        if constexpr (RowLaw<L>) {
+            if (law.is_point()) return 1;
+            const Index best = this->fault() ? -1 : argmax(law.row());
+            if (best >= 0) return static_cast<double>(law.row().coeff(best));
+            this->blame(inspect(law.row(), Party::draft, child));
+            return 0;
+        } else {
+            return 1;
+        }
+    }
+
+    const Rule& rule_;
+    bool rejected_ = false;
+};
+
+}  // namespace detail
+
+/// Accept x if max q >= fallback and -log p(x) <= rollback, else draw from p.
+///
+/// Law: q(x) where that is accepted, and p in proportion to the rest. A token without target weight is never accepted.
+/// On a tree the first child that is accepted is taken.
+///
+/// @param fallback   in [0, 1]: how sure the draft must be; above its largest probability, the law is p
+/// @param rollback   >= 0, in nats
+/// Coins: the last one. Cost: a pass over q per token judged, and one over p for the last one.
+struct BigLittle {
+    static constexpr bool lossless = false;
+
+    double fallback = 0;
+    double rollback = 5;
+
+    void check() const {
+        detail::require(fallback >= 0 && fallback <= 1, "BigLittle", "fallback", fallback, "in [0, 1]");
+        detail::require_not_negative("BigLittle", "rollback", rollback);
+    }
+
+    /// Is a token of target probability `mass` accepted from a draft whose largest is `confidence`?
+    bool accepts(double mass, double confidence) const {
+        return confidence >= fallback && mass > 0 && -std::log(mass) <= rollback;
+    }
+
+    template <class Trial>
+    Outcome operator()(const Trial& trial) const {
+        check();
+        return commit(trial, [&](Index node) { return detail::BigLittleNode<Trial, BigLittle>(trial, node, *this); });
+    }
+
+    template <Row P, Row Q>
+    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+        check();
+        const detail::RowPair at(p, q);
+        const double confidence = at.q.maxCoeff();
+        return detail::indicator(at.p.size(), [&](Index id) { return accepts(at.p[id], confidence); });
+    }
+
+    template <Row P, Row Q>
+    Eigen::ArrayXd law(const P& p, const Q& q) const {
+        const detail::RowPair at(p, q);
+        return detail::emitted(at.q, chances(p, q), at.p);
+    }
+};
+
+}  // namespace specsample

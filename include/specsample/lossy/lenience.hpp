@@ -1,0 +1,61 @@
+// Lenience: every drafted token is accepted as if the draft had been less sure of it.
+//
+// Leviathan, Kalman, Matias: "Fast inference from transformers via speculative decoding", ICML 2023
+// (arXiv:2211.17192), appendix A.5.
+#pragma once
+
+#include <specsample/lossy/law.hpp>
+#include <specsample/lossy/relaxed.hpp>
+
+namespace specsample {
+
+/// What the last token is drawn from after a rejection.
+enum class LenientResidual {
+    standard,  ///< max(0, p - q): the law lies between p and q, the best there is for its acceptance
+    scaled     ///< max(0, p - l q): what the lenient test has not given away
+};
+
+/// Accept x with probability min(1, p(x) / (l q(x))).
+///
+/// Accepts with probability sum min(p / l, q); its law is at most p / l with either residual. On a tree the siblings
+/// of a rejected child are tried, as leniently, against what it left.
+///
+/// @param l   in (0, 1]; 1 is lossless
+/// Coins: those of token verification. Cost: its cost.
+struct Lenience {
+    static constexpr bool lossless = false;
+
+    double l = 1;
+    LenientResidual residual = LenientResidual::standard;
+
+    void check() const { detail::require(l > 0 && l <= 1, "Lenience", "l", l, "in (0, 1]"); }
+
+    template <class Trial>
+    Outcome operator()(const Trial& trial) const {
+        check();
+        return commit_relaxed(
+            trial,
+            [&](const Ratio& exact) {
+                return Ratio{exact.s, l * exact.q};
+            },
+            taken());
+    }
+
+    template <Row P, Row Q>
+    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+        check();
+        const detail::RowPair at(p, q);
+        return (l * at.q > at.p).select(at.p / (l * at.q), 1.0);
+    }
+
+    template <Row P, Row Q>
+    Eigen::ArrayXd law(const P& p, const Q& q) const {
+        const detail::RowPair at(p, q);
+        return detail::emitted(at.q, chances(p, q), detail::left_over(at.p, 1, taken() * at.q));
+    }
+
+  private:
+    double taken() const { return residual == LenientResidual::standard ? 1 : l; }
+};
+
+}  // namespace specsample

@@ -1,0 +1,118 @@
+// Mentored decoding: the most tokens accepted for a given distance from the target.
+//
+// Tran-Thien: "An optimal lossy variant of speculative decoding", 2023; arXiv:2609.30474. Whatever f-divergence the
+// distance is measured in, the best law is the median of the draft and the target at two scales.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include <specsample/lossy/divergence.hpp>
+#include <specsample/lossy/law.hpp>
+
+namespace specsample {
+
+/// The median of q and p at two scales: pi = max(low p, min(q, high p)), and `free` q where p = 0.
+struct MedianScales {
+    double low = 1;
+    double high = 1;
+    double free = 0;
+
+    template <class P, class Q>
+    auto of(const P& p, const Q& q) const {
+        return (low * p).max(q.min(high * p + free * (p == 0).template cast<double>() * q));
+    }
+};
+
+namespace detail {
+
+/// The scale `low` <= 1 that gives pi the mass 1: what is owed below it is what `high` takes away.
+///
+///     sum max(0, low p - q) = sum max(0, q - high p)
+///
+/// The left side is convex in `low`, so Newton's steps down from 1 do not overshoot, and end on the very piece.
+template <class P, class Q>
+double balance(const P& p, const Q& q, const MedianScales& scales) {
+    const double lost = (q - q.min(scales.of(p, q))).sum();
+    double low = 1;
+    for (int step = 0; step < 100; ++step) {
+        const double slope = ((low * p > q).template cast<double>() * p).sum();
+        const double surplus = (low * p - q).max(0.0).sum() - lost;
+        const double next = low - surplus / slope;
+        if (!(surplus > 0) || !(next < low)) break;
+        low = std::max(next, 0.0);
+    }
+    return low;
+}
+
+}  // namespace detail
+
+/// The transform that maximises sum min(q, pi) among all pi with D(p, pi) <= budget:
+///
+///     pi = median(c1 p, q, c2 p),   c1 <= 1 <= c2,   sum pi = 1
+///
+/// c2 spends the budget, by bisection, and c1 follows from it. Where D(p, q) <= budget, pi = q. Ids that the target
+/// gives nothing come last: they get a part of q only where c2 has no more to gain, and D allows it.
+///
+/// @param budget       >= 0, in the divergence's unit; 0 is lossless
+/// @param divergence   an f-divergence: KullbackLeibler is KL(p || pi), ReverseKullbackLeibler KL(pi || p)
+/// @cost               some hundred passes where neither p nor q will do
+template <class Divergence = KullbackLeibler>
+struct Mentored {
+    static_assert(Divergence::is_f_divergence,
+                  "specsample::Mentored: the median is optimal for f-divergences only; give KullbackLeibler, "
+                  "ReverseKullbackLeibler, JensenShannon or TotalVariation");
+
+    double budget = 0;
+    Divergence divergence{};
+
+    void check() const { detail::require(budget >= 0, "Mentored", "budget", budget, "at least 0"); }
+
+    template <Row P, Row Q>
+    auto operator()(const P& p, const Q& q) const {
+        const auto target = detail::doubles(p);
+        const auto draft = detail::doubles(q);
+        return scales(target, draft).of(target, draft);
+    }
+
+    /// The scales of two rows of doubles: c1 = low, c2 = high.
+    template <class P, class Q>
+    MedianScales scales(const P& p, const Q& q) const {
+        if (budget == 0) return {};
+        const double top = std::clamp((p > 0).select(q / p, 1.0).maxCoeff(), 1.0, 1e300);
+        if (divergence(p, q) <= budget) return {.low = 0, .high = top, .free = 1};
+        const MedianScales whole{.high = top};
+        if (!holds(p, q, whole)) {
+            return largest(p, q, 1, top, [](double high) { return MedianScales{.high = high}; });
+        }
+        return largest(p, q, 0, 1, [&](double free) { return MedianScales{.high = top, .free = free}; });
+    }
+
+  private:
+    /// Is the budget kept?
+    template <class P, class Q>
+    bool holds(const P& p, const Q& q, MedianScales scales) const {
+        scales.low = detail::balance(p, q, scales);
+        return divergence(p, scales.of(p, q)) <= budget;
+    }
+
+    /// The last of at(from) .. at(to) that keeps it.
+    template <class P, class Q, class At>
+    MedianScales largest(const P& p, const Q& q, double from, double to, const At& at) const {
+        for (int step = 0; step < 200; ++step) {
+            // Scales far apart are halved by their ratio.
+            const double middle = from >= 1 && to > 2 * from ? std::sqrt(from) * std::sqrt(to) : from + (to - from) / 2;
+            if (!(from < middle && middle < to)) break;
+            (holds(p, q, at(middle)) ? from : to) = middle;
+        }
+        MedianScales scales = at(from);
+        scales.low = detail::balance(p, q, scales);
+        return scales;
+    }
+};
+
+Mentored(double) -> Mentored<>;
+template <class Divergence>
+Mentored(double, Divergence) -> Mentored<Divergence>;
+
+}  // namespace specsample

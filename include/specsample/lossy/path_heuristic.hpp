@@ -1,0 +1,130 @@
+// Path heuristics: a path of the tree is judged as a whole, by a score of its tokens' target probabilities.
+//
+// Found in tutorials on tree drafts, in many variants; these are their common parts.
+#pragma once
+
+#include <specsample/lossy/law.hpp>
+#include <specsample/lossy/paths.hpp>
+
+namespace specsample {
+
+/// Which paths, from the root to a leaf, are looked at.
+enum class Paths {
+    best,    ///< the likeliest; the first one of equals
+    top,     ///< the k likeliest, one after the other
+    sampled  ///< one, drawn in proportion to its product; lossy by itself: it never leaves the tree
+};
+
+/// Accept the whole path if its score is at least the threshold, else its longest prefix of which that is true, which
+/// may be nothing; draw from p after it.
+///
+/// Of the top k paths the first that is accepted whole is taken, else the longest such prefix of any. Paths with a
+/// token that has no target weight are not looked at.
+///
+/// Law at one position: q(x) where score(p(x)) >= threshold, and p in proportion to the rest.
+///
+/// @param threshold   >= 0
+/// @param score       product, arithmetic_mean, geometric_mean, or a function of PathSums
+/// @param k           >= 1, for Paths::top
+/// Coins: an accept coin at node 0 if the path is sampled, and the last one. Cost: a row of the target per node that
+/// has children and can be reached, an entry per node, and a pass for the last token.
+struct PathHeuristic {
+    static constexpr bool lossless = false;
+
+    double threshold = 0.3;
+    double (*score)(const PathSums&) = geometric_mean;
+    Paths paths = Paths::best;
+    Index k = 1;
+
+    void check() const {
+        detail::require_not_negative("PathHeuristic", "threshold", threshold);
+        detail::require(score != nullptr, "PathHeuristic", "score", "null", "a function of PathSums");
+        detail::require(k >= 1, "PathHeuristic", "k", k, "at least 1");
+    }
+
+    template <class T>
+    Outcome operator()(const T& trial) const {
+        check();
+        const auto bad = detail::note_paths(trial, [](NodeRow<T>&) { return 0.0; });
+        if (bad) return {.fault = bad};
+        if (paths != Paths::sampled) return detail::keep_path(trial, best_prefix(trial));
+        const Index leaf = draw(trial.coins.at(Purpose::accept, 0), LeafWeights<T>{trial}).index;
+        return detail::keep_path(trial, leaf < 0 ? root_node : prefix(trial, leaf));
+    }
+
+    template <Row P, Row Q>
+    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+        check();
+        const detail::RowPair at(p, q);
+        return detail::indicator(
+            at.p.size(), [&](Index id) { return at.p[id] > 0 && score(PathSums{}.then(at.p[id])) >= threshold; });
+    }
+
+    template <Row P, Row Q>
+    Eigen::ArrayXd law(const P& p, const Q& q) const {
+        const detail::RowPair at(p, q);
+        return detail::emitted(at.q, chances(p, q), at.p);
+    }
+
+  private:
+    /// Does a path end here that can be kept?
+    template <class T>
+    static bool is_leaf(const T& trial, Index node) {
+        return detail::is_reached(trial.state(node)) &&
+               (trial.shape.first_child(node) == no_node || detail::is_stop(trial, node));
+    }
+
+    /// Nodes by the product of their path, if that ends there.
+    template <class T>
+    struct LeafWeights {
+        const T& trial;
+
+        Index size() const { return trial.shape.size(); }
+        double operator[](Index node) const {
+            return is_leaf(trial, node) ? product(detail::noted(trial.state(node))) : 0;
+        }
+        double sum(Index first, Index count) const {
+            double total = 0;
+            for (Index node = first; node < first + count; ++node) total += (*this)[node];
+            return total;
+        }
+    };
+
+    /// The end of the longest prefix of a path that passes.
+    template <class T>
+    Index prefix(const T& trial, Index node) const {
+        while (node != root_node && !(score(detail::noted(trial.state(node))) >= threshold))
+            node = trial.shape.parent(node);
+        return node;
+    }
+
+    /// The best leaf that is not before `last` in the order of likelihood; -1 if there is none.
+    template <class T>
+    static Index next_leaf(const T& trial, Index last) {
+        Index best = no_node;
+        for (Index node = 0; node < trial.shape.size(); ++node) {
+            const double likely = trial.state(node).c;
+            if (!is_leaf(trial, node)) continue;
+            if (last != no_node && !(likely < trial.state(last).c || (likely == trial.state(last).c && node > last)))
+                continue;
+            if (best == no_node || likely > trial.state(best).c) best = node;
+        }
+        return best;
+    }
+
+    template <class T>
+    Index best_prefix(const T& trial) const {
+        Index best = root_node;
+        Index leaf = no_node;
+        for (Index tried = 0; tried < (paths == Paths::top ? k : 1); ++tried) {
+            leaf = next_leaf(trial, leaf);
+            if (leaf == no_node) break;
+            const Index end = prefix(trial, leaf);
+            if (end == leaf) return leaf;
+            if (trial.state(end).rejected > trial.state(best).rejected) best = end;
+        }
+        return best;
+    }
+};
+
+}  // namespace specsample

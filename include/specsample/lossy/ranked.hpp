@@ -1,0 +1,189 @@
+// Thresholds in front of greedy decoding: a drafted token is accepted if the target ranks it high enough, and the last
+// token is always the target's likeliest.
+//
+//   RelaxedTopN       among the top n, and not much less likely than the first
+//   TopKMembership    among the top k
+//   GreedyLenience    not much less likely than the first, by ratio
+#pragma once
+
+#include <limits>
+
+#include <specsample/kernels/argmax.hpp>
+#include <specsample/lossy/law.hpp>
+#include <specsample/verify/commit.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// How many entries come before that of `token`: the larger ones, and the lower ids on ties.
+template <Row R>
+Index rank(const R& row, Index token) {
+    const auto view = as_row(row);
+    const auto mass = view.coeff(token);
+    Index before = 0;
+    for (Index i = 0; i < view.size(); ++i) before += view.coeff(i) > mass || (view.coeff(i) == mass && i < token);
+    return before;
+}
+
+/// Where such a walk stands. accepts(row, token, mass, largest) decides.
+template <class T, class Rule>
+class RankedNode : public NodeRow<T> {
+  public:
+    RankedNode(const T& trial, Index node, const Rule& rule) : NodeRow<T>(trial, node), rule_(rule) {
+        if (this->fault()) return;
+        best_ = argmax(this->view());
+        if (best_ < 0) this->blame(inspect(this->view(), Party::target, node + 1));
+    }
+
+    Ratio ratio(Index child) {
+        const Token token = this->trial().token(child);
+        this->entry(token);
+        return {!this->fault() && rule_.accepts(this->view(), token, best_) ? 1.0 : 0.0, 1};
+    }
+    void reject(Index) { missed_ = true; }
+    bool is_residual() const { return missed_; }
+
+    template <class Coin>
+    Drawn draw(const Coin&) {
+        this->entry(static_cast<Token>(best_));
+        return {best_, 1};
+    }
+
+  private:
+    const Rule& rule_;
+    Index best_ = -1;
+    bool missed_ = false;
+};
+
+template <class Trial, class Rule>
+Outcome walk_ranked(const Trial& trial, const Rule& rule) {
+    rule.check();
+    return commit(trial, [&](Index node) { return RankedNode<Trial, Rule>(trial, node, rule); });
+}
+
+template <class Rule, Row P, Row Q>
+Eigen::ArrayXd ranked_chances(const Rule& rule, const P& p, const Q& q) {
+    rule.check();
+    const RowPair at(p, q);
+    const Index best = argmax(at.p);
+    return indicator(at.p.size(), [&](Index id) { return best >= 0 && rule.accepts(at.p, id, best); });
+}
+
+/// q on what is accepted, and the likeliest id otherwise.
+template <class Rule, Row P, Row Q>
+Eigen::ArrayXd ranked_law(const Rule& rule, const P& p, const Q& q) {
+    const RowPair at(p, q);
+    return emitted(at.q, ranked_chances(rule, p, q), one_hot<double>(at.p.size(), argmax(at.p)).array());
+}
+
+template <class View>
+double mass_at(const View& row, Index id) {
+    return static_cast<double>(row.coeff(id));
+}
+
+}  // namespace detail
+
+// All three: the first child that is accepted is taken; one without target weight never is. Coins: none. Cost: two
+// passes over the row of every position reached. Their law at one position is q on what is accepted, and the likeliest
+// id otherwise: never the target's own, but that of greedy decoding at the strictest setting.
+
+/// Accept x if it is among the target's top n and p(x) >= max p - delta. What TensorRT-LLM does in the thinking phase
+/// of a text, with n = 10 .. 15 and delta = 0.5 .. 0.6; outside of it, GreedyMatch.
+///
+/// @param n       >= 1; 1 is greedy decoding
+/// @param delta   >= 0
+struct RelaxedTopN {
+    static constexpr bool lossless = false;
+
+    Index n = 1;
+    double delta = 0;
+
+    void check() const {
+        detail::require(n >= 1, "RelaxedTopN", "n", n, "at least 1");
+        detail::require_not_negative("RelaxedTopN", "delta", delta);
+    }
+
+    /// Is `token` good enough in a row whose likeliest id is `best`?
+    template <class View>
+    bool accepts(const View& row, Index token, Index best) const {
+        const double mass = detail::mass_at(row, token);
+        return mass > 0 && mass >= detail::mass_at(row, best) - delta && detail::rank(row, token) < n;
+    }
+
+    template <class Trial>
+    Outcome operator()(const Trial& trial) const {
+        return detail::walk_ranked(trial, *this);
+    }
+    template <Row P, Row Q>
+    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+        return detail::ranked_chances(*this, p, q);
+    }
+    template <Row P, Row Q>
+    Eigen::ArrayXd law(const P& p, const Q& q) const {
+        return detail::ranked_law(*this, p, q);
+    }
+};
+
+/// Accept x if it is among the target's k likeliest. Stern, Shazeer, Uszkoreit: "Blockwise parallel decoding for deep
+/// autoregressive models", NeurIPS 2018 (arXiv:1811.03115), section 5.1.
+///
+/// @param k   >= 1; 1 is greedy decoding
+struct TopKMembership {
+    static constexpr bool lossless = false;
+
+    Index k = 1;
+
+    void check() const { detail::require(k >= 1, "TopKMembership", "k", k, "at least 1"); }
+
+    /// Is `token` good enough in a row whose likeliest id is `best`?
+    template <class View>
+    bool accepts(const View& row, Index token, Index best) const {
+        return detail::mass_at(row, token) > 0 && (token == best || detail::rank(row, token) < k);
+    }
+
+    template <class Trial>
+    Outcome operator()(const Trial& trial) const {
+        return detail::walk_ranked(trial, *this);
+    }
+    template <Row P, Row Q>
+    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+        return detail::ranked_chances(*this, p, q);
+    }
+    template <Row P, Row Q>
+    Eigen::ArrayXd law(const P& p, const Q& q) const {
+        return detail::ranked_law(*this, p, q);
+    }
+};
+
+/// Accept x if p(x) >= l max p: lenience at temperature 0. Leviathan et al. 2023 (arXiv:2211.17192), appendix A.5.
+///
+/// @param l   in (0, 1]; 1 is greedy decoding, but for ties
+struct GreedyLenience {
+    static constexpr bool lossless = false;
+
+    double l = 1;
+
+    void check() const { detail::require(l > 0 && l <= 1, "GreedyLenience", "l", l, "in (0, 1]"); }
+
+    /// Is `token` good enough in a row whose likeliest id is `best`?
+    template <class View>
+    bool accepts(const View& row, Index token, Index best) const {
+        const double mass = detail::mass_at(row, token);
+        return mass > 0 && mass >= l * detail::mass_at(row, best);
+    }
+
+    template <class Trial>
+    Outcome operator()(const Trial& trial) const {
+        return detail::walk_ranked(trial, *this);
+    }
+    template <Row P, Row Q>
+    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+        return detail::ranked_chances(*this, p, q);
+    }
+    template <Row P, Row Q>
+    Eigen::ArrayXd law(const P& p, const Q& q) const {
+        return detail::ranked_law(*this, p, q);
+    }
+};
+
+}  // namespace specsample

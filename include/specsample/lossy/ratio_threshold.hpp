@@ -1,0 +1,46 @@
+// A threshold in the place of the coin: a drafted token is accepted or not, for good.
+//
+// Found in tutorials as "accept if p/q >= 0.8".
+#pragma once
+
+#include <specsample/lossy/law.hpp>
+#include <specsample/lossy/relaxed.hpp>
+
+namespace specsample {
+
+/// Accept x if p(x) / q(x) >= t, and draw from max(0, p - q) where it is not; from p where that is nothing.
+///
+/// No t is lossless: t = 1 accepts with probability sum q over p >= q. A token without target weight is never accepted.
+///
+/// @param t   > 0
+/// Coins: the last one; no coin decides an acceptance. Cost: that of token verification.
+struct RatioThreshold {
+    static constexpr bool lossless = false;
+
+    double t = 1;
+
+    void check() const { detail::require(is_positive(t), "RatioThreshold", "t", t, "a positive number"); }
+
+    template <class Trial>
+    Outcome operator()(const Trial& trial) const {
+        check();
+        return commit_relaxed(trial, [&](const Ratio& exact) {
+            return Ratio{exact.s > 0 && exact.s >= t * exact.q ? 1.0 : 0.0, 1};
+        });
+    }
+
+    template <Row P, Row Q>
+    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+        check();
+        const detail::RowPair at(p, q);
+        return detail::indicator(at.p.size(), [&](Index id) { return at.p[id] > 0 && at.p[id] >= t * at.q[id]; });
+    }
+
+    template <Row P, Row Q>
+    Eigen::ArrayXd law(const P& p, const Q& q) const {
+        const detail::RowPair at(p, q);
+        return detail::emitted(at.q, chances(p, q), detail::left_over(at.p, 1, at.q));
+    }
+};
+
+}  // namespace specsample

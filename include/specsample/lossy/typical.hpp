@@ -1,0 +1,92 @@
+// Typical acceptance: a drafted token is accepted if it is not too unlikely for how uncertain the target is.
+//
+// Cai et al.: "Medusa: simple LLM inference acceleration framework with multiple decoding heads", ICML 2024
+// (arXiv:2401.10774), section 2.3.1; Hewitt, Manning, Liang: "Truncation sampling as language model desmoothing", 2022.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <specsample/lossy/law.hpp>
+#include <specsample/lossy/paths.hpp>
+
+namespace specsample {
+
+/// Accept x if p(x) > min(epsilon, delta exp(-H(p))), H the entropy in nats, and draw from p after it.
+///
+/// On a tree the longest accepted path is kept, the likelier one of two, the first one of equals. Where no first token
+/// is accepted, none is, and the round is one token from p: the token that Medusa accepts whatever it is, is the
+/// prefix's last one here.
+///
+/// Law: q(x) where that is accepted, and p in proportion to the rest.
+///
+/// @param epsilon   >= 0
+/// @param delta     >= 0; with both at least 1 nothing but certainty is accepted
+/// Coins: the last one. Cost: a pass with a logarithm over the row of every accepted node that has children, and one
+/// over a row for the last token. Reads rows of paths that are not kept.
+struct TypicalAcceptance {
+    static constexpr bool lossless = false;
+
+    double epsilon = 0.09;
+    double delta = 0.3;
+
+    void check() const {
+        detail::require_not_negative("TypicalAcceptance", "epsilon", epsilon);
+        detail::require_not_negative("TypicalAcceptance", "delta", delta);
+    }
+
+    /// What a token's probability must be above, in this row.
+    /// @returns   NaN if the row has an entry that is not finite, or a negative one
+    template <Row R>
+    double threshold(const R& row) const {
+        const auto view = as_row(row);
+        double entropy = 0;
+        for (Index i = 0; i < view.size(); ++i) {
+            const double mass = static_cast<double>(view.coeff(i));
+            if (mass != 0) entropy -= mass * std::log(mass);
+        }
+        if (!is_finite(entropy)) return std::numeric_limits<double>::quiet_NaN();
+        return std::min(epsilon, delta * std::exp(-entropy));
+    }
+
+    template <class T>
+    Outcome operator()(const T& trial) const {
+        check();
+        const auto bad = detail::note_paths(trial, [&](NodeRow<T>& row) {
+            const double above = threshold(row.view());
+            if (is_nan(above)) row.blame(inspect(row.view(), Party::target, row.node() + 1));
+            return above;
+        });
+        return bad ? Outcome{.fault = bad} : detail::keep_path(trial, longest(trial));
+    }
+
+    template <Row P, Row Q>
+    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+        check();
+        const detail::RowPair at(p, q);
+        const double above = threshold(at.p);
+        return detail::indicator(at.p.size(), [&](Index id) { return at.p[id] > above; });
+    }
+
+    template <Row P, Row Q>
+    Eigen::ArrayXd law(const P& p, const Q& q) const {
+        const detail::RowPair at(p, q);
+        return detail::emitted(at.q, chances(p, q), at.p);
+    }
+
+  private:
+    template <class T>
+    static Index longest(const T& trial) {
+        Index best = root_node;
+        for (Index node = 0; node < trial.shape.size(); ++node) {
+            if (!detail::is_reached(trial.state(node))) continue;
+            const PathSums path = detail::noted(trial.state(node)), so_far = detail::noted(trial.state(best));
+            const bool equal = path.length == so_far.length;
+            if (path.length > so_far.length || (equal && path.log_sum > so_far.log_sum)) best = node;
+        }
+        return best;
+    }
+};
+
+}  // namespace specsample

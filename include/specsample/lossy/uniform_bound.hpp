@@ -1,0 +1,49 @@
+// A wrong coin: uniform on [0, b] instead of [0, 1]. Tutorials have it as a knob ("toyllm").
+#pragma once
+
+#include <algorithm>
+
+#include <specsample/lossy/law.hpp>
+#include <specsample/lossy/relaxed.hpp>
+
+namespace specsample {
+
+/// Accept x if r < min(1, p(x)/q(x)), r uniform on [0, b].
+///
+///     b <= 1    min(1, p / (b q)): lenience with l = b
+///     b > 1     min(1, p / q) / b: stricter than the exact rule, and lossy all the same
+///
+/// What is left after a rejection is the exact rule's; where that is nothing, p.
+///
+/// @param b   > 0; 1 is lossless
+/// Coins: those of token verification. Cost: its cost.
+struct UniformBound {
+    static constexpr bool lossless = false;
+
+    double b = 1;
+
+    void check() const { detail::require(is_positive(b), "UniformBound", "b", b, "a positive number"); }
+
+    template <class Trial>
+    Outcome operator()(const Trial& trial) const {
+        check();
+        return commit_relaxed(trial, [&](const Ratio& exact) {
+            return Ratio{b > 1 ? std::min(exact.s, exact.q) : exact.s, b * exact.q};
+        });
+    }
+
+    template <Row P, Row Q>
+    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+        check();
+        const detail::RowPair at(p, q);
+        return (at.q > 0).select((at.p / at.q).min(1.0) / b, 1.0).min(1.0);
+    }
+
+    template <Row P, Row Q>
+    Eigen::ArrayXd law(const P& p, const Q& q) const {
+        const detail::RowPair at(p, q);
+        return detail::emitted(at.q, chances(p, q), detail::left_over(at.p, 1, at.q));
+    }
+};
+
+}  // namespace specsample

@@ -1,0 +1,144 @@
+// Every lossy rule, enumerated through Sampler: it writes the law that it documents, and says what that costs.
+#include "law/cases.hpp"
+#include "support/catch.hpp"
+
+#include <specsample/lossy.hpp>
+
+using namespace cases;
+
+namespace {
+
+/// Call f(name, rule) for rules of every kind, with options that bite.
+template <class F>
+void for_rules(F&& f) {
+    f("lenience", Lenience{.l = .5});
+    f("lenience, scaled residual", Lenience{.l = .7, .residual = LenientResidual::scaled});
+    f("uniform bound below 1", UniformBound{.b = .6});
+    f("uniform bound above 1", UniformBound{.b = 1.5});
+    f("ratio threshold", RatioThreshold{.t = .8});
+    f("ratio threshold above 1", RatioThreshold{.t = 1.5});
+    f("cactus", Cactus{.delta = .05});
+    f("typical", TypicalAcceptance{.epsilon = .3, .delta = .6});
+    f("big little", BigLittle{.fallback = .4, .rollback = 1});
+    f("relaxed", RelaxedTopN{.n = 2, .delta = .2});
+    f("membership", TopKMembership{.k = 2});
+    f("greedy lenience", GreedyLenience{.l = .5});
+    f("tree thresholds", TreeThresholds{.single = .7, .accumulated = .8});
+    f("path heuristic", PathHeuristic{.threshold = .3});
+    f("path heuristic, sampled", PathHeuristic{.threshold = .3, .paths = Paths::sampled});
+    f("mentored", Transformed(Mentored{.05}));
+    f("mentored, total variation", Transformed(Mentored{.2, TotalVariation{}}, BlockVerification{}));
+    f("chow", Transformed(Chow{.4}));
+    f("token v1", Transformed(TokenV1{.1}));
+    f("token v3", Transformed(TokenV3{.3}, BlockVerification{}));
+    f("fuzzy", Transformed(Fuzzy{.1}));
+}
+
+/// Call f(name, target, draft) for rows of 2 to 4 tokens, zeros among them.
+template <class F>
+void for_rows(F&& f) {
+    f("EX3", ex3_target, ex3_draft);
+    f("p = q", ex3_target, ex3_target);
+    f("disjoint", FixedModel{row({.5, .5, 0, 0})}, FixedModel{row({0, 0, .25, .75})});
+    f("certain", FixedModel{row({0, 1, 0})}, ex3_draft);
+    for (Index vocab = 2; vocab <= 4; ++vocab)
+        for (std::uint64_t seed = 0; seed < 6; ++seed) {
+            const Rows kind = seed % 2 == 0 ? Rows::with_zeros : Rows::smooth;
+            f("V = " + std::to_string(vocab) + ", seed " + std::to_string(seed),
+              FixedModel{ContextModel(vocab, seed, kind)({})},
+              FixedModel{ContextModel(vocab, seed + 100, Rows::with_zeros)({})});
+        }
+}
+
+/// The law of the first token and the probability that it is the drafted one, by enumeration.
+template <class Rule>
+std::pair<Eigen::ArrayXd, double> first_token(const Rule& rule, const FixedModel& draft, const FixedModel& target) {
+    Eigen::ArrayXd law = Eigen::ArrayXd::Zero(target.row.size());
+    double accepted = 0;
+    for_rounds(rule, draft, target, 1, [&](const Round& round, Enumerator& paths) {
+        law[round.tokens[0]] += paths.probability();
+        if (round.accepted == 1) accepted += paths.probability();
+    });
+    return {law, accepted};
+}
+
+}  // namespace
+
+TEST_CASE("the first token follows the documented law, and is the drafted one as often as documented") {
+    for_rules([](const std::string& name, const auto& rule) {
+        static_assert(!std::remove_cvref_t<decltype(rule)>::lossless);
+        static_assert(LossyRule<std::remove_cvref_t<decltype(rule)>>);
+        for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
+            INFO(name << ", " << rows);
+            const auto [law, accepted] = first_token(rule, draft, target);
+            const Eigen::ArrayXd documented = rule.law(target.row, draft.row);
+            CHECK((law - documented).abs().maxCoeff() < 1e-12);
+            CHECK(documented.sum() == Approx(1).epsilon(1e-13));
+            CHECK(std::abs(acceptance(rule, target.row, draft.row) - accepted) < 1e-12);
+        });
+    });
+}
+
+TEST_CASE("no rule accepts more than alpha plus what it is off by") {
+    for_rules([](const std::string& name, const auto& rule) {
+        for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
+            INFO(name << ", " << rows);
+            CHECK(acceptance(rule, target.row, draft.row) <=
+                  acceptance(target.row, draft.row) + total_variation_from_target(rule, target.row, draft.row) + 1e-12);
+        });
+    });
+}
+
+TEST_CASE("lenience with the standard residual attains it") {
+    for_rows([](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
+        for (const double l : {.2, .5, .8, 1.}) {
+            INFO(rows << ", l = " << l);
+            const Lenience rule{.l = l};
+            CHECK(acceptance(rule, target.row, draft.row) ==
+                  Approx(acceptance(target.row, draft.row) + total_variation_from_target(rule, target.row, draft.row))
+                      .epsilon(1e-12));
+        }
+    });
+}
+
+TEST_CASE("at its strict limit a rule is lossless") {
+    const auto lossless = [](const std::string& name, const auto& rule) {
+        for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
+            INFO(name << ", " << rows);
+            CHECK(total_variation_from_target(rule, target.row, draft.row) < 1e-12);
+            CHECK(distance_from_target(rule, draft, target, 2) < 1e-12);
+        });
+    };
+    lossless("lenience", Lenience{.l = 1});
+    lossless("lenience, scaled", Lenience{.l = 1, .residual = LenientResidual::scaled});
+    lossless("uniform bound", UniformBound{.b = 1});
+    lossless("cactus", Cactus{.delta = 0});
+    lossless("typical", TypicalAcceptance{.epsilon = 10, .delta = 100});
+    lossless("tree thresholds", TreeThresholds{});
+    lossless("path heuristic", PathHeuristic{.threshold = 2});
+    lossless("mentored", Transformed(Mentored{0}));
+    lossless("mentored, total variation", Transformed(Mentored{0, TotalVariation{}}, BlockVerification{}));
+    lossless("fuzzy", Transformed(Fuzzy{0}));
+    lossless("chow", Transformed(Chow{-INFINITY}));
+    lossless("diff", Transformed(Diff{-INFINITY}));
+    lossless("token v1", Transformed(TokenV1{-INFINITY}));
+    lossless("token v2", Transformed(TokenV2{-INFINITY}));
+    lossless("token v3", Transformed(TokenV3{-INFINITY}));
+}
+
+TEST_CASE("at its loose limit a transform is the draft") {
+    const auto draft_itself = [](const auto& rule) {
+        for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
+            INFO(rows);
+            CHECK((rule.law(target.row, draft.row) - draft.row.array()).abs().maxCoeff() < 1e-15);
+        });
+    };
+    draft_itself(Transformed(Mentored{INFINITY}));
+    draft_itself(Transformed(Mentored{1, TotalVariation{}}));
+    draft_itself(Transformed(Fuzzy{1}));  // above log 2
+    draft_itself(Transformed(Chow{INFINITY}));
+    draft_itself(Transformed(Diff{INFINITY}));
+    draft_itself(Transformed(TokenV1{INFINITY}));
+    draft_itself(Transformed(TokenV2{INFINITY}));
+    draft_itself(Transformed(TokenV3{INFINITY}));
+}

@@ -1,0 +1,81 @@
+// Divergences, and the law that is the best there is for a budget of one.
+#include "law/cases.hpp"
+#include "support/catch.hpp"
+
+#include <specsample/lossy.hpp>
+
+using namespace cases;
+
+TEST_CASE("divergences of the running example, and of rows with zeros") {
+    const Eigen::ArrayXd a = ex3_target.row.array(), b = ex3_draft.row.array();
+    CHECK(JensenShannon{}(a, b) == Approx(.06641431438228168).epsilon(1e-13));
+    CHECK(KullbackLeibler{}(a, b) == Approx(.27488721956224654).epsilon(1e-13));
+    CHECK(ReverseKullbackLeibler{}(a, b) == Approx(.27488721956224654).epsilon(1e-13));
+    CHECK(TotalVariation{}(a, b) == Approx(.3).epsilon(1e-14));
+    CHECK(Wasserstein{}(a, b) == Approx(.6).epsilon(1e-14));  // |.3| + |.3| + 0
+    const Eigen::ArrayXd left = row({.5, .5, 0}).array(), right = row({0, .5, .5}).array(),
+                         one = row({0, 1, 0}).array();
+    CHECK(KullbackLeibler{}(left, right) == INFINITY);
+    CHECK(ReverseKullbackLeibler{}(left, right) == INFINITY);
+    CHECK(KullbackLeibler{}(one, left) == Approx(std::log(2)));
+    CHECK(ReverseKullbackLeibler{}(one, left) == INFINITY);
+    CHECK(JensenShannon{}(left, right) == Approx(std::log(2) / 2));
+    CHECK(JensenShannon{}(row({1, 0}).array(), row({0, 1}).array()) == Approx(std::log(2)));
+    CHECK(Wasserstein{}(left, right) == Approx(1));
+    for (const Eigen::ArrayXd& same : {left, right, one}) {
+        CHECK(KullbackLeibler{}(same, same) == 0);
+        CHECK(JensenShannon{}(same, same) == 0);
+    }
+}
+
+TEST_CASE("the mentored law is the best of a grid over the simplex, zeros included") {
+    const auto check = [](const auto& divergence, double budget, const Eigen::ArrayXd& p, const Eigen::ArrayXd& q) {
+        const Transformed rule(Mentored{budget, divergence});
+        const Eigen::ArrayXd pi = rule.law(p, q);
+        CHECK(pi.sum() == Approx(1).epsilon(1e-12));
+        CHECK((pi >= 0).all());
+        CHECK(divergence(p, pi) <= budget + 1e-12);
+        const double accepted = pi.min(q).sum();
+        constexpr int steps = 100;
+        double best = 0;
+        for (int i = 0; i <= steps; ++i)
+            for (int j = 0; i + j <= steps; ++j) {
+                const Eigen::ArrayXd w = Eigen::Array3d(i, j, steps - i - j) / steps;
+                if (divergence(p, w) <= budget) best = std::max(best, w.min(q).sum());
+            }
+        CHECK(best <= accepted + 1e-9);
+        // The grid has no point that spends exactly the budget; it comes near wherever the law is inside the simplex.
+        if (budget >= .01 && (pi > .02).all()) CHECK(best >= accepted - .03);
+    };
+    std::vector<std::pair<Eigen::ArrayXd, Eigen::ArrayXd>> rows{{ex3_target.row.array(), ex3_draft.row.array()},
+                                                                {row({1, 0, 0}), row({.5, .5, 0})},
+                                                                {row({.5, .5, 0}), row({0, .5, .5})},
+                                                                {row({1, 0, 0}), row({0, .25, .75})}};
+    for (std::uint64_t seed = 0; seed < 12; ++seed)
+        rows.emplace_back(ContextModel(3, seed, seed % 2 == 0 ? Rows::smooth : Rows::with_zeros)({}),
+                          ContextModel(3, seed + 50, seed % 3 == 0 ? Rows::with_zeros : Rows::smooth)({}));
+    for (const auto& [p, q] : rows)
+        for (const double budget : {.001, .01, .05, .2, .5}) {
+            INFO("p = " << p.transpose() << ", q = " << q.transpose() << ", budget " << budget);
+            check(KullbackLeibler{}, budget, p, q);
+            check(ReverseKullbackLeibler{}, budget, p, q);
+            check(JensenShannon{}, budget, p, q);
+            check(TotalVariation{}, budget, p, q);
+        }
+}
+
+TEST_CASE("a total variation budget is spent to the last bit, on any rows") {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        const auto p = ContextModel(5, seed, Rows::with_zeros)({}), q = ContextModel(5, seed + 500)({});
+        for (const double budget : {.01, .1, .4})
+            CHECK(acceptance(Transformed(Mentored{budget, TotalVariation{}}), p, q) ==
+                  Approx(std::min(1., acceptance(p, q) + budget)).epsilon(1e-12));
+    }
+}
+
+TEST_CASE("rows of different sizes have no law") {
+    CHECK_THROWS_WITH(Lenience{}.law(ex3_target.row, toy_draft.row),
+                      ContainsSubstring("specsample::law: the draft row's size is 2, but must be the target row's, 3"));
+    CHECK_THROWS_AS(total_variation_from_target(Transformed(Chow{}), ex3_target.row, toy_draft.row),
+                    std::invalid_argument);
+}

@@ -1,0 +1,169 @@
+// Substituted targets: the joint law of a round is that of a target whose rows are pi, on chains and trees.
+#include "law/cases.hpp"
+#include "support/catch.hpp"
+
+#include <specsample/lossy.hpp>
+
+using namespace cases;
+
+namespace {
+
+/// What a transformed round is documented to follow: pi where something was drafted, p after that.
+template <class Transform>
+struct Substituted {
+    Transform transform;
+    ContextModel draft, target;
+    Index lookahead;
+    bool named = false;  ///< the first child is the draft's likeliest, a point mass
+
+    Eigen::VectorXd operator()(std::span<const Token> prefix) const {
+        const Eigen::VectorXd p = target(prefix);
+        if (static_cast<Index>(prefix.size()) >= lookahead) return p;
+        Eigen::VectorXd q = draft(prefix);
+        if (named) q = one_hot<double>(q.size(), argmax(q));
+        return Transformed(transform).law(p, q).matrix();
+    }
+};
+
+/// How far a round on these drafts, completed by the documented law, is from that law.
+template <class Rule, class Drafts, class Transform>
+double distance(const Rule& rule, const Drafts& drafts, const Substituted<Transform>& documented) {
+    TextLaw law;
+    for_rounds(rule, drafts, documented.target, documented.lookahead, [&](const Round& round, Enumerator& paths) {
+        std::vector<Token> text(round.tokens.begin(), round.tokens.end());
+        complete(paths, documented, static_cast<std::size_t>(documented.lookahead) + 1, text);
+        law[text] += paths.probability();
+    });
+    return total_variation(law, joint_law(documented, documented.lookahead + 1));
+}
+
+template <class F>
+void for_transforms(F&& f) {
+    f(Mentored{.05});
+    f(Mentored{.2, TotalVariation{}});
+    f(Chow{.5});
+    f(Opt{.5});
+    f(TokenV1{.2});
+    f(TokenV2{.2});
+    f(TokenV3{.4});
+    f(Fuzzy{.15});
+}
+
+template <class F>
+void for_models(F&& f) {
+    for (Index vocab = 2; vocab <= 4; ++vocab) {
+        f(ContextModel(vocab, 1), ContextModel(vocab, 2));
+        f(ContextModel(vocab, 3, Rows::with_zeros), ContextModel(vocab, 4, Rows::with_zeros));
+        f(ContextModel(vocab, 5, Rows::peaked), ContextModel(vocab, 6));
+    }
+}
+
+/// A transform that counts the rows it has made.
+struct Counting {
+    long* made;
+
+    void check() const {}
+    template <class P, class Q>
+    auto operator()(const P& p, const Q& q) const {
+        ++*made;
+        return .5 * p.template cast<double>() + .5 * q.template cast<double>();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a chain follows the substituted target's joint law under both walks") {
+    for_transforms([](const auto& transform) {
+        for_models([&](const ContextModel& draft, const ContextModel& target) {
+            for (Index lookahead = 0; lookahead <= 3; ++lookahead) {
+                if (draft({}).size() == 4 && lookahead == 3) continue;  // slow, and nothing new
+                const Substituted<std::remove_cvref_t<decltype(transform)>> documented{transform, draft, target,
+                                                                                       lookahead};
+                CHECK(distance(Transformed(transform), draft, documented) < 1e-12);
+                CHECK(distance(Transformed(transform, BlockVerification{}), draft, documented) < 1e-12);
+            }
+        });
+    });
+}
+
+TEST_CASE("a tree follows the substituted target's joint law under both walks") {
+    const auto check = [](const auto& transform, auto children, bool named, const ContextModel& draft,
+                          const ContextModel& target) {
+        const Substituted<std::remove_cvref_t<decltype(transform)>> documented{transform, draft, target, 2, named};
+        const TreeDraft drafts(draft, {2, 1}, children);
+        CHECK(distance(Transformed(transform), drafts, documented) < 1e-12);
+        CHECK(distance(Transformed(transform, TraversalVerification{}), drafts, documented) < 1e-12);
+    };
+    for_models([&](const ContextModel& draft, const ContextModel& target) {
+        if (draft({}).size() > 3) return;
+        check(Mentored{.05}, WithoutReplacement{}, false, draft, target);
+        check(Mentored{.05}, Independent{}, false, draft, target);
+        check(TokenV1{.2}, WithoutReplacement{}, false, draft, target);
+        check(Fuzzy{.15}, Independent{}, false, draft, target);
+        check(TokenV2{.2}, GreedyChildren{}, false, draft, target);
+        check(Mentored{.3, TotalVariation{}}, TopChildren{}, true, draft, target);
+    });
+}
+
+TEST_CASE("stop tokens and budgets leave the substituted law alone") {
+    const ContextModel draft(3, 21), target(3, 22);
+    const Substituted<Mentored<>> documented{Mentored{.1}, draft, target, 3};
+    for (const Limits& limits : {Limits{.stop_tokens = {1}}, Limits{.max_new_tokens = 2}}) {
+        TextLaw law;
+        for_rounds(
+            Transformed(Mentored{.1}, BlockVerification{}), draft, target, 3,
+            [&](const Round& round, Enumerator& paths) {
+                std::vector<Token> text(round.tokens.begin(), round.tokens.end());
+                complete(paths, documented, 4, text);
+                law[text] += paths.probability();
+            },
+            {}, limits);
+        CHECK(total_variation(law, joint_law(documented, 4)) < 1e-12);
+    }
+}
+
+TEST_CASE("a row is made once in a round, in the workspace, and only if a walk asks for it") {
+    long made = 0;
+    const Transformed block(Counting{&made}, BlockVerification{});
+    const std::vector<Token> tokens{2, 2, 2};
+    const std::vector<Sampled<row_view_t<Eigen::VectorXd>>> laws(3, Sampled(ex3_draft.row));
+    const std::vector<Eigen::VectorXd> rows(4, ex3_target.row);
+    Workspace workspace;
+    auto coins = ScriptedCoins().set(Purpose::last, 0, .5);
+    for (Index node = 0; node < 3; ++node) coins.set(Purpose::accept, node, .999);
+    const Round round = verify(tokens, laws, rows, block, coins, {}, workspace);
+    CHECK(round.accepted == 0);  // the climb came back to every node
+    CHECK(made == 3);            // the fourth row is p
+    CHECK(workspace.rows.size() == 4);
+    CHECK((workspace.rows[0] - row({.35, .3, .35}).array()).abs().maxCoeff() < 1e-15);
+
+    // The next round makes them again, in the same memory.
+    const double* memory = workspace.rows[0].data();
+    verify(tokens, laws, rows, block, coins, {}, workspace);
+    CHECK(made == 6);
+    CHECK(workspace.rows[0].data() == memory);
+    made = 0;
+    const Round first = verify(tokens, laws, rows, Transformed(Counting{&made}), coins, {}, workspace);
+    CHECK(first.accepted == 0);
+    CHECK(made == 1);
+}
+
+TEST_CASE("rows of any scalar and stride are transformed in double") {
+    const Eigen::VectorXf p = ex3_target.row.cast<float>(), q = ex3_draft.row.cast<float>();
+    RowMajorMatrixXf wide(3, 2);
+    wide.col(0) = q;
+    const auto strided = wide.col(0);
+    const Transformed rule(Mentored{.05});
+    const Eigen::ArrayXd expected = rule.law(ex3_target.row, ex3_draft.row);
+    CHECK((rule.law(p, strided) - expected).abs().maxCoeff() < 1e-6);
+    CHECK((rule.law(p.cast<Eigen::half>().eval(), q.cast<Eigen::bfloat16>().eval()) - expected).abs().maxCoeff() < .02);
+    Eigen::ArrayXd law = Eigen::ArrayXd::Zero(3);
+    Workspace workspace;
+    for (Token token = 0; token < 3; ++token)
+        Enumerator().run([&](Enumerator& paths) {
+            const Round round = verify(std::array{token}, std::array{Sampled(strided)}, std::array{p, p}, rule,
+                                       EnumeratedCoins(paths), {}, workspace);
+            law[round.tokens[0]] += static_cast<double>(strided[token]) * paths.probability();
+        });
+    CHECK((law - expected).abs().maxCoeff() < 1e-6);
+}

@@ -41,7 +41,7 @@ if(DEFINED BUG)
     file(WRITE ${header} "${text}")
 endif()
 
-execute_process(COMMAND ${CXX} -I${SCRATCH}/include -I${CMAKE_CURRENT_LIST_DIR}/.. ${FLAGS} -O1
+execute_process(COMMAND ${CXX} -I${SCRATCH}/include -I${CMAKE_CURRENT_LIST_DIR}/.. ${FLAGS} -Og
                         ${CMAKE_CURRENT_LIST_DIR}/proof.cpp -o ${SCRATCH}/proof
                 RESULT_VARIABLE status ERROR_VARIABLE log)
 if(NOT status EQUAL 0)

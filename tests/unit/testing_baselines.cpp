@@ -119,7 +119,7 @@ TEST_CASE("rejection sampling has the target's law and takes M tries on average"
 }
 
 TEST_CASE(
-    "rejection sampling refuses a draft with a zero that the target has not; speculative sampling needs no "
+    "rejection sampling refuses a draft with a zero that the target has not, speculative sampling needs no "
     "constant",
     "[testing]") {
     const Eigen::VectorXd p = row({0, 1, 0}), q = row({1, 0, 0});

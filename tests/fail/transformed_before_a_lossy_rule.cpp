@@ -1,0 +1,14 @@
+// A target transform in front of a rule that is not exact itself.
+// expect: error: static assertion failed.*specsample::Transformed: the rule behind a transform must be lossless
+#include <specsample/lossy.hpp>
+
+using namespace specsample;
+
+int main() {
+#ifdef FIXED
+    const Transformed rule(Chow{.1}, BlockVerification{});
+#else
+    const Transformed rule(Chow{.1}, Lenience{.l = .5});
+#endif
+    return rule.lossless ? 1 : 0;
+}

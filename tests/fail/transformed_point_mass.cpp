@@ -1,0 +1,22 @@
+// A target transform in front of a draft that has no row.
+// expect: error: static assertion failed.*specsample::Transformed: a point mass or a raced token has no draft row
+#include <array>
+#include <vector>
+
+#include <specsample/lossy.hpp>
+#include <specsample/random.hpp>
+
+using namespace specsample;
+
+int main() {
+    const std::vector<Token> tokens{1};
+    const std::vector<std::vector<float>> rows{{.5f, .5f}, {.5f, .5f}};
+    Workspace workspace;
+#ifdef FIXED
+    const std::array laws{Sampled(rows[0])};
+#else
+    const PointMass laws;
+#endif
+    return static_cast<int>(
+        verify(tokens, laws, rows, Transformed(Chow{.1}), Coins(1, 2, 3), {}, workspace).tokens.size());
+}

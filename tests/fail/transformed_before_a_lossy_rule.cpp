@@ -1,6 +1,7 @@
 // A target transform in front of a rule that is not exact itself.
 // expect: error: static assertion failed.*specsample::Transformed: the rule behind a transform must be lossless
 #include <specsample/lossy.hpp>
+#include <specsample/verify.hpp>
 
 using namespace specsample;
 

@@ -5,6 +5,7 @@
 
 #include <specsample/lossy.hpp>
 #include <specsample/random.hpp>
+#include <specsample/verify.hpp>
 
 using namespace specsample;
 

@@ -1,4 +1,4 @@
-// A table on the terminal: rows by name, columns filled one after the other.
+// A table on the terminal: families by name, columns filled one after the other.
 #pragma once
 
 #include <algorithm>
@@ -8,34 +8,54 @@
 #include <vector>
 
 #include "compare_rules/families.hpp"
+#include "compare_rules/result.hpp"
+#include "generate/stopwatch.hpp"
 
 /// A column of a ranking: what it says of one pair.
 struct Column {
     std::string name;
     std::function<double(const Pair&)> value;
+    int bound = -1;      ///< the column that says how far this one could go
     bool ranked = true;  ///< bounds and probabilities are not
 };
 
-/// Means over `draws` pairs of every family. The best ranked column of a row has a star.
+/// Means over `draws` pairs of every family. The best ranked column of a row has a star. Below, for each rule, the mean
+/// share of its bound, and the time that a round took in all: drafting, scoring, judging.
 inline void print_ranking(const std::string& title, const std::vector<Family>& families,
-                          const std::vector<Column>& columns, int draws) {
+                          const std::vector<Column>& columns, int draws, int rounds) {
     std::printf("\n%s\n\n%-24s", title.c_str(), "");
     for (const Column& column : columns) std::printf(" %10s", column.name.c_str());
     std::puts("");
+    std::vector<double> shares(columns.size()), seconds(columns.size());
     for (const Family& family : families) {
         std::vector<double> means(columns.size());
         for (int i = 0; i < draws; ++i) {
             Noise noise(static_cast<std::uint64_t>(i + 1));
             const Pair pair = family.draw(noise);
-            for (std::size_t c = 0; c < columns.size(); ++c) means[c] += columns[c].value(pair) / draws;
+            for (std::size_t c = 0; c < columns.size(); ++c) {
+                const Stopwatch watch;
+                means[c] += columns[c].value(pair) / draws;
+                seconds[c] += watch.seconds();
+            }
         }
         double best = 0;
         for (std::size_t c = 0; c < columns.size(); ++c)
             if (columns[c].ranked) best = std::max(best, means[c]);
         std::printf("%-24s", family.name.c_str());
-        for (std::size_t c = 0; c < columns.size(); ++c)
+        for (std::size_t c = 0; c < columns.size(); ++c) {
             std::printf(" %9.3f%c", means[c], columns[c].ranked && means[c] == best ? '*' : ' ');
+            if (columns[c].bound >= 0)
+                shares[c] +=
+                    means[c] / means[static_cast<std::size_t>(columns[c].bound)] / static_cast<double>(families.size());
+        }
         std::puts("");
         std::fflush(stdout);
     }
+    std::printf("%-24s", "share of its bound");
+    for (const double share : shares) std::printf(" %10s", percent(share).c_str());
+    std::printf("\n%-24s", "microseconds per round");
+    const double count = static_cast<double>(families.size()) * draws * rounds;
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        columns[c].ranked ? std::printf(" %10.1f", seconds[c] / count * 1e6) : std::printf(" %10s", "-");
+    std::puts("");
 }

@@ -9,22 +9,22 @@ inline void rank_chains(int draws, int rounds) {
     using namespace specsample;
     const Index depth = 4;
     const auto column = [=](const char* name, const auto& rule) {
-        return Column{name, [=](const Pair& pair) { return chain_tokens(rule, pair, depth, rounds); }};
+        return Column{name, [=](const Pair& pair) { return chain_tokens(rule, pair, depth, rounds); }, 6};
     };
-    const Column greedy{
-        "greedy+m", [=](const Pair& pair) {
-            return many_rounds(SampleMatch{}, Likeliest{&pair.draft}, pair, depth, rounds).tokens_per_round();
-        }};
-    print_ranking("Chains of 4 drafts, 8 tokens: tokens per round (acceptance and bound for comparison)",
-                  small_families(),
-                  {{"accept", [](const Pair& pair) { return overlap(pair.target, pair.draft); }, false},
+    const auto likeliest = [=](const Pair& pair) {
+        return many_rounds(SampleMatch{}, Likeliest{&pair.draft}, pair, depth, rounds).tokens_per_round();
+    };
+    const auto accepted = [](const Pair& pair) { return overlap(pair.target, pair.draft); };
+    const auto bound = [=](const Pair& pair) { return chain_bound(pair, depth, rounds); };
+    print_ranking("Chains of 4 drafts, 8 tokens: tokens per round", small_families(),
+                  {{"accept", accepted, -1, false},
                    column("sample+m", SampleMatch{}),
-                   greedy,
+                   {"greedy+m", likeliest},
                    column("gumbel", GumbelMatch{}),
                    column("token", TokenVerification{}),
                    column("block", BlockVerification{}),
-                   {"bound", [=](const Pair& pair) { return chain_bound(pair, depth, rounds); }, false}},
-                  draws);
+                   {"bound", bound, -1, false}},
+                  draws, rounds);
 }
 
 /// Two children per node, two levels: tokens per round for two draft steps.
@@ -44,26 +44,33 @@ inline void rank_trees(int draws, int rounds) {
                    tree("traversal", TraversalVerification{}, WithoutReplacement{}),
                    tree("gumbel", GumbelMatch{}, WithoutReplacement{}),
                    tree("greedy", RecursiveRejection{}, GreedyChildren{}), tree("named", SampleMatch{}, TopChildren{})},
-                  draws);
+                  draws, rounds);
 }
 
-/// One position, several drafts: the probability that one of them is accepted, beside the most that any rule can reach.
+/// One position, several drafts: the probability that one of them is accepted, beside the most that any rule can reach
+/// with drafts of that kind. The first of a race are drafts without replacement, so that bound holds for GumbelMatch.
 inline void rank_positions(specsample::Index count, int draws, int rounds) {
     using namespace specsample;
-    const auto position = [=](const char* name, const auto& rule, const auto& children) {
-        return Column{name, [=](const Pair& pair) { return tree_tokens(rule, children, pair, {count}, rounds) - 1; }};
+    const auto position = [=](const char* name, const auto& rule, const auto& children, int bound) {
+        return Column{name, [=](const Pair& pair) { return tree_tokens(rule, children, pair, {count}, rounds) - 1; },
+                      bound};
     };
-    print_ranking(
-        "One position of 5000 tokens, " + std::to_string(count) + " drafts: acceptance", large_families(),
-        {{"accept(1)", [](const Pair& pair) { return overlap(pair.target, pair.draft); }, false},
-         position("named", SampleMatch{}, TopChildren{}),
-         position("specinfer", SpecInfer{}, Independent{}),
-         position("k-seq", KSeq{}, Independent{}),
-         {"bound", [=](const Pair& pair) { return transport_bound(pair.target, pair.draft, count); }, false},
-         position("recursive", RecursiveRejection{}, WithoutReplacement{}),
-         {"bound w/o r",
-          [=](const Pair& pair) { return transport_bound_without_replacement(pair.target, pair.draft, count); }, false},
-         position("gumbel", GumbelMatch{}, WithoutReplacement{}),
-         position("greedy", RecursiveRejection{}, GreedyChildren{})},
-        draws);
+    const auto accepted = [](const Pair& pair) { return overlap(pair.target, pair.draft); };
+    const auto independent = [=](const Pair& pair) { return transport_bound(pair.target, pair.draft, count); };
+    const auto without = [=](const Pair& pair) {
+        return transport_bound_without_replacement(pair.target, pair.draft, count);
+    };
+    const auto greedy = [=](const Pair& pair) { return transport_bound_greedy(pair.target, pair.draft, count); };
+    print_ranking("One position of 5000 tokens, " + std::to_string(count) + " drafts: acceptance", large_families(),
+                  {{"accept(1)", accepted, -1, false},
+                   position("named", SampleMatch{}, TopChildren{}, -1),
+                   position("specinfer", SpecInfer{}, Independent{}, 4),
+                   position("k-seq", KSeq{}, Independent{}, 4),
+                   {"bound", independent, -1, false},
+                   position("recursive", RecursiveRejection{}, WithoutReplacement{}, 6),
+                   {"bound w/o", without, -1, false},
+                   position("greedy", RecursiveRejection{}, GreedyChildren{}, 8),
+                   {"bound grd", greedy, -1, false},
+                   position("gumbel", GumbelMatch{}, WithoutReplacement{}, 6)},
+                  draws, rounds);
 }

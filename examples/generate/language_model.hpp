@@ -1,7 +1,6 @@
 // A model of the engine as specsample sees it: a prefix to probabilities, with a stopwatch.
 #pragma once
 
-#include <chrono>
 #include <span>
 #include <utility>
 #include <vector>
@@ -9,16 +8,7 @@
 #include <specsample/specsample.hpp>
 
 #include "engine/model.hpp"
-
-/// Seconds of wall clock.
-class Stopwatch {
-  public:
-    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
-  private:
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point start_ = Clock::now();
-};
+#include "generate/stopwatch.hpp"
 
 /// Logits through temperature and nucleus. The engine's model compares the prefix with its own cache, so nothing has
 /// to be rolled back from outside.

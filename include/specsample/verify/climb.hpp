@@ -15,17 +15,46 @@
 namespace specsample {
 namespace detail {
 
-/// The first child at or after `child` that has a chance, with that; those before it are rejected.
+/// Where a walk goes from a node: to a child, to the end, or back to the node above.
+enum class Step { down, keep, up };
+
+/// A walk between two steps.
+struct Climber {
+    Outcome outcome{};         ///< its `node` is where the walk stands
+    double c = 1;              ///< what that node's row is scaled by, if it is entered
+    Index rejected = no_node;  ///< the child that the walk has come back from, if it is not
+    Index child = no_node;     ///< where to go down to
+};
+
+/// Stand on a node: reject the child that the walk comes back from, look for the next one with a chance, and decide
+/// about the node itself where there is none.
 template <class T>
-Index next_with_a_chance(SubTarget<T>& node, Index child, double& c) {
-    for (; child != no_node; child = node.trial().shape.next_sibling(child)) {
+Step stand(const T& trial, Climber& walk) {
+    const Index at = walk.outcome.node;
+    if (at != root_node && trial.limits.stops(trial.token(at)))  // a leaf, whose row nobody needs
+        return accept(trial.coins.at(Purpose::accept, at), walk.c, 1) ? Step::keep : Step::up;
+
+    using Node = SubTarget<T>;
+    const bool entered = walk.rejected == no_node;
+    Node node = entered ? Node(trial, at, walk.c) : Node(trial, at, typename Node::Return{});
+    if (!entered && !node.fault()) node.reject(walk.rejected);
+    Index child = entered ? trial.shape.first_child(at) : trial.shape.next_sibling(walk.rejected);
+    for (; child != no_node && !node.fault(); child = trial.shape.next_sibling(child)) {
         const Ratio chance = node.ratio(child);
-        if (node.fault()) break;
-        c = chance.s > 0 ? std::min(1.0, chance.s / chance.q) : 0;
-        if (c > 0) break;
+        walk.c = chance.s > 0 ? std::min(1.0, chance.s / chance.q) : 0;
+        walk.child = child;
+        if (walk.c > 0 && !node.fault()) return Step::down;
         node.reject(child);
     }
-    return child;
+    const Ratio mass = node.fault() ? Ratio{} : node.mass();
+    if (!node.fault() && at != root_node && !accept(trial.coins.at(Purpose::accept, at), mass.s, mass.q))
+        return Step::up;
+    if (!node.fault()) {
+        walk.outcome.token = static_cast<Token>(node.draw(trial.coins.at(Purpose::last, 0)).index);
+        walk.outcome.last = node.is_residual() ? Last::recovered : Last::bonus;
+    }
+    walk.outcome.fault = node.fault();
+    return Step::keep;
 }
 
 }  // namespace detail
@@ -39,39 +68,22 @@ Index next_with_a_chance(SubTarget<T>& node, Index child, double& c) {
 ///                costs a pass of its own only where nothing was rejected. No allocation
 template <class T>
 Outcome climb(const T& trial) {
-    using Node = SubTarget<T>;
-    Outcome outcome;
-    Index& at = outcome.node;
-    double c = 1;              // of the node that is entered
-    Index rejected = no_node;  // the child that the walk comes back from
+    detail::Climber walk;
     for (;;) {
-        const bool stop = at != root_node && trial.limits.stops(trial.token(at));  // a leaf, whose row nobody needs
-        bool kept = false;
-        if (stop) {
-            kept = accept(trial.coins.at(Purpose::accept, at), c, 1);
-        } else {
-            Node node = rejected == no_node ? Node(trial, at, c) : Node(trial, at, typename Node::Return{});
-            Index child = rejected == no_node ? trial.shape.first_child(at) : trial.shape.next_sibling(rejected);
-            if (!node.fault() && rejected != no_node) node.reject(rejected);
-            if (!node.fault()) child = detail::next_with_a_chance(node, child, c);
-            if (!node.fault() && child != no_node) {
-                at = child;
-                rejected = no_node;
-                ++outcome.accepted;
-                continue;
-            }
-            const Ratio mass = node.fault() ? Ratio{} : node.mass();
-            kept = !node.fault() && (at == root_node || accept(trial.coins.at(Purpose::accept, at), mass.s, mass.q));
-            if (kept) {
-                outcome.token = static_cast<Token>(node.draw(trial.coins.at(Purpose::last, 0)).index);
-                outcome.last = node.is_residual() ? Last::recovered : Last::bonus;
-            }
-            outcome.fault = node.fault();
+        switch (detail::stand(trial, walk)) {
+            case detail::Step::keep:
+                return walk.outcome;
+            case detail::Step::down:
+                walk.outcome.node = walk.child;
+                ++walk.outcome.accepted;
+                walk.rejected = no_node;
+                break;
+            case detail::Step::up:
+                walk.rejected = walk.outcome.node;
+                walk.outcome.node = trial.shape.parent(walk.rejected);
+                --walk.outcome.accepted;
+                break;
         }
-        if (kept || outcome.fault) return outcome;
-        rejected = at;
-        at = trial.shape.parent(at);
-        --outcome.accepted;
     }
 }
 

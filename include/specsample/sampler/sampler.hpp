@@ -55,7 +55,7 @@ struct DrafterOf<Draft, true> {
 ///
 /// Models are held by value; std::ref shares one. A model that has rollback(length) is told when its prefix does not
 /// extend the one before, and before its first; one cached object cannot be both draft and target. The text depends on
-/// (seed, request, prompt, models, lookahead) alone.
+/// (seed, request, prompt, models, lookahead) alone; under a match rule, on (seed, request, prompt, target).
 template <class Draft, class Target, class Rule = TokenVerification>
 class Sampler {
     static_assert(sizeof(detail::Requirements<Draft, Target>) > 0);  // says in a sentence what is wrong

@@ -1,7 +1,7 @@
 // Every rule beside the others: on toy families, on a real pair of models, and the lossy ones against what they cost.
 //
-//     ./build/examples/compare_rules                 about a minute
-//     ./build/examples/compare_rules --thorough      the figures of the README
+//     ./build/examples/compare_rules                 half a minute
+//     ./build/examples/compare_rules --thorough      the figures of the README, some minutes
 //     ./build/examples/compare_rules --svg plot.svg  the last plot as a picture
 #include <cstdio>
 #include <exception>
@@ -19,10 +19,11 @@ namespace {
 using namespace specsample;
 
 struct Arguments {
-    int draws = 6;        ///< pairs per family
-    int large_draws = 2;  ///< of 5000 tokens
-    int rounds = 400;     ///< per pair
-    Index tokens = 100;   ///< per prompt
+    int draws = 6;          ///< pairs per family
+    int large_draws = 2;    ///< of 5000 tokens
+    int rounds = 400;       ///< per pair
+    Index tokens = 100;     ///< per text
+    std::size_t texts = 1;  ///< per prompt
     std::string svg{};
 };
 
@@ -31,7 +32,7 @@ Arguments parse(std::span<char*> values) {
     for (std::size_t i = 1; i < values.size(); ++i) {
         const std::string_view option = values[i];
         if (option == "--thorough") {
-            result = {.draws = 20, .large_draws = 6, .rounds = 2000, .tokens = 200, .svg = result.svg};
+            result = {.draws = 20, .large_draws = 6, .rounds = 2000, .tokens = 200, .texts = 6, .svg = result.svg};
         } else if (option == "--quick") {
             result = {.draws = 1, .large_draws = 1, .rounds = 20, .tokens = 8, .svg = result.svg};
         } else if (option == "--svg" && i + 1 < values.size()) {
@@ -102,7 +103,7 @@ int main(int count, char** values) try {
     rank_chains(arguments.draws, arguments.rounds);
     rank_trees(arguments.draws, arguments.rounds);
     for (const Index drafts : {2, 4}) rank_positions(drafts, arguments.large_draws, arguments.rounds);
-    RealPair pair(arguments.tokens, 1);
+    RealPair pair(arguments.tokens, arguments.texts);
     compare_on_pair(pair);
     compare_lossy(pair, arguments.svg);
 } catch (const std::exception& error) {

@@ -65,11 +65,12 @@ struct Observed {
 /// Two models and some prompts.
 class RealPair {
   public:
-    RealPair(specsample::Index tokens, std::uint64_t seed)
+    /// @param texts   per prompt, of `tokens` each
+    RealPair(specsample::Index tokens, std::size_t texts)
         : target_(load("target_1.8M_int8.bin"), 1, 1),
           draft_(load("draft_230K_kd_int8.bin"), 1, 1),
           tokens_(tokens),
-          seed_(seed) {
+          texts_(texts) {
         const auto tokenizer = engine::Tokenizer::load(folder() / "bpe2048.merges.u16", 2048);
         for (const char* text :
              {"The old lighthouse had not been lit for years when", "def add(first, second):\n    return",
@@ -81,16 +82,17 @@ class RealPair {
 
     LanguageModel& draft() { return draft_; }
 
-    /// Write a text after every prompt. The prompts are requests of their own, with room for texts of `tokens`.
+    /// Write all texts, each as a request of its own.
     template <class Rule, class Draft>
     Result run(const std::string& name, const Rule& rule, Draft draft) {
         typename Observed<Rule>::Sums sums;
-        specsample::Sampler sampler(std::move(draft), std::ref(target_), {.lookahead = 4, .seed = seed_},
+        specsample::Sampler sampler(std::move(draft), std::ref(target_), {.lookahead = 4, .seed = 1},
                                     Observed<Rule>{rule, &sums});
         const double models = draft_.seconds() + target_.seconds();
         const Stopwatch watch;
         double squares = 0;
-        for (std::size_t i = 0; i < prompts_.size(); ++i) squares += write(sampler, prompts_[i], i);
+        for (std::size_t i = 0; i < texts_ * prompts_.size(); ++i)
+            squares += write(sampler, prompts_[i % prompts_.size()], i);
         const auto& tally = sampler.tally();
         const auto rounds = static_cast<double>(tally.rounds), measured = static_cast<double>(sums.rounds);
         Result result{.name = name, .tokens_per_round = tally.tokens_per_round()};
@@ -126,6 +128,6 @@ class RealPair {
 
     LanguageModel target_, draft_;
     specsample::Index tokens_;
-    std::uint64_t seed_;
+    std::size_t texts_;
     std::vector<std::vector<specsample::Token>> prompts_;
 };

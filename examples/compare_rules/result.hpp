@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 struct Result {
@@ -86,12 +88,19 @@ inline bool draw_results(const std::vector<Result>& results, const std::string& 
         "<text x=\"54\" y=\"44\" text-anchor=\"end\">%.2f</text><text x=\"54\" y=\"424\" text-anchor=\"end\">%.2f"
         "</text><text x=\"820\" y=\"447\" text-anchor=\"end\">%.3f</text><text x=\"60\" y=\"447\">0</text>\n",
         high, low, most);
+    std::vector<std::pair<double, double>> labels;  // where names stand: none on another
     for (const Result& result : results) {
         const double x = 66 + 640 * result.variation / most;
         const double y = 420 - 380 * (result.tokens_per_round - low) / (high - low);
+        std::pair<double, double> label{x + 7, y + 4};
+        const auto covers = [&](const auto& other) {
+            return std::abs(other.first - label.first) < 125 && std::abs(other.second - label.second) < 12;
+        };
+        while (std::ranges::any_of(labels, covers)) label.second += 12;
+        labels.push_back(label);
         std::fprintf(file,
                      "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"/><text x=\"%.1f\" y=\"%.1f\">%s</text>\n", x,
-                     y, result.variation > 0 ? "#d64545" : "#2e9e4f", x + 7, y + 4, result.name.c_str());
+                     y, result.variation > 0 ? "#d64545" : "#2e9e4f", label.first, label.second, result.name.c_str());
     }
     std::fputs("</svg>\n", file);
     return std::fclose(file) == 0;

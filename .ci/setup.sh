@@ -2,13 +2,15 @@
 # Sourced by examples/run, tests/run and .ci/run: find what a build needs, install what is missing, build.
 #
 #   need <thing>...                  things of the table below; exits with 2 if one is missing and cannot be installed
-#   build <name> <cmake option>...   configure and build in build/<name>, incrementally; sets build_dir
+#   build <name> <cmake option>...   configure and build in build/<name>, incrementally; sets build_dir.
+#                                    With `target` set, only that is built
 #
 # A script that sources this takes --no-install as its first argument: then what is missing is only named.
 # All is said on stderr: stdout belongs to the program that the caller runs in the end.
 
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+target=
 jobs=$(getconf _NPROCESSORS_ONLN)
 
 no_install=
@@ -148,7 +150,7 @@ build() {
     mkdir -p "$build_dir"
 
     say "building in ${build_dir#"$root"/}"
-    if ! { cmake -S "$root" -B "$build_dir" "$@" && cmake --build "$build_dir" --parallel "$jobs"; } 2>&1 |
+    if ! { cmake -S "$root" -B "$build_dir" "$@" && cmake --build "$build_dir" --parallel "$jobs" ${target:+--target "$target"}; } 2>&1 |
         tee "$build_dir/log" | progress; then
         tail -n 60 "$build_dir/log" >&2
         say "the build failed; all of it: ${build_dir#"$root"/}/log"

@@ -1,8 +1,8 @@
 // Every rule beside the others: on toy families, on a real pair of models, and the lossy ones against what they cost.
 //
-//     ./build/examples/compare_rules                 half a minute
-//     ./build/examples/compare_rules --thorough      the figures of the README, some minutes
-//     ./build/examples/compare_rules --svg plot.svg  the last plot as a picture
+//     compare_rules                 half a minute
+//     compare_rules --thorough      the figures of the README, some minutes
+//     compare_rules --svg plot.svg  the last plot as a picture
 #include <cstdio>
 #include <exception>
 #include <span>

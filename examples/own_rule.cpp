@@ -3,8 +3,6 @@
 // A rule says how likely a drafted token is to be accepted, and what is drawn where none is. `commit` does the rest:
 // chains and trees, stop tokens, budgets, bad rows. specsample/testing.hpp then enumerates everything that can happen
 // on small models, so that the claim `lossless` is checked to the last digit and not by looking at samples.
-//
-//     ./build/examples/own_rule
 #include <cstdio>
 #include <vector>
 

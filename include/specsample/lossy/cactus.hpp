@@ -29,14 +29,6 @@ class CactusNode : public NodeRow<T> {
                   "specsample::Cactus: a token that was drawn with the target's own noise (Raced) has no "
                   "ratio; draw it with Purpose::draft and give Sampled{row}");
     using View = typename NodeRow<T>::View;
-    template <class Law>
-    struct Behind {
-        using type = View;
-    };
-    template <RowLaw Law>
-    struct Behind<Law> {
-        using type = std::remove_cvref_t<decltype(std::declval<const Law&>().row())>;
-    };
 
   public:
     CactusNode(const T& trial, Index node, double delta) : NodeRow<T>(trial, node), delta_(delta) {}
@@ -59,7 +51,7 @@ class CactusNode : public NodeRow<T> {
     template <class Coin>
     Drawn draw(const Coin& coin) {
         if (!is_residual()) return this->draw_from_row(coin);
-        using Left = OwedWeights<View, typename Behind<L>::type, CactusNode>;
+        using Left = OwedWeights<View, typename RowBehind<L, View>::type, CactusNode>;
         const Drawn drawn = specsample::draw(coin, Left(this->view(), *this));
         if (drawn.sum == 0) return this->draw_from_row(coin);
         if (!is_finite(drawn.sum) || drawn.sum > 1 + sum_tolerance<typename View::Scalar>) {

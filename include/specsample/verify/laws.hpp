@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <type_traits>
+#include <utility>
 
 #include <specsample/core/rows.hpp>
 #include <specsample/proposal/law.hpp>
@@ -24,6 +25,16 @@ decltype(auto) law_at(L& laws, Index node) {
         return element(laws, node);
     }
 }
+
+/// The view of the rows behind laws of one type; `Other` where there are none.
+template <class L, class Other>
+struct RowBehind {
+    using type = Other;
+};
+template <RowLaw L, class Other>
+struct RowBehind<L, Other> {
+    using type = std::remove_cvref_t<decltype(std::declval<const L&>().row())>;
+};
 
 }  // namespace detail
 }  // namespace specsample

@@ -40,15 +40,7 @@ class SubTarget : public NodeRow<T> {
                   "it by a match rule (GumbelMatch), or draw it with Purpose::draft and give Sampled{row}");
 
     using View = typename NodeRow<T>::View;
-    template <class Law>
-    struct Behind {
-        using type = View;
-    };
-    template <RowLaw Law>
-    struct Behind<Law> {
-        using type = std::remove_cvref_t<decltype(std::declval<const Law&>().row())>;
-    };
-    using Owed = OwedWeights<View, typename Behind<L>::type, SubTarget>;
+    using Owed = OwedWeights<View, typename detail::RowBehind<L, View>::type, SubTarget>;
 
   public:
     /// Enter a node with s = c p.

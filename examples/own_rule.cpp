@@ -1,7 +1,7 @@
 // A rule of your own, and its proof.
 //
 // A rule says how likely a drafted token is to be accepted, and what is drawn where none is. `commit` does the rest:
-// chains and trees, stop tokens, budgets, bad rows. specsample/testing.hpp then enumerates everything that can happen
+// the walk, stop tokens, budgets, bad rows. specsample/testing.hpp then enumerates everything that can happen
 // on small models, so that the claim `lossless` is checked to the last digit and not by looking at samples.
 #include <cstdio>
 #include <vector>
@@ -12,6 +12,7 @@
 using namespace specsample;
 
 /// Accepts a share of what token verification accepts, and makes up for it in the residual: p - share min(p, q).
+/// For chains: on a tree the siblings of a rejected child must be judged by what it left, as SubTarget does.
 /// @tparam careful   false draws from max(0, p - q) instead, as if share were 1
 template <class Trial, bool careful>
 struct ShareNode : NodeRow<Trial> {

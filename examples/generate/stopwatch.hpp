@@ -1,3 +1,4 @@
+// Seconds of wall clock, for what the examples report.
 #pragma once
 
 #include <chrono>

@@ -47,15 +47,20 @@ template <class M, class... Rest>
 using Answer = decltype(ask(std::declval<std::remove_cvref_t<M>&>(), std::declval<const std::vector<Token>&>(),
                             std::declval<Rest>()...));
 
+/// Does a row hold its numbers itself, so that they are gone with it?
+template <class R>
+inline constexpr bool owns = EigenOwner<R> || (ContiguousRow<R> && !is_span<R>);
+template <StatedRow R>
+inline constexpr bool owns<R> = !R::borrows;
+
 /// Rows returned as R borrow memory: they must be copied to outlive the model's next call.
 template <class R>
-inline constexpr bool borrows =
-    std::is_lvalue_reference_v<R> || EigenView<std::remove_cvref_t<R>> || is_span<std::remove_cvref_t<R>>;
+inline constexpr bool borrows = std::is_lvalue_reference_v<R> || !owns<std::remove_cvref_t<R>>;
 
 /// A row that a callable may return: it owns its numbers or views memory that outlives the call.
 template <class R>
 concept ReturnedRow = Row<R> && (ContiguousRow<std::remove_cvref_t<R>> || EigenOwner<std::remove_cvref_t<R>> ||
-                                 EigenView<std::remove_cvref_t<R>>);
+                                 EigenView<std::remove_cvref_t<R>> || std::remove_cvref_t<R>::outlives_its_making);
 
 template <class R>
 concept RowMajorRows = bool(R::IsRowMajor) && !bool(R::IsVectorAtCompileTime) && Floating<typename R::Scalar> &&

@@ -4,9 +4,11 @@
 #include <specsample/kernels/argmax.hpp>   // IWYU pragma: export
 #include <specsample/kernels/draw.hpp>     // IWYU pragma: export
 #include <specsample/kernels/inspect.hpp>  // IWYU pragma: export
+#include <specsample/kernels/logits.hpp>   // IWYU pragma: export
 #include <specsample/kernels/overlap.hpp>  // IWYU pragma: export
 #include <specsample/kernels/owed.hpp>     // IWYU pragma: export
 #include <specsample/kernels/race.hpp>     // IWYU pragma: export
 #include <specsample/kernels/softmax.hpp>  // IWYU pragma: export
+#include <specsample/kernels/sparse.hpp>   // IWYU pragma: export
 #include <specsample/kernels/top.hpp>      // IWYU pragma: export
 #include <specsample/kernels/weights.hpp>  // IWYU pragma: export

@@ -22,7 +22,7 @@ struct Wrong {
 
     template <class Trial>
     Outcome operator()(const Trial& trial) const {
-        const NodeRow<Trial> first(trial, root_node);
+        NodeRow<Trial> first(trial, root_node);
         if (trial.tokens.empty())
             return {
                 .last = Last::bonus,
@@ -30,7 +30,7 @@ struct Wrong {
         const Token token = trial.tokens[0];
         const auto law = detail::law_at(trial.laws, 0);
         if (judge(trial.coins.at(Purpose::accept, 0), first.view()[token], law.weight(token))) {
-            const NodeRow<Trial> second(trial, 0);
+            NodeRow<Trial> second(trial, 0);
             return {
                 .node = 0,
                 .accepted = 1,

@@ -30,6 +30,9 @@ enum class Cause {
     logits,              ///< the same, and its entries cannot be probabilities
     zero_at_token,       ///< a row that gives its own drafted token `id` no probability
     outside_vocabulary,  ///< token `value` with a vocabulary of `bound`
+    unordered_ids,       ///< a sparse row whose id `value` follows id `bound`, at place `id`
+    id_outside,          ///< a sparse row with id `value`, of a vocabulary of `bound`, at place `id`
+    all_masked,          ///< a row of logits that are all -inf
 };
 
 /// Bad data, named: `row` is the position in the round, or the place in limits.stop_tokens.
@@ -76,6 +79,14 @@ struct RowFault {
             return (fault.party == Party::limits ? "limits.stop_tokens[" + to_text(fault.row) + "]"
                                                  : "drafted token " + to_text(fault.row)) +
                    " is " + whole(fault.value) + ", but must be inside the vocabulary [0, " + whole(fault.bound) + ")";
+        case Cause::unordered_ids:
+            return row + " has id " + whole(fault.value) + " after " + whole(fault.bound) + " at place " +
+                   to_text(fault.id) + ", but the ids of a sparse row must be strictly increasing";
+        case Cause::id_outside:
+            return row + " has id " + whole(fault.value) + " at place " + to_text(fault.id) +
+                   ", but must have ids inside the vocabulary [0, " + whole(fault.bound) + ")";
+        case Cause::all_masked:
+            return row + " has no logit above -inf: every token is masked, but one must be possible";
     }
     return row + " is bad";
 }

@@ -1,7 +1,9 @@
 // One position's distribution, as users hold it, seen as one kind of array.
 //
-//   Row             what functions take: any Eigen vector expression, or contiguous memory of floating-point numbers
-//   as_row(row)     the same numbers as a column array: a Map where there is memory, the expression itself otherwise
+//   Row             what functions take: any Eigen vector expression, contiguous memory of floating-point numbers, or a
+//                   row that says itself what its numbers mean (Logits, Sparse)
+//   as_row(row)     its probabilities as a column array: a Map where there is memory, an expression otherwise
+//   row_size(row)   the size of its vocabulary
 //   row_view_t<R>   the type of that view
 //   Integer         token ids at the boundary: any integral type
 #pragma once
@@ -46,9 +48,18 @@ template <class R>
 concept ContiguousRow = !EigenRow<R> && requires(const R& row) { std::span(row); } &&
                         Floating<typename decltype(std::span(std::declval<const R&>()))::value_type>;
 
+/// A row whose numbers are no plain probabilities: row.probs() is an expression of those, over row.size() ids.
+template <class R>
+concept StatedRow = !EigenRow<R> && !ContiguousRow<R> && requires(const R& row) {
+    { row.size() } -> std::convertible_to<Index>;
+    row.probs();
+    typename R::Kept;  // the same row with memory of its own; row.keep_in(kept) copies it there
+};
+
 /// One position's distribution over the vocabulary.
 template <class R>
-concept Row = EigenRow<std::remove_cvref_t<R>> || ContiguousRow<std::remove_cvref_t<R>>;
+concept Row =
+    EigenRow<std::remove_cvref_t<R>> || ContiguousRow<std::remove_cvref_t<R>> || StatedRow<std::remove_cvref_t<R>>;
 
 namespace detail {
 
@@ -60,16 +71,25 @@ using StridedColumn = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>, 
 template <class R>
 inline constexpr bool has_memory = bool(Eigen::internal::traits<R>::Flags & Eigen::DirectAccessBit);
 
+template <class R>
+inline constexpr bool is_column_array =
+    R::ColsAtCompileTime == 1 && std::is_base_of_v<Eigen::ArrayBase<std::remove_cvref_t<R>>, std::remove_cvref_t<R>>;
+
 }  // namespace detail
 
-/// The numbers of `row` as a column array, without a copy.
+/// The probabilities of `row` as a column array, without a copy.
+/// @cost O(1); a pass where a row of logits does not know its normaliser
 /// @edge an expression without memory is kept as an expression: it lives as long as its operands do
 template <Row R>
 auto as_row(const R& row) {
-    if constexpr (ContiguousRow<R>) {
+    if constexpr (StatedRow<R>) {
+        return row.probs();
+    } else if constexpr (ContiguousRow<R>) {
         const auto memory = std::span(row);
         using Scalar = typename decltype(memory)::value_type;
         return detail::Column<Scalar>(memory.data(), static_cast<Index>(memory.size()));
+    } else if constexpr (detail::is_column_array<R> && !detail::has_memory<R>) {
+        return row.derived();
     } else if constexpr (!detail::has_memory<R>) {
         return row.reshaped().array().derived();
     } else if constexpr (R::InnerStrideAtCompileTime == 1) {
@@ -77,6 +97,16 @@ auto as_row(const R& row) {
     } else {
         return detail::StridedColumn<typename R::Scalar>(row.derived().data(), row.size(),
                                                          Eigen::InnerStride<>(row.derived().innerStride()));
+    }
+}
+
+/// How many ids a row is over.
+template <Row R>
+Index row_size(const R& row) {
+    if constexpr (ContiguousRow<R>) {
+        return static_cast<Index>(std::span(row).size());
+    } else {
+        return row.size();
     }
 }
 

@@ -66,12 +66,17 @@ inline constexpr bool is_supplied = EigenMatrix<std::remove_cvref_t<Source>> || 
 /// A row for as long as somebody stands on it: a view of the giver's memory, or the row itself if it came by value.
 template <class Answer>
 class HeldRow {
-    static constexpr bool by_value =
-        !std::is_reference_v<Answer> && (EigenOwner<Answer> || (ContiguousRow<Answer> && !is_span<Answer>));
-    using Stored = std::conditional_t<by_value, std::remove_cvref_t<Answer>, row_view_t<Answer>>;
+    using R = std::remove_cvref_t<Answer>;
+    static constexpr bool is_borrowed = std::is_lvalue_reference_v<Answer>;
+    static constexpr bool is_kept =
+        StatedRow<R> || (!is_borrowed && (EigenOwner<R> || (ContiguousRow<R> && !is_span<R>)));
+    static constexpr bool is_pointed_at = StatedRow<R> && is_borrowed;
+    using Stored = std::conditional_t<is_pointed_at, const R*, std::conditional_t<is_kept, R, row_view_t<Answer>>>;
 
     static Stored store(Answer&& row) {
-        if constexpr (by_value) {
+        if constexpr (is_pointed_at) {
+            return &row;
+        } else if constexpr (is_kept) {
             return std::move(row);
         } else {
             return as_row(row);
@@ -81,10 +86,33 @@ class HeldRow {
   public:
     explicit HeldRow(Answer&& row) : row_(store(std::forward<Answer>(row))) {}
 
-    auto view() const { return as_row(row_); }
+    /// The row as it was given.
+    const auto& row() const {
+        if constexpr (is_pointed_at) {
+            return *row_;
+        } else {
+            return row_;
+        }
+    }
+
+    /// Its probabilities.
+    auto view() const { return as_row(row()); }
+    Index size() const { return row_size(row()); }
 
   private:
     Stored row_;
+};
+
+/// A row with memory of its own, where rows must outlive what they were given as.
+template <class R>
+struct KeptRow {
+    using type = Eigen::Array<row_scalar_t<R>, Eigen::Dynamic, 1>;
+    static void keep(type& kept, const R& row) { kept = as_row(row); }
+};
+template <StatedRow R>
+struct KeptRow<R> {
+    using type = typename R::Kept;
+    static void keep(type& kept, const R& row) { row.keep_in(kept); }
 };
 
 }  // namespace detail

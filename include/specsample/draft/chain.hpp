@@ -9,21 +9,23 @@
 #include <specsample/draft/drafter.hpp>
 #include <specsample/draft/host.hpp>
 #include <specsample/kernels/inspect.hpp>
+#include <specsample/kernels/logits.hpp>
 #include <specsample/random/draw.hpp>
 
 namespace specsample {
 namespace detail {
 
-/// Draw a token of a row that is to be node `node` of a proposal, and add it.
-template <class View, class Source, class L>
-Index draw_child(const View& row, Index parent, const Source& coins, Proposal<L>& proposal) {
+/// Draw a token of a row that is to be node `node` of a proposal, and add it with the very row it was drawn from.
+template <class R, class Source, class L>
+Index draw_child(const R& row, Index parent, const Source& coins, Proposal<L>& proposal) {
     const Index node = proposal.size();
+    const auto weights = row_weights(row);
     if constexpr (std::same_as<L, Raced>) {
-        const Index token = race(coins.at(Purpose::race, proposal.depth(parent)), RowWeights(row));
+        const Index token = race(coins.at(Purpose::race, proposal.depth(parent)), weights);
         if (token >= 0) return proposal.add(parent, token, Raced{});
     } else {
-        const Index token = draw(coins.at(Purpose::draft, node), RowWeights(row)).index;
-        if (token >= 0) return proposal.add(parent, token, Sampled(row));
+        const Index token = draw(coins.at(Purpose::draft, node), weights).index;
+        if (token >= 0) return proposal.add(parent, token, Sampled(probs_of(row, weights)));
     }
     if (const auto bad = inspect(row, Party::draft, node)) proposal.blame(*bad);
     return parent;
@@ -64,7 +66,7 @@ class ChainDraft {
                 node = proposal.add(node, model_.ask_about(context_, known), PointMass{});
             } else {
                 rows_.put(proposal.size(), model_.ask_about(context_, known));
-                node = detail::draw_child(rows_.view(proposal.size()), node, coins, proposal);
+                node = detail::draw_child(rows_.row(proposal.size()), node, coins, proposal);
             }
         }
     }

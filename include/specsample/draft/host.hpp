@@ -68,26 +68,29 @@ class Host {
 /// a view, unless the model promises that its views stay valid.
 template <class Answer, bool stable>
 class RowSlots {
-    using Scalar = row_scalar_t<Answer>;
-    using Stored =
-        std::conditional_t<!borrows<Answer>, std::remove_cvref_t<Answer>,
-                           std::conditional_t<stable, row_view_t<Answer>, Eigen::Array<Scalar, Eigen::Dynamic, 1>>>;
+    using R = std::remove_cvref_t<Answer>;
+    static constexpr bool keeps_view = stable && borrows<Answer> && !StatedRow<R>;
+    using Copy = KeptRow<R>;
+    using Stored = std::conditional_t<keeps_view, row_view_t<R>,
+                                      std::conditional_t<stable || !borrows<Answer>, R, typename Copy::type>>;
 
   public:
     void put(Index i, Answer&& row) {
         const auto slot = static_cast<std::size_t>(i);
         while (slots_.size() <= slot) slots_.emplace_back();
-        if constexpr (!borrows<Answer>) {
-            slots_[slot].emplace(std::move(row));
-        } else if constexpr (stable) {
+        if constexpr (keeps_view) {
             slots_[slot].emplace(as_row(row));
+        } else if constexpr (stable || !borrows<Answer>) {
+            slots_[slot].emplace(std::forward<Answer>(row));
         } else {
             if (!slots_[slot]) slots_[slot].emplace();
-            *slots_[slot] = as_row(row);
+            Copy::keep(*slots_[slot], row);
         }
     }
 
-    auto view(Index i) const { return as_row(*slots_[static_cast<std::size_t>(i)]); }
+    /// A row as it was given, and its probabilities.
+    const Stored& row(Index i) const { return *slots_[static_cast<std::size_t>(i)]; }
+    auto view(Index i) const { return as_row(row(i)); }
 
   private:
     std::deque<std::optional<Stored>> slots_;  // laws point at rows: they must not move

@@ -2,13 +2,16 @@
 //
 // A block is small enough that float sums inside it stay exact to about 1e-7, and the blocks' sums are added in
 // double; a running float sum over 262144 tokens would be off by 5e-4. Contiguous float and double rows are read
-// in place; anything else (strides, half precision, expressions) goes through a buffer in the L1 cache.
+// in place; anything else (strides, half precision, logits, expressions) goes through a buffer in the L1 cache.
+//
+// What a row stores has a place, 0 1 2 .., and an id. They are the same number, except in a sparse row.
 #pragma once
 
 #include <algorithm>
 #include <type_traits>
 
 #include <specsample/core/row.hpp>
+#include <specsample/kernels/convert.hpp>
 
 namespace specsample::detail {
 
@@ -42,15 +45,24 @@ class Blocks {
     using Value = Compute<Scalar>;
     using Buffer = Eigen::Array<Value, block_size, 1>;
 
+    static constexpr bool holds_every_id() { return true; }
+
     explicit Blocks(const View& view) : view_(view) {}
 
-    Index size() const { return view_.size(); }
-    double operator[](Index i) const { return static_cast<double>(view_.coeff(i)); }
+    Index size() const { return view_.size(); }  ///< places
+    double operator[](Index place) const { return static_cast<double>(view_.coeff(place)); }
+    double at(Index id) const { return (*this)[id]; }
 
-    /// Entries [first, first + count), count <= block_size, as memory; `buffer` is used where there is none.
+    static Index id(Index place) { return place; }
+    static Index place_of(Index id) { return id; }
+
+    /// Places [first, first + count), count <= block_size, as memory; `buffer` is used where there is none.
     const Value* read(Index first, Index count, [[maybe_unused]] Buffer& buffer) const {
         if constexpr (std::is_same_v<View, Column<Value>>) {
             return view_.data() + first;
+        } else if constexpr (std::is_same_v<View, Column<Scalar>> && sizeof(Scalar) == 2) {
+            to_floats(view_.data() + first, count, buffer.data());
+            return buffer.data();
         } else {
             buffer.head(count) = view_.segment(first, count).template cast<Value>();
             return buffer.data();

@@ -1,7 +1,7 @@
-// Inverse CDF in three levels: weights x coin -> index, in one pass over memory.
+// Inverse CDF in three levels: weights x coin -> id, in one pass over memory.
 //
 // The pass leaves one sum per block; a scan of those picks the block, a scan of its pieces the piece, a scan of
-// its entries the token. No normalisation, no temporary, no second read of the row. Selection is in double.
+// its entries the place. No normalisation, no temporary, no second read of the row. Selection is in double.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace specsample {
 
-/// What a draw gives: an index, or -1 where the weights' sum is not a positive number.
+/// What a draw gives: the id of a weight, or -1 where the weights' sum is not a positive number.
 struct Drawn {
     Index index = -1;
     double sum = 0;  ///< of all weights
@@ -55,15 +55,15 @@ template <Weights W>
     return -1;
 }
 
-/// The token at `rest` within [first, end).
+/// The place at `rest` within [first, end).
 template <Weights W>
 Index pick_in_block(const W& weights, Index first, Index end, double rest) {
     for (Index piece = first; piece < end; piece += piece_size) {
         const Index piece_end = std::min(piece + piece_size, end);
         const double sum = weights.sum(piece, piece_end - piece);
         if (rest < sum || piece_end == end) {
-            const Index token = pick_entry(weights, piece, piece_end, rest);
-            return token >= 0 ? token : nearest_positive(weights, piece_end - 1);
+            const Index place = pick_entry(weights, piece, piece_end, rest);
+            return place >= 0 ? place : nearest_positive(weights, piece_end - 1);
         }
         rest -= sum;
     }
@@ -72,7 +72,14 @@ Index pick_in_block(const W& weights, Index first, Index end, double rest) {
 
 }  // namespace detail
 
-/// One pass over weights: a sum per block and the sum of all, from which an index can be picked.
+/// Weights whose pass was made before.
+template <class W>
+concept SummedWeights = Weights<W> && requires(const W& weights, double u) {
+    { weights.total() } -> std::convertible_to<double>;
+    { weights.pick(u) } -> std::convertible_to<Index>;
+};
+
+/// One pass over weights: a sum per block and the sum of all, from which a place can be picked.
 template <Weights W>
 class BlockSums {
   public:
@@ -85,10 +92,11 @@ class BlockSums {
 
     // The weights that were summed.
     Index size() const { return weights_.size(); }
-    double operator[](Index i) const { return weights_[i]; }
+    Index id(Index place) const { return id_of(weights_, place); }
+    double operator[](Index place) const { return weights_[place]; }
     double sum(Index first, Index count) const { return weights_.sum(first, count); }
 
-    /// The index at u in [0, 1) of the cumulative weights.
+    /// The place at u in [0, 1) of the cumulative weights.
     /// @pre the total is a positive number
     Index pick(double u) const {
         const double target = u * total_;
@@ -106,31 +114,30 @@ class BlockSums {
         return detail::block_size * std::max<Index>(1, (size + most - 1) / most);
     }
 
-    const W& weights_;
+    W weights_;
     Index per_block_ = block_length(weights_.size());
     std::size_t count_ = 0;
     double total_ = 0;
     std::array<double, detail::max_blocks> up_to_;
 };
 
-/// Draw from weights that were summed before: `draw_index` below, with no pass left to make.
-template <Weights W, std::invocable Uniform>
-Drawn draw_index(const BlockSums<W>& sums, Uniform&& uniform) {
-    if (!is_positive(sums.total())) return {-1, sums.total()};
-    return {sums.pick(uniform()), sums.total()};
-}
-
-/// Draw an index with probability weights[i] / sum.
+/// Draw an id with probability weights[i] / sum.
 ///
 /// @param uniform   called once for a coin in [0, 1), and not at all where nothing can be drawn
-/// @returns         the index and the weights' sum; index -1 if the sum is zero, NaN or infinite
-/// @cost            one pass over the weights, then at most 512 block sums, a block and 64 entries; no allocation
+/// @returns         the id and the weights' sum; -1 if the sum is zero, NaN or infinite
+/// @cost            one pass over the weights, unless they are summed already, then at most 512 block sums, a block and
+/// 64 entries; no allocation
 /// @edge            an entry of weight 0 is never drawn; a coin that rounding puts past the end draws the last
 ///                  entry with weight
 /// @law             total variation from rounding below 1e-6 for float rows of up to 262144 entries
 template <Weights W, std::invocable Uniform>
 Drawn draw_index(const W& weights, Uniform&& uniform) {
-    return draw_index(BlockSums(weights), uniform);
+    if constexpr (SummedWeights<W>) {
+        if (!is_positive(weights.total())) return {-1, weights.total()};
+        return {id_of(weights, weights.pick(uniform())), weights.total()};
+    } else {
+        return draw_index(BlockSums<W>(weights), uniform);
+    }
 }
 
 }  // namespace specsample

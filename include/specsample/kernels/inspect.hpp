@@ -8,7 +8,7 @@
 
 #include <specsample/core/fault.hpp>
 #include <specsample/core/number.hpp>
-#include <specsample/kernels/block.hpp>
+#include <specsample/kernels/entries.hpp>
 
 namespace specsample {
 
@@ -18,12 +18,73 @@ inline constexpr double sum_tolerance = sizeof(Scalar) == 2 ? 1e-2 : 1e-3;
 
 namespace detail {
 
+/// The same for a view of any kind: what its numbers are stored in counts.
+template <class View>
+inline constexpr double tolerance_of = sum_tolerance<typename StoredScalar<View>::type>;
+
+/// The first id of a sparse row that is not above the one before it, or not in the vocabulary.
+template <class Ids>
+[[gnu::cold, gnu::noinline]] RowFault blame_ids(const Ids& ids, Index vocab, RowFault fault) {
+    for (Index place = 0, before = -1; place < ids.size(vocab); before = ids.id(place++)) {
+        const Index id = ids.id(place);
+        fault.id = place;
+        fault.value = static_cast<double>(id);
+        if (id < 0 || id >= vocab) {
+            fault.cause = Cause::id_outside;
+            fault.bound = static_cast<double>(vocab);
+            return fault;
+        }
+        if (id <= before) {
+            fault.cause = Cause::unordered_ids;
+            fault.bound = static_cast<double>(before);
+            return fault;
+        }
+    }
+    return fault;
+}
+
+/// Are the ids of a row in order and inside the vocabulary? Nothing in a sparse row can be looked up before they are.
+/// @cost   nothing in a row that holds every id
+template <class Ids>
+std::optional<RowFault> inspect_ids(const Ids& ids, Index vocab, Party party, Index number) {
+    if (ids.holds_every_id()) return std::nullopt;
+    const Index count = ids.size(vocab);
+    bool ordered = count == 0 || (ids.id(0) >= 0 && ids.id(count - 1) < vocab);
+    for (Index place = 1; place < count; ++place) ordered &= ids.id(place - 1) < ids.id(place);
+    if (ordered) return std::nullopt;
+    return blame_ids(ids, vocab, {.party = party, .row = number});
+}
+
+/// The same for a view of any kind of row.
+template <class View>
+std::optional<RowFault> inspect_ids(const View& view, Party party, Index number) {
+    if constexpr (is_entries_row<View>) return inspect_ids(view.functor().ids(), view.size(), party, number);
+    return std::nullopt;
+}
+
+/// What is wrong with logits whose normaliser says that something is.
+template <class E>
+[[gnu::cold, gnu::noinline]] RowFault diagnose_logits(const E& entries, RowFault fault) {
+    const auto& numbers = entries.numbers();
+    fault.cause = Cause::all_masked;
+    for (Index place = 0; place < entries.size(); ++place) {
+        const double x = static_cast<double>(numbers.coeff(place));
+        if (!is_nan(x) && x < std::numeric_limits<double>::infinity()) continue;
+        fault.cause = Cause::not_finite;
+        fault.value = x;
+        fault.id = entries.ids().id(place);
+        break;
+    }
+    return fault;
+}
+
 /// What is wrong with a row whose sum or smallest entry says that something is.
 template <class View>
-[[gnu::cold, gnu::noinline]] RowFault diagnose(const View& view, double sum, RowFault fault) {
+[[gnu::cold, gnu::noinline]] RowFault diagnose(const Blocks<View>& row, double sum, RowFault fault) {
     bool has_negative = false, like_logits = false;
-    for (Index i = 0; i < view.size(); ++i) {
-        const double x = static_cast<double>(view.coeff(i));
+    for (Index place = 0; place < row.size(); ++place) {
+        const double x = row[place];
+        const Index i = row.id(place);
         if (is_nan(x) || x == std::numeric_limits<double>::infinity()) {
             fault.cause = Cause::not_finite;
             fault.value = x;
@@ -44,17 +105,24 @@ template <class View>
 
 }  // namespace detail
 
-/// Check that `row` is a distribution: finite, non-negative, of sum 1 within the tolerance of its scalar.
+/// Check that `row` is a distribution: finite, non-negative, of sum 1 within the tolerance of its scalar. A row of
+/// logits is one if none is NaN or +inf, and not all are -inf; a sparse row's ids are strictly increasing.
 /// @returns  the fault, for party and row number as given, or nothing
 /// @cost     one pass; a second one over a bad row
 template <Row R>
 std::optional<RowFault> inspect(const R& row, Party party, Index number) {
     const auto view = as_row(row);
-    using Scalar = typename decltype(view)::Scalar;
-    RowFault fault{.party = party, .row = number, .bound = sum_tolerance<Scalar>};
+    using View = std::remove_cvref_t<decltype(view)>;
+    RowFault fault{.party = party, .row = number, .bound = detail::tolerance_of<View>};
     if (view.size() == 0) {
         fault.cause = Cause::empty;
         return fault;
+    }
+    if constexpr (detail::is_entries_row<View>) {
+        const auto& entries = view.functor();
+        if (const auto bad = detail::inspect_ids(view, party, number)) return bad;
+        if (entries.meaning().is_bad()) return detail::diagnose_logits(entries, fault);
+        if (!entries.meaning().is_probability()) return std::nullopt;
     }
     const detail::Blocks blocks(view);
     using Value = typename decltype(blocks)::Value;
@@ -63,13 +131,13 @@ std::optional<RowFault> inspect(const R& row, Party party, Index number) {
     const auto whole = [](const auto& x) { return x; };
     const auto negative = [](const auto& x) { return x.min(Value{0}); };
     double sum = 0, negative_sum = 0;
-    detail::for_blocks(0, view.size(), [&](Index first, Index count) {
+    detail::for_blocks(0, blocks.size(), [&](Index first, Index count) {
         const Value* entries = blocks.read(first, count, buffer);
         sum += detail::block_sum<Value>(count, whole, entries);
         negative_sum += detail::block_sum<Value>(count, negative, entries);
     });
     if (is_finite(sum) && negative_sum == 0 && std::abs(sum - 1) <= fault.bound) return std::nullopt;
-    return detail::diagnose(view, sum, fault);
+    return detail::diagnose(blocks, sum, fault);
 }
 
 }  // namespace specsample

@@ -2,9 +2,28 @@
 #pragma once
 
 #include <specsample/core/contract.hpp>
-#include <specsample/kernels/block.hpp>
+#include <specsample/kernels/entries.hpp>
 
 namespace specsample {
+namespace detail {
+
+/// The overlap, summed over the places of p.
+template <class P, class Q>
+double overlap_at(const Blocks<P>& p, const Blocks<Q>& q) {
+    using Value = std::common_type_t<typename Blocks<P>::Value, typename Blocks<Q>::Value>;
+    typename Blocks<P>::Buffer p_buffer;
+    typename Blocks<Q>::Buffer q_buffer;
+    const auto least = [](const auto& x, const auto& y) {
+        return x.template cast<Value>().min(y.template cast<Value>());
+    };
+    double total = 0;
+    for_blocks(0, p.size(), [&](Index first, Index count) {
+        total += block_sum<Value>(count, least, p.read(first, count, p_buffer), read_at(p, q, first, count, q_buffer));
+    });
+    return total;
+}
+
+}  // namespace detail
 
 /// The overlap of two rows: the probability that a token drawn from one is accepted by the other.
 ///
@@ -13,26 +32,15 @@ namespace specsample {
 /// @param p, q   rows of one size, non-negative
 /// @returns      in [0, 1] for rows that sum to 1; in double, blocks summed in the rows' own precision
 /// @throws       std::invalid_argument if the sizes differ
-/// @cost         one pass, no allocation
+/// @cost         one pass over both, or over the sparser one and what the other holds there; no allocation
 template <Row P, Row Q>
 double overlap(const P& p, const Q& q) {
+    if (row_size(p) != row_size(q))
+        detail::invalid("overlap", "the second row's size", row_size(q),
+                        "the first row's, " + detail::to_text(row_size(p)));
     const detail::Blocks target(as_row(p));
     const detail::Blocks draft(as_row(q));
-    if (target.size() != draft.size())
-        detail::invalid("overlap", "the second row's size", draft.size(),
-                        "the first row's, " + detail::to_text(target.size()));
-    using Value = std::common_type_t<typename decltype(target)::Value, typename decltype(draft)::Value>;
-    typename decltype(target)::Buffer target_buffer;
-    typename decltype(draft)::Buffer draft_buffer;
-    const auto least = [](const auto& x, const auto& y) {
-        return x.template cast<Value>().min(y.template cast<Value>());
-    };
-    double total = 0;
-    detail::for_blocks(0, target.size(), [&](Index first, Index count) {
-        total += detail::block_sum<Value>(count, least, target.read(first, count, target_buffer),
-                                          draft.read(first, count, draft_buffer));
-    });
-    return total;
+    return target.holds_every_id() ? detail::overlap_at(draft, target) : detail::overlap_at(target, draft);
 }
 
 }  // namespace specsample

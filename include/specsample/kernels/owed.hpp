@@ -24,17 +24,13 @@ class OwedWeights {
   public:
     OwedWeights(const P& p, const Taken& taken) : p_(p), taken_(&taken) {}
 
+    // Numbered by the places of p: nothing is owed elsewhere.
     Index size() const { return p_.size(); }
+    Index id(Index place) const { return p_.id(place); }
+    double operator[](Index place) const { return left_of(p_[place], p_.id(place)); }
 
-    double operator[](Index i) const {
-        double owed = p_[i];
-        taken_->each(
-            [&](const Q& q, std::span<const Token> without, double factor) {
-                if (std::ranges::find(without, i) == without.end()) owed -= factor * static_cast<double>(q.coeff(i));
-            },
-            [&](Token token) { owed = token == i ? 0 : owed; });
-        return owed > 0 ? owed : 0;
-    }
+    /// What is owed to an id.
+    double owed_to(Index id) const { return left_of(p_.at(id), id); }
 
     double sum(Index first, Index count) const {
         Scratch scratch;
@@ -44,6 +40,15 @@ class OwedWeights {
     }
 
   private:
+    double left_of(double owed, Index id) const {
+        taken_->each(
+            [&](const Q& q, std::span<const Token> without, double factor) {
+                if (std::ranges::find(without, id) == without.end()) owed -= factor * static_cast<double>(q.coeff(id));
+            },
+            [&](Token token) { owed = token == id ? 0 : owed; });
+        return owed > 0 ? owed : 0;
+    }
+
     struct Scratch {
         typename detail::Blocks<P>::Buffer p;
         typename detail::Blocks<Q>::Buffer q;
@@ -66,13 +71,15 @@ class OwedWeights {
         taken_->each(
             [&](const Q& row, std::span<const Token> without, double by) {
                 if (q != nullptr) settle();
-                q = without_ids(detail::Blocks(row), without, begin, n, scratch.q);
+                q = without_ids(detail::read_at(p_, detail::Blocks(row), begin, n, scratch.q), without, begin, n,
+                                scratch.q);
                 factor = static_cast<Value>(by);
             },
             [&](Token token) {
-                if (token < begin || token >= begin + n) return;
+                const Index place = p_.place_of(token);
+                if (place < begin || place >= begin + n) return;
                 settle();
-                scratch.owed[token - begin] = 0;
+                scratch.owed[place - begin] = 0;
             });
         const auto all = [](const auto& x) { return 2 * x.template cast<Value>(); };
         const auto positive = [](const auto& x) { return x + x.abs(); };  // keeps a NaN, unlike a maximum
@@ -92,15 +99,15 @@ class OwedWeights {
     }
 
     /// A block of a row, with some ids at zero: in place where there are none.
-    template <class Row, class Buffer>
-    static const auto* without_ids(const Row& row, std::span<const Token> without, Index begin, Index n,
-                                   Buffer& buffer) {
-        const auto* entries = row.read(begin, n, buffer);
+    template <class Buffer>
+    const QValue* without_ids(const QValue* entries, std::span<const Token> without, Index begin, Index n,
+                              Buffer& buffer) const {
         for (const Token token : without) {
-            if (token < begin || token >= begin + n) continue;
+            const Index place = p_.place_of(token);
+            if (place < begin || place >= begin + n) continue;
             if (entries != buffer.data()) std::copy_n(entries, n, buffer.data());
             entries = buffer.data();
-            buffer[token - begin] = 0;
+            buffer[place - begin] = 0;
         }
         return entries;
     }

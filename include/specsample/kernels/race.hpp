@@ -21,7 +21,7 @@ namespace specsample {
 
 /// The `winners.size()` first ids of a race, in the order of their arrival.
 ///
-/// @param noise     noise(lane) is a uniform number in (0, 1), always the same for the same lane; lane i is id i
+/// @param noise     noise(lane) is a uniform number in (0, 1), always the same for the same lane; a lane is an id
 /// @param winners   where the ids go; as many as can win: an id of weight 0 never arrives
 /// @returns         how many have arrived; -1 if a weight is NaN, infinite or negative
 /// @cost            one number per id of positive weight; a logarithm only for an id that may still win
@@ -36,7 +36,8 @@ Index race_winners(const W& weights, Noise&& noise, std::span<Token> winners, st
             if (weight == 0) continue;
             return -1;
         }
-        const double u = noise(static_cast<std::uint32_t>(i));
+        const Index id = id_of(weights, i);
+        const double u = noise(static_cast<std::uint32_t>(id));
         const double latest =
             arrived < places ? std::numeric_limits<double>::infinity() : arrivals[static_cast<std::size_t>(places) - 1];
         if (1 - u >= latest * weight) continue;  // -ln u >= 1 - u: too late without a logarithm
@@ -48,7 +49,7 @@ Index race_winners(const W& weights, Noise&& noise, std::span<Token> winners, st
             winners[place] = winners[place - 1];
         }
         arrivals[place] = arrival;
-        winners[place] = static_cast<Token>(i);
+        winners[place] = static_cast<Token>(id);
     }
     return arrived;
 }

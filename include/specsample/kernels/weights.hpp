@@ -1,26 +1,40 @@
-// Weights: non-negative numbers over the vocabulary that can be summed over a range. What a token is drawn from.
+// Weights: non-negative numbers that can be summed over a range. What a token is drawn from.
 //
 //   RowWeights        a row as it is
 //   ResidualWeights   max(0, p - q), never materialised
 //   WithoutWeights    a row with some ids taken out
 //
-// They need not sum to one: the draw scales its coin instead of dividing a row.
+// They need not sum to one: the draw scales its coin instead of dividing a row. They are numbered by place; a sparse
+// row has fewer places than there are ids, and so has what the target still owes, which lives where the target does.
 #pragma once
 
 #include <algorithm>
 #include <concepts>
 #include <span>
 
-#include <specsample/kernels/block.hpp>
+#include <specsample/kernels/entries.hpp>
 
 namespace specsample {
-/// What can be drawn from: a size, the weight of an id, and the sum of a range in double.
+/// What can be drawn from: a number of places, the weight at one, and the sum of a range in double. weights.id(place)
+/// names the id, where that is not the place itself.
 template <class W>
-concept Weights = requires(const W& weights, Index i, Index count) {
+concept Weights = requires(const W& weights, Index place, Index count) {
     { weights.size() } -> std::convertible_to<Index>;
-    { weights[i] } -> std::convertible_to<double>;
-    { weights.sum(i, count) } -> std::convertible_to<double>;
+    { weights[place] } -> std::convertible_to<double>;
+    { weights.sum(place, count) } -> std::convertible_to<double>;
 };
+
+/// The id at a place of weights.
+template <Weights W>
+Index id_of(const W& weights, Index place) {
+    if constexpr (requires {
+                      { weights.id(place) } -> std::convertible_to<Index>;
+                  }) {
+        return weights.id(place);
+    } else {
+        return place;
+    }
+}
 
 /// A row of non-negative numbers.
 template <class View>
@@ -29,7 +43,9 @@ class RowWeights {
     explicit RowWeights(const View& view) : row_(view) {}
 
     Index size() const { return row_.size(); }
-    double operator[](Index i) const { return row_[i]; }
+    Index id(Index place) const { return row_.id(place); }
+    Index place_of(Index id) const { return row_.place_of(id); }
+    double operator[](Index place) const { return row_[place]; }
 
     double sum(Index first, Index count) const {
         using Value = typename decltype(row_)::Value;
@@ -52,12 +68,13 @@ class RowWeights {
 template <class P, class Q>
 class ResidualWeights {
   public:
-    /// @pre p and q have the same size
+    /// @pre p and q are over the same ids
     ResidualWeights(const P& p, const Q& q) : p_(p), q_(q) {}
 
     Index size() const { return p_.size(); }
-    double operator[](Index i) const {
-        const double d = p_[i] - q_[i];
+    Index id(Index place) const { return p_.id(place); }
+    double operator[](Index place) const {
+        const double d = p_[place] - q_.at(p_.id(place));
         return d > 0 ? d : 0;
     }
 
@@ -71,8 +88,8 @@ class ResidualWeights {
         };
         double total = 0;
         detail::for_blocks(first, count, [&](Index begin, Index n) {
-            total +=
-                detail::block_sum<Value>(n, twice_positive, p_.read(begin, n, p_buffer), q_.read(begin, n, q_buffer));
+            total += detail::block_sum<Value>(n, twice_positive, p_.read(begin, n, p_buffer),
+                                              detail::read_at(p_, q_, begin, n, q_buffer));
         });
         return total / 2;
     }
@@ -90,14 +107,19 @@ class WithoutWeights {
     WithoutWeights(const View& view, std::span<const Token> without) : row_(view), without_(without) {}
 
     Index size() const { return row_.size(); }
-    double operator[](Index i) const { return std::ranges::find(without_, i) == without_.end() ? row_[i] : 0; }
+    Index id(Index place) const { return row_.id(place); }
+    double operator[](Index place) const {
+        return std::ranges::find(without_, row_.id(place)) == without_.end() ? row_[place] : 0;
+    }
 
     /// Summed around the ids: subtracting their weights would leave rounding errors in their place.
     double sum(Index first, Index count) const {
         const Index end = first + count;
-        Index next = end;  // the lowest id in the range, if there is one
-        for (const Token id : without_)
-            if (id >= first && id < next) next = id;
+        Index next = end;  // the lowest of their places in the range, if there is one
+        for (const Token id : without_) {
+            const Index place = row_.place_of(id);
+            if (place >= first && place < next) next = place;
+        }
         if (next == end) return row_.sum(first, count);
         return row_.sum(first, next - first) + sum(next + 1, end - next - 1);
     }

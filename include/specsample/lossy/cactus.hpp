@@ -54,8 +54,8 @@ class CactusNode : public NodeRow<T> {
         using Left = OwedWeights<View, typename RowBehind<L, View>::type, CactusNode>;
         const Drawn drawn = specsample::draw(coin, Left(this->view(), *this));
         if (drawn.sum == 0) return this->draw_from_row(coin);
-        if (!is_finite(drawn.sum) || drawn.sum > 1 + sum_tolerance<typename View::Scalar>) {
-            this->blame(inspect(this->view(), Party::target, this->node() + 1));
+        if (!is_finite(drawn.sum) || drawn.sum > 1 + detail::tolerance_of<View>) {
+            this->blame_row();
             if constexpr (RowLaw<L>)
                 each([&](const auto& row, auto, double) { this->blame(inspect(row, Party::draft, rejected_)); },
                      [](Token) {});

@@ -32,7 +32,7 @@ class RankedNode : public NodeRow<T> {
     RankedNode(const T& trial, Index node, const Rule& rule) : NodeRow<T>(trial, node), rule_(rule) {
         if (this->fault()) return;
         best_ = argmax(this->view());
-        if (best_ < 0) this->blame(inspect(this->view(), Party::target, node + 1));
+        if (best_ < 0) this->blame_row();
     }
 
     Ratio ratio(Index child) {

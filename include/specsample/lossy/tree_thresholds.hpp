@@ -37,8 +37,7 @@ class ThresholdNode : public NodeRow<T> {
         if (!is_residual()) return this->draw_from_row(coin);
         const Drawn drawn = specsample::draw(coin, Left(this->view(), *this));
         if (drawn.sum == 0) return this->draw_from_row(coin);
-        if (!is_finite(drawn.sum) || drawn.sum > 1 + sum_tolerance<typename View::Scalar>)
-            this->blame(inspect(this->view(), Party::target, this->node() + 1));
+        if (!is_finite(drawn.sum) || drawn.sum > 1 + detail::tolerance_of<View>) this->blame_row();
         return drawn;
     }
 

@@ -55,7 +55,7 @@ struct TypicalAcceptance {
         check();
         const auto bad = detail::note_paths(trial, [&](NodeRow<T>& row) {
             const double above = threshold(row.view());
-            if (is_nan(above)) row.blame(inspect(row.view(), Party::target, row.node() + 1));
+            if (is_nan(above)) row.blame_row();
             return above;
         });
         return bad ? Outcome{.fault = bad} : detail::keep_path(trial, longest(trial));

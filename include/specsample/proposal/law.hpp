@@ -21,8 +21,8 @@
 #include <optional>
 #include <span>
 
+#include <specsample/concepts.hpp>
 #include <specsample/core/contract.hpp>
-#include <specsample/core/rows.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample {
@@ -46,10 +46,10 @@ class Sampled {
 
     /// A row that would be gone: keep it in a variable for as long as the round lasts.
     template <Row R>
-        requires(detail::EigenOwner<R> || (ContiguousRow<R> && !detail::is_span<R>))
+        requires detail::owns<R>
     explicit Sampled(const R&& row) = delete;
     template <Row R>
-        requires(detail::EigenOwner<R> || (ContiguousRow<R> && !detail::is_span<R>))
+        requires detail::owns<R>
     Sampled(const R&& row, std::span<const Token> without, std::optional<double> rest = {}) = delete;
 
     static constexpr bool is_point() { return false; }

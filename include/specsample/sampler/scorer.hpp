@@ -15,8 +15,10 @@ namespace specsample::detail {
 
 /// The rows of a tree that came in several passes. A row that nobody asked the target for, that of a drafted stop
 /// token, is the root's: no walk reads it.
-template <class Scalar>
+template <class Answer>
 class PathRows {
+    using Kept = KeptRow<std::remove_cvref_t<Answer>>;
+
   public:
     void clear(Index count) {
         slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(count)));
@@ -25,18 +27,19 @@ class PathRows {
 
     bool has(Index i) const { return slot_of_[static_cast<std::size_t>(i)] != no_node; }
 
-    void put(Index i, const auto& row) {
+    template <class R>
+    void put(Index i, const R& row) {
         slot_of_[static_cast<std::size_t>(i)] = i;
-        slots_[static_cast<std::size_t>(i)] = row;
+        Kept::keep(slots_[static_cast<std::size_t>(i)], row);
     }
 
     std::size_t size() const { return slot_of_.size(); }
-    Column<Scalar> operator[](std::size_t i) const {
-        return as_row(slots_[static_cast<std::size_t>(std::max<Index>(slot_of_[i], 0))]);
+    const typename Kept::type& operator[](std::size_t i) const {
+        return slots_[static_cast<std::size_t>(std::max<Index>(slot_of_[i], 0))];
     }
 
   private:
-    std::vector<Eigen::Array<Scalar, Eigen::Dynamic, 1>> slots_;
+    std::vector<typename Kept::type> slots_;
     std::vector<Index> slot_of_;
 };
 
@@ -111,7 +114,7 @@ class Scorer {
             if (const auto fault = check_count(rows, Party::target, count)) return {.fault = fault};
             Index node = end;
             for (Index i = count; i-- > 0; node = node == root_node ? root_node : proposal.parent(node))
-                path_rows_.put(node + 1, as_row(element(rows, i)));
+                path_rows_.put(node + 1, element(rows, i));
         }
         return learn(path_rows_, judge(path_rows_));
     }
@@ -129,7 +132,7 @@ class Scorer {
                 ready_[at] = true;
                 known = start;
             }
-            return rows_.view(i);
+            return rows_.row(i);
         };
         return learn(row, judge(row));
     }
@@ -137,7 +140,7 @@ class Scorer {
     /// Remember the target's vocabulary, so that no model is shown an id outside it.
     template <class Rows>
     Round learn(Rows& rows, const Round& made) {
-        if (made) vocab_ = HeldRow<Element<Rows>>(element(rows, 0)).view().size();
+        if (made) vocab_ = HeldRow<Element<Rows>>(element(rows, 0)).size();
         return made;
     }
 
@@ -147,7 +150,7 @@ class Scorer {
     };
     template <BatchModel T>
     struct PathRowsOf<T> {
-        using type = PathRows<row_scalar_t<Element<std::remove_reference_t<Answer<T, Index>>>>>;
+        using type = PathRows<Element<std::remove_reference_t<Answer<T, Index>>>>;
     };
 
     Host<Target> target_;

@@ -108,7 +108,7 @@ class EnumeratedCoins {
             if (!is_positive(total)) return {-1, total};
             coins_->use(purpose_, node_);
             for (double& probability : probabilities) probability /= total;
-            return {static_cast<Index>(coins_->paths_->choose(std::move(probabilities))), total};
+            return {id_of(weights, static_cast<Index>(coins_->paths_->choose(std::move(probabilities)))), total};
         }
 
         /// The first race at an address is a draw. A second one, with other weights, meets the same noise: it takes
@@ -124,9 +124,16 @@ class EnumeratedCoins {
                 coins_->races_.emplace(std::pair(purpose_, node_), Race{rates, winner});
                 return winner;
             }
-            const Race first = held->second;
+            Race first = held->second;
             coins_->races_.erase(held);  // a third one would be reported
-            const Eigen::VectorXd second = winner_given(first.rates, first.winner, rates);
+            Eigen::VectorXd given = rates;
+            const Index size = std::max(first.rates.size(), given.size());
+            for (Eigen::VectorXd* row : {&first.rates, &given}) {
+                const Index had = row->size();
+                row->conservativeResize(size);
+                row->tail(size - had).setZero();
+            }
+            const Eigen::VectorXd second = winner_given(first.rates, first.winner, given);
             return static_cast<Index>(coins_->paths_->choose({second.begin(), second.end()}));
         }
 
@@ -145,11 +152,12 @@ class EnumeratedCoins {
         }
 
       private:
-        /// Weights that sum to 1; empty where they cannot.
+        /// Weights by id, that sum to 1; empty where they cannot.
         template <Weights W>
         static Eigen::VectorXd normalised(const W& weights) {
-            Eigen::VectorXd rates(weights.size());
-            for (Index i = 0; i < rates.size(); ++i) rates[i] = weights[i];
+            const Index places = weights.size();
+            Eigen::VectorXd rates = Eigen::VectorXd::Zero(places == 0 ? 0 : id_of(weights, places - 1) + 1);
+            for (Index i = 0; i < places; ++i) rates[id_of(weights, i)] = weights[i];
             const double total = rates.sum();
             if (!is_positive(total)) return {};
             return rates / total;

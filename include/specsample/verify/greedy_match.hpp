@@ -20,8 +20,8 @@ struct GreedyMatch {
     template <class Trial>
     Outcome operator()(const Trial& trial) const {
         return match(trial, [](auto& node, const auto&) {
-            const Index token = argmax(node.view());
-            if (token < 0) node.blame(inspect(node.view(), Party::target, node.node() + 1));
+            const Index token = argmax(node.row());
+            if (token < 0) node.blame_row();
             return token;
         });
     }

@@ -4,6 +4,7 @@
 // (arXiv:2408.07978), Theorem 2. On trees with several winners per node: not found in the literature.
 #pragma once
 
+#include <specsample/kernels/logits.hpp>
 #include <specsample/verify/match.hpp>
 
 namespace specsample {
@@ -22,8 +23,8 @@ struct GumbelMatch {
     template <class Trial>
     Outcome operator()(const Trial& trial) const {
         return match(trial, [](auto& node, const auto& coin) {
-            const Index token = race(coin, RowWeights(node.view()));
-            if (token < 0) node.blame(inspect(node.view(), Party::target, node.node() + 1));
+            const Index token = race(coin, row_weights(node.row()));
+            if (token < 0) node.blame_row();
             return token;
         });
     }

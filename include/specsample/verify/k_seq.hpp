@@ -92,7 +92,9 @@ class KSeqNode : public NodeRow<T> {
 
     template <class View>
     static bool is_same_row(const View& a, const View& b) {
-        if constexpr (requires { a.data(); }) {
+        if constexpr (is_entries_row<View>) {
+            return is_same_row(a.functor().numbers(), b.functor().numbers());
+        } else if constexpr (requires { a.data(); }) {
             return a.data() == b.data();
         } else {
             return a.size() == b.size();

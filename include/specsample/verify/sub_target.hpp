@@ -44,13 +44,11 @@ class SubTarget : public NodeRow<T> {
 
   public:
     /// Enter a node with s = c p.
-    SubTarget(const T& trial, Index node, double c = 1) : NodeRow<T>(trial, node), owed_(this->view(), *this) {
-        state() = {.c = c, .owed = c};
-    }
+    SubTarget(const T& trial, Index node, double c = 1) : NodeRow<T>(trial, node) { state() = {.c = c, .owed = c}; }
 
     /// Come back to a node after its child was rejected.
     struct Return {};
-    SubTarget(const T& trial, Index node, Return) : NodeRow<T>(trial, node), owed_(this->view(), *this) {
+    SubTarget(const T& trial, Index node, Return) : NodeRow<T>(trial, node) {
         if (is_residual()) last_.emplace(detail::law_at(trial.laws, state().rejected));
     }
 
@@ -62,7 +60,7 @@ class SubTarget : public NodeRow<T> {
         const Token token = this->trial().token(child);
         this->entry(token);
         const L law = this->law(child);
-        return {state().c * owed_[token] * law.rest(), law.weight(token) * denominator()};
+        return {state().c * left().owed_to(token) * law.rest(), law.weight(token) * denominator()};
     }
 
     /// The child was rejected: s <- max(0, s - Q) / d.
@@ -70,7 +68,7 @@ class SubTarget : public NodeRow<T> {
         const Token token = this->trial().token(child);
         State& at = state();
         const double d = denominator();
-        const double owed = owed_[token];
+        const double owed = left().owed_to(token);
         last_.emplace(detail::law_at(this->trial().laws, child));
         // A limit that no probability can tell from infinity: 0 times that would be NaN.
         this->trial().state(child).factor = std::min(d / (at.c * last_->rest()), 1e30);
@@ -129,9 +127,12 @@ class SubTarget : public NodeRow<T> {
     double denominator() { return owed() + (1 - state().c); }
 
     const BlockSums<Owed>& sums() {
-        if (!sums_) sums_.emplace(owed_);
+        if (!sums_) sums_.emplace(left());
         return *sums_;
     }
+
+    /// What is left of the row. Logits are normalised for it.
+    Owed left() { return {this->view(), *this}; }
 
     template <class F>
     void for_rejected(F&& f) const {
@@ -146,8 +147,8 @@ class SubTarget : public NodeRow<T> {
 
     /// What is owed is part of a distribution; a sum that is not one has a bad row behind it.
     void check_sum(double sum) {
-        if (is_finite(sum) && sum <= 1 + sum_tolerance<typename View::Scalar>) return;
-        this->blame(inspect(this->view(), Party::target, this->node() + 1));
+        if (is_finite(sum) && sum <= 1 + detail::tolerance_of<View>) return;
+        this->blame_row();
         if constexpr (RowLaw<L>) {
             for_rejected([&](Index child, const L& law) {
                 if (!law.is_point()) this->blame(inspect(law.row(), Party::draft, child));
@@ -155,7 +156,6 @@ class SubTarget : public NodeRow<T> {
         }
     }
 
-    Owed owed_;
     std::optional<L> last_;  ///< the law of the child rejected last: in a chain, the only one
     std::optional<BlockSums<Owed>> sums_;
 };

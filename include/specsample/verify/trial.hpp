@@ -41,23 +41,27 @@ struct Outcome {
 
 namespace detail {
 
-/// Look at a row as far as `check` asks: at its size always, at all of it under Check::every_row.
-template <Row R>
-std::optional<RowFault> check_row(const R& row, Party party, Index number, Index vocab, Check check) {
-    if (row.size() == 0) return RowFault{.party = party, .cause = Cause::empty, .row = number};
-    if (row.size() != vocab)
-        return RowFault{.party = party,
-                        .cause = Cause::wrong_size,
-                        .row = number,
-                        .value = static_cast<double>(row.size()),
-                        .bound = static_cast<double>(vocab)};
-    return check == Check::every_row ? inspect(row, party, number) : std::nullopt;
+/// Is a row of `size` entries as long as the others?
+inline std::optional<RowFault> check_size(Index size, Party party, Index number, Index vocab) {
+    if (size == vocab && size > 0) return std::nullopt;
+    RowFault fault{.party = party, .row = number, .value = static_cast<double>(size)};
+    if (size == 0) return fault;
+    fault.cause = Cause::wrong_size;
+    fault.bound = static_cast<double>(vocab);
+    return fault;
 }
 
-/// Can `mass`, the entry of `token` in a row of these scalars, be a probability? A token's own law must give it some.
-template <Floating Scalar>
+/// Look at a view of a row as far as `check` asks: at its size and ids always, at all of it under Check::every_row.
+template <class View>
+std::optional<RowFault> check_row(const View& view, Party party, Index number, Index vocab, Check check) {
+    if (const auto bad = check_size(view.size(), party, number, vocab)) return bad;
+    return check == Check::every_row ? inspect(view, party, number) : inspect_ids(view, party, number);
+}
+
+/// Can `mass`, the entry of `token` in a row seen as View, be a probability? A token's own law must give it some.
+template <class View>
 std::optional<RowFault> check_entry(double mass, Token token, Party party, Index number) {
-    RowFault fault{.party = party, .row = number, .value = mass, .bound = 1 + sum_tolerance<Scalar>, .id = token};
+    RowFault fault{.party = party, .row = number, .value = mass, .bound = 1 + tolerance_of<View>, .id = token};
     if (!is_finite(mass)) {
         fault.cause = Cause::not_finite;
     } else if (mass < 0) {
@@ -78,8 +82,8 @@ std::optional<RowFault> check_law(const L& law, Token token, Index node, Index v
     if constexpr (RowLaw<L>) {
         if (law.is_point()) return std::nullopt;
         if (const auto bad = check_row(law.row(), Party::draft, node, vocab, check)) return bad;
-        using Scalar = row_scalar_t<decltype(law.row())>;
-        return check_entry<Scalar>(law.weight(token), token, Party::draft, node);
+        using View = std::remove_cvref_t<decltype(law.row())>;
+        return check_entry<View>(law.weight(token), token, Party::draft, node);
     } else {
         return std::nullopt;
     }
@@ -95,28 +99,47 @@ class NodeRow {
   public:
     using View = decltype(std::declval<const Held&>().view());
 
-    NodeRow(const T& trial, Index node)
-        : trial_(trial), node_(node), held_(detail::element(trial.rows, node + 1)), view_(held_.view()) {
+    NodeRow(const T& trial, Index node) : trial_(trial), node_(node), held_(detail::element(trial.rows, node + 1)) {
         // Supplied rows were checked in full before the walk, where that was asked for.
-        const bool computed = !detail::is_supplied<std::remove_reference_t<decltype(trial.rows)>>;
-        const Check check = computed ? trial.limits.check : Check::entries_read;
-        fault_ = detail::check_row(view_, Party::target, node + 1, trial.vocab, check);
+        constexpr bool computed = !detail::is_supplied<std::remove_reference_t<decltype(trial.rows)>>;
+        const bool in_full = computed && trial.limits.check == Check::every_row;
+        fault_ = detail::check_size(held_.size(), Party::target, node + 1, trial.vocab);
+        if (fault_) return;
+        if constexpr (requires { row().ids(); })
+            fault_ = detail::inspect_ids(row().ids(), trial.vocab, Party::target, node + 1);
+        if (in_full && !fault_) blame_row();
     }
 
     const T& trial() const { return trial_; }
     Index node() const { return node_; }
-    const View& view() const { return view_; }
     const std::optional<RowFault>& fault() const { return fault_; }
+
+    /// The row as it was given.
+    const auto& row() const { return held_.row(); }
+
+    /// Its probabilities. Logits are normalised when these are first asked for.
+    const View& view() {
+        if (!view_) {
+            view_.emplace(held_.view());
+            if constexpr (detail::is_entries_row<View>) {
+                if (view_->functor().meaning().is_bad()) blame_row();
+            }
+        }
+        return *view_;
+    }
 
     /// Remember the first fault.
     void blame(const std::optional<RowFault>& fault) {
         if (!fault_) fault_ = fault;
     }
 
+    /// Remember what is wrong with the row, if anything is.
+    void blame_row() { blame(inspect(view(), Party::target, node_ + 1)); }
+
     /// p(x), checked.
     double entry(Token token) {
-        const double mass = static_cast<double>(view_.coeff(token));
-        blame(detail::check_entry<typename View::Scalar>(mass, token, Party::target, node_ + 1));
+        const double mass = static_cast<double>(view().coeff(token));
+        blame(detail::check_entry<View>(mass, token, Party::target, node_ + 1));
         return mass;
     }
 
@@ -127,25 +150,26 @@ class NodeRow {
         return law;
     }
 
-    /// Draw from the row itself.
+    /// Draw from the row itself: from logits as they are, in one pass.
     template <class Coin>
     Drawn draw_from_row(const Coin& coin) {
-        return checked(specsample::draw(coin, RowWeights(view_)));
-    }
-
-  protected:
-    /// A whole row must add up to 1.
-    Drawn checked(const Drawn& drawn) {
-        if (drawn.index < 0 || std::abs(drawn.sum - 1) > sum_tolerance<typename View::Scalar>)
-            blame(inspect(view_, Party::target, node_ + 1));
-        return drawn;
+        if constexpr (requires { row().weights(); }) {
+            const Drawn drawn = specsample::draw(coin, row().weights());
+            if (drawn.index < 0) blame_row();
+            return drawn;
+        } else {
+            const Drawn drawn = specsample::draw(coin, RowWeights(view()));
+            // A whole row must add up to 1.
+            if (drawn.index < 0 || !(std::abs(drawn.sum - 1) <= detail::tolerance_of<View>)) blame_row();
+            return drawn;
+        }
     }
 
   private:
     const T& trial_;
     Index node_;
     Held held_;
-    View view_;
+    std::optional<View> view_;
     std::optional<RowFault> fault_;
 };
 

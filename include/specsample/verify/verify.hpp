@@ -96,7 +96,7 @@ Round judge(const Ids& given, const S& shape, Laws& laws, Rows& rows, const Rule
     if constexpr (!Law<std::remove_cvref_t<Laws>>) {
         if (const auto bad = check_count(laws, Party::draft, shape.size())) return with(*bad);
     }
-    const Index vocab = HeldRow<Element<Rows>>(element(rows, 0)).view().size();
+    const Index vocab = HeldRow<Element<Rows>>(element(rows, 0)).size();
     if (vocab == 0) return with({.party = Party::target, .cause = Cause::empty});
     if (const auto bad = check_ids(given, Party::draft, vocab)) return with(*bad);
     if (const auto bad = check_ids(limits.stop_tokens, Party::limits, vocab)) return with(*bad);

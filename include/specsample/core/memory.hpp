@@ -1,0 +1,48 @@
+// Rows as engines hold them in memory: padded matrices and arrays of structs, seen without a copy.
+//
+//   rows_in_memory(data, count, vocab, stride)   row-major [count x vocab], rows `stride` entries apart
+//   member(structs, &S::field)                   one field of an array of structs, as a strided vector
+#pragma once
+
+#include <span>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/row.hpp>
+
+namespace specsample {
+
+/// Rows at a distance: what llama.cpp's logits, an ONNX Runtime value or an OpenVINO tensor are.
+template <class Scalar>
+using RowsInMemory = Eigen::Map<const RowMajorMatrix<Scalar>, Eigen::Unaligned, Eigen::OuterStride<>>;
+
+/// The rows of a batch that lies row-major in memory.
+///
+/// @param data     the first entry of row 0; borrowed
+/// @param count    rows
+/// @param vocab    entries per row that are tokens; what pads a row after them is never read
+/// @param stride   entries from one row to the next, at least `vocab`
+/// @throws         std::invalid_argument for a negative count, an empty vocabulary or a stride shorter than it
+template <Floating Scalar>
+RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Index vocab, Index stride) {
+    constexpr auto where = "rows_in_memory";
+    detail::require(count >= 0, where, "count", count, "at least 0");
+    detail::require(vocab >= 1, where, "vocab", vocab, "at least 1");
+    if (stride < vocab) detail::invalid(where, "stride", stride, "at least vocab, " + detail::to_text(vocab));
+    return {data, count, vocab, Eigen::OuterStride<>(stride)};
+}
+template <Floating Scalar>
+RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Index vocab) {
+    return rows_in_memory(data, count, vocab, vocab);
+}
+
+/// One field of every struct of an array: member(candidates, &Candidate::logit).
+template <class Structs, class S, class T>
+detail::StridedColumn<T> member(const Structs& structs, T S::*field) {
+    static_assert(sizeof(S) % sizeof(T) == 0, "specsample::member: the field must be aligned like the struct");
+    const std::span<const S> all(structs);
+    constexpr auto step = static_cast<Index>(sizeof(S) / sizeof(T));
+    const T* first = all.empty() ? nullptr : &(all.front().*field);
+    return {first, static_cast<Index>(all.size()), Eigen::InnerStride<>(step)};
+}
+
+}  // namespace specsample

@@ -1,0 +1,267 @@
+// Rows of logits: probabilities that are never written down.
+//
+//     p(x) = exp(z(x) / T) / sum_y exp(z(y) / T)
+//
+//   Logits            such a row
+//   LogitWeights      exp((z - pivot) / T), summed in one pass: what is drawn from without a normaliser
+//   log_sum_exp(row)  ln sum exp(z / T)
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/rows.hpp>
+#include <specsample/kernels/argmax.hpp>
+#include <specsample/kernels/draw.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// How a row that is given by value or by reference is kept inside another: owners that come by value are moved in,
+/// anything else is viewed. An owner that is only viewed is kept as `const Owner&`, which tells that it may dangle.
+template <class Given>
+using Part =
+    std::conditional_t<std::is_lvalue_reference_v<Given> &&
+                           (EigenOwner<std::remove_cvref_t<Given>> ||
+                            (ContiguousRow<std::remove_cvref_t<Given>> && !is_span<std::remove_cvref_t<Given>>)),
+                       const std::remove_cvref_t<Given>&, std::remove_cvref_t<Given>>;
+
+template <class R>
+using PartStored = std::conditional_t<std::is_reference_v<R>, row_view_t<R>, std::remove_cvref_t<R>>;
+
+template <class R, class Given>
+PartStored<R> store_part(Given&& given) {
+    if constexpr (std::is_reference_v<R>) {
+        return as_row(given);
+    } else {
+        return std::forward<Given>(given);
+    }
+}
+
+/// The largest of some numbers; -inf where there are none.
+template <class View>
+double largest(const Blocks<View>& numbers, Index first, Index count) {
+    using Value = typename Blocks<View>::Value;
+    typename Blocks<View>::Buffer buffer;
+    Value most = -std::numeric_limits<Value>::infinity();
+    for_blocks(first, count, [&](Index begin, Index n) {
+        most = std::max(
+            most,
+            Eigen::Map<const Eigen::Array<Value, Eigen::Dynamic, 1>>(numbers.read(begin, n, buffer), n).maxCoeff());
+    });
+    return static_cast<double>(most);
+}
+
+/// log2(e) / T, kept where the scalar can hold it, for 0 * inf is NaN.
+template <class Value>
+double exponent_scale(double temperature) {
+    return std::clamp(std::numbers::log2e / temperature, double{std::numeric_limits<Value>::min()},
+                      double{std::numeric_limits<Value>::max()});
+}
+
+}  // namespace detail
+
+/// The weights exp((z - pivot) / T) of logits, summed.
+///
+/// The pivot is the largest logit of the first block: a number near the largest of all, without a pass to find that. If
+/// it is so far below that the sum overflows, the pass is made again with the largest of all. At T = 0 all weight is on
+/// the largest logit, the lowest id on ties.
+///
+/// @cost   one pass, rarely three; at T = 0 the pass of an argmax
+/// @edge   logits that name no distribution (a NaN, +inf, all -inf) have no positive total
+template <class View, class Ids = detail::EveryId>
+class LogitWeights {
+    using Value = detail::Compute<typename View::Scalar>;
+    using Meaning = detail::Meaning<Value>;
+    using Entries = detail::Entries<View, Ids>;
+
+  public:
+    LogitWeights(const View& logits, double temperature, Index vocab, const Ids& ids = {})
+        : entries_(logits, ids, vocab, {}) {
+        if (temperature == 0) {
+            sum(Meaning::peak(argmax(logits)));
+            return;
+        }
+        scale_ = detail::exponent_scale<Value>(temperature);
+        const detail::Blocks numbers(logits);
+        sum_from(detail::largest(numbers, 0, std::min(detail::block_size, numbers.size())));
+        constexpr double too_large = 0x1p64;  // its inverse must be a normal number
+        if (!(total() > 0 && total() < too_large)) sum_from(detail::largest(numbers, 0, numbers.size()));
+    }
+
+    // Weights.
+    Index size() const { return sums_->size(); }
+    Index id(Index place) const { return sums_->id(place); }
+    double operator[](Index place) const { return (*sums_)[place]; }
+    double sum(Index first, Index count) const { return sums_->sum(first, count); }
+    double total() const { return sums_->total(); }
+    Index pick(double u) const { return sums_->pick(u); }
+
+    /// The same, divided by their total.
+    Meaning meaning() const { return scale_ == 0 ? entries_.meaning() : Meaning(pivot_, scale_, 1 / total()); }
+    auto probs() const {
+        Entries entries = entries_;
+        entries.mean(meaning());
+        return entries.row();
+    }
+
+    /// ln sum exp(z / T)
+    double log_sum_exp() const { return (pivot_ * scale_ + std::log2(total())) * std::numbers::ln2; }
+
+  private:
+    void sum_from(double pivot) {
+        pivot_ = is_finite(pivot) ? pivot : 0;
+        sum({pivot_, scale_, 1});
+    }
+    void sum(const Meaning& meaning) {
+        entries_.mean(meaning);
+        sums_.emplace(RowWeights(entries_.row()));
+    }
+
+    Entries entries_;
+    double scale_ = 0;
+    double pivot_ = 0;
+    std::optional<BlockSums<RowWeights<decltype(std::declval<const Entries&>().row())>>> sums_;
+};
+
+/// A row of logits at a temperature, which is a row of probabilities wherever one is asked for.
+///
+///     verify(tokens, laws, logits_of(rows, 0.8), rule, coins, limits, workspace);
+///     auto model = [&](std::span<const Token> prefix) { return Logits(run(prefix), 0.8); };
+///
+/// @tparam R   the logits: an owner (moved in), a view, or `const Owner&` for an owner that was only viewed, which a
+///             callable must not return
+template <class R>
+class Logits {
+    using Stored = detail::PartStored<R>;
+    using View = row_view_t<Stored>;
+    using Value = detail::Compute<typename View::Scalar>;
+
+  public:
+    static constexpr bool borrows = std::is_reference_v<R> || detail::EigenView<Stored> || detail::is_span<Stored>;
+    static constexpr bool outlives_its_making =
+        !std::is_reference_v<R> && (borrows || detail::EigenOwner<Stored> || ContiguousRow<Stored>);
+    using Kept = Logits<Eigen::Array<typename View::Scalar, Eigen::Dynamic, 1>>;
+
+    Logits() = default;
+
+    /// @param row           [vocab] logits; -inf is probability 0
+    /// @param temperature   >= 0; 0 is the argmax, lowest id on ties
+    /// @param log_sum_exp   ln sum exp(row / temperature), where it is known; found when it is needed otherwise
+    /// @throws              std::invalid_argument for a negative or non-finite temperature
+    template <class Given>
+        requires(!std::same_as<std::remove_cvref_t<Given>, Logits>)
+    explicit Logits(Given&& row, double temperature = 1, std::optional<double> log_sum_exp = {})
+        : row_(detail::store_part<R>(std::forward<Given>(row))), temperature_(temperature), known_(log_sum_exp) {
+        detail::require(is_finite(temperature) && temperature >= 0, "Logits", "temperature", temperature,
+                        "a finite number >= 0");
+    }
+
+    Index size() const { return row_size(row_); }
+    double temperature() const { return temperature_; }
+    auto numbers() const { return as_row(row_); }
+
+    /// The probabilities, as an expression. They are no distribution where the logits name none.
+    /// @cost   a pass where the normaliser is not known
+    auto probs() const { return detail::Entries(numbers(), detail::EveryId{}, size(), meaning()).row(); }
+
+    /// What is drawn from: one pass, after which the normaliser is known.
+    auto weights() const { return LogitWeights<View>(numbers(), temperature_, size()); }
+
+    Index argmax() const { return specsample::argmax(numbers()); }
+
+    detail::Meaning<Value> meaning() const {
+        if (!known_ || temperature_ == 0) return weights().meaning();
+        const double scale = detail::exponent_scale<Value>(temperature_);
+        const double pivot = static_cast<double>(static_cast<Value>(*known_ * temperature_));
+        return {pivot, scale, std::exp2((pivot / temperature_ - *known_) * std::numbers::log2e)};
+    }
+
+    void keep_in(Kept& kept) const {
+        kept.row_ = numbers();
+        kept.temperature_ = temperature_;
+        kept.known_ = known_;
+    }
+
+  private:
+    template <class>
+    friend class Logits;
+
+    Stored row_;
+    double temperature_ = 1;
+    std::optional<double> known_{};
+};
+
+template <class Given, class... Rest>
+Logits(Given&&, Rest...) -> Logits<detail::Part<Given>>;
+
+/// ln sum_x exp(z(x)): -inf where all are masked, NaN for a row that names no distribution.
+/// @cost   one pass
+template <Row R>
+double log_sum_exp(const R& logits) {
+    return Logits(logits).weights().log_sum_exp();
+}
+
+/// What a row is drawn from: the row itself, or the weights of its logits, which need no normaliser.
+template <Row R>
+auto row_weights(const R& row) {
+    if constexpr (requires { row.weights(); }) {
+        return row.weights();
+    } else {
+        return RowWeights(as_row(row));
+    }
+}
+
+/// The probabilities of a row whose weights were summed by a draw.
+template <Row R, Weights W>
+row_view_t<R> probs_of(const R& row, const W& weights) {
+    if constexpr (requires { weights.probs(); }) {
+        return weights.probs();
+    } else {
+        return as_row(row);
+    }
+}
+
+namespace detail {
+
+/// Rows of logits by position, each at the same temperature: over a source that exists, or one that computes.
+template <class Source>
+class LogitRows {
+  public:
+    LogitRows(Source&& source, double temperature) : source_(std::forward<Source>(source)), temperature_(temperature) {}
+
+    auto operator[](std::size_t i) const
+        requires(is_supplied<Source>)
+    {
+        return Logits(element(source_, static_cast<Index>(i)), temperature_);
+    }
+    auto operator()(Index i)
+        requires(!is_supplied<Source>)
+    {
+        return Logits(element(source_, i), temperature_);
+    }
+    std::size_t size() const
+        requires requires(const Source& source) { element_count(source).has_value(); } && is_supplied<Source>
+    {
+        return static_cast<std::size_t>(*element_count(source_));
+    }
+
+  private:
+    Source source_;
+    double temperature_;
+};
+
+}  // namespace detail
+
+/// Rows of logits for verify: a matrix, anything indexed [i], or a callable of i. What has a name is borrowed.
+template <class Source>
+auto logits_of(Source&& source, double temperature = 1) {
+    return detail::LogitRows<Source>(std::forward<Source>(source), temperature);
+}
+
+}  // namespace specsample

@@ -2,36 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 #include <limits>
-#include <type_traits>
 
-#include <specsample/core/number.hpp>
 #include <specsample/kernels/entries.hpp>
+#include <specsample/kernels/nan.hpp>
 
 namespace specsample {
-
-namespace detail {
-
-/// Is one of `count` numbers NaN? Told by their bits, many at a time.
-template <class Value>
-bool has_nan(const Value* numbers, Index count) {
-    using Bits = std::conditional_t<sizeof(Value) == 4, std::int32_t, std::int64_t>;
-    constexpr Bits magnitude = std::numeric_limits<Bits>::max();
-    constexpr auto infinity = std::bit_cast<Bits>(std::numeric_limits<Value>::infinity());
-    constexpr std::size_t width = 64;
-    Bits most[width] = {};
-    const auto size = static_cast<std::size_t>(count);
-    for (std::size_t i = 0; i + width <= size; i += width)
-        for (std::size_t lane = 0; lane < width; ++lane)
-            most[lane] = std::max(most[lane], std::bit_cast<Bits>(numbers[i + lane]) & magnitude);
-    for (std::size_t i = size - size % width; i < size; ++i)
-        most[0] = std::max(most[0], std::bit_cast<Bits>(numbers[i]) & magnitude);
-    return *std::max_element(most, most + width) > infinity;
-}
-
-}  // namespace detail
 
 /// The id of the largest entry, the lowest one on ties. One rule for drafts, targets and plain decoding: greedy texts
 /// can only agree if their ties do. A row of logits is compared as it is.
@@ -50,11 +26,11 @@ Index argmax(const R& row) {
         Value largest = -std::numeric_limits<Value>::infinity();
         detail::for_blocks(0, blocks.size(), [&](Index first, Index count) {
             const Value* numbers = blocks.read(first, count, buffer);
+            const Value most = detail::block_max(count, numbers);
             ordered = ordered && !detail::has_nan(numbers, count);
-            const Value most = Eigen::Map<const Eigen::Array<Value, Eigen::Dynamic, 1>>(numbers, count).maxCoeff();
             if (!ordered || !(most > largest)) return;
             largest = most;
-            best = first + (std::find(numbers, numbers + count, most) - numbers);
+            best = first + (std::find(numbers, numbers + count, largest) - numbers);
         });
         return ordered && best >= 0 ? blocks.id(best) : -1;
     }

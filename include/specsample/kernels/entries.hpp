@@ -26,9 +26,7 @@ class Meaning {
 
     /// A logit x: factor * 2^((x - pivot) * scale).
     Meaning(double pivot, double scale, double factor)
-        : kind_(Kind::logit),
-          factor_(factor),
-          power_(static_cast<Value>(pivot), static_cast<Value>(scale), static_cast<Value>(factor)) {}
+        : kind_(Kind::logit), factor_(factor), pivot_(static_cast<Value>(pivot)), scale_(static_cast<Value>(scale)) {}
 
     /// All weight on one place, -1 for none.
     static Meaning peak(Index place) {
@@ -44,7 +42,7 @@ class Meaning {
     bool is_bad() const { return kind_ == Kind::peak ? peak_ < 0 : kind_ == Kind::logit && !is_positive(factor_); }
 
     Value weight(Value x, Index place) const {
-        if (kind_ == Kind::logit) return power_(x);
+        if (kind_ == Kind::logit) return power()(x);
         return kind_ == Kind::probability ? x : static_cast<Value>(place == peak_ ? 1 : 0);
     }
 
@@ -53,7 +51,9 @@ class Meaning {
         if (kind_ == Kind::probability) return numbers;
         Eigen::Map<Eigen::Array<Value, Eigen::Dynamic, 1>> out(buffer, count);
         if (kind_ == Kind::logit) {
-            out = Eigen::Map<const Eigen::Array<Value, Eigen::Dynamic, 1>>(numbers, count).unaryExpr(power_);
+            const ScaledExp2<Value> power = this->power();
+            out =
+                Eigen::Map<const Eigen::Array<Value, Eigen::Dynamic, 1>>(numbers, count).unaryExpr(ByReference(power));
         } else {
             out.setZero();
             if (peak_ >= first && peak_ < first + count) out[peak_ - first] = 1;
@@ -64,10 +64,14 @@ class Meaning {
   private:
     enum class Kind { probability, logit, peak };
 
+    // Made anew for every block: it is larger than what it is made from, and a row is copied more often.
+    ScaledExp2<Value> power() const { return ScaledExp2<Value>(pivot_, scale_, static_cast<Value>(factor_)); }
+
     Kind kind_ = Kind::probability;
     double factor_ = 1;
     Index peak_ = -1;
-    ScaledExp2<Value> power_{0, 1};
+    Value pivot_ = 0;
+    Value scale_ = 1;
 };
 
 /// Every id, in order.
@@ -195,6 +199,7 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     const Ids& ids() const { return entries_.ids(); }
 
     const Value* read(Index first, Index count, Buffer& buffer) const {
+        if (!entries_.meaning().is_probability()) numbers_.expect(first + count);
         return entries_.meaning().weights(numbers_.read(first, count, buffer), first, count, buffer.data());
     }
 

@@ -1,0 +1,43 @@
+// Is there a NaN among these numbers? Told by their bits, many at a time: -ffast-math lets a compiler drop every other
+// test.
+#pragma once
+
+#include <limits>
+
+#include <specsample/core/number.hpp>
+#include <specsample/kernels/block.hpp>
+
+namespace specsample::detail {
+
+/// NaN for a NaN, 0 for any other number: what can be summed.
+struct NanMark {
+    template <class Value>
+    EIGEN_ALWAYS_INLINE Value operator()(const Value& x) const {
+        return is_nan(static_cast<double>(x)) ? std::numeric_limits<Value>::quiet_NaN() : Value{0};
+    }
+
+    template <class Packet>
+    EIGEN_ALWAYS_INLINE Packet packetOp(const Packet& x) const {
+        using namespace Eigen::internal;
+        using Integers = typename unpacket_traits<Packet>::integer_packet;
+        const Integers magnitude = pand(preinterpret<Integers>(x), pset1<Integers>(0x7fff'ffff));
+        return preinterpret<Packet>(parithmetic_shift_right<31>(psub(pset1<Integers>(0x7f80'0000), magnitude)));
+    }
+};
+
+/// Is one of `count` numbers NaN?
+/// @cost one pass
+template <class Value>
+bool has_nan(const Value* numbers, Index count) {
+    const auto mark = [](const auto& x) { return x.unaryExpr(NanMark{}); };
+    Value marks = 0;
+    for_blocks(0, count, [&](Index first, Index n) { marks += block_sum<Value>(n, mark, numbers + first); });
+    return is_nan(static_cast<double>(marks));
+}
+
+}  // namespace specsample::detail
+
+template <>
+struct Eigen::internal::functor_traits<specsample::detail::NanMark> {
+    enum { Cost = 4, PacketAccess = Eigen::internal::packet_traits<float>::size > 1 };
+};

@@ -4,6 +4,7 @@
 #include <specsample/core/config.hpp>    // IWYU pragma: export
 #include <specsample/core/contract.hpp>  // IWYU pragma: export
 #include <specsample/core/fault.hpp>     // IWYU pragma: export
+#include <specsample/core/memory.hpp>    // IWYU pragma: export
 #include <specsample/core/number.hpp>    // IWYU pragma: export
 #include <specsample/core/row.hpp>       // IWYU pragma: export
 #include <specsample/core/rows.hpp>      // IWYU pragma: export

@@ -1,14 +1,18 @@
 // Floor 1: rows to numbers, weights and a coin to a token. All the SIMD.
 #pragma once
 
-#include <specsample/kernels/argmax.hpp>   // IWYU pragma: export
-#include <specsample/kernels/draw.hpp>     // IWYU pragma: export
-#include <specsample/kernels/inspect.hpp>  // IWYU pragma: export
-#include <specsample/kernels/logits.hpp>   // IWYU pragma: export
-#include <specsample/kernels/overlap.hpp>  // IWYU pragma: export
-#include <specsample/kernels/owed.hpp>     // IWYU pragma: export
-#include <specsample/kernels/race.hpp>     // IWYU pragma: export
-#include <specsample/kernels/softmax.hpp>  // IWYU pragma: export
-#include <specsample/kernels/sparse.hpp>   // IWYU pragma: export
-#include <specsample/kernels/top.hpp>      // IWYU pragma: export
-#include <specsample/kernels/weights.hpp>  // IWYU pragma: export
+#include <specsample/kernels/argmax.hpp>          // IWYU pragma: export
+#include <specsample/kernels/draw.hpp>            // IWYU pragma: export
+#include <specsample/kernels/inspect.hpp>         // IWYU pragma: export
+#include <specsample/kernels/logits.hpp>          // IWYU pragma: export
+#include <specsample/kernels/overlap.hpp>         // IWYU pragma: export
+#include <specsample/kernels/owed.hpp>            // IWYU pragma: export
+#include <specsample/kernels/race.hpp>            // IWYU pragma: export
+#include <specsample/kernels/select_above.hpp>    // IWYU pragma: export
+#include <specsample/kernels/select_mass.hpp>     // IWYU pragma: export
+#include <specsample/kernels/select_top.hpp>      // IWYU pragma: export
+#include <specsample/kernels/select_typical.hpp>  // IWYU pragma: export
+#include <specsample/kernels/softmax.hpp>         // IWYU pragma: export
+#include <specsample/kernels/sparse.hpp>          // IWYU pragma: export
+#include <specsample/kernels/top.hpp>             // IWYU pragma: export
+#include <specsample/kernels/weights.hpp>         // IWYU pragma: export

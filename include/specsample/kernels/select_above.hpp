@@ -1,0 +1,107 @@
+// Positions of a row whose values are large enough: min-p, and where top-k and top-p begin.
+//
+// A row is read once, for the largest value of every tile. Only tiles whose largest value belongs are looked at again,
+// entry by entry, so that a threshold which little passes costs little more than the reading. Positions come out
+// ascending without a sort.
+//
+// A row with a NaN in it gives positions in bounds, each at most once; it is not said which.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include <specsample/kernels/block.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// Entries per tile: with 256 its largest value costs nothing beside the reading of cold memory, with 64 half as much
+/// again.
+inline constexpr Index tile_size = 256;
+
+/// Entries that are looked at one by one or not at all.
+inline constexpr Index patch_size = 64;
+
+inline Index tile_count(Index size) { return (size + tile_size - 1) / tile_size; }
+
+/// The largest of up to `size` values; a fixed count where there are as many.
+template <int size, std::floating_point Value>
+EIGEN_ALWAYS_INLINE Value largest_of(const Value* values, Index count) {
+    if (count < size) return Column<Value>(values, count).maxCoeff();
+    return Eigen::Map<const Eigen::Array<Value, size, 1>>(values).maxCoeff();
+}
+
+/// The largest value of one tile.
+template <std::floating_point Value>
+Value tile_maximum(std::span<const Value> row, Index tile) {
+    const Index first = tile * tile_size;
+    return largest_of<tile_size>(row.data() + first, static_cast<Index>(row.size()) - first);
+}
+
+/// The largest values of all tiles.
+template <std::floating_point Value>
+void tile_maxima(std::span<const Value> row, std::vector<Value>& maxima) {
+    const Index tiles = tile_count(static_cast<Index>(row.size()));
+    maxima.resize(static_cast<std::size_t>(tiles));
+    for (Index tile = 0; tile < tiles; ++tile) maxima.data()[tile] = tile_maximum(row, tile);
+}
+
+/// The positions of [first, end) that belong, from `ids` on. Each is written there, and stays if it belongs: a branch
+/// would be guessed wrong where half of them do.
+/// @returns how many stay
+template <std::floating_point Value, std::predicate<Value> Belongs>
+Index collect_patch(const Value* values, Index first, Index end, const Belongs& belongs, Token* ids) {
+    Index found = 0;
+    for (Index i = first; i < end; ++i) {
+        ids[found] = static_cast<Token>(i);
+        found += belongs(values[i]) ? 1 : 0;
+    }
+    return found;
+}
+
+/// The positions of a row that belong, ascending, at the front of `ids`, which grows where it is too short.
+///
+/// @param maximum   from a tile to its largest value
+/// @param belongs   from a value to whether it does; a larger one does wherever a smaller one does
+/// @returns         how many there are
+template <std::floating_point Value, class Maximum, std::predicate<Value> Belongs>
+Index collect(std::span<const Value> row, const Maximum& maximum, const Belongs& belongs, std::vector<Token>& ids) {
+    const auto size = static_cast<Index>(row.size());
+    Index found = 0;
+    for (Index tile = 0; tile < tile_count(size); ++tile) {
+        if (!belongs(maximum(tile))) continue;
+        const auto room = static_cast<std::size_t>(found + tile_size);
+        if (ids.size() < room) ids.resize(2 * room);
+        const Index end = std::min((tile + 1) * tile_size, size);
+        for (Index first = tile * tile_size; first < end; first += patch_size) {
+            const Index count = std::min(patch_size, end - first);
+            if (!belongs(largest_of<patch_size>(row.data() + first, count))) continue;
+            found += collect_patch(row.data(), first, first + count, belongs, ids.data() + found);
+        }
+    }
+    return found;
+}
+
+/// The positions of a row that belong, ascending, as the whole of `kept`.
+template <std::floating_point Value, std::predicate<Value> Belongs>
+void select_if(std::span<const Value> row, const Belongs& belongs, std::vector<Token>& kept) {
+    const Index found = collect(
+        row, [&](Index tile) { return tile_maximum(row, tile); }, belongs, kept);
+    kept.resize(static_cast<std::size_t>(found));
+}
+
+}  // namespace detail
+
+/// The positions with values >= threshold, ascending.
+///
+/// @cost one pass, and a second look at where one is found; no allocation once `kept` has met its longest answer
+template <std::floating_point Value>
+void select_at_least(std::span<const Value> row, std::type_identity_t<Value> threshold, std::vector<Token>& kept) {
+    detail::select_if(
+        row, [=](Value x) { return x >= threshold; }, kept);
+}
+
+}  // namespace specsample

@@ -1,0 +1,190 @@
+// Where the largest values end that together weigh enough: what top-k and top-p have in common.
+//
+// Top-k weighs every value 1 and wants k, top-p weighs it by itself and wants a share of the total. Nothing is sorted
+// but the last hundred values: the bits of a float, read as an integer, are in the order of the values, so a
+// histogram over their leading bits says in which bin the end is, another one over the next bits where in that bin.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include <specsample/kernels/select_above.hpp>
+
+namespace specsample {
+
+/// Memory that selections reuse from row to row: they do not allocate once it has met the longest row.
+template <std::floating_point Value>
+struct SelectionScratch {
+    std::vector<Value> maxima;   ///< of tiles
+    std::vector<Token> ids;      ///< candidates, ascending
+    std::vector<Value> values;   ///< of candidates, in any order
+    std::vector<double> masses;  ///< of bins
+};
+
+namespace detail {
+
+/// `x` as an unsigned integer, in the order of the values; one for 0 and -0. A NaN has its place, too: what sorts must
+/// be given, which run out of bounds over a NaN.
+template <std::floating_point Value>
+constexpr auto ordered_bits(Value x) {
+    using Signed = std::conditional_t<sizeof(Value) == 4, std::int32_t, std::int64_t>;
+    using Unsigned = std::make_unsigned_t<Signed>;
+    constexpr Signed lowest = std::numeric_limits<Signed>::min();
+    const auto bits = std::bit_cast<Signed>(x);
+    const Signed ordered = bits < 0 ? lowest - bits : bits;
+    return static_cast<Unsigned>(ordered) ^ static_cast<Unsigned>(lowest);
+}
+
+/// The order from the largest value to the smallest.
+struct Descending {
+    template <std::floating_point Value>
+    constexpr bool operator()(Value a, Value b) const {
+        return ordered_bits(a) > ordered_bits(b);
+    }
+};
+
+/// Bits per histogram: of a float the sign, the exponent and three more. 4096 sums stay in the L1 cache.
+inline constexpr int digit_bits = 12;
+
+/// Values that are sorted rather than counted.
+inline constexpr std::size_t sorted_at_once = 128;
+
+/// Some bits of a value, those from `shift` on.
+struct Digit {
+    int shift;
+    int width;
+
+    template <std::floating_point Value>
+    std::size_t operator()(Value x) const {
+        return static_cast<std::size_t>(ordered_bits(x) >> shift) & ((std::size_t{1} << width) - 1);
+    }
+};
+
+/// A bin, and what all above it weigh.
+struct Bin {
+    std::size_t digit = 0;
+    double above = 0;
+};
+
+/// The bin in which a running sum from the top, started at `above`, reaches the target; the lowest one with mass if
+/// none does, so that a target that rounding has put out of reach takes everything.
+inline Bin bin_of(const std::vector<double>& masses, double above, double target) {
+    Bin bin{0, above};
+    for (std::size_t digit = masses.size(); digit-- > 0;) {
+        if (masses[digit] == 0) continue;
+        bin = {digit, above};
+        above += masses[digit];
+        if (above >= target) break;
+    }
+    return bin;
+}
+
+/// The values of one bin, moved to the front.
+template <std::floating_point Value>
+std::span<Value> narrowed(std::span<Value> values, const Digit& digit, std::size_t bin) {
+    std::size_t count = 0;
+    for (const Value x : values) {
+        values[count] = x;
+        count += digit(x) == bin ? 1 : 0;
+    }
+    return values.first(count);
+}
+
+/// Is there nothing to tell apart? There is a row of equal weights, and there are bins of one value.
+template <std::floating_point Value>
+bool all_equal(std::span<const Value> values) {
+    const Column<Value> column(values.data(), std::ssize(values));
+    return column.minCoeff() == column.maxCoeff();
+}
+
+/// Where a selection ends: everything above `least` is in it, and the first `ties` of what equals it.
+template <std::floating_point Value>
+struct Cut {
+    Value least;
+    Index ties;
+};
+
+/// Where a sort of the values, the largest first, would have to be cut off for its front to weigh `target`: the first
+/// such place, and behind everything if there is none. `values` is used up.
+///
+/// @param mass   from a value to what it weighs, >= 0
+/// @pre          there are values
+/// @cost         O(values): no more than six histograms
+template <std::floating_point Value, class Mass>
+Cut<Value> cut_at(std::span<Value> values, double target, const Mass& mass, std::vector<double>& masses) {
+    double above = 0;
+    int shift = 8 * int{sizeof(Value)};
+    while (values.size() > sorted_at_once && shift > 0 && !all_equal<Value>(values)) {
+        const int width = std::min(digit_bits, shift);
+        const Digit digit{shift -= width, width};
+        masses.assign(std::size_t{1} << width, 0);
+        for (const Value x : values) masses[digit(x)] += mass(x);
+        const Bin bin = bin_of(masses, above, target);
+        above = bin.above;
+        values = narrowed(values, digit, bin.digit);
+    }
+    if (values.size() <= sorted_at_once) std::sort(values.begin(), values.end(), Descending{});  // else all are equal
+    std::size_t needed = 0;
+    do above += mass(values[needed++]);
+    while (needed < values.size() && above < target);
+    const Value least = values[needed - 1];
+    return {least, static_cast<Index>(std::ranges::count(values.first(needed), least))};
+}
+
+/// The positions of a row that belong, from the maxima of its tiles in `scratch`.
+template <std::floating_point Value, std::predicate<Value> Belongs>
+std::span<Token> candidates(std::span<const Value> row, const Belongs& belongs, SelectionScratch<Value>& scratch) {
+    const auto maximum = [&](Index tile) { return scratch.maxima.data()[tile]; };
+    const Index found = collect(row, maximum, belongs, scratch.ids);
+    return {scratch.ids.data(), static_cast<std::size_t>(found)};
+}
+
+/// The values of candidates, copied: for cut_at to use up.
+template <std::floating_point Value>
+std::span<Value> values_of(std::span<const Token> ids, std::span<const Value> row, std::vector<Value>& values) {
+    if (values.size() < ids.size()) values.resize(ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) values[i] = row.data()[ids[i]];
+    return {values.data(), ids.size()};
+}
+
+/// Every so manieth value is in a sample: no power of two, which a row's layout might know of.
+inline constexpr std::size_t sample_stride = 17;
+
+/// Values of a sample at least.
+inline constexpr std::size_t least_sample = 256;
+
+/// A sample of a row, in `values`; empty if the row is too short for a guess. Guesses are checked: a row that misleads
+/// a sample costs time only.
+template <std::floating_point Value>
+std::span<Value> sample_of(std::span<const Value> row, std::vector<Value>& values) {
+    const std::size_t count = row.size() / sample_stride;
+    if (count < least_sample) return {};
+    if (values.size() < count) values.resize(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = row[i * sample_stride];
+    return {values.data(), count};
+}
+
+/// The candidates inside the cut. `ids` is used up.
+template <std::floating_point Value>
+void keep(std::span<const Value> row, std::span<Token> ids, Cut<Value> cut, std::vector<Token>& kept) {
+    std::size_t count = 0;
+    for (const Token id : ids) {
+        const Value x = row.data()[id];
+        ids[count] = id;
+        count += x > cut.least ? 1 : 0;
+        if (x == cut.least && cut.ties > 0) {
+            ids[count++] = id;
+            --cut.ties;
+        }
+    }
+    kept.assign(ids.data(), ids.data() + count);
+}
+
+}  // namespace detail
+}  // namespace specsample

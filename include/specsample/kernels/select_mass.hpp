@@ -1,0 +1,89 @@
+// The fewest largest weights that sum to a share of the total, as positions: the nucleus of top-p.
+//
+// Holtzman et al.: "The curious case of neural text degeneration", ICLR 2020 (arXiv:1904.09751), section 3.1.
+//
+// A guess at where the nucleus ends leaves candidates; if they weigh enough the nucleus is among them, whatever the
+// guess was worth. Of a peaked row the guess is a thousandth of the largest weight, of a flat one the end of the
+// nucleus of a sample.
+#pragma once
+
+#include <specsample/kernels/select_cut.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// What a value weighs in a nucleus.
+inline constexpr auto own_mass = [](auto x) { return static_cast<double>(x); };
+
+/// The sum of values, in double.
+template <std::floating_point Value>
+double sum_of(std::span<const Value> values) {
+    const auto wide = [](const auto& x) { return x.template cast<double>(); };
+    return block_sum<double>(static_cast<Index>(values.size()), wide, values.data());
+}
+
+/// A guess at the smallest weight of the nucleus, rather too low; 0 if the row is too short for one.
+///
+/// It is made from below, over the light weights that the nucleus leaves out: there are many of them, while the
+/// sample's share of the heavy ones is a matter of luck.
+template <std::floating_point Value>
+Value sampled_cut(std::span<const Value> row, double left_out, SelectionScratch<Value>& scratch) {
+    const std::span<Value> sample = sample_of(row, scratch.values);
+    if (sample.empty()) return 0;
+    const double share = static_cast<double>(sample.size()) / static_cast<double>(row.size());
+    const double target = sum_of(std::span<const Value>(sample)) - .9 * share * left_out;
+    return cut_at(sample, target, own_mass, scratch.masses).least;
+}
+
+/// Keep the nucleus if all of it belongs.
+/// @returns whether it does: whether what belongs weighs enough
+template <std::floating_point Value, std::predicate<Value> Belongs>
+bool select_mass_if(std::span<const Value> row, const Belongs& belongs, double target, std::vector<Token>& kept,
+                    SelectionScratch<Value>& scratch) {
+    const std::span<Token> ids = candidates(row, belongs, scratch);
+    const std::span<Value> values = values_of<Value>(ids, row, scratch.values);
+    if (ids.empty() || !(sum_of(std::span<const Value>(values)) >= target)) return false;
+    keep(row, ids, cut_at(values, target, own_mass, scratch.masses), kept);
+    return true;
+}
+
+/// Is half of the tiles, or more, without any weight that reaches the cut?
+template <std::floating_point Value>
+bool leaves_half(const std::vector<Value>& maxima, Value cut) {
+    const auto left = std::ranges::count_if(maxima, [=](Value x) { return x >= cut; });
+    return 2 * left <= std::ssize(maxima);
+}
+
+}  // namespace detail
+
+/// The nucleus: the positions, ascending, of the fewest largest weights whose sum reaches fraction * total; the one
+/// that reaches it included, the lowest position first on ties. At least one where a weight is positive, never one of
+/// weight 0; everything positive if fraction >= 1, or if the sum does not get there.
+///
+/// Sums are in double, and those of equal leading bits first: they are exact for float weights. Where all sums are
+/// exact the set is that of a full sort. Elsewhere it may differ from it only if the target is within size * 2^-53 of
+/// the sum of some of the largest weights, relative to the total; so may the full sort's from the exact one.
+///
+/// @param total   the sum of all weights, which need not be 1
+/// @pre           weights are >= 0
+/// @cost          one pass and a little for a peaked row; for a flat one a second pass, entry by entry, and four over
+///                the nucleus; O(size) always, no allocation once warm
+template <std::floating_point Value>
+void select_mass(std::span<const Value> row, double total, double fraction, std::vector<Token>& kept,
+                 SelectionScratch<Value>& scratch) {
+    const auto positive = [](Value x) { return x > 0; };
+    if (!(fraction < 1) || row.empty()) return detail::select_if(row, positive, kept);
+    const double target = fraction * total;
+    const auto found_in = [&](const auto& belongs) {
+        return detail::select_mass_if(row, belongs, target, kept, scratch);
+    };
+    detail::tile_maxima(row, scratch.maxima);
+    const detail::Column<Value> maxima(scratch.maxima.data(), std::ssize(scratch.maxima));
+    const Value high = maxima.maxCoeff() / 1024;
+    if (high > 0 && detail::leaves_half(scratch.maxima, high) && found_in([=](Value x) { return x >= high; })) return;
+    const Value low = detail::sampled_cut(row, total - target, scratch);
+    if (low > 0 && found_in([=](Value x) { return x >= low; })) return;
+    if (!found_in(positive)) detail::select_if(row, positive, kept);
+}
+
+}  // namespace specsample

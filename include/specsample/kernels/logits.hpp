@@ -156,10 +156,15 @@ class Logits {
     /// @throws              std::invalid_argument for a negative or non-finite temperature
     template <class Given>
         requires(!std::same_as<std::remove_cvref_t<Given>, Logits>)
-    explicit Logits(Given&& row, double temperature = 1, std::optional<double> log_sum_exp = {})
-        : row_(detail::store_part<R>(std::forward<Given>(row))), temperature_(temperature), known_(log_sum_exp) {
+    explicit Logits(Given&& row, double temperature = 1)
+        : row_(detail::store_part<R>(std::forward<Given>(row))), temperature_(temperature) {
         detail::require(is_finite(temperature) && temperature >= 0, "Logits", "temperature", temperature,
                         "a finite number >= 0");
+    }
+    template <class Given>
+    Logits(Given&& row, double temperature, double log_sum_exp) : Logits(std::forward<Given>(row), temperature) {
+        is_known_ = true;
+        log_sum_exp_ = log_sum_exp;
     }
 
     Index size() const { return row_size(row_); }
@@ -176,16 +181,17 @@ class Logits {
     Index argmax() const { return specsample::argmax(numbers()); }
 
     detail::Meaning<Value> meaning() const {
-        if (!known_ || temperature_ == 0) return weights().meaning();
+        if (!is_known_ || temperature_ == 0) return weights().meaning();
         const double scale = detail::exponent_scale<Value>(temperature_);
-        const double pivot = static_cast<double>(static_cast<Value>(*known_ * temperature_));
-        return {pivot, scale, std::exp2((pivot / temperature_ - *known_) * std::numbers::log2e)};
+        const double pivot = static_cast<double>(static_cast<Value>(log_sum_exp_ * temperature_));
+        return {pivot, scale, std::exp2((pivot / temperature_ - log_sum_exp_) * std::numbers::log2e)};
     }
 
     void keep_in(Kept& kept) const {
         kept.row_ = numbers();
         kept.temperature_ = temperature_;
-        kept.known_ = known_;
+        kept.is_known_ = is_known_;
+        kept.log_sum_exp_ = log_sum_exp_;
     }
 
   private:
@@ -194,7 +200,8 @@ class Logits {
 
     Stored row_;
     double temperature_ = 1;
-    std::optional<double> known_{};
+    bool is_known_ = false;
+    double log_sum_exp_ = 0;
 };
 
 template <class Given, class... Rest>

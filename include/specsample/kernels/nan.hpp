@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <type_traits>
 
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/block.hpp>
@@ -10,8 +11,8 @@
 namespace specsample::detail {
 
 /// NaN for a NaN, 0 for any other number: what can be summed.
+template <class Value>
 struct NanMark {
-    template <class Value>
     EIGEN_ALWAYS_INLINE Value operator()(const Value& x) const {
         return is_nan(static_cast<double>(x)) ? std::numeric_limits<Value>::quiet_NaN() : Value{0};
     }
@@ -29,7 +30,7 @@ struct NanMark {
 /// @cost one pass
 template <class Value>
 bool has_nan(const Value* numbers, Index count) {
-    const auto mark = [](const auto& x) { return x.unaryExpr(NanMark{}); };
+    const auto mark = [](const auto& x) { return x.unaryExpr(NanMark<Value>{}); };
     Value marks = 0;
     for_blocks(0, count, [&](Index first, Index n) { marks += block_sum<Value>(n, mark, numbers + first); });
     return is_nan(static_cast<double>(marks));
@@ -37,7 +38,7 @@ bool has_nan(const Value* numbers, Index count) {
 
 }  // namespace specsample::detail
 
-template <>
-struct Eigen::internal::functor_traits<specsample::detail::NanMark> {
-    enum { Cost = 4, PacketAccess = Eigen::internal::packet_traits<float>::size > 1 };
+template <class Value>
+struct Eigen::internal::functor_traits<specsample::detail::NanMark<Value>> {
+    enum { Cost = 4, PacketAccess = std::is_same_v<Value, float> && packet_traits<float>::size > 1 };
 };

@@ -1,11 +1,9 @@
-// Logits to probabilities.
+// Logits to probabilities that are written down. Logits{row, temperature} does without.
 #pragma once
 
-#include <specsample/core/contract.hpp>
-#include <specsample/core/number.hpp>
-#include <specsample/kernels/argmax.hpp>
-#include <specsample/kernels/exponential.hpp>
-#include <specsample/kernels/weights.hpp>
+#include <algorithm>
+
+#include <specsample/kernels/logits.hpp>
 
 namespace specsample {
 
@@ -20,20 +18,17 @@ namespace specsample {
 /// @edge               logits that name no distribution (all -inf, a NaN; +inf at T > 0) give a row that is none
 /// either,
 ///                     which the sampler reports as a fault; an empty row gives an empty row
-/// @cost               three passes and the row's allocation
+/// @cost               two passes and the row's allocation
 template <Row R>
 auto softmax(const R& logits, double temperature = 1) {
-    detail::require(is_finite(temperature) && temperature >= 0, "softmax", "temperature", temperature,
-                    "a finite number >= 0");
-    using Value = detail::Compute<row_scalar_t<R>>;
-    const auto view = as_row(logits);
-    if (temperature == 0) return one_hot<Value>(view.size(), argmax(view));
-    Eigen::Matrix<Value, Eigen::Dynamic, 1> probs = view.template cast<Value>().matrix();
-    if (probs.size() == 0) return probs;
-    probs.array() -= probs.maxCoeff();
-    detail::exp_relative(probs.array(), 1 / temperature);
-    probs *= static_cast<Value>(1 / RowWeights(as_row(probs)).sum(0, probs.size()));
-    return probs;
+    const auto probs = Logits(logits, temperature).probs();
+    const detail::Blocks blocks(probs);
+    typename decltype(blocks)::Buffer buffer;
+    Eigen::Matrix<typename decltype(blocks)::Value, Eigen::Dynamic, 1> row(probs.size());
+    detail::for_blocks(0, probs.size(), [&](Index first, Index count) {
+        std::copy_n(blocks.read(first, count, buffer), count, row.data() + first);
+    });
+    return row;
 }
 
 }  // namespace specsample

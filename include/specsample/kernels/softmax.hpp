@@ -21,6 +21,8 @@ namespace specsample {
 /// @cost               two passes and the row's allocation
 template <Row R>
 auto softmax(const R& logits, double temperature = 1) {
+    detail::require(is_finite(temperature) && temperature >= 0, "softmax", "temperature", temperature,
+                    "a finite number >= 0");
     const auto probs = Logits(logits, temperature).probs();
     const detail::Blocks blocks(probs);
     typename decltype(blocks)::Buffer buffer;

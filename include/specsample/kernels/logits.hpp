@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <specsample/concepts.hpp>
 #include <specsample/core/contract.hpp>
 #include <specsample/core/rows.hpp>
 #include <specsample/kernels/argmax.hpp>
@@ -69,8 +70,8 @@ double exponent_scale(double temperature) {
 /// The weights exp((z - pivot) / T) of logits, summed.
 ///
 /// The pivot is the largest logit of the first block: a number near the largest of all, without a pass to find that. If
-/// it is so far below that the sum overflows, the pass is made again with the largest of all. At T = 0 all weight is on
-/// the largest logit, the lowest id on ties.
+/// it is so far off that the sum overflows or says nothing, the pass is made again with the largest of all. At T = 0
+/// all weight is on the largest logit, the lowest id on ties.
 ///
 /// @cost   one pass, rarely three; at T = 0 the pass of an argmax
 /// @edge   logits that name no distribution (a NaN, +inf, all -inf) have no positive total
@@ -90,8 +91,9 @@ class LogitWeights {
         scale_ = detail::exponent_scale<Value>(temperature);
         const detail::Blocks numbers(logits);
         sum_from(detail::largest(numbers, 0, std::min(detail::block_size, numbers.size())));
+        // The pivot itself weighs 1, unless the first block is all masked: then what the others have may be lost.
         constexpr double too_large = 0x1p64;  // its inverse must be a normal number
-        if (!(total() > 0 && total() < too_large)) sum_from(detail::largest(numbers, 0, numbers.size()));
+        if (!(total() >= 1 && total() < too_large)) sum_from(detail::largest(numbers, 0, numbers.size()));
     }
 
     // Weights.
@@ -143,9 +145,9 @@ class Logits {
     using Value = detail::Compute<typename View::Scalar>;
 
   public:
-    static constexpr bool borrows = std::is_reference_v<R> || detail::EigenView<Stored> || detail::is_span<Stored>;
+    static constexpr bool borrows = !detail::owns<Stored>;
     static constexpr bool outlives_its_making =
-        !std::is_reference_v<R> && (borrows || detail::EigenOwner<Stored> || ContiguousRow<Stored>);
+        !std::is_reference_v<R> && (!borrows || detail::EigenView<Stored> || detail::is_span<Stored>);
     using Kept = Logits<Eigen::Array<typename View::Scalar, Eigen::Dynamic, 1>>;
 
     Logits() = default;
@@ -184,7 +186,8 @@ class Logits {
         if (!is_known_ || temperature_ == 0) return weights().meaning();
         const double scale = detail::exponent_scale<Value>(temperature_);
         const double pivot = static_cast<double>(static_cast<Value>(log_sum_exp_ * temperature_));
-        return {pivot, scale, std::exp2((pivot / temperature_ - log_sum_exp_) * std::numbers::log2e)};
+        const double factor = std::exp2((pivot / temperature_ - log_sum_exp_) * std::numbers::log2e);
+        return detail::Meaning<Value>(pivot, scale, factor).as_given();
     }
 
     void keep_in(Kept& kept) const {
@@ -267,6 +270,7 @@ class LogitRows {
 
 /// Rows of logits for verify: a matrix, anything indexed [i], or a callable of i. What has a name is borrowed.
 template <class Source>
+    requires RowSource<Source>
 auto logits_of(Source&& source, double temperature = 1) {
     return detail::LogitRows<Source>(std::forward<Source>(source), temperature);
 }

@@ -36,7 +36,15 @@ class Meaning {
         return meaning;
     }
 
+    /// The same, where somebody else says what the factor is: nobody has seen that the weights sum to 1.
+    Meaning as_given() const {
+        Meaning meaning = *this;
+        meaning.is_given_ = true;
+        return meaning;
+    }
+
     bool is_probability() const { return kind_ == Kind::probability; }
+    bool is_given() const { return is_given_; }
 
     /// Can this row of logits be one of probabilities? Its normaliser tells.
     bool is_bad() const { return kind_ == Kind::peak ? peak_ < 0 : kind_ == Kind::logit && !is_positive(factor_); }
@@ -68,6 +76,7 @@ class Meaning {
     ScaledExp2<Value> power() const { return ScaledExp2<Value>(pivot_, scale_, static_cast<Value>(factor_)); }
 
     Kind kind_ = Kind::probability;
+    bool is_given_ = false;
     double factor_ = 1;
     Index peak_ = -1;
     Value pivot_ = 0;

@@ -62,13 +62,17 @@ std::optional<RowFault> inspect_ids(const View& view, Party party, Index number)
     return std::nullopt;
 }
 
-/// What is wrong with logits whose normaliser says that something is.
+/// What is wrong with logits whose normaliser says that something is: with that, if they are good.
 template <class E>
-[[gnu::cold, gnu::noinline]] RowFault diagnose_logits(const E& entries, RowFault fault) {
+[[gnu::cold, gnu::noinline]] RowFault diagnose_logits(const E& entries, double sum, RowFault fault) {
     const auto& numbers = entries.numbers();
     fault.cause = Cause::all_masked;
     for (Index place = 0; place < entries.size(); ++place) {
         const double x = static_cast<double>(numbers.coeff(place));
+        if (is_finite(x) && entries.meaning().is_given()) {
+            fault.cause = Cause::not_normalised;
+            fault.value = sum;
+        }
         if (!is_nan(x) && x < std::numeric_limits<double>::infinity()) continue;
         fault.cause = Cause::not_finite;
         fault.value = x;
@@ -121,8 +125,10 @@ std::optional<RowFault> inspect(const R& row, Party party, Index number) {
     if constexpr (detail::is_entries_row<View>) {
         const auto& entries = view.functor();
         if (const auto bad = detail::inspect_ids(view, party, number)) return bad;
-        if (entries.meaning().is_bad()) return detail::diagnose_logits(entries, fault);
-        if (!entries.meaning().is_probability()) return std::nullopt;
+        const auto& meaning = entries.meaning();
+        if (entries.size() == 0 || (meaning.is_bad() && !meaning.is_given()))
+            return detail::diagnose_logits(entries, 0, fault);
+        if (!meaning.is_probability() && !meaning.is_given()) return std::nullopt;
     }
     const detail::Blocks blocks(view);
     using Value = typename decltype(blocks)::Value;
@@ -137,6 +143,9 @@ std::optional<RowFault> inspect(const R& row, Party party, Index number) {
         negative_sum += detail::block_sum<Value>(count, negative, entries);
     });
     if (is_finite(sum) && negative_sum == 0 && std::abs(sum - 1) <= fault.bound) return std::nullopt;
+    if constexpr (detail::is_entries_row<View>) {
+        if (view.functor().meaning().is_given()) return detail::diagnose_logits(view.functor(), sum, fault);
+    }
     return detail::diagnose(blocks, sum, fault);
 }
 

@@ -75,7 +75,7 @@ class Sparse {
   public:
     static constexpr bool borrows = std::same_as<StoredIds, detail::ListOf<Ids>> || [] {
         if constexpr (StatedRow<StoredRow>) return StoredRow::borrows;
-        return std::is_reference_v<R> || detail::EigenView<StoredRow> || detail::is_span<StoredRow>;
+        return !detail::owns<StoredRow>;
     }();
     static constexpr bool outlives_its_making = !std::is_reference_v<Ids> && !std::is_reference_v<R> && [] {
         if constexpr (StatedRow<StoredRow>) return StoredRow::outlives_its_making;
@@ -105,7 +105,10 @@ class Sparse {
     }
 
     Index size() const { return vocab_; }
-    auto ids() const { return detail::list_of(ids_); }
+    auto ids() const { return every_id_ ? detail::ListOf<Ids>() : detail::list_of(ids_); }
+
+    /// What was given as the row: probabilities or Logits, by place.
+    const StoredRow& held() const { return row_; }
 
     /// The probabilities by id, as an expression.
     /// @cost   O(1); a pass over what it holds where that are logits
@@ -127,7 +130,8 @@ class Sparse {
 
     void keep_in(Kept& kept) const {
         const auto list = ids();
-        kept.ids_.resize(static_cast<std::size_t>(list.size(vocab_)));
+        kept.every_id_ = list.holds_every_id();  // then none is written down
+        kept.ids_.resize(kept.every_id_ ? 0 : static_cast<std::size_t>(list.size(vocab_)));
         for (std::size_t i = 0; i < kept.ids_.size(); ++i)
             kept.ids_[i] = static_cast<typename detail::ListOf<Ids>::value_type>(list.id(static_cast<Index>(i)));
         detail::KeptRow<StoredRow>::keep(kept.row_, row_);
@@ -149,6 +153,7 @@ class Sparse {
     StoredIds ids_;
     StoredRow row_;
     Index vocab_ = 0;
+    bool every_id_ = false;
 };
 
 template <class Ids, class R>

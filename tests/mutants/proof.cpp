@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "law/cases.hpp"
+#include "law/kinds.hpp"
 #include "law/trees.hpp"
 
 namespace {
@@ -127,6 +128,17 @@ void prove_models() {
     });
 }
 
+/// Rows of other kinds than dense probabilities.
+void prove_row_kinds() {
+    const ContextModel draft(4, 18, Rows::with_zeros), target(4, 19, Rows::with_zeros), smooth(4, 20);
+    const auto holds = [](auto drafts, auto targets, const ContextModel& meant) {
+        return total_variation(exact_law(TokenVerification{}, drafts, targets, 2), joint_law(meant, 3)) < 1e-12;
+    };
+    law_of("logits before a sparse target", [&] { return holds(AsStridedLogits{smooth}, AsSparse{target}, target); });
+    law_of("a sparse draft before logits", [&] { return holds(AsSparse{draft}, AsLogits{smooth}, smooth); });
+    law_of("sparse rows", [&] { return holds(AsSparse{draft}, AsSparse{target}, target); });
+}
+
 /// The coin 0 accepts and draws nothing that has no probability.
 void prove_zero_coin() {
     const ScriptedCoins coins =
@@ -159,6 +171,7 @@ int main() {
         prove_zero_coin();
         prove_inverse_cdf();
         prove_models();
+        prove_row_kinds();
         prove("token verification", TokenVerification{});
         prove("block verification", BlockVerification{});
         prove("K-SEQ", KSeq{}, {Kind::independent});

@@ -123,7 +123,7 @@ class Scorer {
     template <class L, class Judge>
     Round score_lazily(Index start, Index known, const Proposal<L>& proposal, const Judge& judge) {
         ready_.assign(static_cast<std::size_t>(proposal.size() + 1), false);
-        const auto row = [&](Index i) {
+        const auto row = [&](Index i) -> const auto& {
             const auto at = static_cast<std::size_t>(i);
             if (!ready_[at]) {
                 context_.resize(static_cast<std::size_t>(start));

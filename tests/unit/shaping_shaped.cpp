@@ -4,13 +4,13 @@
 #include <limits>
 
 #include <specsample/sampler.hpp>
-#include <specsample/shaping/pipeline.hpp>
-#include <specsample/shaping/temperature.hpp>
-#include <specsample/shaping/top_p.hpp>
+#include <specsample/shaping/from_logits.hpp>
+#include <specsample/shaping/settings.hpp>
 
 #include "support/catch.hpp"
+#include "unit/shaping_rows.hpp"
 
-using namespace specsample;
+using namespace shaping_rows;
 
 namespace {
 
@@ -81,7 +81,7 @@ TEST_CASE("rows of a batch are shaped, all of them", "[shaping]") {
     auto model = shaped(Many{}, nucleus);
     const auto rows = model(Prefix(prefix), 3);
     REQUIRE(rows.size() == 3);
-    for (const auto& row : rows) CHECK(is_shaped(row));
+    for (std::size_t i = 0; i < rows.size(); ++i) CHECK(is_shaped(rows[i]));
 }
 
 TEST_CASE("a model that does both does both shaped", "[shaping]") {
@@ -154,9 +154,9 @@ TEST_CASE("a half-precision row is shaped in float", "[shaping]") {
         },
         TopP{.6});
     const auto row = model(Prefix(prefix));
-    CHECK(std::is_same_v<decltype(row)::Scalar, float>);
-    CHECK(row[0] == Approx(2. / 3));
-    CHECK(row[2] == 0);
+    CHECK(std::is_same_v<row_scalar_t<decltype(row)>, float>);
+    CHECK(probs_by_id(row)[0] == Approx(2. / 3));
+    CHECK(probs_by_id(row)[2] == 0);
 }
 
 TEST_CASE("the model's own rows stay as they are", "[shaping]") {
@@ -178,7 +178,7 @@ TEST_CASE("rows of different sizes are shaped each by itself", "[shaping]") {
     CHECK(rows[1].size() == 1);
     CHECK(rows[2].size() == 0);
     CHECK(rows[3].size() == 4);
-    CHECK(rows[3].sum() == Approx(1));
+    CHECK(probs_by_id(rows[3]).sum() == Approx(1));
 }
 
 TEST_CASE("a wrong number of rows stays the wrong number", "[shaping]") {
@@ -213,4 +213,111 @@ TEST_CASE("a half row within its tolerance stays one behind a pipeline that chan
     };
     CHECK_NOTHROW(Sampler(model, model).generate({1}, {.max_new_tokens = 3}));
     CHECK_NOTHROW(Sampler(shaped(model, Temperature{1}), shaped(model, TopP{1})).generate({1}, {.max_new_tokens = 3}));
+}
+
+TEST_CASE("rows of logits behind a pipeline", "[shaping]") {
+    const auto logits = [](Prefix text_before) {
+        return random_logits<float>(50, static_cast<std::uint64_t>(text_before.back()));
+    };
+    auto model = shaped(from_logits(logits, 2), Shaping{.temperature = .4, .top_k = 10});
+    CHECK(distance(probs_by_id(model(Prefix(prefix))), through(TopK{10}, Logits(logits(prefix), .8))) < 1e-6);
+    const auto many = [&](Prefix, Index n) {
+        return RowMajorMatrixXf(logits(prefix).matrix().transpose().replicate(n, 1));
+    };
+    auto batch = shaped(from_logits(many, 2), Shaping{.temperature = .4, .top_k = 10});
+    const auto rows = batch(Prefix(prefix), 2);
+    CHECK(distance(probs_by_id(rows[1]), probs_by_id(model(Prefix(prefix)))) == 0);
+}
+
+TEST_CASE("a row is shaped when it is first asked for, and once", "[shaping]") {
+    std::vector<std::size_t> contexts;
+    const auto note = [&](auto&, Prefix context) { contexts.push_back(context.size()); };
+    auto model = shaped(Many{}, note);
+    const std::vector<Token> text{1, 2, 3, 4, 5};
+    const auto rows = model(Prefix(text), 4);
+    CHECK(contexts.empty());
+    rows[2];
+    rows[0];
+    rows[2];
+    CHECK(contexts == std::vector<std::size_t>{4, 2});
+    const auto again = model(Prefix(text), 4);
+    again[2];
+    CHECK(contexts == std::vector<std::size_t>{4, 2, 4});
+}
+
+TEST_CASE("what follows the first rejection is never shaped", "[shaping]") {
+    Index shaped_rows = 0;
+    const auto count = [&](auto&, Prefix) { ++shaped_rows; };
+    // Every draft is rejected.
+    const auto draft = [](Prefix) { return std::vector<double>{1, 0, 0}; };
+    const auto target = [](Prefix, Index n) { return RowMajorMatrixXd(Eigen::RowVector3d(0, .5, .5).replicate(n, 1)); };
+    Sampler sampler(draft, shaped(target, count), {.lookahead = 5, .seed = 1});
+    sampler.generate({1}, {.max_new_tokens = 10});
+    CHECK(sampler.tally().rounds == 10);
+    CHECK(shaped_rows == 10);
+}
+
+TEST_CASE("the context of a row is its own prefix, drafted tokens included", "[shaping]") {
+    std::vector<std::vector<Token>> contexts;
+    const auto note = [&](auto&, Prefix context) { contexts.emplace_back(context.begin(), context.end()); };
+    auto model = shaped(Both{}, note);
+    const std::vector<Token> text{4, 5, 6};
+    const auto rows = model(Prefix(text), 3);
+    for (std::size_t i = 0; i < 3; ++i) rows[i];
+    model(Prefix(text));
+    CHECK(contexts == std::vector<std::vector<Token>>{{4}, {4, 5}, {4, 5, 6}, {4, 5, 6}});
+}
+
+TEST_CASE("a token drafted in the same round is penalised, which one prefix for all rows would miss", "[shaping]") {
+    // The token that was written is banned: no token comes twice in a row, whatever is drafted.
+    const Shaping no_repeats{.presence_penalty = 1e6, .penalty_last_n = 1};
+    const auto twos = [](Prefix) { return std::vector<double>{.1, .1, .8}; };
+    const auto target = [](Prefix, Index n) {
+        return RowMajorMatrixXd(Eigen::RowVector3d(.1, .1, .8).replicate(n, 1));
+    };
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        std::vector<Token> text{0};
+        Sampler(twos, shaped(target, no_repeats), {.lookahead = 4, .seed = seed}).extend(text, {.max_new_tokens = 50});
+        REQUIRE(text.size() == 51);
+        for (std::size_t i = 1; i < text.size(); ++i) REQUIRE(text[i] != text[i - 1]);
+    }
+}
+
+TEST_CASE("draft and target through the same pipeline agree where their models do", "[shaping]") {
+    const auto logits = [](Prefix text_before) {
+        return random_logits<float>(50, static_cast<std::uint64_t>(text_before.back()));
+    };
+    const Shaping settings{.temperature = .7, .top_k = 20, .top_p = .9, .frequency_penalty = .5};
+    Sampler sampler(shaped(from_logits(logits), settings), shaped(from_logits(logits), settings), {.lookahead = 4});
+    sampler.generate({1}, {.max_new_tokens = 100});
+    CHECK(sampler.tally().accepted == sampler.tally().evaluated);
+}
+
+TEST_CASE("a temperature of 0 writes the argmax", "[shaping]") {
+    const auto logits = [](Prefix text_before) {
+        return random_logits<float>(50, static_cast<std::uint64_t>(text_before.back()));
+    };
+    std::vector<Token> text{1}, greedy{1};
+    for (int i = 0; i < 30; ++i) greedy.push_back(static_cast<Token>(argmax(logits(greedy))));
+    Sampler(from_logits(logits), shaped(from_logits(logits), Shaping{.temperature = 0}), {.lookahead = 3})
+        .extend(text, {.max_new_tokens = 30});
+    CHECK(text == greedy);
+}
+
+TEST_CASE("rows returned by value live as long as their shaped views", "[shaping]") {
+    auto model = shaped(
+        [](Prefix, Index n) {
+            return std::vector<std::vector<double>>(static_cast<std::size_t>(n), {.5, .3, .2});
+        },
+        Temperature{1});
+    const auto rows = model(Prefix(prefix), 2);
+    CHECK((probs_by_id(rows[1]) == Array<double>(Eigen::Array3d(.5, .3, .2))).all());
+}
+
+TEST_CASE("a shaped model may be copied, between its calls", "[shaping]") {
+    auto model = shaped(Both{}, nucleus);
+    model(Prefix(prefix), 2)[0];
+    auto copy = model;
+    CHECK(is_shaped(copy(Prefix(prefix), 2)[1]));
+    CHECK(is_shaped(copy(Prefix(prefix))));
 }

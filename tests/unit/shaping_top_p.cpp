@@ -1,51 +1,33 @@
 // TopP against a full sort.
 #include <specsample/shaping/top_p.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 
-#include <specsample/random/coins.hpp>
+#include <specsample/shaping/pipeline.hpp>
+#include <specsample/shaping/temperature.hpp>
 
 #include "support/catch.hpp"
+#include "unit/shaping_rows.hpp"
 
-using namespace specsample;
+using namespace shaping_rows;
 
 namespace {
 
-template <class Scalar>
-using Array = Eigen::Array<Scalar, Eigen::Dynamic, 1>;
-
-/// A row with many equal entries and some zeros.
-template <class Scalar>
-Array<Scalar> row_of(Index size, std::uint64_t seed) {
-    Array<Scalar> row(size);
-    for (Index i = 0; i < size; ++i)
-        row[i] = static_cast<Scalar>(std::floor(5 * Coin({.seed = seed}).uniform(static_cast<std::uint32_t>(i))));
-    if (row.sum() == 0) row[0] = 1;
-    return row / row.sum();
-}
-
 /// The definition: sort by probability, then by id; keep until the sum reaches p.
-template <class Scalar>
-Array<double> reference(const Array<Scalar>& probs, double top_p) {
-    std::vector<Index> ids(static_cast<std::size_t>(probs.size()));
-    std::iota(ids.begin(), ids.end(), Index{0});
-    std::stable_sort(ids.begin(), ids.end(), [&](Index a, Index b) { return probs[a] > probs[b]; });
-    Array<double> kept = Array<double>::Zero(probs.size());
+Array<double> reference(const Array<double>& probs, double top_p) {
+    std::vector<Index> ids;
     double sum = 0;
-    for (const Index id : ids) {
+    for (const Index id : sorted(probs)) {
         if (sum >= top_p) break;
-        sum += kept[id] = static_cast<double>(probs[id]);
+        sum += probs[id];
+        ids.push_back(id);
     }
-    return kept / sum;
+    return only(probs, ids);
 }
 
 template <class Scalar>
-Array<Scalar> top_p(double p, Array<Scalar> probs) {
-    ShapingScratch scratch;
-    TopP{p}(probs, scratch);
-    return probs;
+Array<double> top_p(double p, const Array<Scalar>& probs) {
+    return through(TopP{p}, probs);
 }
 
 }  // namespace
@@ -57,15 +39,15 @@ TEMPLATE_TEST_CASE("the nucleus is that of a full sort, ties and all", "[shaping
             for (const double p : {1e-9, .1, .25, .5, .9, .95, .999}) {
                 const auto probs = row_of<TestType>(size, seed);
                 const auto shaped = top_p<TestType>(p, probs);
-                const auto expected = reference<TestType>(probs, p);
+                const auto expected = reference(probs.template cast<double>(), p);
                 INFO("size " << size << ", seed " << seed << ", p " << p);
                 REQUIRE(((shaped > 0) == (expected > 0)).all());
-                REQUIRE((shaped.template cast<double>() - expected).abs().maxCoeff() < tolerance);
+                REQUIRE(distance(shaped, expected) < tolerance);
             }
 }
 
 TEST_CASE("the token that reaches p is kept, the next is not", "[shaping]") {
-    const Eigen::Array4d probs(.125, .5, .25, .125);
+    const Array<double> probs = Eigen::Array4d(.125, .5, .25, .125);
     CHECK((top_p<double>(.5, probs) > 0).count() == 1);
     CHECK((top_p<double>(std::nextafter(.5, 1.), probs) > 0).count() == 2);
     CHECK((top_p<double>(.75, probs) > 0).count() == 2);
@@ -88,7 +70,7 @@ TEST_CASE("the tokens kept are in their old proportions", "[shaping]") {
 
 TEST_CASE("p = 1 changes nothing, not even the last bit", "[shaping]") {
     const auto probs = row_of<float>(500, 3);
-    CHECK((top_p<float>(1, probs) == probs).all());
+    CHECK((top_p<float>(1, probs) == probs.cast<double>()).all());
 }
 
 TEST_CASE("a tiny p is the argmax, lowest id on ties", "[shaping]") {
@@ -106,17 +88,29 @@ TEST_CASE("a row that falls short of p by rounding keeps every token it has", "[
 
 TEMPLATE_TEST_CASE("a nucleus sums to 1", "[shaping]", float, double) {
     for (const double p : {.3, .9, .99})
-        CHECK(std::abs(top_p<TestType>(p, row_of<TestType>(32000, 4)).template cast<double>().sum() - 1) < 1e-6);
+        CHECK(std::abs(top_p<TestType>(p, row_of<TestType>(32000, 4)).sum() - 1) < 1e-6);
 }
 
-TEST_CASE("the same scratch serves rows of any size", "[shaping]") {
-    ShapingScratch scratch;
+TEST_CASE("the same memory serves rows of any size", "[shaping]") {
+    ShapedMemory<double> memory;
     for (const Index size : {100, 3, 50, 1}) {
-        auto probs = row_of<double>(size, 5);
-        const auto expected = reference<double>(probs, .6);
-        TopP{.6}(probs, scratch);
-        CHECK((probs - expected).abs().maxCoeff() < 1e-14);
+        const auto probs = row_of<double>(size, 5);
+        CHECK(distance(probs_by_id(shape(probs, TopP{.6}, {}, memory)), reference(probs, .6)) < 1e-14);
     }
+}
+
+TEST_CASE("the nucleus of logits is that of their probabilities at the temperature so far", "[shaping]") {
+    for (const Index size : {1, 2, 10, 300})
+        for (std::uint64_t seed = 0; seed < 20; ++seed)
+            for (const double temperature : {.3, 1., 2.})
+                for (const double p : {.1, .5, .9, .99}) {
+                    const auto logits = random_logits(size, seed);
+                    INFO("size " << size << ", seed " << seed << ", temperature " << temperature << ", p " << p);
+                    const auto expected = reference(softmax_of(logits, temperature), p);
+                    const Pipeline pipeline{Temperature{temperature}, TopP{p}};
+                    REQUIRE(distance(through(pipeline, Logits(logits)), expected) < 1e-14);
+                    REQUIRE(distance(through(pipeline, softmax_of(logits)), expected) < 1e-12);
+                }
 }
 
 TEST_CASE("p that is not above 0 and at most 1 cannot be built", "[shaping]") {

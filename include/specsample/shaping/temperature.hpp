@@ -1,21 +1,20 @@
-// Temperature, on probabilities.
+// Temperature.
 #pragma once
-
-#include <cmath>
 
 #include <specsample/core/contract.hpp>
 #include <specsample/core/number.hpp>
-#include <specsample/kernels/argmax.hpp>
-#include <specsample/kernels/exponential.hpp>
-#include <specsample/kernels/weights.hpp>
-#include <specsample/shaping/scratch.hpp>
+#include <specsample/shaping/candidates.hpp>
 
 namespace specsample {
 
-///     p_T(x) = p(x)^(1/T) / sum_y p(y)^(1/T)
+/// Divide logits by T:
 ///
-/// the same law as softmax(logits, T) of the logits behind p. T = 0 is the argmax, lowest id on ties; T = 1 changes
-/// nothing. An entry of probability 0 keeps it at every temperature.
+///     p_T(x) = exp(z(x) / T) / sum_y exp(z(y) / T) = p(x)^(1/T) / sum_y p(y)^(1/T)
+///
+/// 0 is the argmax, lowest id on ties; 1 changes nothing. A token of probability 0 keeps it at every temperature.
+///
+/// @cost   none where the row is one of logits: the exponentials are those of whoever asks for probabilities. At T = 0
+///         a pass, after which one token is left. For probabilities a logarithm and an exponential per candidate
 class Temperature {
   public:
     /// @throws std::invalid_argument unless temperature is finite and >= 0
@@ -24,20 +23,9 @@ class Temperature {
                         "a finite number >= 0");
     }
 
-    /// Shape a distribution in place.
-    template <class Derived>
-    void operator()(Eigen::ArrayBase<Derived>& probs, ShapingScratch&) const {
-        using Scalar = typename Derived::Scalar;
-        if (temperature_ == 1) return;
-        if (temperature_ == 0) {
-            probs = one_hot<Scalar>(probs.size(), argmax(probs.derived())).array();
-            return;
-        }
-        // Relative to the largest entry, which stays 1: nothing overflows, however small the temperature.
-        const Scalar largest = std::log(probs.maxCoeff());
-        probs = probs.log() - largest;
-        detail::exp_relative(probs.derived(), 1 / temperature_);
-        probs *= static_cast<Scalar>(1 / RowWeights(as_row(probs.derived())).sum(0, probs.size()));
+    template <class Value>
+    void operator()(Candidates<Value>& row, std::span<const Token>) const {
+        row.heat(temperature_);
     }
 
   private:

@@ -3,16 +3,17 @@
 // Holtzman et al.: "The curious case of neural text degeneration", ICLR 2020 (arXiv:1904.09751), section 3.1.
 #pragma once
 
-#include <algorithm>
-#include <numeric>
-
 #include <specsample/core/contract.hpp>
-#include <specsample/shaping/scratch.hpp>
+#include <specsample/kernels/select_mass.hpp>
+#include <specsample/shaping/candidates.hpp>
 
 namespace specsample {
 
 /// Keep the nucleus: the fewest most probable tokens whose probabilities sum to at least p, the one that reaches p
-/// included, lower ids first among equals; renormalise them. p = 1 keeps everything.
+/// included, the lower ids first among equals. Probabilities are those of what is left by then, at the temperature so
+/// far. 1 keeps everything.
+///
+/// @cost   the weights of what is left, an exponential each, and a selection that sorts none of them
 class TopP {
   public:
     /// @throws std::invalid_argument unless 0 < top_p <= 1
@@ -20,22 +21,15 @@ class TopP {
         detail::require(top_p > 0 && top_p <= 1, "TopP", "top_p", top_p, "in (0, 1]");
     }
 
-    /// Shape a distribution in place. Sums in double, as in the order of a full sort.
-    template <class Derived>
-    void operator()(Eigen::ArrayBase<Derived>& probs, ShapingScratch& scratch) const {
-        using Scalar = typename Derived::Scalar;
+    template <class Value>
+    void operator()(Candidates<Value>& row, std::span<const Token>) const {
         if (top_p_ == 1) return;
-        std::vector<Token>& ids = scratch.ids;
-        ids.resize(static_cast<std::size_t>(probs.size()));
-        std::iota(ids.begin(), ids.end(), Token{0});
-        std::ranges::sort(ids, [&](Token a, Token b) {
-            return probs.coeff(a) > probs.coeff(b) || (probs.coeff(a) == probs.coeff(b) && a < b);
-        });
-        double kept = 0;
-        auto end = ids.begin();
-        while (end != ids.end() && kept < top_p_) kept += static_cast<double>(probs.coeff(*end++));
-        for (auto id = end; id != ids.end(); ++id) probs.coeffRef(*id) = Scalar{0};
-        probs *= static_cast<Scalar>(1 / kept);
+        const auto [weights, total] = row.weights();
+        if (!is_positive(total)) return;
+        auto& scratch = row.scratch();
+        // Probabilities as a model gives them are taken at their word: they sum to 1.
+        select_mass(weights, row.is_as_given() ? 1 : total, top_p_, scratch.places, scratch.selection);
+        row.keep(scratch.places);
     }
 
   private:

@@ -1,0 +1,54 @@
+// Logit bias.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/number.hpp>
+#include <specsample/shaping/window.hpp>
+
+namespace specsample {
+
+/// A token and what is added to its logit: -infinity bans it.
+using Bias = std::pair<Token, double>;
+
+namespace detail {
+
+inline void check_bias(const Bias& bias) {
+    require(bias.first >= 0, "LogitBias", "a token", bias.first, "at least 0");
+    require(is_finite(bias.second) || bias.second == -std::numeric_limits<double>::infinity(), "LogitBias", "a bias",
+            bias.second, "a finite number, or -inf for a ban");
+}
+
+template <class Value>
+void add_biases(Candidates<Value>& row, std::span<const Bias> biases) {
+    for (const auto& [id, bias] : biases)
+        if (const Index place = row.place_of(id); place >= 0) add_to_logit(row, place, bias);
+}
+
+}  // namespace detail
+
+/// Add to the logits of some tokens (to ln p of a row of probabilities): LogitBias{{{50256, -100}, {11, 2.5}}}. A token
+/// given twice gets both; one outside the vocabulary is passed over. What was impossible stays so.
+///
+/// @cost   O(biases), and one copy of a row that is still the model's
+class LogitBias {
+  public:
+    /// @throws std::invalid_argument for a negative token, and for a bias that is NaN or +inf
+    explicit LogitBias(std::vector<Bias> biases) : biases_(std::move(biases)) {
+        for (const Bias& bias : biases_) detail::check_bias(bias);
+    }
+
+    template <class Value>
+    void operator()(Candidates<Value>& row, std::span<const Token>) const {
+        detail::add_biases(row, std::span<const Bias>(biases_));
+    }
+
+  private:
+    std::vector<Bias> biases_;
+};
+
+}  // namespace specsample

@@ -1,0 +1,124 @@
+// Masks: which tokens a grammar, or anything else, allows after a context.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <specsample/shaping/candidates.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// Bit i % 32 of word i / 32 is set where token i is allowed; what is beyond the words is not.
+class MaskBits {
+  public:
+    static constexpr Index width = 32;
+
+    MaskBits(std::span<const std::uint32_t> words, Index vocab) : words_(words), vocab_(vocab) {}
+
+    bool allows(Index id) const { return (allowed_in(id / width) >> (id % width) & 1) != 0; }
+
+    Index count() const {
+        Index count = 0;
+        for (Index word = 0; word * width < vocab_; ++word) count += std::popcount(allowed_in(word));
+        return count;
+    }
+
+    /// Call f(id) for every token that is allowed, or for every one that is not.
+    template <class F>
+    void for_each(bool allowed, const F& f) const {
+        for (Index word = 0; word * width < vocab_; ++word)
+            for (std::uint32_t bits = allowed ? allowed_in(word) : inside(word) & ~allowed_in(word); bits != 0;
+                 bits &= bits - 1)
+                f(word * width + std::countr_zero(bits));
+    }
+
+  private:
+    /// The bits of a word that are inside the vocabulary, and those of them that are set.
+    std::uint32_t inside(Index word) const {
+        const Index rest = vocab_ - word * width;
+        return rest >= width ? ~std::uint32_t{0} : (std::uint32_t{1} << rest) - 1;
+    }
+    std::uint32_t allowed_in(Index word) const {
+        return word < std::ssize(words_) ? words_[static_cast<std::size_t>(word)] & inside(word) : 0;
+    }
+
+    std::span<const std::uint32_t> words_;
+    Index vocab_;
+};
+
+/// Make impossible what a mask forbids. Where it allows little, the rest is forgotten; where it allows most, the row
+/// stays dense.
+template <class Value>
+void apply_mask(Candidates<Value>& row, const MaskBits& mask) {
+    auto& places = row.scratch().places;
+    places.clear();
+    if (!row.holds_every_id()) {
+        for (Index place = 0; place < row.size(); ++place)
+            if (mask.allows(row.id(place))) places.push_back(static_cast<Token>(place));
+        return row.keep(places);
+    }
+    constexpr Index dense_from = 8;  // an id costs twice a number
+    const Index allowed = mask.count();
+    if (allowed == row.vocab()) return;
+    if (allowed < row.vocab() / dense_from + 1) {
+        mask.for_each(true, [&](Index id) { places.push_back(static_cast<Token>(id)); });
+        if (row.size() > 0) row.keep(places);
+    } else if (const auto numbers = row.change(); !numbers.empty()) {
+        mask.for_each(false, [&](Index id) { numbers[static_cast<std::size_t>(id)] = row.impossible(); });
+    }
+}
+
+/// Words of a mask: 32 bits each, signed or not.
+template <class W>
+concept MaskWords = requires(const W& words) { std::span(words); } &&
+                    std::integral<typename decltype(std::span(std::declval<const W&>()))::value_type> &&
+                    sizeof(typename decltype(std::span(std::declval<const W&>()))::value_type) == 4;
+
+template <MaskWords W>
+std::span<const std::uint32_t> words_of(const W& words) {
+    const auto all = std::span(words);
+    return {reinterpret_cast<const std::uint32_t*>(all.data()), all.size()};  // signed or not, they may alias
+}
+
+}  // namespace detail
+
+/// Allow some tokens only: TokenMask{f}, f(context) the words of a bit mask as xgrammar and llguidance fill them, or
+/// TokenMask{words} for one mask everywhere. Bit i % 32 of word i / 32 is set where token i is allowed. Ids beyond a
+/// mask that is too short are forbidden.
+///
+/// f is asked for every position that is drafted or judged, and not in the order of the text: after a rejection it is
+/// asked about a context that goes back behind the last one. A grammar's matcher has to go back with it, by what the
+/// two contexts share.
+///
+/// A row in which nothing is allowed is a fault (Cause::all_masked).
+///
+/// @tparam Source   a callable of the context, kept by value, that returns words, or the words themselves: a vector, a
+///                  span or an array of 32-bit integers
+/// @cost            vocab / 32, and O(allowed) where that is little, a copy of the row otherwise
+template <class Source>
+class TokenMask {
+  public:
+    explicit TokenMask(Source source) : source_(std::move(source)) {}
+
+    template <class Value>
+        requires detail::MaskWords<Source> || std::invocable<const Source&, std::span<const Token>>
+    void operator()(Candidates<Value>& row, std::span<const Token> context) const {
+        if constexpr (detail::MaskWords<Source>) {
+            detail::apply_mask(row, {detail::words_of(source_), row.vocab()});
+        } else {
+            const auto& words = std::invoke(source_, context);
+            detail::apply_mask(row, {detail::words_of(words), row.vocab()});
+        }
+    }
+
+  private:
+    Source source_;
+};
+
+}  // namespace specsample

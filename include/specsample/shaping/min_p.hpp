@@ -1,0 +1,56 @@
+// Min-p.
+//
+// Nguyen et al.: "Turning up the heat: min-p sampling for creative and coherent LLM outputs", ICLR 2025
+// (arXiv:2407.01082), section 3.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/kernels/select_above.hpp>
+#include <specsample/shaping/candidates.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// The smallest number of this type that is not below `x`, and is not impossible: x >= least_from(t) wherever x >= t.
+template <std::floating_point Value>
+Value least_from(double x, Value impossible) {
+    const auto rounded = static_cast<Value>(x);
+    const Value above = std::numeric_limits<Value>::infinity();
+    const Value least = static_cast<double>(rounded) < x ? std::nextafter(rounded, above) : rounded;
+    return std::max(least, std::nextafter(impossible, above));
+}
+
+}  // namespace detail
+
+/// Keep the tokens that are at least min_p times as probable as the most probable one. 0 keeps everything, 1 the most
+/// probable and its equals.
+///
+/// Both are probabilities at the temperature so far. Of logits that is z >= z_max + T ln min_p: no exponential is
+/// taken.
+///
+/// @cost   a pass
+class MinP {
+  public:
+    /// @throws std::invalid_argument unless 0 <= min_p <= 1
+    explicit MinP(double min_p) : min_p_(min_p) {
+        detail::require(min_p >= 0 && min_p <= 1, "MinP", "min_p", min_p, "in [0, 1]");
+    }
+
+    template <class Value>
+    void operator()(Candidates<Value>& row, std::span<const Token>) const {
+        if (min_p_ == 0 || row.size() == 0) return;
+        const double least = row.kind() == Numbers::logits ? row.maximum() + row.temperature() * std::log(min_p_)
+                                                           : row.maximum() * std::pow(min_p_, row.temperature());
+        auto& places = row.scratch().places;
+        select_at_least(row.numbers(), detail::least_from(least, row.impossible()), places);
+        row.keep(places);
+    }
+
+  private:
+    double min_p_;
+};
+
+}  // namespace specsample

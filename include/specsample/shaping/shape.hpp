@@ -1,0 +1,150 @@
+// One row through a pipeline, for engines that own their rows.
+//
+//   ShapedRow<R>                                 what a row of type R becomes
+//   shape(row, pipeline, context, memory)        that
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/concepts.hpp>
+#include <specsample/kernels/sparse.hpp>
+#include <specsample/shaping/candidates.hpp>
+#include <specsample/shaping/pipeline.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// The row that holds a row's numbers: itself, or what a sparse row has inside.
+template <Row R>
+const auto& inner_row(const R& row) {
+    if constexpr (requires { row.held(); }) {
+        return row.held();
+    } else {
+        return row;
+    }
+}
+
+template <class R>
+using Inner = std::remove_cvref_t<decltype(inner_row(std::declval<const R&>()))>;
+
+template <class R>
+inline constexpr bool holds_logits = requires(const Inner<R>& row) { row.temperature(); };
+
+/// float, or double where the row is.
+template <class R>
+using ShapedValue = Compute<row_scalar_t<R>>;
+
+/// Numbers as contiguous memory: where they are, if they may stay there.
+template <class Value, class View>
+std::span<const Value> in_memory(const View& numbers, bool may_stay, std::vector<Value>& memory) {
+    const auto size = static_cast<std::size_t>(numbers.size());
+    if constexpr (std::same_as<View, Column<Value>>)
+        if (may_stay) return {numbers.data(), size};
+    grow(memory, size);
+    const Blocks blocks(numbers);
+    typename Blocks<View>::Buffer buffer;
+    for_blocks(0, numbers.size(), [&](Index first, Index count) {
+        std::copy_n(blocks.read(first, count, buffer), count, memory.data() + first);
+    });
+    return {memory.data(), size};
+}
+
+/// The ids of a sparse row as tokens. One that is no 32-bit number becomes one that is as wrong.
+template <class Ids>
+void copy_ids(const Ids& ids, Index count, std::vector<Token>& memory) {
+    grow(memory, static_cast<std::size_t>(count));
+    for (Index place = 0; place < count; ++place)
+        memory[static_cast<std::size_t>(place)] = static_cast<Token>(std::clamp<Index>(ids.id(place), -1, 0x7fffffff));
+}
+
+/// The candidates that a row gives.
+template <class Value, Row R>
+Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumbers<Value>& memory,
+                                ShapingScratch<Value>& scratch) {
+    const auto numbers = in_memory<Value>(numbers_of(inner_row(row)), may_stay, memory.numbers);
+    bool is_sparse = false;
+    if constexpr (requires { row.held(); }) {
+        is_sparse = !row.ids().holds_every_id();
+        if (is_sparse) copy_ids(row.ids(), std::ssize(numbers), memory.ids);
+    }
+    constexpr Numbers kind = holds_logits<R> ? Numbers::logits : Numbers::probabilities;
+    using View = row_view_t<R>;
+    return {numbers, kind, row_size(row), is_sparse, tolerance_of<View>, memory, scratch};
+}
+
+/// The numbers of what is left as a row holds them: logits as they are, for they normalise themselves; probabilities
+/// normalised, unless nothing was done to them.
+template <Row R, class Value>
+auto finished(const R&, Candidates<Value>& row, ShapedNumbers<Value>& memory) {
+    using Column = Column<Value>;
+    if constexpr (holds_logits<R>) {
+        return Logits(Column(row.left().data(), std::ssize(row.left())), row.temperature());
+    } else {
+        // A row of few bits may be further from a sum of 1 than one of more bits is allowed to be.
+        constexpr bool is_exact = tolerance_of<row_view_t<R>> <= sum_tolerance<Value>;
+        if (is_exact && row.is_as_given()) return Column(row.left().data(), std::ssize(row.left()));
+        const std::span<const Value> probs = row.probabilities();
+        if (row.is_bad()) return Column(row.left().data(), std::ssize(row.left()));
+        grow(memory.numbers, probs.size());
+        std::copy(probs.begin(), probs.end(), memory.numbers.begin());
+        return Column(memory.numbers.data(), std::ssize(probs));
+    }
+}
+
+}  // namespace detail
+
+/// What a row becomes: logits stay logits, with a temperature, and anything else is probabilities. It holds every id,
+/// or those that are left.
+template <Row R>
+using ShapedRow = Sparse<detail::IdList<Token>,
+                         std::conditional_t<detail::holds_logits<std::remove_cvref_t<R>>,
+                                            Logits<detail::Column<detail::ShapedValue<std::remove_cvref_t<R>>>>,
+                                            detail::Column<detail::ShapedValue<std::remove_cvref_t<R>>>>>;
+
+namespace detail {
+
+template <class R, Shaper P, class Value>
+ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, ShapedNumbers<Value>& memory,
+                   ShapingScratch<Value>& scratch) {
+    constexpr bool may_stay = std::is_lvalue_reference_v<R> || !owns<std::remove_cvref_t<R>>;
+    auto candidates = candidates_of<Value>(row, may_stay, memory, scratch);
+    if constexpr (holds_logits<std::remove_cvref_t<R>>) candidates.heat(inner_row(row).temperature());
+    pipeline(candidates, context);
+    const auto numbers = finished(row, candidates, memory);
+    // Nothing is possible where probabilities add up to nothing, whatever the ids.
+    const auto ids = row_size(numbers) == 0 ? IdList<Token>(memory.ids.data(), 0, 1) : candidates.ids();
+    return ShapedRow<R>(ids, numbers, candidates.vocab());
+}
+
+}  // namespace detail
+
+/// Shape a row: for engines that own their rows, lazily from a callable that verify is given,
+///
+///     verify(tokens, laws, [&](Index i) { return shape(Logits(rows.row(i)), pipeline, context(i), memory[i]); }, ...);
+///
+/// @param row        Logits, probabilities, or a sparse row of either. Float and double numbers in contiguous memory
+/// are
+///                   read where they are; anything else, and a row that owns its numbers and is gone after the call, is
+///                   copied once
+/// @param pipeline   a shaper, or a Pipeline of some
+/// @param context    the prefix of this position, drafted tokens included: penalties and masks look at it
+/// @param memory     ShapedMemory<float>, <double> for double rows; one for every row that is in use at a time
+/// @returns          a view of `memory` and of the row's own numbers. Once a filter has worked on it, it holds what is
+///                   left, normalised over that
+/// @cost             what the shapers cost; no allocation once the memory is warm
+/// @edge             a row that names no distribution comes out as it is, and one in which nothing is left is empty:
+///                   faults, both, where it is used
+template <class R, Shaper P>
+    requires Row<R>
+ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context,
+                   ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>>& memory) {
+    detail::check_shaper(pipeline);
+    return detail::shape(std::forward<R>(row), pipeline, context, memory.row, memory.scratch);
+}
+
+}  // namespace specsample

@@ -1,0 +1,39 @@
+// Top-k.
+//
+// Fan et al.: "Hierarchical neural story generation", ACL 2018 (arXiv:1805.04833), section 5.
+#pragma once
+
+#include <specsample/core/contract.hpp>
+#include <specsample/kernels/select_top.hpp>
+#include <specsample/shaping/candidates.hpp>
+
+namespace specsample {
+
+/// Keep the k most probable tokens, the lower ids first among equals. 0 keeps everything.
+///
+/// Never more than k: transformers and vLLM keep all that are as probable as the k-th, llama.cpp any of them.
+///
+/// @cost   a pass (of logits none beside the first look at them), whatever the temperature; then O(k)
+class TopK {
+  public:
+    /// @throws std::invalid_argument unless top_k >= 0
+    explicit TopK(Index top_k) : top_k_(top_k) { detail::require(top_k >= 0, "TopK", "top_k", top_k, "at least 0"); }
+
+    template <class Value>
+    void operator()(Candidates<Value>& row, std::span<const Token>) const {
+        if (top_k_ == 0 || top_k_ >= row.vocab() || row.size() <= top_k_) return;
+        auto& scratch = row.scratch();
+        if (row.has_maxima()) {
+            scratch.selection.maxima = scratch.maxima;
+            detail::select_top_by_maxima(row.numbers(), top_k_, row.impossible(), scratch.places, scratch.selection);
+        } else {
+            select_top(row.numbers(), top_k_, row.impossible(), scratch.places, scratch.selection);
+        }
+        row.keep(scratch.places);
+    }
+
+  private:
+    Index top_k_;
+};
+
+}  // namespace specsample

@@ -1,0 +1,67 @@
+// The part of a context that penalties look at.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/shaping/candidates.hpp>
+
+namespace specsample {
+
+/// The whole context, however long.
+inline constexpr Index whole_context = std::numeric_limits<Index>::max();
+
+/// The last tokens of a context, without some at its beginning.
+struct Window {
+    Index last_n = whole_context;  ///< tokens at most; 0 looks at none
+    Index skip = 0;                ///< leading tokens that do not count: a prompt
+
+    /// @throws std::invalid_argument for negative numbers
+    void check() const {
+        detail::require(last_n >= 0, "Window", "last_n", last_n, "at least 0");
+        detail::require(skip >= 0, "Window", "skip", skip, "at least 0");
+    }
+
+    std::span<const Token> of(std::span<const Token> context) const {
+        const auto rest = context.subspan(static_cast<std::size_t>(std::min(skip, std::ssize(context))));
+        return rest.last(static_cast<std::size_t>(std::min(last_n, std::ssize(rest))));
+    }
+};
+
+namespace detail {
+
+/// Call f(place, count) once for every candidate that is in a window.
+/// @cost   two walks over the window; O(vocab) once, for the counts
+template <class Value, class F>
+void for_counts(Candidates<Value>& row, std::span<const Token> window, const F& f) {
+    if (window.empty() || row.size() == 0) return;
+    const auto is_inside = [&](Token id) { return id >= 0 && id < row.vocab(); };
+    auto& counts = row.scratch().counts;
+    grow(counts, static_cast<std::size_t>(row.vocab()));
+    for (const Token id : window)
+        if (is_inside(id)) ++counts[static_cast<std::size_t>(id)];
+    for (const Token id : window) {
+        if (!is_inside(id) || counts[static_cast<std::size_t>(id)] == 0) continue;
+        const auto count = static_cast<Index>(counts[static_cast<std::size_t>(id)]);
+        counts[static_cast<std::size_t>(id)] = 0;
+        if (const Index place = row.place_of(id); place >= 0) f(place, count);
+    }
+}
+
+/// The number at a place, as logits, to be changed.
+template <class Value>
+Value& logit_at(Candidates<Value>& row, Index place) {
+    return row.change_logits()[static_cast<std::size_t>(place)];
+}
+
+/// Add to a logit as it is at this point of a pipeline.
+template <class Value>
+void add_to_logit(Candidates<Value>& row, Index place, double by) {
+    Value& logit = logit_at(row, place);
+    logit = static_cast<Value>(static_cast<double>(logit) + row.temperature() * by);
+}
+
+}  // namespace detail
+}  // namespace specsample

@@ -1,13 +1,54 @@
 // specsample_bench: every kernel and the whole round, beside a plain read of the same bytes and a textbook's form.
 //
-//   kernel/rows/V:vocabulary/K:lookahead/alpha:acceptance in percent/hot or cold
+//   kernel/rows/K:lookahead/V:vocabulary/alpha:acceptance in percent/hot or cold
 //
-// The options are those of Google Benchmark; --benchmark_filter picks by name.
+//   x_read       our time / the best plain read's: 1 is the limit
+//   x_textbook   the textbook's time / ours
+//   median_ns    our time; "Time" is the mean, with whatever came in between
+//   rows         floats that the read reads, in rows
+//
+// The options are those of Google Benchmark; --benchmark_filter picks by name. specsample_bench_table makes a table.
 #include <benchmark/benchmark.h>
 
 #include <vector>
 
-#include "bench.hpp"
+#include "kernels.hpp"
+
+namespace bench {
+namespace {
+
+void run(benchmark::State& state, const Kernel& kernel, const Setting& setting) {
+    const Race race = kernel.race(setting);
+    if (race.refused != nullptr) return state.SkipWithError(race.refused);
+    Laps laps(race);
+    while (state.KeepRunningBatch(static_cast<std::int64_t>(race.cases))) state.SetIterationTime(laps.lap() * 1e-9);
+    const Figures figures = laps.figures();
+    state.counters["median_ns"] = figures.ours;
+    state.counters["x_read"] = figures.x_read();
+    if (race.textbook) state.counters["x_textbook"] = figures.x_textbook();
+    state.counters["rows"] = race.bytes / sizeof(float) / static_cast<double>(setting.vocab);
+    state.SetBytesProcessed(static_cast<std::int64_t>(static_cast<double>(state.iterations()) * race.bytes));
+}
+
+void register_all() {
+    for (const Kernel& kernel : all_kernels()) {
+        for (const Index vocab : vocabs) {
+            for (const bool cold : {false, true}) {
+                Setting setting = kernel.at;
+                setting.vocab = vocab;
+                setting.cold = cold;
+                const std::string name = kernel.name + "/V:" + std::to_string(vocab) +
+                                         "/alpha:" + std::to_string(setting.alpha) + (cold ? "/cold" : "/hot");
+                benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+                    run(state, kernel, setting);
+                })->UseManualTime();
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace bench
 
 int main(int count, char** values) {
     // A turn of ours brings along the others', so less of our own time will do. An option given overrides it.
@@ -16,10 +57,7 @@ int main(int count, char** values) {
     arguments.insert(arguments.begin() + 1, shorter);
     count = static_cast<int>(arguments.size());
 
-    bench::register_reads();
-    bench::register_kernels();
-    bench::register_rounds();
-    bench::register_rules();
+    bench::register_all();
     benchmark::Initialize(&count, arguments.data());
     if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 1;
     benchmark::RunSpecifiedBenchmarks();

@@ -41,4 +41,12 @@ struct ReadPackets {
 
 inline constexpr std::tuple<ReadSum, ReadPackets<2>, ReadPackets<4>> readers;
 
+/// Reads nothing and says how much there is.
+struct CountBytes {
+    template <class... Rows>
+    double operator()(const Rows&... rows) const {
+        return static_cast<double>((rows.size() + ...)) * sizeof(float);
+    }
+};
+
 }  // namespace bench

@@ -1,43 +1,31 @@
 // The plain reads themselves: how fast this machine gives out one row, and a pair of rows.
-#include "bench.hpp"
-#include "race.hpp"
+#include "kernels.hpp"
+#include "row_races.hpp"
 
 namespace bench {
 namespace {
 
 /// One reader against all of them.
 template <class Reader, class Read>
-void read_rows(benchmark::State& state, const Setting& setting, Index rows, const Read& read) {
-    Track track(setting);
-    const auto times = std::apply(
-        [&](const auto&... reader) {
-            return race_times(
-                state, track, std::vector{0}, [&](int, Index at) { return read(Reader{}, track.rows()[at]); },
-                [&](int, Index at) { return read(reader, track.rows()[at]); }...);
-        },
-        readers);
-    state.counters["x_read"] = times[0] / *std::min_element(times.begin() + 1, times.end());
-    state.SetBytesProcessed(state.iterations() * rows * setting.vocab * static_cast<Index>(sizeof(float)));
+Race reading(const Setting& setting, const Reader& reader, const Read& read) {
+    const Pool rows(setting);
+    return make_race(
+        setting, 1, std::vector{0}, [=](int, Index position) { return read(reader, rows[position]); }, nullptr,
+        [=](const auto& by, int, Index position) { return read(by, rows[position]); });
 }
 
 template <class Reader>
-void register_reader(const Setting& setting) {
-    const std::string kernel = std::string("read_") + Reader::name;
-    benchmark::RegisterBenchmark(name(kernel + "/row", setting).c_str(), [setting](benchmark::State& state) {
-        read_rows<Reader>(state, setting, 1, [](const auto& reader, const Pair& at) { return reader(at.target); });
-    })->UseManualTime();
-    benchmark::RegisterBenchmark(name(kernel + "/pair", setting).c_str(), [setting](benchmark::State& state) {
-        read_rows<Reader>(state, setting, 2,
-                          [](const auto& reader, const Pair& at) { return reader(at.target, at.draft); });
-    })->UseManualTime();
+void add(Kernels& kernels, const Reader& reader) {
+    const std::string name = std::string("read_") + Reader::name;
+    kernels.push_back({name + "/row", {}, [=](const Setting& at) { return reading(at, reader, target_alone); }, {}});
+    kernels.push_back(
+        {name + "/pair", {}, [=](const Setting& at) { return reading(at, reader, target_and_draft); }, {}});
 }
 
 }  // namespace
 
-void register_reads() {
-    for_settings([](const Setting& setting) {
-        std::apply([&]<class... Readers>(const Readers&...) { (register_reader<Readers>(setting), ...); }, readers);
-    });
+void add_reads(Kernels& kernels) {
+    std::apply([&](const auto&... reader) { (add(kernels, reader), ...); }, readers);
 }
 
 }  // namespace bench

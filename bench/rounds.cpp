@@ -1,10 +1,11 @@
-// The whole round by token verification, on probabilities that an engine already has.
-#include "bench.hpp"
-#include "race.hpp"
+// The whole round by token verification, on rows that an engine already has.
+#include "kernels.hpp"
 #include "textbook.hpp"
 
+#include <memory>
 #include <random>
 
+#include <specsample/kernels/softmax.hpp>
 #include <specsample/verify.hpp>
 
 namespace bench {
@@ -19,17 +20,21 @@ struct Draft {
     std::vector<Token> tokens;
     specsample::Coins coins;
     Index accepted = 0;
+
+    Index size() const { return static_cast<Index>(tokens.size()); }
+    bool is_rejected() const { return accepted < size(); }
 };
 
-std::vector<Draft> draw_drafts(const Pair& at, Index lookahead) {
+std::vector<Draft> draw_drafts(const Contents& laws, Index lookahead, Index count) {
     std::mt19937_64 generator(42);
-    std::discrete_distribution<Token> token(at.draft.begin(), at.draft.end());
+    std::discrete_distribution<Token> token(laws.draft.begin(), laws.draft.end());
     std::vector<Draft> result;
-    for (Index i = 0; i < 32; ++i) {
+    for (Index i = 0; i < count; ++i) {
         Draft draft{std::vector<Token>(static_cast<std::size_t>(lookahead)), specsample::Coins(42, 0, i)};
         for (Token& drafted : draft.tokens) drafted = token(generator);
         for (const Token drafted : draft.tokens) {
-            if (!textbook::accept(draft.coins.at(Purpose::accept, draft.accepted).uniform(), at, drafted)) break;
+            const double u = draft.coins.at(Purpose::accept, draft.accepted).uniform();
+            if (!(u * laws.draft[drafted] < laws.target[drafted])) break;
             ++draft.accepted;
         }
         result.push_back(std::move(draft));
@@ -37,127 +42,172 @@ std::vector<Draft> draw_drafts(const Pair& at, Index lookahead) {
     return result;
 }
 
-/// The target's rows of a round that starts at position `first`, as verify takes them.
-struct Targets {
-    const Pool& pool;
-    Index first;
-    std::size_t count;
+/// `count` things, as verify takes them: thing i is at(i).
+template <class At>
+struct Indexed {
+    At at;
+    Index count;
 
-    std::size_t size() const { return count; }
-    Row operator[](std::size_t i) const { return pool[first + static_cast<Index>(i)].target; }
+    std::size_t size() const { return static_cast<std::size_t>(count); }
+    auto operator[](std::size_t i) const { return at(static_cast<Index>(i)); }
 };
+template <class At>
+Indexed(At, Index) -> Indexed<At>;
 
-/// The laws of the drafted tokens.
-struct Laws {
-    const Pool& pool;
-    Index first;
-    std::size_t count;
-
-    std::size_t size() const { return count; }
-    specsample::Sampled<Row> operator[](std::size_t i) const {
-        return specsample::Sampled(pool[first + static_cast<Index>(i)].draft);
-    }
-};
-
-textbook::Ending verify(const Draft& draft, const Pool& pool, Index first, Check check,
-                        specsample::Workspace& workspace) {
-    const std::size_t count = draft.tokens.size();
-    const auto round = specsample::verify(draft.tokens, Laws{pool, first, count}, Targets{pool, first, count + 1},
-                                          specsample::TokenVerification{}, draft.coins, {.check = check}, workspace);
+template <class Laws, class Rows>
+textbook::Ending judge(const Draft& draft, const Laws& laws, const Rows& rows, Check check,
+                       specsample::Workspace& workspace) {
+    const auto round = specsample::verify(draft.tokens, laws, rows, specsample::TokenVerification{}, draft.coins,
+                                          {.check = check}, workspace);
     return round ? textbook::Ending{round.accepted, round.tokens.back()} : textbook::Ending{-1, -1};
 }
 
-/// The rows that a lazy verifier needs in full: those of the rejected position, or the last row.
-template <class Reader>
-float read_needed(const Reader& reader, const Draft& draft, const Pair& at) {
-    const bool rejected = draft.accepted < static_cast<Index>(draft.tokens.size());
-    return rejected ? reader(at.target, at.draft) : reader(at.target);
+/// A round whose rows begin at position `first`.
+struct Place {
+    Pool pool;
+    Index first;
+
+    Pair operator()(Index i) const { return pool[first + i]; }
+};
+
+/// Rows of probabilities.
+textbook::Ending judge_probs(const Draft& draft, const Place& place, Check check, specsample::Workspace& workspace) {
+    const auto law = [&](Index i) { return specsample::Sampled(place(i).draft); };
+    const auto row = [&](Index i) { return place(i).target; };
+    return judge(draft, Indexed{law, draft.size()}, Indexed{row, draft.size() + 1}, check, workspace);
 }
 
-/// Call f for every row of the round.
-template <class F>
-void for_rows(const Draft& draft, const Pool& pool, Index first, const F& f) {
-    const auto count = static_cast<Index>(draft.tokens.size());
-    for (Index i = 0; i < count; ++i) {
-        f(pool[first + i].target);
-        f(pool[first + i].draft);
+/// Rows of logits.
+textbook::Ending judge_logits(const Draft& draft, const Place& place, specsample::Workspace& workspace) {
+    std::vector<Eigen::VectorXf> laws;
+    for (Index i = 0; i < draft.size(); ++i) laws.push_back(specsample::softmax(place(i).draft));
+    const auto law = [&](Index i) { return specsample::Sampled(laws[static_cast<std::size_t>(i)]); };
+    const auto row = [&](Index i) { return specsample::softmax(place(i).target); };
+    return judge(draft, Indexed{law, draft.size()}, row, Check::entries_read, workspace);
+}
+
+/// The target's logits and the draft's probabilities.
+textbook::Ending judge_mixed(const Draft& draft, const Place& place, specsample::Workspace& workspace) {
+    const auto law = [&](Index i) { return specsample::Sampled(place(i).draft); };
+    const auto row = [&](Index i) { return specsample::softmax(place(i).target); };
+    return judge(draft, Indexed{law, draft.size()}, row, Check::entries_read, workspace);
+}
+
+textbook::Ending textbook_probs(const Draft& draft, const Place& place) {
+    return textbook::round(draft.tokens, place, draft.coins);
+}
+
+textbook::Ending textbook_checked(const Draft& draft, const Place& place) {
+    bool good = textbook::is_distribution(place(draft.size()).target);
+    for (Index i = 0; i < draft.size(); ++i)
+        good &= textbook::is_distribution(place(i).target) && textbook::is_distribution(place(i).draft);
+    return good ? textbook_probs(draft, place) : textbook::Ending{-1, -1};
+}
+
+/// All rows to probabilities first.
+template <Numbers numbers>
+textbook::Ending textbook_softmax(const Draft& draft, const Place& place) {
+    struct Probs {
+        Eigen::ArrayXf target, draft;
+    };
+    std::vector<Probs> rows;
+    for (Index i = 0; i <= draft.size(); ++i) {
+        Probs& at = rows.emplace_back(Probs{textbook::softmax(place(i).target), {}});
+        if (i < draft.size() && numbers == Numbers::logits) at.draft = textbook::softmax(place(i).draft);
+        if (i < draft.size() && numbers == Numbers::mixed) at.draft = place(i).draft;
     }
-    f(pool[first + count].target);
+    const auto at = [&](Index i) -> const Probs& { return rows[static_cast<std::size_t>(i)]; };
+    return textbook::round(draft.tokens, at, draft.coins);
 }
 
-bool agree(const Pair& at, const textbook::Ending& ours, const textbook::Ending& theirs, Index lookahead) {
-    if (ours.accepted != theirs.accepted) return false;
-    const double distance =
-        ours.accepted < lookahead
-            ? textbook::distance(specsample::ResidualWeights<Row, Row>(at.target, at.draft), ours.last, theirs.last)
-            : textbook::distance(specsample::RowWeights(at.target), ours.last, theirs.last);
-    return distance <= textbook::rounding;
-}
+/// The rows that a lazy verifier needs in full of probabilities: those of the rejected position, or the last row.
+constexpr auto needed_of_probs = [](const auto& reader, const Draft& draft, const Place& place) {
+    const Pair last = place(draft.accepted);
+    return draft.is_rejected() ? reader(last.target, last.draft) : reader(last.target);
+};
 
-constexpr const char* disagreement = "the textbook's form ended a round in another way";
+/// Of logits, with the draft's normalisers known from drawing: the target's at every position that it reaches as well.
+constexpr auto needed_of_logits = [](const auto& reader, const Draft& draft, const Place& place) {
+    auto sum = needed_of_probs(reader, draft, place);
+    for (Index i = 0; i < draft.accepted; ++i) sum += reader(place(i).target);
+    return sum;
+};
 
-/// Rows past the one where the walk stops are not touched: a cold round stops at the pool's next position.
-void round(benchmark::State& state, const Setting& setting, Index lookahead) {
-    const Track track(setting);
-    const Pool& pool = track.rows();
-    specsample::Workspace workspace;
-    const auto ours = [&](const Draft& draft, Index stop) {
-        return verify(draft, pool, stop - draft.accepted, Check::entries_read, workspace);
-    };
-    const auto theirs = [&](const Draft& draft, Index stop) {
-        return textbook::round(draft.tokens, pool, stop - draft.accepted, draft.coins);
-    };
-    const auto drafts = draw_drafts(pool[0], lookahead);
-    for (const Draft& draft : drafts)
-        if (!agree(pool[0], ours(draft, 0), theirs(draft, 0), lookahead)) return state.SkipWithError(disagreement);
-    race(state, track, drafts, ours, theirs,
-         [&](const auto& reader, const Draft& draft, Index stop) { return read_needed(reader, draft, pool[stop]); });
-}
+constexpr auto every_row = [](const auto& reader, const Draft& draft, const Place& place) {
+    auto sum = reader(place(draft.size()).target);
+    for (Index i = 0; i < draft.size(); ++i) sum += reader(place(i).target) + reader(place(i).draft);
+    return sum;
+};
 
-/// The same with every supplied row checked, so that none of them can be bad: all are read.
-void checked_round(benchmark::State& state, const Setting& setting, Index lookahead) {
-    const Track track(setting, lookahead + 1);
-    const Pool& pool = track.rows();
-    specsample::Workspace workspace;
-    const auto ours = [&](const Draft& draft, Index first) {
-        return verify(draft, pool, first, Check::every_row, workspace);
-    };
-    const auto theirs = [&](const Draft& draft, Index first) {
-        bool good = true;
-        for_rows(draft, pool, first, [&](const Row& row) { good &= textbook::is_distribution(row); });
-        return good ? textbook::round(draft.tokens, pool, first, draft.coins) : textbook::Ending{-1, -1};
-    };
-    const auto drafts = draw_drafts(pool[0], lookahead);
-    for (const Draft& draft : drafts)
-        if (!agree(pool[0], ours(draft, 0), theirs(draft, 0), lookahead)) return state.SkipWithError(disagreement);
-    race(state, track, drafts, ours, theirs, [&](const auto& reader, const Draft& draft, Index first) {
-        float sum = 0;
-        for_rows(draft, pool, first, [&](const Row& row) { sum += reader(row); });
-        return sum;
-    });
-}
+/// Where rounds of cold rows take place.
+enum class Spacing {
+    by_stops,  ///< one position apart where they stop: rows past the stop are not touched
+    by_rounds  ///< no position in two rounds
+};
 
-template <class Run>
-void register_round(const std::string& kernel, const Setting& setting, Index lookahead, const Run& run) {
-    const std::string arguments = "/K:" + std::to_string(lookahead) + "/alpha:" + std::to_string(setting.alpha);
-    benchmark::RegisterBenchmark(name(kernel, setting, arguments).c_str(), [=](benchmark::State& state) {
-        run(state, setting, lookahead);
-    })->UseManualTime();
+/// Two forms of a round, which have to end in the same way first.
+/// @param ours, textbook   from (draft, place): an ending; ours gets a workspace as well
+template <class Ours, class Textbook, class Read>
+Race race_rounds(const Setting& setting, Index lookahead, Index count, Spacing spacing, const Ours& ours,
+                 const Textbook& textbook, const Read& read) {
+    const Pool pool(setting);
+    const auto workspace = std::make_shared<specsample::Workspace>();
+    const bool by_stops = spacing == Spacing::by_stops;
+    const auto place = [=](const Draft& draft, Index at) { return Place{pool, by_stops ? at - draft.accepted : at}; };
+    const auto number = [](const textbook::Ending& end) {
+        return static_cast<double>(end.last) * 64 + static_cast<double>(end.accepted);
+    };
+    const auto drafts = draw_drafts(pool.contents(), lookahead, count);
+    for (const Draft& draft : drafts) {
+        const auto a = ours(draft, place(draft, 0), *workspace);
+        const auto b = textbook(draft, place(draft, 0));
+        const Contents& laws = pool.contents();
+        const bool agree = a.accepted == draft.accepted && b.accepted == draft.accepted &&
+                           textbook::distance(draft.is_rejected() ? textbook::owed(laws) : laws.target, a.last,
+                                              b.last) <= textbook::rounding;
+        if (!agree) return {.refused = "the textbook's form ended a round in another way"};
+    }
+    return make_race(
+        setting, by_stops ? 1 : lookahead + 1, drafts,
+        [=](const Draft& draft, Index at) { return number(ours(draft, place(draft, at), *workspace)); },
+        [=](const Draft& draft, Index at) { return number(textbook(draft, place(draft, at))); },
+        [=](const auto& reader, const Draft& draft, Index at) { return read(reader, draft, place(draft, at)); });
 }
 
 }  // namespace
 
-void register_rounds() {
-    for_settings([](Setting setting) {
-        for (const Index lookahead : {4, 8}) {
-            for (const int alpha : {50, 70, 90}) {
-                setting.alpha = alpha;
-                register_round("round/probs", setting, lookahead, round);
-            }
-            setting.alpha = 70;
-            register_round("round_every_row/probs", setting, lookahead, checked_round);
-        }
-    });
+void add_rounds(Kernels& kernels) {
+    const auto add = [&](const std::string& kernel, Index lookahead, const Setting& at, const auto& race) {
+        const std::string name = kernel + "/K:" + std::to_string(lookahead);
+        kernels.push_back({name, at.alpha == 70 ? "rounds" : "",
+                           [=](const Setting& setting) { return race(setting, lookahead); }, at});
+    };
+    const auto with_check = [](Check check) {
+        return [=](const Draft& draft, const Place& place, specsample::Workspace& workspace) {
+            return judge_probs(draft, place, check, workspace);
+        };
+    };
+    const auto probs = [=](const Setting& setting, Index lookahead) {
+        return race_rounds(setting, lookahead, 32, Spacing::by_stops, with_check(Check::entries_read), textbook_probs,
+                           needed_of_probs);
+    };
+    const auto checked = [=](const Setting& setting, Index lookahead) {
+        return race_rounds(setting, lookahead, 32, Spacing::by_rounds, with_check(Check::every_row), textbook_checked,
+                           every_row);
+    };
+    const auto logits = [](const Setting& setting, Index lookahead) {
+        return race_rounds(setting, lookahead, 16, Spacing::by_rounds, judge_logits, textbook_softmax<Numbers::logits>,
+                           needed_of_logits);
+    };
+    const auto mixed = [](const Setting& setting, Index lookahead) {
+        return race_rounds(setting, lookahead, 16, Spacing::by_rounds, judge_mixed, textbook_softmax<Numbers::mixed>,
+                           needed_of_logits);
+    };
+    for (const Index lookahead : {4, 8})
+        for (const int alpha : {50, 70, 90}) add("round/probs", lookahead, {.alpha = alpha}, probs);
+    for (const Index lookahead : {4, 8}) add("round_every_row/probs", lookahead, {}, checked);
+    for (const Index lookahead : {4, 8}) add("round/logits", lookahead, {.numbers = Numbers::logits}, logits);
+    for (const Index lookahead : {4, 8}) add("round/mixed", lookahead, {.numbers = Numbers::mixed}, mixed);
 }
 
 }  // namespace bench

@@ -1,14 +1,20 @@
 #include "rows.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <memory>
+#include <cstring>
+#include <new>
+#include <optional>
 #include <random>
+#include <tuple>
+#include <typeindex>
+
+#if __has_include(<unistd.h>)
+#include <unistd.h>
+#endif
 
 namespace bench {
 namespace {
-
-/// Floats in the pool: 320 MB, several times what one core gets to keep of a large server's last cache.
-constexpr Index pool_size = 80'000'000;
 
 constexpr double logit_deviation = 3;
 
@@ -17,50 +23,102 @@ Eigen::ArrayXd normal(Index size, double deviation, std::mt19937_64& generator) 
     return Eigen::ArrayXd::NullaryExpr(size, [&] { return draw(generator); });
 }
 
-Eigen::ArrayXd softmax(const Eigen::ArrayXd& logits) {
-    const Eigen::ArrayXd weights = (logits - logits.maxCoeff()).exp();
-    return weights / weights.sum();
+double log_sum_exp(const Eigen::ArrayXd& logits) {
+    const double largest = logits.maxCoeff();
+    return largest + std::log((logits - largest).exp().sum());
 }
 
-/// The target's logits with noise of deviation s, scaled back to the deviation that they had.
-Eigen::ArrayXd noisy(const Eigen::ArrayXd& logits, const Eigen::ArrayXd& noise, double s) {
-    return (logits + s * noise) * (logit_deviation / std::hypot(logit_deviation, s));
+Eigen::ArrayXd softmax(const Eigen::ArrayXd& logits) { return (logits - log_sum_exp(logits)).exp(); }
+
+/// A target's logits. Peaked: 24 tokens at random share all but a fiftieth of the mass, in halves of e.
+Eigen::ArrayXd target_logits(const Setting& setting, std::mt19937_64& generator) {
+    Eigen::ArrayXd logits = normal(setting.vocab, logit_deviation, generator);
+    if (!setting.peaked) return logits;
+    const double top = log_sum_exp(logits) + std::log(49.);  // the sum of the peaks' exponentials
+    const Eigen::ArrayXd peaks = Eigen::ArrayXd::LinSpaced(24, 0, -2.3);
+    const double shift = top - log_sum_exp(peaks);
+    for (const double peak : peaks)
+        logits[static_cast<Index>(generator() % static_cast<std::uint64_t>(setting.vocab))] = peak + shift;
+    return logits;
 }
 
-/// Probabilities that overlap with those of `logits` by `alpha`: more noise, less overlap.
-Eigen::ArrayXd draft_for(const Eigen::ArrayXd& logits, double alpha, std::mt19937_64& generator) {
+/// The target's logits with noise, scaled back to the deviation that they had. More noise, less overlap: as much of it
+/// as leaves `alpha`.
+Eigen::ArrayXd draft_logits(const Eigen::ArrayXd& logits, double alpha, std::mt19937_64& generator) {
     const Eigen::ArrayXd target = softmax(logits);
     const Eigen::ArrayXd noise = normal(logits.size(), 1, generator);
     Eigen::ArrayXd draft;
     double overlap = 0;
-    for (double low = 0, high = 16; std::abs(overlap - alpha) > 1e-3;) {
+    for (double low = 0, high = 16; std::abs(overlap - alpha) > 1e-3 && high - low > 1e-9;) {
         const double s = (low + high) / 2;
-        draft = softmax(noisy(logits, noise, s));
-        overlap = target.min(draft).sum();
+        draft = (logits + s * noise) * (logit_deviation / std::hypot(logit_deviation, s));
+        overlap = target.min(softmax(draft)).sum();
         (overlap > alpha ? low : high) = s;
     }
     return draft;
 }
 
+/// Write a row, and take back what it now says.
+template <class Scalar>
+std::tuple<Eigen::ArrayXd, double> store(const Eigen::ArrayXd& logits, bool as_logits, Scalar* place) {
+    Eigen::Map<Eigen::Array<Scalar, Eigen::Dynamic, 1>> row(place, logits.size());
+    row = (as_logits ? logits : softmax(logits)).template cast<float>().template cast<Scalar>();
+    const Eigen::ArrayXd stored = row.template cast<float>().template cast<double>();
+    if (!as_logits) return {stored, 0};
+    return {softmax(stored), log_sum_exp(stored)};
+}
+
+/// What the pool holds now.
+using Key = std::tuple<std::type_index, Numbers, int, bool, Index>;
+std::optional<Key> in_pool;
+
 }  // namespace
 
-Pool::Pool(Index vocab, int alpha)
-    : vocab_(vocab), alpha_(alpha), positions_(pool_size / (2 * vocab)), memory_(2 * positions_ * vocab) {
-    std::mt19937_64 generator(42);
-    const Eigen::ArrayXd logits = normal(vocab, logit_deviation, generator);
-    memory_.head(vocab) = softmax(logits).cast<float>();
-    memory_.segment(vocab, vocab) = draft_for(logits, alpha / 100., generator).cast<float>();
-    for (Index position = 1; position < positions_; ++position)
-        memory_.segment(2 * position * vocab, 2 * vocab) = memory_.head(2 * vocab);
+std::size_t pool_bytes() {
+    std::size_t last_cache = 0;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    last_cache = static_cast<std::size_t>(std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE)));
+#endif
+    return std::clamp<std::size_t>(4 * last_cache, 320'000'000, 2'000'000'000) / 64 * 64;
 }
 
-const Pool& pool(const Setting& setting) {
-    static std::unique_ptr<Pool> current;
-    if (!current || current->vocab() != setting.vocab || current->alpha() != setting.alpha) {
-        current.reset();  // never two pools at once
-        current = std::make_unique<Pool>(setting.vocab, setting.alpha);
-    }
-    return *current;
+std::byte* pool_memory() {
+    static std::byte* const begin = new (std::align_val_t{64}) std::byte[pool_bytes()];
+    return begin;
 }
+
+Index repeat_position(std::size_t bytes) {
+    in_pool.reset();
+    coldest_position() = 0;  // the pool's end is written last
+    const std::size_t count = pool_bytes() / bytes;
+    for (std::size_t i = 1; i < count; ++i) std::memcpy(pool_memory() + i * bytes, pool_memory(), bytes);
+    return static_cast<Index>(count);
+}
+
+Index& coldest_position() {
+    static Index position = 0;
+    return position;
+}
+
+template <class Scalar>
+const Contents& fill_pool(const Setting& setting) {
+    const Key key{typeid(Scalar), setting.numbers, setting.alpha, setting.peaked, setting.vocab};
+    static Contents contents;
+    if (in_pool == key) return contents;
+    std::mt19937_64 generator(42);
+    const Eigen::ArrayXd target = target_logits(setting, generator);
+    const Eigen::ArrayXd draft = draft_logits(target, setting.alpha / 100., generator);
+    auto* pair = reinterpret_cast<Scalar*>(pool_memory());
+    std::tie(contents.target, contents.target_log_sum) = store(target, setting.numbers != Numbers::probs, pair);
+    std::tie(contents.draft, contents.draft_log_sum) =
+        store(draft, setting.numbers == Numbers::logits, pair + setting.vocab);
+    contents.positions = repeat_position(2 * sizeof(Scalar) * static_cast<std::size_t>(setting.vocab));
+    in_pool = key;
+    return contents;
+}
+
+template const Contents& fill_pool<float>(const Setting&);
+template const Contents& fill_pool<Eigen::half>(const Setting&);
+template const Contents& fill_pool<Eigen::bfloat16>(const Setting&);
 
 }  // namespace bench

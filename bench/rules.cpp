@@ -6,9 +6,9 @@
 //   recursive    both rows per child that it rejects: the pass for the next child, or the draw
 //   traversal    the same, over all that it climbed through
 //   named        a tree of point masses: the one row it draws from
-#include "bench.hpp"
-#include "race.hpp"
+#include "kernels.hpp"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -64,13 +64,17 @@ std::vector<Draft> draw_drafts(const Row& row, const std::vector<Index>& branchi
     return result;
 }
 
-/// A draft where it is judged: the root's rows are the pool's at `first`, those of node i at first + 1 + i.
+/// A draft where it is judged: the root's rows are the pool's at `first`, those of the nodes evenly spread over the
+/// rest. So a walk along the pool passes all of it, even for a rule that needs no more than the root.
 struct Place {
     const Draft& draft;
-    const Pool& pool;
+    Pool pool;
     Index first;
 
-    Pair at(Index node) const { return pool[first + 1 + node]; }
+    Pair at(Index node) const {
+        const Index spacing = pool.positions() / (static_cast<Index>(draft.tokens.size()) + 1);
+        return pool[first + (node - root_node) * spacing];
+    }
 
     struct Rows {
         const Place& place;
@@ -132,62 +136,51 @@ struct Case {
 };
 
 template <class Rule, class Children>
-void rule(benchmark::State& state, const Setting& setting, const Rule& rule, const std::vector<Index>& branching,
-          const Children& children) {
+Race race_rule(const Setting& setting, const Rule& rule, const std::vector<Index>& branching,
+               const Children& children) {
+    const Pool pool(setting);
     std::vector<Case> cases;
-    double rows = 0;
-    for (const Draft& draft : draw_drafts(pool(setting)[0].draft, branching, children)) {
-        cases.push_back({draft, needs(Place{draft, pool(setting), 0}, rule)});
-        for (const Need& need : cases.back().needs) rows += need.both ? 2 : 1;
-    }
-    Track track(setting, static_cast<Index>(cases[0].draft.tokens.size()) + 1);
-    specsample::Workspace workspace;
-    const auto ours = [&](const Case& one, Index first) {
-        return Place{one.draft, track.rows(), first}.judge(rule, workspace).accepted;
-    };
-    const auto read = [&](const auto& reader, const Case& one, Index first) {
-        float sum = 0;
-        for (const Need& need : one.needs) {
-            const Pair at = Place{one.draft, track.rows(), first}.at(need.node);
-            sum += need.both ? reader(at.target, at.draft) : reader(at.target);
-        }
-        return sum;
-    };
-    const auto times = std::apply(
-        [&](const auto&... reader) {
-            return race_times(state, track, cases, ours,
-                              [&](const Case& one, Index first) { return read(reader, one, first); }...);
+    for (const Draft& draft : draw_drafts(pool[0].draft, branching, children))
+        cases.push_back({draft, needs(Place{draft, pool, 0}, rule)});
+    const auto workspace = std::make_shared<specsample::Workspace>();
+    return make_race(
+        setting, 1, std::move(cases),
+        [=](const Case& one, Index first) {
+            return Place{one.draft, pool, first}.judge(rule, *workspace).accepted;
         },
-        readers);
-    state.counters["x_read"] = times[0] / *std::min_element(times.begin() + 1, times.end());
-    state.counters["rows"] = rows / static_cast<double>(cases.size());
-}
-
-template <class Rule, class Children>
-void register_rule(const std::string& called, const std::vector<Index>& branching, const Rule& of,
-                   const Children& children) {
-    for_settings([&](const Setting& setting) {
-        benchmark::RegisterBenchmark(name("rule/" + called, setting).c_str(), [=](benchmark::State& state) {
-            rule(state, setting, of, branching, children);
-        })->UseManualTime();
-    });
+        nullptr,
+        [=](const auto& reader, const Case& one, Index first) {
+            decltype(reader(pool[0].target)) sum = 0;
+            for (const Need& need : one.needs) {
+                const Pair at = Place{one.draft, pool, first}.at(need.node);
+                sum += need.both ? reader(at.target, at.draft) : reader(at.target);
+            }
+            return sum;
+        });
 }
 
 }  // namespace
 
-void register_rules() {
+void add_rules(Kernels& kernels) {
     using namespace specsample;
+    const auto add = [&](const std::string& name, const std::vector<Index>& branching, const auto& rule,
+                         const auto& children) {
+        kernels.push_back({"rule/" + name,
+                           "rules",
+                           [=](const Setting& setting) { return race_rule(setting, rule, branching, children); },
+                           {}});
+    };
     const std::vector<Index> chain{1, 1, 1, 1}, tree{2, 2};
-    register_rule("token/chain", chain, TokenVerification{}, Independent{});
-    register_rule("block/chain", chain, BlockVerification{}, Independent{});
-    register_rule("sample_match/chain", chain, SampleMatch{}, Independent{});
-    register_rule("greedy_match/chain", chain, GreedyMatch{}, Independent{});
-    register_rule("gumbel_match/chain", chain, GumbelMatch{}, Independent{});
-    register_rule("recursive/tree", tree, RecursiveRejection{}, WithoutReplacement{});
-    register_rule("traversal/tree", tree, TraversalVerification{}, WithoutReplacement{});
-    register_rule("k_seq/tree", tree, KSeq{}, Independent{});
-    register_rule("token/named_tree", tree, TokenVerification{}, TopChildren{});
-    register_rule("sample_match/named_tree", tree, SampleMatch{}, TopChildren{});
+    add("token/chain", chain, TokenVerification{}, Independent{});
+    add("block/chain", chain, BlockVerification{}, Independent{});
+    add("sample_match/chain", chain, SampleMatch{}, Independent{});
+    add("greedy_match/chain", chain, GreedyMatch{}, Independent{});
+    add("gumbel_match/chain", chain, GumbelMatch{}, Independent{});
+    add("recursive/tree", tree, RecursiveRejection{}, WithoutReplacement{});
+    add("traversal/tree", tree, TraversalVerification{}, WithoutReplacement{});
+    add("k_seq/tree", tree, KSeq{}, Independent{});
+    add("token/named_tree", tree, TokenVerification{}, TopChildren{});
+    add("sample_match/named_tree", tree, SampleMatch{}, TopChildren{});
 }
 
 }  // namespace bench

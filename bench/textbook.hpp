@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
+#include <vector>
 
 #include <specsample/kernels.hpp>
 #include <specsample/random.hpp>
@@ -16,28 +18,82 @@ namespace bench::textbook {
 
 using specsample::Token;
 
+/// ln sum exp.
+template <class Logits>
+float log_sum_exp(const Logits& logits) {
+    const Eigen::ArrayXf x = logits.template cast<float>();
+    const float largest = x.maxCoeff();
+    return largest + std::log((x - largest).exp().sum());
+}
+inline float log_sum_exp(const Row& logits) {
+    const float largest = logits.maxCoeff();
+    return largest + std::log((logits - largest).exp().sum());
+}
+
+template <class Logits>
+Eigen::ArrayXf softmax(const Logits& logits, float temperature = 1) {
+    Eigen::ArrayXf probs = logits.template cast<float>();
+    if (temperature != 1) probs /= temperature;
+    probs = (probs - probs.maxCoeff()).exp();
+    probs /= probs.sum();
+    return probs;
+}
+
 /// Inverse CDF: the first token at which the running sum passes u.
 template <class Probs>
 Index draw(const Probs& probs, double u) {
     const float coin = static_cast<float>(u);
     float sum = 0;
     for (Index i = 0; i < probs.size(); ++i) {
-        sum += probs[i];
+        sum += static_cast<float>(probs[i]);
         if (coin < sum) return i;
     }
     return probs.size() - 1;
 }
 
 /// max(0, p - q), normalised.
-inline Eigen::ArrayXf residual(const Pair& at) {
-    Eigen::ArrayXf weights = (at.target - at.draft).cwiseMax(0);
+template <class Target, class Draft>
+Eigen::ArrayXf residual(const Target& target, const Draft& draft) {
+    Eigen::ArrayXf weights = (target.template cast<float>() - draft.template cast<float>()).cwiseMax(0);
     weights /= weights.sum();
     return weights;
 }
 
-inline bool accept(double u, const Pair& at, Token token) {
-    return u < std::min(1.f, at.target[token] / at.draft[token]);
+template <class Probs>
+Index argmax(const Probs& probs) {
+    Index id = 0;
+    probs.maxCoeff(&id);
+    return id;
 }
+
+/// The largest of the log-probabilities with Gumbel noise.
+template <class Probs>
+Index gumbel(const Probs& probs, const specsample::Coin& coin) {
+    Eigen::ArrayXf noise(probs.size());
+    for (Index i = 0; i < noise.size(); ++i)
+        noise[i] = static_cast<float>(coin.open_uniform(static_cast<std::uint32_t>(i)));
+    const Eigen::ArrayXf arrivals = probs.log() - (-noise.log()).log();
+    return argmax(arrivals);
+}
+
+/// The `most` likeliest tokens, and of those as few as hold `mass` of them, renormalised: by a sort of all.
+inline Eigen::ArrayXf likeliest(Eigen::ArrayXf probs, Index most, float mass) {
+    std::vector<Token> ids(static_cast<std::size_t>(probs.size()));
+    std::iota(ids.begin(), ids.end(), Token{0});
+    std::ranges::sort(ids, [&](Token a, Token b) { return probs[a] > probs[b]; });
+    ids.resize(static_cast<std::size_t>(std::min(most, probs.size())));
+    float sum = 0, kept = 0;
+    for (const Token id : ids) sum += probs[id];
+    Eigen::ArrayXf result = Eigen::ArrayXf::Zero(probs.size());
+    for (const Token id : ids) {
+        if (kept >= mass * sum) break;
+        kept += result[id] = probs[id];
+    }
+    result /= kept;
+    return result;
+}
+
+inline bool accept(double u, float p, float q) { return u < std::min(1.f, p / q); }
 
 inline bool is_distribution(const Row& row) {
     return row.allFinite() && row.minCoeff() >= 0 && std::abs(row.sum() - 1) <= specsample::sum_tolerance<float>;
@@ -49,24 +105,28 @@ struct Ending {
     Index last;
 };
 
-/// One round: drafted tokens `tokens`, the rows of position `first` and those that follow it.
-inline Ending round(std::span<const Token> tokens, const Pool& rows, Index first, const specsample::Coins& coins) {
+/// One round.
+/// @param at   from i: target and draft probabilities at the position of drafted token i, and of the one after the last
+template <class At>
+Ending round(std::span<const Token> tokens, const At& at, const specsample::Coins& coins) {
     const auto count = static_cast<Index>(tokens.size());
     const double u = coins.at(specsample::Purpose::last, 0).uniform();
     for (Index i = 0; i < count; ++i) {
-        const Pair at = rows[first + i];
-        if (!accept(coins.at(specsample::Purpose::accept, i).uniform(), at, tokens[static_cast<std::size_t>(i)]))
-            return {i, draw(residual(at), u)};
+        const auto& [target, draft] = at(i);
+        const Token token = tokens[static_cast<std::size_t>(i)];
+        if (!accept(coins.at(specsample::Purpose::accept, i).uniform(), target[token], draft[token]))
+            return {i, draw(residual(target, draft), u)};
     }
-    return {count, draw(rows[first + count].target, u)};
+    return {count, draw(at(count).target, u)};
 }
 
+/// What the target still owes after a rejection.
+inline Eigen::ArrayXd owed(const Contents& laws) { return (laws.target - laws.draft).cwiseMax(0); }
+
 /// The share of the weights strictly between two tokens: by how much the coins that led there differ at least.
-template <specsample::Weights W>
-double distance(const W& weights, Index a, Index b) {
+inline double distance(const Eigen::ArrayXd& weights, Index a, Index b) {
     const Index first = std::min(a, b) + 1;
-    const Index count = std::max<Index>(0, std::max(a, b) - first);
-    return weights.sum(first, count) / weights.sum(0, weights.size());
+    return weights.segment(first, std::max<Index>(0, std::max(a, b) - first)).sum() / weights.sum();
 }
 
 /// How far two exact forms of a draw may lie apart: a running float sum of 262144 entries is off by up to 1e-3.

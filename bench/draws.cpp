@@ -1,0 +1,130 @@
+// The kernels under the rules, each on probabilities: one row, or a pair of rows.
+#include "kernels.hpp"
+#include "row_races.hpp"
+
+#include <random>
+
+#include <specsample/kernels.hpp>
+#include <specsample/random.hpp>
+
+namespace bench {
+namespace {
+
+using specsample::as_row;
+using specsample::Purpose;
+using specsample::Token;
+
+template <class Scalar>
+Race residual(const Setting& setting) {
+    const PoolOf<Scalar> rows(setting);
+    return race_draws(
+        setting, rows, textbook::owed(rows.contents()),
+        [](const auto& at, double u) {
+            const specsample::ResidualWeights weights(as_row(at.target), as_row(at.draft));
+            return specsample::draw_index(weights, [u] { return u; }).index;
+        },
+        [](const auto& at, double u) { return textbook::draw(textbook::residual(at.target, at.draft), u); },
+        target_and_draft);
+}
+
+template <class Scalar>
+Race categorical(const Setting& setting) {
+    const PoolOf<Scalar> rows(setting);
+    return race_draws(
+        setting, rows, rows.contents().target,
+        [](const auto& at, double u) {
+            const specsample::RowWeights weights(as_row(at.target));
+            return specsample::draw_index(weights, [u] { return u; }).index;
+        },
+        [](const auto& at, double u) { return textbook::draw(at.target, u); }, target_alone);
+}
+
+Race overlap(const Setting& setting) {
+    return race_values(
+        setting, Pool(setting), [](const Pair& at) { return specsample::overlap(at.target, at.draft); },
+        [](const Pair& at) { return at.target.min(at.draft).sum(); }, target_and_draft);
+}
+
+Race inspect(const Setting& setting) {
+    return race_values(
+        setting, Pool(setting),
+        [](const Pair& at) { return !specsample::inspect(at.target, specsample::Party::target, 0); },
+        [](const Pair& at) { return textbook::is_distribution(at.target); }, target_alone);
+}
+
+Race argmax(const Setting& setting) {
+    return race_values(
+        setting, Pool(setting), [](const Pair& at) { return specsample::argmax(at.target); },
+        [](const Pair& at) { return textbook::argmax(at.target); }, target_alone);
+}
+
+Race gumbel(const Setting& setting) {
+    constexpr specsample::Coin coin({.seed = 42, .purpose = Purpose::race});
+    return race_values(
+        setting, Pool(setting),
+        [=](const Pair& at) { return specsample::race(coin, specsample::RowWeights(at.target)); },
+        [=](const Pair& at) { return textbook::gumbel(at.target, coin); }, target_alone);
+}
+
+/// The tests of one case: a single one is shorter than the clock is fine.
+struct Tests {
+    specsample::Coins coins;
+    std::vector<Token> tokens;
+};
+
+/// 64 acceptance tests at as many positions: two entries each, so it is the coins that cost.
+Race accept(const Setting& setting) {
+    const Pool rows(setting);
+    const Eigen::ArrayXd& law = rows.contents().draft;
+    std::mt19937_64 generator(42);
+    std::discrete_distribution<Token> token(law.begin(), law.end());
+    std::vector<Tests> cases;
+    for (Index i = 0; i < 32; ++i) {
+        cases.push_back({specsample::Coins(42, 0, i), std::vector<Token>(64)});
+        for (Token& drafted : cases.back().tokens) drafted = token(generator);
+    }
+    const auto sum_over = [=](const Tests& tests, Index position, const auto& term) {
+        Index place = 0;
+        double total = 0;
+        for (const Token id : tests.tokens) {
+            const Pair at = rows[position + place];
+            total += term(at.target[id], at.draft[id], tests.coins.at(Purpose::accept, place++));
+        }
+        return total;
+    };
+    Race race = make_race(
+        setting, 64, std::move(cases),
+        [=](const Tests& tests, Index position) {
+            return sum_over(tests, position,
+                            [](float p, float q, const auto& coin) { return specsample::accept(coin, p, q); });
+        },
+        [=](const Tests& tests, Index position) {
+            return sum_over(tests, position,
+                            [](float p, float q, const auto& coin) { return textbook::accept(coin.uniform(), p, q); });
+        },
+        [=](const auto&, const Tests& tests, Index position) {
+            return sum_over(tests, position, [](float p, float q, const auto&) { return p + q; });
+        });
+    race.bytes = 64 * 2 * sizeof(float);
+    for (std::size_t one = 0; one < race.cases; ++one)
+        if (race.ours(one, 0) != race.textbook(one, 0))
+            race.refused = "the textbook's form accepted another number of tokens";
+    return race;
+}
+
+}  // namespace
+
+void add_draws(Kernels& kernels) {
+    const std::string group = "probabilities";
+    kernels.push_back({"residual/probs", group, residual<float>, {}});
+    kernels.push_back({"categorical/probs", group, categorical<float>, {}});
+    kernels.push_back({"overlap/probs", group, overlap, {}});
+    kernels.push_back({"inspect/probs", group, inspect, {}});
+    kernels.push_back({"argmax/probs", group, argmax, {}});
+    kernels.push_back({"gumbel/probs", group, gumbel, {}});
+    kernels.push_back({"accept64/probs", {}, accept, {}});
+    kernels.push_back({"residual/probs_bf16", "16 bits", residual<Eigen::bfloat16>, {}});
+    kernels.push_back({"categorical/probs_bf16", "16 bits", categorical<Eigen::bfloat16>, {}});
+}
+
+}  // namespace bench

@@ -1,0 +1,39 @@
+// What is measured. A new kernel is one more `kernels.push_back` in the file of its kind.
+#pragma once
+
+#include "race.hpp"
+
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct Kernel {
+    std::string name;   ///< "residual/probs"
+    std::string group;  ///< the part of the table and the plot that it is in; none for what is a detail
+    std::function<Race(const Setting&)> race;
+    Setting at;  ///< what it is measured at, at every vocabulary, hot and cold
+};
+using Kernels = std::vector<Kernel>;
+
+void add_reads(Kernels& kernels);
+void add_draws(Kernels& kernels);
+void add_logits(Kernels& kernels);
+void add_rounds(Kernels& kernels);
+void add_rules(Kernels& kernels);
+void add_shaping(Kernels& kernels);
+void add_sparse(Kernels& kernels);
+
+inline Kernels all_kernels() {
+    Kernels kernels;
+    add_reads(kernels);
+    add_draws(kernels);
+    add_rounds(kernels);
+    add_rules(kernels);
+    add_logits(kernels);
+    add_shaping(kernels);
+    add_sparse(kernels);
+    return kernels;
+}
+
+}  // namespace bench

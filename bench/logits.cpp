@@ -1,0 +1,100 @@
+// The same kernels on logits, as a model's last layer leaves them: nothing is normalised before the clock starts.
+#include "kernels.hpp"
+#include "row_races.hpp"
+
+#include <specsample/kernels.hpp>
+
+namespace bench {
+namespace {
+
+using specsample::as_row;
+
+// What the library makes of stored logits. Every kernel below goes through these.
+
+template <class Scalar>
+auto law_of(const RowOf<Scalar>& logits) {
+    return specsample::softmax(logits);
+}
+/// With the normaliser known, as after a draw from this row.
+template <class Scalar>
+auto law_of_known(const RowOf<Scalar>& logits, [[maybe_unused]] double log_sum) {
+    return specsample::softmax(logits);
+}
+template <class Scalar>
+double log_sum_exp(const RowOf<Scalar>& logits) {
+    return static_cast<double>(logits.maxCoeff()) - std::log(static_cast<double>(law_of(logits).maxCoeff()));
+}
+
+template <class Weights>
+Index draw(const Weights& weights, double u) {
+    return specsample::draw_index(weights, [u] { return u; }).index;
+}
+
+template <class Scalar>
+Race normaliser(const Setting& setting) {
+    return race_values(
+        setting, PoolOf<Scalar>(setting), [](const auto& at) { return log_sum_exp(at.target); },
+        [](const auto& at) { return textbook::log_sum_exp(at.target); }, target_alone);
+}
+
+template <class Scalar>
+Race categorical(const Setting& setting) {
+    const PoolOf<Scalar> rows(setting);
+    return race_draws(
+        setting, rows, rows.contents().target,
+        [](const auto& at, double u) {
+            const auto law = law_of(at.target);
+            return draw(specsample::RowWeights(as_row(law)), u);
+        },
+        [](const auto& at, double u) { return textbook::draw(textbook::softmax(at.target), u); }, target_alone);
+}
+
+/// Both normalisers known: the target's from the test that rejected, the draft's from the draw.
+template <class Scalar>
+Race residual(const Setting& setting) {
+    const PoolOf<Scalar> rows(setting);
+    return race_draws(
+        setting, rows, textbook::owed(rows.contents()),
+        [&known = rows.contents()](const auto& at, double u) {
+            const auto target = law_of_known(at.target, known.target_log_sum);
+            const auto draft = law_of_known(at.draft, known.draft_log_sum);
+            return draw(specsample::ResidualWeights(as_row(target), as_row(draft)), u);
+        },
+        [](const auto& at, double u) {
+            return textbook::draw(textbook::residual(textbook::softmax(at.target), textbook::softmax(at.draft)), u);
+        },
+        target_and_draft);
+}
+
+Race residual_mixed(const Setting& setting) {
+    const Pool rows(setting);
+    return race_draws(
+        setting, rows, textbook::owed(rows.contents()),
+        [&known = rows.contents()](const Pair& at, double u) {
+            const auto target = law_of_known(at.target, known.target_log_sum);
+            return draw(specsample::ResidualWeights(as_row(target), as_row(at.draft)), u);
+        },
+        [](const Pair& at, double u) {
+            return textbook::draw(textbook::residual(textbook::softmax(at.target), at.draft), u);
+        },
+        target_and_draft);
+}
+
+}  // namespace
+
+void add_logits(Kernels& kernels) {
+    const Setting logits{.numbers = Numbers::logits}, mixed{.numbers = Numbers::mixed};
+    const std::string group = "logits", bits = "16 bits";
+    kernels.push_back({"log_sum_exp/logits", group, normaliser<float>, logits});
+    kernels.push_back({"categorical/logits", group, categorical<float>, logits});
+    kernels.push_back({"residual/logits", group, residual<float>, logits});
+    kernels.push_back({"residual/mixed", group, residual_mixed, mixed});
+    kernels.push_back({"log_sum_exp/logits_bf16", bits, normaliser<Eigen::bfloat16>, logits});
+    kernels.push_back({"categorical/logits_bf16", bits, categorical<Eigen::bfloat16>, logits});
+    kernels.push_back({"residual/logits_bf16", bits, residual<Eigen::bfloat16>, logits});
+    kernels.push_back({"log_sum_exp/logits_half", bits, normaliser<Eigen::half>, logits});
+    kernels.push_back({"categorical/logits_half", bits, categorical<Eigen::half>, logits});
+    kernels.push_back({"residual/logits_half", bits, residual<Eigen::half>, logits});
+}
+
+}  // namespace bench

@@ -1,0 +1,56 @@
+// Races over one position: draws, and values of a row or a pair.
+#pragma once
+
+#include "race.hpp"
+#include "textbook.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include <specsample/random.hpp>
+
+namespace bench {
+
+// What a kernel reads.
+inline constexpr auto target_alone = [](const auto& reader, const auto& at) { return reader(as_floats(at.target)); };
+inline constexpr auto target_and_draft = [](const auto& reader, const auto& at) {
+    return reader(as_floats(at.target), as_floats(at.draft));
+};
+
+/// Two forms of a draw, which have to agree first.
+/// @param rows             pairs by position
+/// @param weights          what is drawn from
+/// @param ours, textbook   from a pair and a number in [0, 1): a token
+/// @param read             one of those above
+template <class Rows, class Ours, class Textbook, class Read>
+Race race_draws(const Setting& setting, const Rows& rows, const Eigen::ArrayXd& weights, const Ours& ours,
+                const Textbook& textbook, const Read& read) {
+    std::vector<double> uniforms;  // spread over the vocabulary
+    for (Index i = 0; i < 16; ++i)
+        uniforms.push_back(specsample::Coins(42, 0, i).at(specsample::Purpose::last, 0).uniform());
+    Race race = make_race(
+        setting, 1, uniforms, [=](double u, Index position) { return ours(rows[position], u); },
+        [=](double u, Index position) { return textbook(rows[position], u); },
+        [=](const auto& reader, double, Index position) { return read(reader, rows[position]); });
+    for (std::size_t one = 0; one < race.cases; ++one) {
+        const auto token = [&](const Contestant& by) { return static_cast<Index>(by(one, 0)); };
+        if (textbook::distance(weights, token(race.ours), token(race.textbook)) > textbook::rounding)
+            race.refused = "the textbook's form drew another token for the same coin";
+    }
+    return race;
+}
+
+/// Two functions of a pair, whose values have to agree first.
+template <class Rows, class Ours, class Textbook, class Read>
+Race race_values(const Setting& setting, const Rows& rows, const Ours& ours, const Textbook& textbook,
+                 const Read& read) {
+    Race race = make_race(
+        setting, 1, std::vector{0}, [=](int, Index position) { return ours(rows[position]); },
+        [=](int, Index position) { return textbook(rows[position]); },
+        [=](const auto& reader, int, Index position) { return read(reader, rows[position]); });
+    if (!(std::abs(race.ours(0, 0) - race.textbook(0, 0)) <= textbook::rounding))
+        race.refused = "the textbook's form found another value";
+    return race;
+}
+
+}  // namespace bench

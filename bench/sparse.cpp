@@ -1,0 +1,140 @@
+// Rows as top-k and top-p leave them: ids and their probabilities, here the nucleus of .95.
+#include "kernels.hpp"
+#include "row_races.hpp"
+
+#include <cstring>
+#include <numeric>
+
+#include <specsample/kernels.hpp>
+
+namespace bench {
+namespace {
+
+using specsample::as_row;
+using specsample::Token;
+
+struct SparseRow {
+    std::span<const Token> ids;
+    Row probs;
+    Index vocab;
+};
+
+struct SparsePair {
+    SparseRow target, draft;
+};
+
+/// The ids of a law's nucleus, increasing.
+std::vector<Token> nucleus(const Eigen::ArrayXd& law) {
+    std::vector<Token> ids(static_cast<std::size_t>(law.size()));
+    std::iota(ids.begin(), ids.end(), Token{0});
+    std::ranges::sort(ids, [&](Token a, Token b) { return law[a] > law[b]; });
+    std::size_t count = 0;
+    for (double mass = 0; mass < .95; ++count) mass += law[ids[count]];
+    ids.resize(count);
+    std::ranges::sort(ids);
+    return ids;
+}
+
+/// Positions of the pool, each of them ids and probabilities of the target, then of the draft.
+class SparsePool {
+  public:
+    explicit SparsePool(const Setting& setting) : vocab_(setting.vocab) {
+        const Contents dense = fill_pool<float>(setting);
+        target_ = store(dense.target, 0, target_law_);
+        draft_ = store(dense.draft, bytes_of(target_), draft_law_);
+        positions_ = repeat_position(bytes_of(target_) + bytes_of(draft_));
+    }
+
+    const Eigen::ArrayXd& target() const { return target_law_; }
+    const Eigen::ArrayXd& draft() const { return draft_law_; }
+
+    SparsePair operator[](Index position) const {
+        const auto place = static_cast<std::size_t>(around(position, positions_));
+        const std::byte* begin = pool_memory() + place * (bytes_of(target_) + bytes_of(draft_));
+        return {row(begin, target_), row(begin + bytes_of(target_), draft_)};
+    }
+
+  private:
+    static std::size_t padded(Index count) { return (static_cast<std::size_t>(count) * 4 + 63) / 64 * 64; }
+    static std::size_t bytes_of(Index count) { return 2 * padded(count); }
+
+    /// Write the nucleus of a law.
+    /// @param left   set to the law that is left
+    /// @returns      how many ids it has
+    static Index store(const Eigen::ArrayXd& law, std::size_t offset, Eigen::ArrayXd& left) {
+        const std::vector<Token> ids = nucleus(law);
+        const auto count = static_cast<Index>(ids.size());
+        Eigen::ArrayXf probs = law(ids).cast<float>();
+        probs /= probs.sum();
+        left.setZero(law.size());
+        left(ids) = probs.cast<double>();
+        std::memcpy(pool_memory() + offset, ids.data(), ids.size() * sizeof(Token));
+        std::memcpy(pool_memory() + offset + padded(count), probs.data(), ids.size() * sizeof(float));
+        return count;
+    }
+
+    SparseRow row(const std::byte* begin, Index count) const {
+        return {{reinterpret_cast<const Token*>(begin), static_cast<std::size_t>(count)},
+                {reinterpret_cast<const float*>(begin + padded(count)), count},
+                vocab_};
+    }
+
+    Index vocab_, target_, draft_, positions_;
+    Eigen::ArrayXd target_law_, draft_law_;
+};
+
+Eigen::ArrayXf scattered(const SparseRow& row) {
+    Eigen::ArrayXf dense = Eigen::ArrayXf::Zero(row.vocab);
+    for (std::size_t i = 0; i < row.ids.size(); ++i) dense[row.ids[i]] = row.probs[static_cast<Index>(i)];
+    return dense;
+}
+
+/// What the library makes of a sparse row.
+Eigen::ArrayXf law_of(const SparseRow& row) { return scattered(row); }
+
+/// Ids and probabilities.
+constexpr auto entries = [](const auto& reader, const SparseRow& row) {
+    return reader(Row(reinterpret_cast<const float*>(row.ids.data()), row.probs.size()), row.probs);
+};
+
+Race categorical(const Setting& setting) {
+    const SparsePool rows(setting);
+    return race_draws(
+        setting, rows, rows.target(),
+        [](const SparsePair& at, double u) {
+            const auto law = law_of(at.target);
+            return specsample::draw_index(specsample::RowWeights(as_row(law)), [u] { return u; }).index;
+        },
+        [](const SparsePair& at, double u) { return textbook::draw(scattered(at.target), u); },
+        [](const auto& reader, const SparsePair& at) { return entries(reader, at.target); });
+}
+
+Race residual(const Setting& setting) {
+    const SparsePool rows(setting);
+    return race_draws(
+        setting, rows, (rows.target() - rows.draft()).cwiseMax(0),
+        [](const SparsePair& at, double u) {
+            const auto target = law_of(at.target), draft = law_of(at.draft);
+            const specsample::ResidualWeights weights(as_row(target), as_row(draft));
+            return specsample::draw_index(weights, [u] { return u; }).index;
+        },
+        [](const SparsePair& at, double u) {
+            return textbook::draw(textbook::residual(scattered(at.target), scattered(at.draft)), u);
+        },
+        [](const auto& reader, const SparsePair& at) {
+            return entries(reader, at.target) + entries(reader, at.draft);
+        });
+}
+
+}  // namespace
+
+void add_sparse(Kernels& kernels) {
+    const Setting flat, peaked{.peaked = true};
+    const std::string group = "sparse rows";
+    kernels.push_back({"categorical/sparse/flat", group, categorical, flat});
+    kernels.push_back({"residual/sparse/flat", group, residual, flat});
+    kernels.push_back({"categorical/sparse/peaked", group, categorical, peaked});
+    kernels.push_back({"residual/sparse/peaked", group, residual, peaked});
+}
+
+}  // namespace bench

@@ -243,6 +243,9 @@ namespace detail {
 template <class Source>
 class LogitRows {
   public:
+    static constexpr bool outlives_its_making =
+        !std::is_reference_v<Source> && (!EigenMatrix<Source> || EigenOwner<Source> || EigenView<Source>);
+
     LogitRows(Source&& source, double temperature) : source_(std::forward<Source>(source)), temperature_(temperature) {}
 
     auto operator[](std::size_t i) const

@@ -47,6 +47,28 @@ Value likely_reached_by(std::size_t k, std::span<const Value> row, SelectionScra
     return cut_at(sample, expected + 4 * std::sqrt(expected), count_of_one, scratch.masses).least;
 }
 
+/// select_top where scratch.maxima has the largest values of the row's tiles already.
+template <std::floating_point Value>
+void select_top_by_maxima(std::span<const Value> row, Index k, std::type_identity_t<Value> above,
+                          std::vector<Token>& kept, SelectionScratch<Value>& scratch) {
+    kept.clear();
+    if (k <= 0 || row.empty()) return;
+    const auto wanted = static_cast<std::size_t>(std::min(k, static_cast<Index>(row.size())));
+    const Value bound = 2 * wanted <= scratch.maxima.size() ? reached_by(wanted, scratch.maxima, scratch.values)
+                                                            : likely_reached_by(wanted, row, scratch);
+    const auto reaches_bound = [=](Value x) { return x >= bound; };
+    const auto is_above = [=](Value x) { return x > above; };
+    std::span<Token> ids;
+    if (bound > above) ids = candidates(row, reaches_bound, scratch);
+    if (ids.size() < wanted) ids = candidates(row, is_above, scratch);
+    if (ids.size() <= wanted) {
+        kept.assign(ids.begin(), ids.end());
+        return;
+    }
+    const std::span<Value> values = values_of<Value>(ids, row, scratch.values);
+    keep(row, ids, cut_at(values, static_cast<double>(wanted), count_of_one, scratch.masses), kept);
+}
+
 }  // namespace detail
 
 /// The positions of the k largest values above `above`, ascending: the set that a sort by value, the lowest position
@@ -58,24 +80,8 @@ Value likely_reached_by(std::size_t k, std::span<const Value> row, SelectionScra
 template <std::floating_point Value>
 void select_top(std::span<const Value> row, Index k, std::type_identity_t<Value> above, std::vector<Token>& kept,
                 SelectionScratch<Value>& scratch) {
-    kept.clear();
-    if (k <= 0 || row.empty()) return;
-    const auto wanted = static_cast<std::size_t>(std::min(k, static_cast<Index>(row.size())));
     detail::tile_maxima(row, scratch.maxima);
-    const Value bound = 2 * wanted <= scratch.maxima.size() ? detail::reached_by(wanted, scratch.maxima, scratch.values)
-                                                            : detail::likely_reached_by(wanted, row, scratch);
-    const auto reaches_bound = [=](Value x) { return x >= bound; };
-    const auto is_above = [=](Value x) { return x > above; };
-    std::span<Token> ids;
-    if (bound > above) ids = detail::candidates(row, reaches_bound, scratch);
-    if (ids.size() < wanted) ids = detail::candidates(row, is_above, scratch);
-    if (ids.size() <= wanted) {
-        kept.assign(ids.begin(), ids.end());
-        return;
-    }
-    const std::span<Value> values = detail::values_of<Value>(ids, row, scratch.values);
-    detail::keep(row, ids, detail::cut_at(values, static_cast<double>(wanted), detail::count_of_one, scratch.masses),
-                 kept);
+    detail::select_top_by_maxima(row, k, above, kept, scratch);
 }
 
 }  // namespace specsample

@@ -6,6 +6,26 @@
 
 namespace specsample::detail {
 
+/// A row that says itself what its numbers mean, over an owner of numbers that was only viewed.
+template <class R>
+inline constexpr bool is_borrowed_row = [] {
+    if constexpr (StatedRow<std::remove_cvref_t<R>>) return !std::remove_cvref_t<R>::outlives_its_making;
+    return false;
+}();
+
+/// The same for several rows.
+template <class Rows>
+inline constexpr bool is_borrowed_rows = [] {
+    using R = std::remove_cvref_t<Rows>;
+    if constexpr (requires { R::outlives_its_making; }) {
+        return !R::outlives_its_making;
+    } else if constexpr (IndexedRows<R>) {
+        return is_borrowed_row<decltype(std::declval<const R&>()[std::size_t{}])>;
+    } else {
+        return false;
+    }
+}();
+
 /// Each claim is true where an earlier one already failed: one mistake, one sentence.
 template <class Draft, class Target>
 struct Requirements {
@@ -14,8 +34,12 @@ struct Requirements {
         if constexpr (Model<Draft>) return Row<Answer<Draft>> || Integer<std::remove_cvref_t<Answer<Draft>>>;
         return true;
     }();
+    static constexpr bool draft_kept = [] {
+        if constexpr (Model<Draft> && draft_result) return !is_borrowed_row<Answer<Draft>>;
+        return true;
+    }();
     static constexpr bool draft_owned = [] {
-        if constexpr (Model<Draft> && draft_result) return RowModel<Draft> || TokenModel<Draft>;
+        if constexpr (Model<Draft> && draft_result && draft_kept) return RowModel<Draft> || TokenModel<Draft>;
         return true;
     }();
 
@@ -24,8 +48,12 @@ struct Requirements {
         if constexpr (Model<Target>) return Row<Answer<Target>>;
         return true;
     }();
+    static constexpr bool target_kept = [] {
+        if constexpr (Model<Target> && target_result) return !is_borrowed_row<Answer<Target>>;
+        return true;
+    }();
     static constexpr bool target_owned = [] {
-        if constexpr (Model<Target> && target_result) return RowModel<Target>;
+        if constexpr (Model<Target> && target_result && target_kept) return RowModel<Target>;
         return true;
     }();
     static constexpr bool target_rows_layout = [] {
@@ -41,8 +69,15 @@ struct Requirements {
         return true;
     }();
 
-    static constexpr bool all = draft_call && draft_result && draft_owned && target_call && target_result &&
-                                target_owned && target_rows_layout && target_rows;
+    static constexpr bool target_rows_kept = [] {
+        if constexpr (ManyModel<Target> && target_rows_layout && target_rows)
+            return !is_borrowed_rows<Answer<Target, Index>>;
+        return true;
+    }();
+
+    static constexpr bool all = draft_call && draft_result && draft_kept && draft_owned && target_call &&
+                                target_result && target_kept && target_owned && target_rows_layout && target_rows &&
+                                target_rows_kept;
 
     static_assert(draft_call,
                   "specsample::Sampler: draft must be callable with a token prefix; write "
@@ -50,6 +85,10 @@ struct Requirements {
     static_assert(draft_result,
                   "specsample::Sampler: draft(prefix) must return a row of probabilities (an Eigen vector, Eigen::Map, "
                   "std::vector or std::span of floating point), or a Token");
+    static_assert(draft_kept,
+                  "specsample::Sampler: draft(prefix) returns Logits or Sparse of a row that would be gone; write "
+                  "Logits(std::move(row), temperature), or Logits(std::span(row), temperature) where the model keeps "
+                  "the row, and the like for Sparse");
     static_assert(
         draft_owned,
         "specsample::Sampler: draft(prefix) returns an Eigen expression, whose operands would be gone; return "
@@ -62,6 +101,10 @@ struct Requirements {
         target_result,
         "specsample::Sampler: target(prefix) must return a row of probabilities (an Eigen vector, Eigen::Map, "
         "std::vector or std::span of floating point)");
+    static_assert(target_kept,
+                  "specsample::Sampler: target(prefix) returns Logits or Sparse of a row that would be gone; write "
+                  "Logits(std::move(row), temperature), or Logits(std::span(row), temperature) where the model keeps "
+                  "the row, and the like for Sparse");
     static_assert(
         target_owned,
         "specsample::Sampler: target(prefix) returns an Eigen expression, whose operands would be gone; return "
@@ -74,6 +117,10 @@ struct Requirements {
         target_rows,
         "specsample::Sampler: target(prefix, n) must return n rows of probabilities: a row-major Eigen matrix, "
         "or anything indexed [i] that gives a row");
+    static_assert(target_rows_kept,
+                  "specsample::Sampler: target(prefix, n) returns logits of rows that would be gone; write "
+                  "logits_of(std::move(rows), temperature), or logits_of(rows_in_memory(data, n, vocab), temperature) "
+                  "where the model keeps the rows");
 };
 
 }  // namespace specsample::detail

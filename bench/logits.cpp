@@ -13,16 +13,12 @@ using specsample::as_row;
 
 template <class Scalar>
 auto law_of(const RowOf<Scalar>& logits) {
-    return specsample::softmax(logits);
+    return specsample::Logits(logits);
 }
 /// With the normaliser known, as after a draw from this row.
 template <class Scalar>
-auto law_of_known(const RowOf<Scalar>& logits, [[maybe_unused]] double log_sum) {
-    return specsample::softmax(logits);
-}
-template <class Scalar>
-double log_sum_exp(const RowOf<Scalar>& logits) {
-    return static_cast<double>(logits.maxCoeff()) - std::log(static_cast<double>(law_of(logits).maxCoeff()));
+auto law_of_known(const RowOf<Scalar>& logits, double log_sum) {
+    return specsample::Logits(logits, 1, log_sum);
 }
 
 template <class Weights>
@@ -33,7 +29,7 @@ Index draw(const Weights& weights, double u) {
 template <class Scalar>
 Race normaliser(const Setting& setting) {
     return race_values(
-        setting, PoolOf<Scalar>(setting), [](const auto& at) { return log_sum_exp(at.target); },
+        setting, PoolOf<Scalar>(setting), [](const auto& at) { return specsample::log_sum_exp(at.target); },
         [](const auto& at) { return textbook::log_sum_exp(at.target); }, target_alone);
 }
 
@@ -42,10 +38,7 @@ Race categorical(const Setting& setting) {
     const PoolOf<Scalar> rows(setting);
     return race_draws(
         setting, rows, rows.contents().target,
-        [](const auto& at, double u) {
-            const auto law = law_of(at.target);
-            return draw(specsample::RowWeights(as_row(law)), u);
-        },
+        [](const auto& at, double u) { return draw(specsample::row_weights(law_of(at.target)), u); },
         [](const auto& at, double u) { return textbook::draw(textbook::softmax(at.target), u); }, target_alone);
 }
 

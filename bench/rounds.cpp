@@ -77,20 +77,21 @@ textbook::Ending judge_probs(const Draft& draft, const Place& place, Check check
     return judge(draft, Indexed{law, draft.size()}, Indexed{row, draft.size() + 1}, check, workspace);
 }
 
-/// Rows of logits.
+/// Rows of logits. The draft's normalisers are known from its draws.
 textbook::Ending judge_logits(const Draft& draft, const Place& place, specsample::Workspace& workspace) {
-    std::vector<Eigen::VectorXf> laws;
-    for (Index i = 0; i < draft.size(); ++i) laws.push_back(specsample::softmax(place(i).draft));
-    const auto law = [&](Index i) { return specsample::Sampled(laws[static_cast<std::size_t>(i)]); };
-    const auto row = [&](Index i) { return specsample::softmax(place(i).target); };
-    return judge(draft, Indexed{law, draft.size()}, row, Check::entries_read, workspace);
+    const double log_sum = place.pool.contents().draft_log_sum;
+    const auto law = [&](Index i) {
+        return specsample::Sampled(specsample::Logits(place(i).draft, 1, log_sum).probs());
+    };
+    const auto row = [&](Index i) { return specsample::Logits(place(i).target); };
+    return judge(draft, Indexed{law, draft.size()}, Indexed{row, draft.size() + 1}, Check::entries_read, workspace);
 }
 
 /// The target's logits and the draft's probabilities.
 textbook::Ending judge_mixed(const Draft& draft, const Place& place, specsample::Workspace& workspace) {
     const auto law = [&](Index i) { return specsample::Sampled(place(i).draft); };
-    const auto row = [&](Index i) { return specsample::softmax(place(i).target); };
-    return judge(draft, Indexed{law, draft.size()}, row, Check::entries_read, workspace);
+    const auto row = [&](Index i) { return specsample::Logits(place(i).target); };
+    return judge(draft, Indexed{law, draft.size()}, Indexed{row, draft.size() + 1}, Check::entries_read, workspace);
 }
 
 textbook::Ending textbook_probs(const Draft& draft, const Place& place) {

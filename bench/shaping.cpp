@@ -9,22 +9,19 @@
 namespace bench {
 namespace {
 
-/// A pipeline on a copy of the row, against a textbook's form that makes a new row.
-template <class Shaper, class Textbook>
-Race shaping(const Setting& setting, const Shaper& shaper, const Textbook& textbook) {
-    struct Memory {
-        Eigen::ArrayXf probs;
-        specsample::ShapingScratch scratch;
-    };
-    const auto memory = std::make_shared<Memory>();
+/// A pipeline on rows of probabilities or logits, against a textbook's form that makes a new row.
+template <class Pipeline, class Textbook>
+Race shaping(const Setting& setting, const Pipeline& pipeline, const Textbook& textbook) {
+    const auto memory = std::make_shared<specsample::ShapedMemory<float>>();
     const Pool rows(setting);
-    const Index likeliest = textbook::argmax(rows.contents().target);
+    const auto likeliest = textbook::argmax(rows.contents().target);
+    const bool are_logits = setting.numbers == Numbers::logits;
     return race_values(
         setting, rows,
         [=](const Pair& at) {
-            memory->probs = at.target;
-            shaper(memory->probs, memory->scratch);
-            return memory->probs[likeliest];
+            const auto left = [&](const auto& row) { return row.probs().coeff(static_cast<Index>(likeliest)); };
+            return are_logits ? left(specsample::shape(specsample::Logits(at.target), pipeline, {}, *memory))
+                              : left(specsample::shape(at.target, pipeline, {}, *memory));
         },
         [=](const Pair& at) { return textbook(at.target)[likeliest]; }, target_alone);
 }
@@ -36,24 +33,26 @@ Race nucleus(const Setting& setting) {
                    [](const Row& probs) { return textbook::likeliest(probs, probs.size(), top_p); });
 }
 
-/// Temperature and top-p.
+Race top_k(const Setting& setting) {
+    return shaping(setting, specsample::TopK(40),
+                   [](const Row& logits) { return textbook::likeliest(textbook::softmax(logits), 40, 1); });
+}
+
+/// Temperature, top-k, top-p and min-p, which keeps what top-p leaves of so few.
 Race pipeline(const Setting& setting) {
-    return shaping(setting, specsample::Pipeline(specsample::Temperature(.8), specsample::TopP(top_p)),
-                   [](const Row& probs) {
-                       const Eigen::ArrayXf heated = textbook::softmax(probs.log(), .8f);
-                       return textbook::likeliest(heated, probs.size(), top_p);
-                   });
+    return shaping(setting, specsample::Shaping{.temperature = .8, .top_k = 40, .top_p = top_p, .min_p = 1e-9},
+                   [](const Row& logits) { return textbook::likeliest(textbook::softmax(logits, .8f), 40, top_p); });
 }
 
 }  // namespace
 
 void add_shaping(Kernels& kernels) {
-    const Setting flat, peaked{.peaked = true};
+    const Setting flat, peaked{.peaked = true}, logits{.numbers = Numbers::logits};
     const std::string group = "shaping";
     kernels.push_back({"top_p/flat", group, nucleus, flat});
-    kernels.push_back({"pipeline/flat", group, pipeline, flat});
     kernels.push_back({"top_p/peaked", group, nucleus, peaked});
-    kernels.push_back({"pipeline/peaked", group, pipeline, peaked});
+    kernels.push_back({"top_k/logits", group, top_k, logits});
+    kernels.push_back({"pipeline/logits", group, pipeline, logits});
 }
 
 }  // namespace bench

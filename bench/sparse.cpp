@@ -10,7 +10,6 @@
 namespace bench {
 namespace {
 
-using specsample::as_row;
 using specsample::Token;
 
 struct SparseRow {
@@ -90,7 +89,7 @@ Eigen::ArrayXf scattered(const SparseRow& row) {
 }
 
 /// What the library makes of a sparse row.
-Eigen::ArrayXf law_of(const SparseRow& row) { return scattered(row); }
+auto law_of(const SparseRow& row) { return specsample::Sparse(row.ids, row.probs, row.vocab).probs(); }
 
 /// Ids and probabilities.
 constexpr auto entries = [](const auto& reader, const SparseRow& row) {
@@ -103,7 +102,7 @@ Race categorical(const Setting& setting) {
         setting, rows, rows.target(),
         [](const SparsePair& at, double u) {
             const auto law = law_of(at.target);
-            return specsample::draw_index(specsample::RowWeights(as_row(law)), [u] { return u; }).index;
+            return specsample::draw_index(specsample::RowWeights(law), [u] { return u; }).index;
         },
         [](const SparsePair& at, double u) { return textbook::draw(scattered(at.target), u); },
         [](const auto& reader, const SparsePair& at) { return entries(reader, at.target); });
@@ -115,7 +114,7 @@ Race residual(const Setting& setting) {
         setting, rows, (rows.target() - rows.draft()).cwiseMax(0),
         [](const SparsePair& at, double u) {
             const auto target = law_of(at.target), draft = law_of(at.draft);
-            const specsample::ResidualWeights weights(as_row(target), as_row(draft));
+            const specsample::ResidualWeights weights(target, draft);
             return specsample::draw_index(weights, [u] { return u; }).index;
         },
         [](const SparsePair& at, double u) {

@@ -16,8 +16,8 @@ class LanguageModel {
   public:
     /// @throws std::invalid_argument for a temperature below 0 or a top_p outside (0, 1]
     LanguageModel(engine::Model model, double temperature, double top_p)
-        : model_(std::move(model)), temperature_(temperature), top_p_(top_p) {
-        specsample::Temperature{temperature};  // says no before anything is written
+        : model_(std::move(model)), shaping_{.temperature = temperature, .top_p = top_p} {
+        shaping_.check();  // says no before anything is written
     }
 
     Eigen::VectorXf operator()(std::span<const specsample::Token> prefix) {
@@ -44,9 +44,8 @@ class LanguageModel {
         const engine::Logits logits = model_.score(prefix, n);
         std::vector<Eigen::VectorXf> rows;
         for (specsample::Index i = 0; i < n; ++i) {
-            rows.push_back(specsample::softmax(logits.row(i), temperature_));
-            Eigen::Map<Eigen::ArrayXf> probs(rows.back().data(), rows.back().size());
-            top_p_(probs, scratch_);
+            const auto row = specsample::shape(specsample::Logits(logits.row(i)), shaping_, prefix, memory_);
+            rows.emplace_back(specsample::as_row(row).matrix());
         }
         last_prefix_.assign(prefix.begin(), prefix.end());
         ++passes_;
@@ -55,9 +54,8 @@ class LanguageModel {
     }
 
     engine::Model model_;
-    double temperature_;
-    specsample::TopP top_p_;
-    specsample::ShapingScratch scratch_;
+    specsample::Shaping shaping_;
+    specsample::ShapedMemory<float> memory_;
     std::vector<specsample::Token> last_prefix_;
     double seconds_ = 0;
     long passes_ = 0;

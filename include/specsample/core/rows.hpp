@@ -10,6 +10,7 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <specsample/core/row.hpp>
 
@@ -106,8 +107,13 @@ class HeldRow {
 /// A row with memory of its own, where rows must outlive what they were given as.
 template <class R>
 struct KeptRow {
-    using type = Eigen::Array<row_scalar_t<R>, Eigen::Dynamic, 1>;
-    static void keep(type& kept, const R& row) { kept = as_row(row); }
+    using type = std::vector<row_scalar_t<R>>;  // an Eigen::Array would allocate whenever the size changes
+
+    static void keep(type& kept, const R& row) {
+        const auto view = as_row(row);
+        kept.resize(static_cast<std::size_t>(view.size()));
+        Eigen::Map<Eigen::Array<row_scalar_t<R>, Eigen::Dynamic, 1>>(kept.data(), view.size()) = view;
+    }
 };
 template <StatedRow R>
 struct KeptRow<R> {

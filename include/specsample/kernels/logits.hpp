@@ -148,7 +148,7 @@ class Logits {
     static constexpr bool borrows = !detail::owns<Stored>;
     static constexpr bool outlives_its_making =
         !std::is_reference_v<R> && (!borrows || detail::EigenView<Stored> || detail::is_span<Stored>);
-    using Kept = Logits<Eigen::Array<typename View::Scalar, Eigen::Dynamic, 1>>;
+    using Kept = Logits<typename detail::KeptRow<View>::type>;
 
     Logits() = default;
 
@@ -191,7 +191,7 @@ class Logits {
     }
 
     void keep_in(Kept& kept) const {
-        kept.row_ = numbers();
+        detail::KeptRow<View>::keep(kept.row_, numbers());
         kept.temperature_ = temperature_;
         kept.is_known_ = is_known_;
         kept.log_sum_exp_ = log_sum_exp_;

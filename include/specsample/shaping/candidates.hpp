@@ -4,7 +4,7 @@
 //   Shaper       a callable of them and of the prefix: shaper(row, context)
 //
 // Nothing is computed that no shaper asks for. A temperature waits beside the numbers, for all but two filters can work
-// with it unapplied; probabilities are made of the candidates that are left by then. Numbers are the model's own memory
+// with it unapplied; probabilities are made of the candidates that are left by then. NumberKind are the model's own memory
 // for as long as nobody changes them.
 #pragma once
 
@@ -23,9 +23,9 @@
 namespace specsample {
 
 /// What the numbers of a row are.
-enum class Numbers { probabilities, logits };
+enum class NumberKind { probabilities, logits };
 
-/// A row on its way through a pipeline. Numbers have places 0 .. size() - 1, in the order of their ids.
+/// A row on its way through a pipeline. NumberKind have places 0 .. size() - 1, in the order of their ids.
 ///
 /// A row that cannot be one (a NaN, +inf, a negative probability, a sum that is not 1) has no candidates for anybody to
 /// work on, and comes out as it went in: its fault names what the model returned.
@@ -43,7 +43,7 @@ class Candidates {
     /// @param numbers     borrowed; in memory.numbers where they are not the model's own
     /// @param is_sparse   do they belong to memory.ids, or to every id?
     /// @param tolerance   how far from 1 the sum of probabilities may be
-    Candidates(std::span<const Value> numbers, Numbers kind, Index vocab, bool is_sparse, double tolerance,
+    Candidates(std::span<const Value> numbers, NumberKind kind, Index vocab, bool is_sparse, double tolerance,
                ShapedNumbers<Value>& memory, ShapingScratch<Value>& scratch)
         : given_(numbers),
           numbers_(numbers),
@@ -56,7 +56,7 @@ class Candidates {
 
     Index vocab() const { return vocab_; }
     bool holds_every_id() const { return !is_sparse_; }
-    Numbers kind() const { return kind_; }
+    NumberKind kind() const { return kind_; }
 
     /// The temperature that is still to be applied to the numbers.
     double temperature() const { return temperature_; }
@@ -165,18 +165,18 @@ class Candidates {
     /// add temperature() * d to its number.
     std::span<Value> change_logits() {
         const auto changed = change();
-        if (kind_ == Numbers::probabilities && !changed.empty()) {
+        if (kind_ == NumberKind::probabilities && !changed.empty()) {
             array(changed.data()) = array(changed.data()).log();
-            kind_ = Numbers::logits;
+            kind_ = NumberKind::logits;
         }
         return changed;
     }
 
     /// The number of what is impossible.
-    Value impossible() const { return kind_ == Numbers::logits ? -std::numeric_limits<Value>::infinity() : Value{0}; }
+    Value impossible() const { return kind_ == NumberKind::logits ? -std::numeric_limits<Value>::infinity() : Value{0}; }
 
     /// Does scratch().maxima have the largest values of the tiles of numbers()? Of logits the first look leaves them.
-    bool has_maxima() const { return is_seen_ && !is_changed_ && kind_ == Numbers::logits; }
+    bool has_maxima() const { return is_seen_ && !is_changed_ && kind_ == NumberKind::logits; }
 
     /// Memory for shapers.
     ShapingScratch<Value>& scratch() { return scratch_; }
@@ -188,7 +188,7 @@ class Candidates {
 
     /// Are these the probabilities that were given?
     bool is_as_given() const {
-        return is_bad_ || (!is_changed_ && kind_ == Numbers::probabilities && temperature_ == 1);
+        return is_bad_ || (!is_changed_ && kind_ == NumberKind::probabilities && temperature_ == 1);
     }
 
     /// The numbers that it ends with, without a look at them.
@@ -205,18 +205,18 @@ class Candidates {
     void look() {
         if (is_seen_) return;
         is_seen_ = true;
-        const auto seen = kind_ == Numbers::logits ? detail::survey_logits(numbers_, scratch_.maxima)
+        const auto seen = kind_ == NumberKind::logits ? detail::survey_logits(numbers_, scratch_.maxima)
                                                    : detail::survey_probabilities(numbers_, tolerance_);
         maximum_ = seen.maximum;
         is_bad_ = !seen.is_sound || detail::inspect_ids(ids(), vocab_, Party::target, 0);
         if (is_bad_) numbers_ = {};
-        if (kind_ == Numbers::probabilities) sum_ = seen.sum;
+        if (kind_ == NumberKind::probabilities) sum_ = seen.sum;
     }
 
     void weigh() {
         is_weighed_ = true;
         total_.reset();
-        if (kind_ == Numbers::probabilities && temperature_ == 1) {
+        if (kind_ == NumberKind::probabilities && temperature_ == 1) {
             weights_ = numbers_;
             if (!is_changed_) total_ = sum_;  // what the first look has found
             return;
@@ -225,7 +225,7 @@ class Candidates {
         weights_ = {scratch_.weights.data(), numbers_.size()};
         const Value* logits = numbers_.data();
         double pivot = maximum();
-        if (kind_ == Numbers::probabilities) {
+        if (kind_ == NumberKind::probabilities) {
             array(scratch_.weights.data()) = array(logits).log();
             logits = scratch_.weights.data();
             pivot = std::log(pivot);
@@ -239,7 +239,7 @@ class Candidates {
 
     std::span<const Value> given_;
     std::span<const Value> numbers_;
-    Numbers kind_;
+    NumberKind kind_;
     Index vocab_;
     bool is_sparse_;
     double tolerance_;

@@ -39,7 +39,7 @@ inline constexpr bool holds_logits = requires(const Inner<R>& row) { row.tempera
 template <class R>
 using ShapedValue = Compute<row_scalar_t<R>>;
 
-/// Numbers as contiguous memory: where they are, if they may stay there.
+/// NumberKind as contiguous memory: where they are, if they may stay there.
 template <class Value, class View>
 std::span<const Value> in_memory(const View& numbers, bool may_stay, std::vector<Value>& memory) {
     const auto size = static_cast<std::size_t>(numbers.size());
@@ -72,7 +72,7 @@ Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumbers<Value
         is_sparse = !row.ids().holds_every_id();
         if (is_sparse) copy_ids(row.ids(), std::ssize(numbers), memory.ids);
     }
-    constexpr Numbers kind = holds_logits<R> ? Numbers::logits : Numbers::probabilities;
+    constexpr NumberKind kind = holds_logits<R> ? NumberKind::logits : NumberKind::probabilities;
     using View = row_view_t<R>;
     return {numbers, kind, row_size(row), is_sparse, tolerance_of<View>, memory, scratch};
 }

@@ -136,6 +136,8 @@ void prove_row_kinds() {
     };
     law_of("logits before a sparse target", [&] { return holds(AsStridedLogits{smooth}, AsSparse{target}, target); });
     law_of("a sparse draft before logits", [&] { return holds(AsSparse{draft}, AsLogits{smooth}, smooth); });
+    law_of("logits in one buffer before such logits",
+           [&] { return holds(AsStridedLogits{draft}, AsStridedLogits{smooth}, smooth); });
     law_of("sparse rows", [&] { return holds(AsSparse{draft}, AsSparse{target}, target); });
 }
 

@@ -88,7 +88,10 @@ TEST_CASE("of several negative entries the first is named", "[kernels]") {
 }
 
 TEST_CASE("the smallest negative number is negative", "[kernels]") {
+#if !defined(__FAST_MATH__)  // there, subnormal numbers are zero
     CHECK(fault_of(std::vector<double>{1, -std::numeric_limits<double>::denorm_min()}).cause == Cause::negative);
+#endif
+    CHECK(fault_of(std::vector<double>{1, -std::numeric_limits<double>::min()}).cause == Cause::negative);
 }
 
 TEMPLATE_TEST_CASE("a sum within the scalar's tolerance is a distribution, one outside it is not", "[kernels]", float,

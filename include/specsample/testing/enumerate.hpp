@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -82,8 +83,9 @@ class Enumerator {
 };
 
 /// The coins of one round that branch instead of falling. One address is one coin: asking for it twice within a
-/// round is the bug that couples two decisions, and is reported.
-/// @throws std::logic_error naming the address that was used twice
+/// round is the bug that couples two decisions, and is reported. So are weights whose sums are not those of their
+/// entries: a draw meets both.
+/// @throws std::logic_error naming the address that was used twice, or the two sums
 class EnumeratedCoins {
   public:
     explicit EnumeratedCoins(Enumerator& paths) : paths_(&paths) {}
@@ -105,6 +107,7 @@ class EnumeratedCoins {
             double total = 0;
             for (std::size_t i = 0; i < probabilities.size(); ++i)
                 total += probabilities[i] = weights[static_cast<Index>(i)];
+            check_sum(weights, total);
             if (!is_positive(total)) return {-1, total};
             coins_->use(purpose_, node_);
             for (double& probability : probabilities) probability /= total;
@@ -152,6 +155,15 @@ class EnumeratedCoins {
         }
 
       private:
+        /// A coin that falls is given sums, one that branches entries: they must tell of the same weights.
+        template <Weights W>
+        static void check_sum(const W& weights, double total) {
+            const double sum = weights.sum(0, weights.size());
+            if (is_finite(total) && !(std::abs(sum - total) <= 1e-6 * std::max(1.0, total)))
+                throw std::logic_error("weights whose sum is said to be " + std::to_string(sum) + " add up to " +
+                                       std::to_string(total));
+        }
+
         /// Weights by id, that sum to 1; empty where they cannot.
         template <Weights W>
         static Eigen::VectorXd normalised(const W& weights) {

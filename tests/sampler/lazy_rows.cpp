@@ -1,0 +1,212 @@
+// What is not needed is not asked for: rows after the first rejection, a second pass over logits, a normaliser that is
+// known. Calls and reads are counted.
+#include <array>
+#include <vector>
+
+#include <specsample/specsample.hpp>
+#include <specsample/testing.hpp>
+
+#include "support/catch.hpp"
+
+using namespace specsample;
+using namespace specsample::testing;
+
+namespace {
+
+constexpr Index vocab = 4;
+using Prefix = std::span<const Token>;
+
+/// Numbers that count how often they are read.
+struct CountedNumbers {
+    const float* numbers;
+    long* reads;
+    float operator()(Index i) const {
+        ++*reads;
+        return numbers[i];
+    }
+};
+auto counted(const std::vector<float>& numbers, long& reads) {
+    return Eigen::ArrayXf::NullaryExpr(static_cast<Index>(numbers.size()), CountedNumbers{numbers.data(), &reads});
+}
+
+// One row in each kind: a quarter for each id of the first and of the last position, where nothing is left to chance.
+struct AsDense {
+    static std::vector<float> row(Index only) {
+        std::vector<float> probs(vocab, only < 0 ? .25f : 0);
+        if (only >= 0) probs[static_cast<std::size_t>(only)] = 1;
+        return probs;
+    }
+};
+struct AsLogits {
+    static auto row(Index only) {
+        std::vector<float> logits(vocab, only < 0 ? 3.f : -1e30f);
+        if (only >= 0) logits[static_cast<std::size_t>(only)] = 2;
+        return Logits(std::move(logits), .5);
+    }
+};
+struct AsSparse {
+    static auto row(Index only) {
+        std::vector<int> ids{0, 1, 2, 3};
+        std::vector<float> probs(vocab, .25f);
+        if (only >= 0) ids = {static_cast<int>(only)}, probs = {1};
+        return Sparse(std::move(ids), std::move(probs), vocab);
+    }
+};
+struct AsSparseLogits {
+    static auto row(Index only) {
+        std::vector<int> ids{0, 1, 2, 3};
+        std::vector<float> logits(vocab, 7);
+        if (only >= 0) ids = {static_cast<int>(only)}, logits = {7};
+        return Sparse(std::move(ids), Logits(std::move(logits), .5), vocab);
+    }
+};
+
+/// Rows that a target is certain of, one call at a time, and which of them were asked for.
+template <class Kind>
+struct Asked {
+    std::vector<Index> certain;  ///< the target's token at each row
+    std::vector<int> calls = std::vector<int>(certain.size());
+
+    auto operator()(Index i) {
+        ++calls[static_cast<std::size_t>(i)];
+        return Kind::row(certain[static_cast<std::size_t>(i)]);
+    }
+    std::vector<bool> asked() const { return {calls.begin(), calls.end()}; }
+};
+
+template <class F>
+void for_rules(F&& f) {
+    f(TokenVerification{});
+    f(SampleMatch{});
+    f(GumbelMatch{});
+    f(GreedyMatch{});
+}
+
+using Flags = std::vector<bool>;
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("rows after the first rejection of a chain are never asked for", "", AsDense, AsLogits, AsSparse,
+                   AsSparseLogits) {
+    const auto uniform = TestType::row(-1);
+    const Sampled law(uniform);
+    const std::array laws{law, law, law, law};
+    const std::vector<int> tokens{1, 2, 3, 0};
+    Workspace workspace;
+    for (std::size_t rejected = 0; rejected <= tokens.size(); ++rejected)
+        for_rules([&](const auto& rule) {
+            Asked<TestType> rows{{1, 2, 3, 0, 0}};
+            if (rejected < tokens.size()) rows.certain[rejected] = (tokens[rejected] + 1) % vocab;
+            const Round round = verify(tokens, laws, rows, rule, Coins(1, 2, 3), {}, workspace);
+            REQUIRE(round);
+            CHECK(round.accepted == static_cast<Index>(rejected));
+            CHECK(round.tokens.back() == rows.certain[rejected]);
+            Flags expected(5);
+            for (std::size_t i = 0; i <= rejected; ++i) expected[i] = true;
+            CHECK(rows.asked() == expected);
+        });
+}
+
+TEMPLATE_TEST_CASE("rows off the accepted path of a tree are never asked for", "", AsDense, AsLogits, AsSparse,
+                   AsSparseLogits) {
+    const auto uniform = TestType::row(-1);
+    const Sampled law(uniform);
+    const std::vector<Sampled<row_view_t<decltype(uniform)>>> laws(6, law);
+    // 1 and 2 after the prefix, 3 and 0 after the 2, 1 after the 1, 3 after the 0.
+    const std::vector<int> tokens{1, 2, 3, 0, 1, 3}, parents{-1, -1, 1, 1, 0, 3};
+    Workspace workspace;
+    for_rules([&](const auto& rule) {
+        // 2, then 0, then neither: row i + 1 follows node i.
+        Asked<TestType> rows{{2, 1, 0, 1, 2, 1, 1}};
+        const Round round = verify(Tree{tokens, parents}, laws, rows, rule, Coins(1, 2, 3), {}, workspace);
+        REQUIRE(round);
+        CHECK(std::vector(round.tokens.begin(), round.tokens.end()) == std::vector<Token>{2, 0, 2});
+        CHECK(rows.asked() == Flags{true, false, true, false, true, false, false});
+    });
+}
+
+TEST_CASE("a row of logits that a token is drawn from is passed over once") {
+    std::vector<float> numbers(5000, 1);
+    long reads = 0;
+    const auto expression = counted(numbers, reads);
+    const auto row = [&](Index) { return Logits(expression, .7); };
+    Workspace workspace;
+    for_rules([&](const auto& rule) {
+        reads = 0;
+        REQUIRE(verify(std::vector<int>{}, PointMass{}, row, rule, Coins(1, 2, 3), {}, workspace));
+        // The pivot is looked for in the first block; a draw looks at one block again, a race at every entry.
+        const bool is_race = std::is_same_v<std::remove_cvref_t<decltype(rule)>, GumbelMatch>;
+        CHECK(reads >= 5000);
+        CHECK(reads <= (is_race ? 2 : 1) * 5000 + 512 + 512 + 64);
+    });
+}
+
+TEST_CASE("the largest logit is looked for again only where it is far above the first block") {
+    std::vector<float> numbers(5000, 1);
+    long reads = 0;
+    const auto sum = [&] {
+        reads = 0;
+        return log_sum_exp(counted(numbers, reads));
+    };
+    numbers.back() = 40;
+    CHECK(sum() == Approx(40));
+    CHECK(reads == 5000 + 512);
+    numbers.back() = 90;
+    CHECK(sum() == Approx(90));
+    CHECK(reads == 3 * 5000 + 512);
+}
+
+TEST_CASE("the normaliser of a drafted row is found once, and none that is known") {
+    std::vector<float> numbers(5000, 1);
+    long reads = 0;
+    const auto expression = counted(numbers, reads);
+    const Logits row(expression, 1), known(expression, 1, 1 + std::log(5000.));
+    const auto weights = row_weights(row);
+    CHECK(reads == 5000 + 512);
+    const Sampled law(probs_of(row, weights));
+    CHECK(law.weight(17) == Approx(1. / 5000));
+    CHECK(reads == 5000 + 512 + 1);
+
+    reads = 0;
+    CHECK(Sampled(known).weight(17) == Approx(1. / 5000));
+    CHECK(reads == 1);
+}
+
+TEST_CASE("a drafted token of logits is judged by one entry and no pass of its own") {
+    // The target's row is certain of the drafted token: one entry of each is read.
+    std::vector<float> numbers(5000, 1), certain(5000, 0);
+    certain[17] = 1;
+    long reads = 0;
+    const auto expression = counted(numbers, reads);
+    const Logits row(expression, 1, 1 + std::log(5000.));
+    const std::vector<int> tokens{17};
+    const std::array laws{Sampled(row)};
+    Workspace workspace;
+    const Round round = verify(tokens, laws, std::array{certain, certain}, TokenVerification{}, Coins(1, 2, 3),
+                               {.max_tokens = 1}, workspace);
+    REQUIRE(round);
+    CHECK(round.accepted == 1);
+    CHECK(reads <= 4);
+}
+
+TEST_CASE("a sampler asks a model once for every row, and reads logits no oftener than they are needed") {
+    std::vector<float> numbers(5000, 1);
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 5);
+    int drafted = 0, scored = 0;
+    const auto draft = [&](Prefix) {
+        ++drafted;
+        return Logits(std::span(numbers), 1);
+    };
+    const auto target = [&](Prefix) {
+        ++scored;
+        return Logits(std::span(numbers), .9);
+    };
+    Sampler sampler(draft, target, {.lookahead = 3, .check = Check::entries_read});
+    long tokens = 0;
+    for (std::uint64_t request = 0; request < 20; ++request) {
+        const Round round = sampler.step(std::vector<Token>{1}, {.request = request});
+        tokens += static_cast<long>(round.tokens.size());
+    }
+    CHECK(drafted == 20 * 3);
+    CHECK(scored == tokens);  // one row per token that was decided
+}

@@ -27,13 +27,14 @@ Race residual(const Setting& setting) {
         target_and_draft);
 }
 
-template <class Scalar>
+/// The sum of a row is known, or found: then all of the row is read.
+template <class Scalar, template <class> class Weights = specsample::RowWeights>
 Race categorical(const Setting& setting) {
     const PoolOf<Scalar> rows(setting);
     return race_draws(
         setting, rows, rows.contents().target,
         [](const auto& at, double u) {
-            const specsample::RowWeights weights(as_row(at.target));
+            const Weights weights(as_row(at.target));
             return specsample::draw_index(weights, [u] { return u; }).index;
         },
         [](const auto& at, double u) { return textbook::draw(at.target, u); }, target_alone);
@@ -118,6 +119,7 @@ void add_draws(Kernels& kernels) {
     const std::string group = "probabilities";
     kernels.push_back({"residual/probs", group, residual<float>, {}});
     kernels.push_back({"categorical/probs", group, categorical<float>, {}});
+    kernels.push_back({"early_exit/probs", group, categorical<float, specsample::NormalisedWeights>, {}});
     kernels.push_back({"overlap/probs", group, overlap, {}});
     kernels.push_back({"inspect/probs", group, inspect, {}});
     kernels.push_back({"argmax/probs", group, argmax, {}});

@@ -1,11 +1,10 @@
 // The whole round by token verification, on rows that an engine already has.
 #include "kernels.hpp"
-#include "textbook.hpp"
+#include "usual_shaping.hpp"
 
 #include <memory>
 #include <random>
 
-#include <specsample/kernels/softmax.hpp>
 #include <specsample/verify.hpp>
 
 namespace bench {
@@ -94,6 +93,49 @@ textbook::Ending judge_mixed(const Draft& draft, const Place& place, specsample:
     return judge(draft, Indexed{law, draft.size()}, Indexed{row, draft.size() + 1}, Check::entries_read, workspace);
 }
 
+/// Rows of logits, shaped: the target's when they are reached. The draft's are the very rows that were drawn from.
+class ShapedRounds {
+  public:
+    explicit ShapedRounds(const Pool& pool)
+        : target_(textbook_shaping(pool[0].target)), draft_(textbook_shaping(pool[0].draft)) {
+        const auto row = specsample::shape(specsample::Logits(pool[0].draft), usual_shaping, {}, memory_->drafted);
+        row.keep_in(memory_->draft);
+    }
+
+    Contents laws() const { return {target_.cast<double>(), draft_.cast<double>(), 0, 0, 0}; }
+
+    textbook::Ending operator()(const Draft& draft, const Place& place, specsample::Workspace& workspace) const {
+        const auto law = [&](Index) { return specsample::Sampled(memory_->draft); };
+        const auto row = [&](Index i) {
+            return specsample::shape(specsample::Logits(place(i).target), usual_shaping, {},
+                                     memory_->rows[static_cast<std::size_t>(i)]);
+        };
+        return judge(draft, Indexed{law, draft.size()}, row, Check::entries_read, workspace);
+    }
+
+    textbook::Ending textbook(const Draft& draft, const Place& place) const {
+        std::vector<Eigen::ArrayXf> targets;
+        for (Index i = 0; i <= draft.size(); ++i) targets.push_back(textbook_shaping(place(i).target));
+        struct At {
+            const Eigen::ArrayXf &target, &draft;
+        };
+        return textbook::round(
+            draft.tokens,
+            [&](Index i) {
+                return At{targets[static_cast<std::size_t>(i)], draft_};
+            },
+            draft.coins);
+    }
+
+  private:
+    struct Memory {
+        specsample::ShapedMemory<float> drafted, rows[9];
+        specsample::ShapedRow<specsample::Logits<Row>>::Kept draft;
+    };
+    std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();
+    Eigen::ArrayXf target_, draft_;
+};
+
 textbook::Ending textbook_probs(const Draft& draft, const Place& place) {
     return textbook::round(draft.tokens, place, draft.coins);
 }
@@ -134,6 +176,13 @@ constexpr auto needed_of_logits = [](const auto& reader, const Draft& draft, con
     return sum;
 };
 
+/// Of the target's logits that are shaped when they are reached: those.
+constexpr auto reached = [](const auto& reader, const Draft& draft, const Place& place) {
+    auto sum = reader(place(0).target);
+    for (Index i = 1; i <= draft.accepted; ++i) sum += reader(place(i).target);
+    return sum;
+};
+
 constexpr auto every_row = [](const auto& reader, const Draft& draft, const Place& place) {
     auto sum = reader(place(draft.size()).target);
     for (Index i = 0; i < draft.size(); ++i) sum += reader(place(i).target) + reader(place(i).draft);
@@ -147,10 +196,11 @@ enum class Spacing {
 };
 
 /// Two forms of a round, which have to end in the same way first.
+/// @param laws             what the tokens are drawn from and judged by
 /// @param ours, textbook   from (draft, place): an ending; ours gets a workspace as well
 template <class Ours, class Textbook, class Read>
-Race race_rounds(const Setting& setting, Index lookahead, Index count, Spacing spacing, const Ours& ours,
-                 const Textbook& textbook, const Read& read) {
+Race race_rounds(const Setting& setting, const Contents& laws, Index lookahead, Index count, Spacing spacing,
+                 const Ours& ours, const Textbook& textbook, const Read& read) {
     const Pool pool(setting);
     const auto workspace = std::make_shared<specsample::Workspace>();
     const bool by_stops = spacing == Spacing::by_stops;
@@ -158,11 +208,10 @@ Race race_rounds(const Setting& setting, Index lookahead, Index count, Spacing s
     const auto number = [](const textbook::Ending& end) {
         return static_cast<double>(end.last) * 64 + static_cast<double>(end.accepted);
     };
-    const auto drafts = draw_drafts(pool.contents(), lookahead, count);
+    const auto drafts = draw_drafts(laws, lookahead, count);
     for (const Draft& draft : drafts) {
         const auto a = ours(draft, place(draft, 0), *workspace);
         const auto b = textbook(draft, place(draft, 0));
-        const Contents& laws = pool.contents();
         const bool agree = a.accepted == draft.accepted && b.accepted == draft.accepted &&
                            textbook::distance(draft.is_rejected() ? textbook::owed(laws) : laws.target, a.last,
                                               b.last) <= textbook::rounding;
@@ -189,25 +238,31 @@ void add_rounds(Kernels& kernels) {
         };
     };
     const auto probs = [=](const Setting& setting, Index lookahead) {
-        return race_rounds(setting, lookahead, 32, Spacing::by_stops, with_check(Check::entries_read), textbook_probs,
-                           needed_of_probs);
+        return race_rounds(setting, Pool(setting).contents(), lookahead, 32, Spacing::by_stops,
+                           with_check(Check::entries_read), textbook_probs, needed_of_probs);
     };
     const auto checked = [=](const Setting& setting, Index lookahead) {
-        return race_rounds(setting, lookahead, 32, Spacing::by_rounds, with_check(Check::every_row), textbook_checked,
-                           every_row);
+        return race_rounds(setting, Pool(setting).contents(), lookahead, 32, Spacing::by_rounds,
+                           with_check(Check::every_row), textbook_checked, every_row);
     };
     const auto logits = [](const Setting& setting, Index lookahead) {
-        return race_rounds(setting, lookahead, 16, Spacing::by_rounds, judge_logits, textbook_softmax<Numbers::logits>,
-                           needed_of_logits);
+        return race_rounds(setting, Pool(setting).contents(), lookahead, 16, Spacing::by_rounds, judge_logits,
+                           textbook_softmax<Numbers::logits>, needed_of_logits);
     };
     const auto mixed = [](const Setting& setting, Index lookahead) {
-        return race_rounds(setting, lookahead, 16, Spacing::by_rounds, judge_mixed, textbook_softmax<Numbers::mixed>,
-                           needed_of_logits);
+        return race_rounds(setting, Pool(setting).contents(), lookahead, 16, Spacing::by_rounds, judge_mixed,
+                           textbook_softmax<Numbers::mixed>, needed_of_logits);
+    };
+    const auto shaped = [](const Setting& setting, Index lookahead) {
+        const ShapedRounds ours{Pool(setting)};
+        const auto textbook = [=](const Draft& draft, const Place& place) { return ours.textbook(draft, place); };
+        return race_rounds(setting, ours.laws(), lookahead, 16, Spacing::by_rounds, ours, textbook, reached);
     };
     for (const Index lookahead : {4, 8})
         for (const int alpha : {50, 70, 90}) add("round/probs", lookahead, {.alpha = alpha}, probs);
     for (const Index lookahead : {4, 8}) add("round_every_row/probs", lookahead, {}, checked);
     for (const Index lookahead : {4, 8}) add("round/logits", lookahead, {.numbers = Numbers::logits}, logits);
+    for (const Index lookahead : {4, 8}) add("round/shaped", lookahead, {.numbers = Numbers::logits}, shaped);
     for (const Index lookahead : {4, 8}) add("round/mixed", lookahead, {.numbers = Numbers::mixed}, mixed);
 }
 

@@ -1,6 +1,7 @@
 // From a row to the row that is sampled: top-p, and pipelines of shapers.
 #include "kernels.hpp"
 #include "row_races.hpp"
+#include "usual_shaping.hpp"
 
 #include <memory>
 
@@ -26,11 +27,9 @@ Race shaping(const Setting& setting, const Pipeline& pipeline, const Textbook& t
         [=](const Pair& at) { return textbook(at.target)[likeliest]; }, target_alone);
 }
 
-constexpr float top_p = .95f;
-
 Race nucleus(const Setting& setting) {
-    return shaping(setting, specsample::TopP(top_p),
-                   [](const Row& probs) { return textbook::likeliest(probs, probs.size(), top_p); });
+    return shaping(setting, specsample::TopP(.95),
+                   [](const Row& probs) { return textbook::likeliest(probs, probs.size(), .95f); });
 }
 
 Race top_k(const Setting& setting) {
@@ -38,10 +37,8 @@ Race top_k(const Setting& setting) {
                    [](const Row& logits) { return textbook::likeliest(textbook::softmax(logits), 40, 1); });
 }
 
-/// Temperature, top-k, top-p and min-p, which keeps what top-p leaves of so few.
 Race pipeline(const Setting& setting) {
-    return shaping(setting, specsample::Shaping{.temperature = .8, .top_k = 40, .top_p = top_p, .min_p = 1e-9},
-                   [](const Row& logits) { return textbook::likeliest(textbook::softmax(logits, .8f), 40, top_p); });
+    return shaping(setting, usual_shaping, [](const Row& logits) { return textbook_shaping(logits); });
 }
 
 }  // namespace

@@ -76,8 +76,9 @@ Index gumbel(const Probs& probs, const specsample::Coin& coin) {
     return argmax(arrivals);
 }
 
-/// The `most` likeliest tokens, and of those as few as hold `mass` of them, renormalised: by a sort of all.
-inline Eigen::ArrayXf likeliest(Eigen::ArrayXf probs, Index most, float mass) {
+/// The `most` likeliest tokens, of those as few as hold `mass` of them, and of those the ones with at least `share` of
+/// the likeliest, renormalised: by a sort of all.
+inline Eigen::ArrayXf likeliest(Eigen::ArrayXf probs, Index most, float mass, float share = 0) {
     std::vector<Token> ids(static_cast<std::size_t>(probs.size()));
     std::iota(ids.begin(), ids.end(), Token{0});
     std::ranges::sort(ids, [&](Token a, Token b) { return probs[a] > probs[b]; });
@@ -86,7 +87,7 @@ inline Eigen::ArrayXf likeliest(Eigen::ArrayXf probs, Index most, float mass) {
     for (const Token id : ids) sum += probs[id];
     Eigen::ArrayXf result = Eigen::ArrayXf::Zero(probs.size());
     for (const Token id : ids) {
-        if (kept >= mass * sum) break;
+        if (kept >= mass * sum || probs[id] < share * probs[ids.front()]) break;
         kept += result[id] = probs[id];
     }
     result /= kept;

@@ -76,8 +76,8 @@ Array<double> softmax_of(const Z& logits, double temperature = 1) {
 }
 
 /// Ids from the most probable to the least, the lower ids first among equals.
-template <class NumberKind>
-std::vector<Index> sorted(const NumberKind& numbers) {
+template <class Numbers>
+std::vector<Index> sorted(const Numbers& numbers) {
     std::vector<Index> ids;
     for (Index i = 0; i < numbers.size(); ++i) ids.push_back(i);
     std::stable_sort(ids.begin(), ids.end(), [&](Index a, Index b) { return numbers[a] > numbers[b]; });

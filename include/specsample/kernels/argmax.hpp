@@ -25,6 +25,7 @@ Index argmax(const R& row) {
         bool ordered = true;
         Value largest = -std::numeric_limits<Value>::infinity();
         detail::for_blocks(0, blocks.size(), [&](Index first, Index count) {
+            blocks.expect(first + count, detail::block_size);
             const Value* numbers = blocks.read(first, count, buffer);
             const Value most = detail::block_max(count, numbers);
             ordered = ordered && !detail::has_nan(numbers, count);

@@ -62,7 +62,7 @@ class Blocks {
         if constexpr (std::is_same_v<View, Column<Value>>) {
             return view_.data() + first;
         } else if constexpr (std::is_same_v<View, Column<Scalar>> && sizeof(Scalar) == 2) {
-            expect(first + count);
+            expect(first + block_size, block_size);
             to_floats(view_.data() + first, count, buffer.data());
             return buffer.data();
         } else {
@@ -71,12 +71,12 @@ class Blocks {
         }
     }
 
-    /// Ask the cache for the block at `first`. A pass that computes as long as it reads keeps the processor from
-    /// looking that far ahead by itself: logits from memory take a third less time.
-    void expect(Index first) const {
+    /// Ask the cache for the numbers at [first, first + count). A pass that computes as long as it reads keeps the
+    /// processor from looking far ahead by itself: logits from memory take a third less time.
+    void expect(Index first, Index count) const {
         if constexpr (std::is_same_v<View, Column<Scalar>>) {
             constexpr Index line = 64 / Index{sizeof(Scalar)};
-            const Index end = std::min(first + block_size, size());
+            const Index end = std::min(first + count, size());
             for (; first < end; first += line) Eigen::internal::prefetch(view_.data() + first);
         }
     }

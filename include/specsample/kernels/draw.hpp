@@ -13,7 +13,8 @@
 
 namespace specsample {
 
-/// What a draw gives: the id of a weight, or -1 where the weights' sum is not a positive number.
+/// What a draw gives: the id of a weight, or -1 where the weights' sum is not a positive number, or not what it was
+/// said to be.
 struct Drawn {
     Index index = -1;
     double sum = 0;  ///< of all weights
@@ -134,7 +135,8 @@ template <Weights W, std::invocable Uniform>
 Drawn draw_index(const W& weights, Uniform&& uniform) {
     if constexpr (SummedWeights<W>) {
         if (!is_positive(weights.total())) return {-1, weights.total()};
-        return {id_of(weights, weights.pick(uniform())), weights.total()};
+        const Index place = weights.pick(uniform());
+        return {place < 0 ? -1 : id_of(weights, place), weights.total()};
     } else {
         return draw_index(BlockSums<W>(weights), uniform);
     }

@@ -55,13 +55,22 @@ class Meaning {
     }
 
     /// The weights of the block of `count` numbers that begins at place `first`.
-    const Value* weights(const Value* numbers, Index first, Index count, Value* buffer) const {
+    /// @param expect   expect(i, n) is called before the numbers [i, i + n) of the block are worked on: to ask for
+    /// those
+    ///                 of the next block a few lines at a time, since a burst of requests would stop the work
+    template <class Expect>
+    const Value* weights(const Value* numbers, Index first, Index count, Value* buffer, const Expect& expect) const {
         if (kind_ == Kind::probability) return numbers;
         Eigen::Map<Eigen::Array<Value, Eigen::Dynamic, 1>> out(buffer, count);
         if (kind_ == Kind::logit) {
             const ScaledExp2<Value> power = this->power();
-            out =
-                Eigen::Map<const Eigen::Array<Value, Eigen::Dynamic, 1>>(numbers, count).unaryExpr(ByReference(power));
+            const auto powers = [&](const auto& part) { return part.unaryExpr(ByReference(power)); };
+            const Index whole = count - count % stripe_width;
+            for (Index i = 0; i < whole; i += stripe_width) {
+                expect(i, stripe_width);
+                Eigen::Map<Stripe<Value>>(buffer + i) = powers(StripeMap<Value>(numbers + i));
+            }
+            out.tail(count - whole) = powers(Column<Value>(numbers + whole, count - whole));
         } else {
             out.setZero();
             if (peak_ >= first && peak_ < first + count) out[peak_ - first] = 1;
@@ -111,19 +120,21 @@ class IdList {
         return place < size_ && this->id(place) == id ? place : -1;
     }
 
-    /// The first place whose id is not below `id`.
-    Index first_from(Index id) const {
-        Index first = 0;
-        for (Index count = size_; count > 0;) {
+    /// The first place at or after `from` whose id is not below `id`.
+    /// @cost   the logarithm of how far that is, so that a walk along two lists costs little more than their length
+    Index first_from(Index id, Index from = 0) const {
+        Index count = 1;
+        for (; from + count <= size_ && this->id(from + count - 1) < id; count *= 2) from += count;
+        for (count = std::min(count, size_ - from); count > 0;) {
             const Index half = count / 2;
-            if (this->id(first + half) < id) {
-                first += half + 1;
+            if (this->id(from + half) < id) {
+                from += half + 1;
                 count -= half + 1;
             } else {
                 count = half;
             }
         }
-        return first;
+        return from;
     }
 
   private:
@@ -208,8 +219,8 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     const Ids& ids() const { return entries_.ids(); }
 
     const Value* read(Index first, Index count, Buffer& buffer) const {
-        if (!entries_.meaning().is_probability()) numbers_.expect(first + count);
-        return entries_.meaning().weights(numbers_.read(first, count, buffer), first, count, buffer.data());
+        const auto expect = [&](Index i, Index n) { numbers_.expect(first + i + block_size, n); };
+        return entries_.meaning().weights(numbers_.read(first, count, buffer), first, count, buffer.data(), expect);
     }
 
   private:
@@ -217,17 +228,36 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     Blocks<View> numbers_;
 };
 
+/// The same of two sparse rows: a walk along their lists.
+template <class P, class Q>
+const typename Blocks<Q>::Value* meet(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
+                                      typename Blocks<Q>::Buffer& buffer) {
+    Index place = 0;
+    for (Index i = 0; i < count; ++i) {
+        const Index id = p.id(first + i);
+        place = q.ids().first_from(id, place);
+        const bool is_there = place < q.size() && q.id(place) == id;
+        buffer[i] = is_there ? static_cast<typename Blocks<Q>::Value>(q[place]) : 0;
+    }
+    return buffer.data();
+}
+
 /// Row q at the places [first, first + count) of row p: id by id, whatever either of them holds.
 template <class P, class Q>
 const typename Blocks<Q>::Value* read_at(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
                                          typename Blocks<Q>::Buffer& buffer) {
     if (p.holds_every_id() && q.holds_every_id()) return q.read(first, count, buffer);
+    using Value = typename Blocks<Q>::Value;
+    constexpr bool has_ids = requires { q.ids().first_from(first); };
     if (!p.holds_every_id()) {
-        for (Index i = 0; i < count; ++i) buffer[i] = static_cast<typename Blocks<Q>::Value>(q.at(p.id(first + i)));
-    } else if constexpr (requires { q.ids().first_from(first); }) {
+        if constexpr (has_ids) {
+            if (!q.holds_every_id()) return meet(p, q, first, count, buffer);
+        }
+        for (Index i = 0; i < count; ++i) buffer[i] = static_cast<Value>(q.at(p.id(first + i)));
+    } else if constexpr (has_ids) {
         buffer.head(count).setZero();
         for (Index place = q.ids().first_from(first); place < q.size() && q.id(place) < first + count; ++place)
-            buffer[q.id(place) - first] = static_cast<typename Blocks<Q>::Value>(q[place]);
+            buffer[q.id(place) - first] = static_cast<Value>(q[place]);
     }
     return buffer.data();
 }

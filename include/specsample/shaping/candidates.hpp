@@ -4,7 +4,7 @@
 //   Shaper       a callable of them and of the prefix: shaper(row, context)
 //
 // Nothing is computed that no shaper asks for. A temperature waits beside the numbers, for all but two filters can work
-// with it unapplied; probabilities are made of the candidates that are left by then. NumberKind are the model's own memory
+// with it unapplied; probabilities are made of the candidates that are left by then. Numbers are the model's own memory
 // for as long as nobody changes them.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace specsample {
 /// What the numbers of a row are.
 enum class NumberKind { probabilities, logits };
 
-/// A row on its way through a pipeline. NumberKind have places 0 .. size() - 1, in the order of their ids.
+/// A row on its way through a pipeline. Numbers have places 0 .. size() - 1, in the order of their ids.
 ///
 /// A row that cannot be one (a NaN, +inf, a negative probability, a sum that is not 1) has no candidates for anybody to
 /// work on, and comes out as it went in: its fault names what the model returned.
@@ -173,7 +173,9 @@ class Candidates {
     }
 
     /// The number of what is impossible.
-    Value impossible() const { return kind_ == NumberKind::logits ? -std::numeric_limits<Value>::infinity() : Value{0}; }
+    Value impossible() const {
+        return kind_ == NumberKind::logits ? -std::numeric_limits<Value>::infinity() : Value{0};
+    }
 
     /// Does scratch().maxima have the largest values of the tiles of numbers()? Of logits the first look leaves them.
     bool has_maxima() const { return is_seen_ && !is_changed_ && kind_ == NumberKind::logits; }
@@ -206,7 +208,7 @@ class Candidates {
         if (is_seen_) return;
         is_seen_ = true;
         const auto seen = kind_ == NumberKind::logits ? detail::survey_logits(numbers_, scratch_.maxima)
-                                                   : detail::survey_probabilities(numbers_, tolerance_);
+                                                      : detail::survey_probabilities(numbers_, tolerance_);
         maximum_ = seen.maximum;
         is_bad_ = !seen.is_sound || detail::inspect_ids(ids(), vocab_, Party::target, 0);
         if (is_bad_) numbers_ = {};
@@ -233,7 +235,7 @@ class Candidates {
         const detail::Meaning<Value> meaning(is_finite(pivot) ? pivot : 0, detail::exponent_scale<Value>(temperature_),
                                              1);
         detail::for_blocks(0, std::ssize(numbers_), [&](Index first, Index count) {
-            meaning.weights(logits + first, first, count, scratch_.weights.data() + first);
+            meaning.weights(logits + first, first, count, scratch_.weights.data() + first, [](Index, Index) {});
         });
     }
 

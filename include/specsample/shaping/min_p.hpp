@@ -43,7 +43,7 @@ class MinP {
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
         if (min_p_ == 0 || row.size() == 0) return;
         const double least = row.kind() == NumberKind::logits ? row.maximum() + row.temperature() * std::log(min_p_)
-                                                           : row.maximum() * std::pow(min_p_, row.temperature());
+                                                              : row.maximum() * std::pow(min_p_, row.temperature());
         auto& places = row.scratch().places;
         select_at_least(row.numbers(), detail::least_from(least, row.impossible()), places);
         row.keep(places);

@@ -39,7 +39,7 @@ inline constexpr bool holds_logits = requires(const Inner<R>& row) { row.tempera
 template <class R>
 using ShapedValue = Compute<row_scalar_t<R>>;
 
-/// NumberKind as contiguous memory: where they are, if they may stay there.
+/// Numbers as contiguous memory: where they are, if they may stay there.
 template <class Value, class View>
 std::span<const Value> in_memory(const View& numbers, bool may_stay, std::vector<Value>& memory) {
     const auto size = static_cast<std::size_t>(numbers.size());

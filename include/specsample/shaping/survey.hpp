@@ -36,7 +36,9 @@ Survey survey_logits(std::span<const Value> numbers, std::vector<Value>& maxima)
     const Index size = std::ssize(numbers), whole = size - size % tile_size;
     maxima.resize(static_cast<std::size_t>(tile_count(size)));
     Stripe<Value> marks = Stripe<Value>::Zero();
+    const Blocks row(Column<Value>(numbers.data(), size));
     for (Index first = 0; first < whole; first += tile_size) {
+        row.expect(first + block_size, tile_size);
         Stripe<Value> most = Stripe<Value>::Constant(-std::numeric_limits<Value>::infinity());
         for (Index i = first; i < first + tile_size; i += stripe_width) {
             const StripeMap<Value> stripe(numbers.data() + i);

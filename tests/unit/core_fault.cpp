@@ -41,7 +41,7 @@ TEST_CASE("a row that is not normalised names its sum and the tolerance", "[core
 
 TEST_CASE("logits are told what to write", "[core]") {
     CHECK(message({.party = Party::draft, .cause = Cause::logits, .row = 0, .value = -12.5}) ==
-          "draft row 0 sums to -12.5: these look like logits; return specsample::softmax(logits, temperature)");
+          "draft row 0 sums to -12.5: these look like logits; return specsample::Logits(row, temperature)");
 }
 
 TEST_CASE("a token that its own row cannot give is named", "[core]") {

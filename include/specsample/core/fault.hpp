@@ -32,7 +32,7 @@ enum class Cause {
     outside_vocabulary,  ///< token `value` with a vocabulary of `bound`
     unordered_ids,       ///< a sparse row whose id `value` follows id `bound`, at place `id`
     id_outside,          ///< a sparse row with id `value`, of a vocabulary of `bound`, at place `id`
-    all_masked,          ///< a row of logits that are all -inf
+    all_masked,          ///< a row of logits that are all -inf, or a sparse row without ids
 };
 
 /// Bad data, named: `row` is the position in the round, or the place in limits.stop_tokens.
@@ -71,7 +71,7 @@ struct RowFault {
             return row + " sums to " + to_text(fault.value) + ", but must sum to 1 within " + to_text(fault.bound);
         case Cause::logits:
             return row + " sums to " + to_text(fault.value) +
-                   ": these look like logits; return specsample::softmax(logits, temperature)";
+                   ": these look like logits; return specsample::Logits(row, temperature)";
         case Cause::zero_at_token:
             return row + " is 0 at its own drafted token " + to_text(fault.id) +
                    ", but must be the row that the token was drawn from";
@@ -86,7 +86,7 @@ struct RowFault {
             return row + " has id " + whole(fault.value) + " at place " + to_text(fault.id) +
                    ", but must have ids inside the vocabulary [0, " + whole(fault.bound) + ")";
         case Cause::all_masked:
-            return row + " has no logit above -inf: every token is masked, but one must be possible";
+            return row + " makes no token possible: every logit is -inf, or no id is left, but one must be possible";
     }
     return row + " is bad";
 }

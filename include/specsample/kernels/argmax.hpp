@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <specsample/core/number.hpp>
 #include <specsample/kernels/entries.hpp>
 #include <specsample/kernels/nan.hpp>
 
@@ -11,7 +12,7 @@ namespace specsample {
 
 /// The id of the largest entry, the lowest one on ties. One rule for drafts, targets and plain decoding: greedy texts
 /// can only agree if their ties do. A row of logits is compared as it is.
-/// @returns  -1 if there is no largest entry: an empty row, a NaN in it, or nothing above -inf
+/// @returns  -1 if there is no largest entry: an empty row, a NaN or +inf in it, or nothing above -inf
 /// @cost     one pass
 template <Row R>
 Index argmax(const R& row) {
@@ -33,7 +34,7 @@ Index argmax(const R& row) {
             largest = most;
             best = first + (std::find(numbers, numbers + count, largest) - numbers);
         });
-        return ordered && best >= 0 ? blocks.id(best) : -1;
+        return ordered && is_finite(static_cast<double>(largest)) ? blocks.id(best) : -1;
     }
 }
 

@@ -58,6 +58,16 @@ std::optional<RowFault> check_row(const View& view, Party party, Index number, I
     return check == Check::every_row ? inspect(view, party, number) : inspect_ids(view, party, number);
 }
 
+/// Is this a row of logits that are no distribution, which their normaliser has told?
+template <class View>
+bool is_known_bad(const View& view) {
+    if constexpr (is_entries_row<View>) {
+        return view.functor().meaning().is_bad();
+    } else {
+        return false;
+    }
+}
+
 /// Can `mass`, the entry of `token` in a row seen as View, be a probability? A token's own law must give it some.
 template <class View>
 std::optional<RowFault> check_entry(double mass, Token token, Party party, Index number) {
@@ -82,6 +92,7 @@ std::optional<RowFault> check_law(const L& law, Token token, Index node, Index v
     if constexpr (RowLaw<L>) {
         if (law.is_point()) return std::nullopt;
         if (const auto bad = check_row(law.row(), Party::draft, node, vocab, check)) return bad;
+        if (is_known_bad(law.row())) return inspect(law.row(), Party::draft, node);
         using View = std::remove_cvref_t<decltype(law.row())>;
         return check_entry<View>(law.weight(token), token, Party::draft, node);
     } else {
@@ -121,9 +132,7 @@ class NodeRow {
     const View& view() {
         if (!view_) {
             view_.emplace(held_.view());
-            if constexpr (detail::is_entries_row<View>) {
-                if (view_->functor().meaning().is_bad()) blame_row();
-            }
+            if (detail::is_known_bad(*view_)) blame_row();
         }
         return *view_;
     }

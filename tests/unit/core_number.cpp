@@ -1,5 +1,5 @@
-// is_finite and is_positive, for every kind of number. These must hold under -ffast-math too, so the numbers that are
-// none are made from bits and read through memory that no optimiser can see into.
+// is_finite, is_zero and is_positive, for every kind of number. These must hold under -ffast-math too, so the numbers
+// that are none are made from bits and read through memory that no optimiser can see into.
 #include <specsample/core/number.hpp>
 
 #include <limits>
@@ -8,6 +8,7 @@
 
 using specsample::is_finite;
 using specsample::is_positive;
+using specsample::is_zero;
 
 namespace {
 
@@ -35,6 +36,7 @@ TEST_CASE("infinities and every NaN are not finite", "[core]") {
         INFO(std::hex << bits);
         CHECK_FALSE(is_finite(from_bits(bits)));
         CHECK_FALSE(is_positive(from_bits(bits)));
+        CHECK_FALSE(is_zero(from_bits(bits)));
     }
 }
 
@@ -53,6 +55,14 @@ TEST_CASE("zero and negative numbers are not positive, the smallest and the larg
     for (const double x : {smallest, 1., largest}) {
         INFO(x);
         CHECK(is_positive(from_bits(std::bit_cast<std::uint64_t>(x))));
+    }
+}
+
+TEST_CASE("zeros of both signs are zero, and no other number is", "[core]") {
+    for (const double x : {0., -0.}) CHECK(is_zero(from_bits(std::bit_cast<std::uint64_t>(x))));
+    for (const double x : {smallest, -smallest, 1., -1., largest}) {
+        INFO(x);
+        CHECK_FALSE(is_zero(from_bits(std::bit_cast<std::uint64_t>(x))));
     }
 }
 

@@ -117,7 +117,8 @@ TEMPLATE_TEST_CASE("the largest logit may be far above the first block", "[kerne
         for (const double temperature : {.5, 1., 3.}) {
             INFO(far << " above, temperature " << temperature);
             auto row = logits<TestType>(2000, 4);
-            for (const std::size_t at : {513u, 700u, 1999u}) row[at] = to<TestType>(10 + far - .0001 * static_cast<double>(at % 7));
+            for (const std::size_t at : {513u, 700u, 1999u})
+                row[at] = to<TestType>(10 + far - .0001 * static_cast<double>(at % 7));
             row[1200] = to<TestType>(8 + far);
             const auto [log_sum, probs] = reference(row, temperature);
             CHECK(distance(Logits(row, temperature), probs) < 2 * tolerance<TestType>);
@@ -126,7 +127,8 @@ TEMPLATE_TEST_CASE("the largest logit may be far above the first block", "[kerne
 }
 
 TEMPLATE_TEST_CASE("the first block may be masked", "[kernels]", float, double, Eigen::bfloat16) {
-    for (const double level : {-3e38, -1e4, -200., -126., -100., -87., -86., -80., -50., 0., 40., 50., 87., 1e4, 1e30}) {
+    for (const double level :
+         {-3e38, -1e4, -200., -126., -100., -87., -86., -80., -50., 0., 40., 50., 87., 1e4, 1e30}) {
         INFO("at " << level);
         auto row = std::vector<TestType>(1200, to<TestType>(level));
         for (std::size_t i = 0; i < 600; ++i) numbers::write(row[i], Special::minus_infinity);
@@ -219,6 +221,7 @@ TEST_CASE("log_sum_exp is the logarithm of a sum of powers", "[kernels]") {
     CHECK(numbers::is_nan(bad));
 }
 
+#if !defined(__FAST_MATH__)  // there, every expression may round in its own way
 TEST_CASE("logits are the same to the bit, contiguous, strided, reversed or an expression", "[kernels]") {
     const auto row = logits<float>(1500, 7);
     const Eigen::Map<const Eigen::VectorXf> plain(row.data(), 1500);
@@ -235,6 +238,7 @@ TEST_CASE("logits are the same to the bit, contiguous, strided, reversed or an e
     for (const double u : {0., .3, .999})
         CHECK(Logits(wide.row(1), .7).weights().pick(u) == Logits(row, .7).weights().pick(u));
 }
+#endif
 
 TEST_CASE("a temperature is a finite number that is not negative", "[kernels]") {
     const std::vector<float> row{1, 2};

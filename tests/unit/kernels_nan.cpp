@@ -67,10 +67,11 @@ TEMPLATE_TEST_CASE("no other number is a NaN", "[kernels]", float, double) {
     CHECK_FALSE(has_nan(std::vector<TestType>{}));
 }
 
-TEMPLATE_TEST_CASE("a row with a NaN has no largest entry", "[kernels]", float, double, Eigen::half, Eigen::bfloat16) {
+TEMPLATE_TEST_CASE("a row with a NaN or +inf has no largest entry", "[kernels]", float, double, Eigen::half,
+                   Eigen::bfloat16) {
     for (const std::size_t size : {1u, 3u, 512u, 513u, 1100u})
         for (const std::size_t at : {std::size_t{0}, size / 2, size - 1})
-            for (const Special what : {Special::nan, Special::minus_nan}) {
+            for (const Special what : {Special::nan, Special::minus_nan, Special::infinity}) {
                 std::vector<TestType> row(size, static_cast<TestType>(2.f));
                 numbers::write(row[at], what);
                 INFO(at << " of " << size);
@@ -80,13 +81,11 @@ TEMPLATE_TEST_CASE("a row with a NaN has no largest entry", "[kernels]", float, 
             }
 }
 
-TEMPLATE_TEST_CASE("a row of minus infinities has no largest entry, one with an infinity has", "[kernels]", float,
-                   double, Eigen::half, Eigen::bfloat16) {
+TEMPLATE_TEST_CASE("a row of minus infinities has no largest entry", "[kernels]", float, double, Eigen::half,
+                   Eigen::bfloat16) {
     std::vector<TestType> row(700);
     for (TestType& x : row) numbers::write(x, Special::minus_infinity);
     CHECK(argmax(row) == -1);
     row[600] = static_cast<TestType>(-3.f);
     CHECK(argmax(row) == 600);
-    numbers::write(row[650], Special::infinity);
-    CHECK(argmax(row) == 650);
 }

@@ -33,7 +33,7 @@ Index race_winners(const W& weights, Noise&& noise, std::span<Token> winners, st
     for (Index i = 0; i < weights.size(); ++i) {
         const double weight = weights[i];
         if (!is_positive(weight)) {
-            if (weight == 0) continue;
+            if (is_zero(weight)) continue;
             return -1;
         }
         const Index id = id_of(weights, i);

@@ -53,7 +53,7 @@ class CactusNode : public NodeRow<T> {
         if (!is_residual()) return this->draw_from_row(coin);
         using Left = OwedWeights<View, typename RowBehind<L, View>::type, CactusNode>;
         const Drawn drawn = specsample::draw(coin, Left(this->view(), *this));
-        if (drawn.sum == 0) return this->draw_from_row(coin);
+        if (is_zero(drawn.sum)) return this->draw_from_row(coin);
         if (!is_finite(drawn.sum) || drawn.sum > 1 + detail::tolerance_of<View>) {
             this->blame_row();
             if constexpr (RowLaw<L>)

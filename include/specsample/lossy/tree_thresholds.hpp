@@ -36,7 +36,7 @@ class ThresholdNode : public NodeRow<T> {
         using Left = OwedWeights<View, View, ThresholdNode>;
         if (!is_residual()) return this->draw_from_row(coin);
         const Drawn drawn = specsample::draw(coin, Left(this->view(), *this));
-        if (drawn.sum == 0) return this->draw_from_row(coin);
+        if (is_zero(drawn.sum)) return this->draw_from_row(coin);
         if (!is_finite(drawn.sum) || drawn.sum > 1 + detail::tolerance_of<View>) this->blame_row();
         return drawn;
     }

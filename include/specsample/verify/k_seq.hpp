@@ -71,7 +71,7 @@ class KSeqNode : public NodeRow<T> {
             const auto left = p - q.min(p * (1 / constants_.rho)) * constants_.factor;
             drawn = specsample::draw(coin, RowWeights((left + left.abs()) * .5));
         }
-        return drawn.sum == 0 ? this->draw_from_row(coin) : drawn;
+        return is_zero(drawn.sum) ? this->draw_from_row(coin) : drawn;
     }
 
   private:

@@ -93,7 +93,7 @@ class SubTarget : public NodeRow<T> {
     Drawn draw(const Coin& coin) {
         Drawn drawn;
         if (is_residual()) drawn = specsample::draw(coin, sums());
-        if (drawn.sum == 0) return this->draw_from_row(coin);
+        if (is_zero(drawn.sum)) return this->draw_from_row(coin);
         check_sum(drawn.sum);
         return drawn;
     }

@@ -1,4 +1,4 @@
-// is_finite, is_zero and is_positive, for every kind of number. These must hold under -ffast-math too, so the numbers
+// is_finite, is_infinity, is_zero and is_positive, for every kind of number. These must hold under -ffast-math too, so the numbers
 // that are none are made from bits and read through memory that no optimiser can see into.
 #include <specsample/core/number.hpp>
 
@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 
 using specsample::is_finite;
+using specsample::is_infinity;
 using specsample::is_positive;
 using specsample::is_zero;
 
@@ -37,6 +38,7 @@ TEST_CASE("infinities and every NaN are not finite", "[core]") {
         CHECK_FALSE(is_finite(from_bits(bits)));
         CHECK_FALSE(is_positive(from_bits(bits)));
         CHECK_FALSE(is_zero(from_bits(bits)));
+        CHECK(is_infinity(from_bits(bits)) == (bits == positive_infinity));
     }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <type_traits>
 
@@ -73,7 +72,7 @@ template <class E>
             fault.cause = Cause::not_normalised;
             fault.value = sum;
         }
-        if (!is_nan(x) && x < std::numeric_limits<double>::infinity()) continue;
+        if (!is_nan(x) && !is_infinity(x)) continue;
         fault.cause = Cause::not_finite;
         fault.value = x;
         fault.id = entries.ids().id(place);
@@ -89,7 +88,7 @@ template <class View>
     for (Index place = 0; place < row.size(); ++place) {
         const double x = row[place];
         const Index i = row.id(place);
-        if (is_nan(x) || x == std::numeric_limits<double>::infinity()) {
+        if (is_nan(x) || is_infinity(x)) {
             fault.cause = Cause::not_finite;
             fault.value = x;
             fault.id = i;

@@ -2,7 +2,6 @@
 // test.
 #pragma once
 
-#include <limits>
 #include <type_traits>
 
 #include <specsample/core/number.hpp>
@@ -10,11 +9,11 @@
 
 namespace specsample::detail {
 
-/// NaN for a NaN, 0 for any other number: what can be summed.
+/// 1 for a NaN, 0 for any other number: what can be summed.
 template <class Value>
 struct NanMark {
     EIGEN_ALWAYS_INLINE Value operator()(const Value& x) const {
-        return is_nan(static_cast<double>(x)) ? std::numeric_limits<Value>::quiet_NaN() : Value{0};
+        return static_cast<Value>(is_nan(static_cast<double>(x)) ? 1 : 0);
     }
 
     template <class Packet>
@@ -22,7 +21,8 @@ struct NanMark {
         using namespace Eigen::internal;
         using Integers = typename unpacket_traits<Packet>::integer_packet;
         const Integers magnitude = pand(preinterpret<Integers>(x), pset1<Integers>(0x7fff'ffff));
-        return preinterpret<Packet>(parithmetic_shift_right<31>(psub(pset1<Integers>(0x7f80'0000), magnitude)));
+        const Integers is_nan = parithmetic_shift_right<31>(psub(pset1<Integers>(0x7f80'0000), magnitude));
+        return pand(preinterpret<Packet>(is_nan), pset1<Packet>(1.f));
     }
 };
 
@@ -33,7 +33,7 @@ bool has_nan(const Value* numbers, Index count) {
     const auto mark = [](const auto& x) { return x.unaryExpr(NanMark<Value>{}); };
     Value marks = 0;
     for_blocks(0, count, [&](Index first, Index n) { marks += block_sum<Value>(n, mark, numbers + first); });
-    return is_nan(static_cast<double>(marks));
+    return marks > 0;
 }
 
 }  // namespace specsample::detail

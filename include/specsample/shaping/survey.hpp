@@ -50,8 +50,8 @@ Survey survey_logits(std::span<const Value> numbers, std::vector<Value>& maxima)
     const Value* rest = numbers.data() + whole;
     if (whole < size) maxima.data()[whole / tile_size] = block_max(size - whole, rest);
     const auto maximum = static_cast<double>(block_max(tile_count(size), maxima.data()));
-    const bool has_some = is_nan(static_cast<double>(marks.sum())) || has_nan(rest, size - whole);
-    return {.is_sound = !has_some && maximum < std::numeric_limits<double>::infinity(), .maximum = maximum};
+    const bool has_some = marks.sum() > 0 || has_nan(rest, size - whole);
+    return {.is_sound = !has_some && !is_infinity(maximum), .maximum = maximum};
 }
 
 /// Probabilities: finite, non-negative, of sum 1 within `tolerance`. As inspect() has it.

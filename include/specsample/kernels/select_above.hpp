@@ -86,11 +86,22 @@ Index collect(std::span<const Value> row, const Maximum& maximum, const Belongs&
 }
 
 /// The positions of a row that belong, ascending, as the whole of `kept`.
+template <std::floating_point Value, class Maximum, std::predicate<Value> Belongs>
+void select_if(std::span<const Value> row, const Maximum& maximum, const Belongs& belongs, std::vector<Token>& kept) {
+    kept.resize(static_cast<std::size_t>(collect(row, maximum, belongs, kept)));
+}
 template <std::floating_point Value, std::predicate<Value> Belongs>
 void select_if(std::span<const Value> row, const Belongs& belongs, std::vector<Token>& kept) {
-    const Index found = collect(
+    select_if(
         row, [&](Index tile) { return tile_maximum(row, tile); }, belongs, kept);
-    kept.resize(static_cast<std::size_t>(found));
+}
+
+/// select_at_least where the largest values of the row's tiles are known.
+template <std::floating_point Value>
+void select_at_least_by_maxima(std::span<const Value> row, std::type_identity_t<Value> threshold,
+                               const std::vector<Value>& maxima, std::vector<Token>& kept) {
+    select_if(
+        row, [&](Index tile) { return maxima.data()[tile]; }, [=](Value x) { return x >= threshold; }, kept);
 }
 
 }  // namespace detail

@@ -54,6 +54,21 @@ bool leaves_half(const std::vector<Value>& maxima, Value cut) {
     return 2 * left <= std::ssize(maxima);
 }
 
+/// select_mass where scratch.maxima has the largest values of the row's tiles already.
+template <std::floating_point Value>
+void select_mass_by_maxima(std::span<const Value> row, double total, double fraction, std::vector<Token>& kept,
+                           SelectionScratch<Value>& scratch) {
+    const auto positive = [](Value x) { return x > 0; };
+    if (!(fraction < 1) || row.empty()) return select_if(row, positive, kept);
+    const double target = fraction * total;
+    const auto found_in = [&](const auto& belongs) { return select_mass_if(row, belongs, target, kept, scratch); };
+    const Value high = block_max(std::ssize(scratch.maxima), scratch.maxima.data()) / 1024;
+    if (high > 0 && leaves_half(scratch.maxima, high) && found_in([=](Value x) { return x >= high; })) return;
+    const Value low = sampled_cut(row, total - target, scratch);
+    if (low > 0 && found_in([=](Value x) { return x >= low; })) return;
+    if (!found_in(positive)) select_if(row, positive, kept);
+}
+
 }  // namespace detail
 
 /// The nucleus: the positions, ascending, of the fewest largest weights whose sum reaches fraction * total; the one
@@ -71,19 +86,8 @@ bool leaves_half(const std::vector<Value>& maxima, Value cut) {
 template <std::floating_point Value>
 void select_mass(std::span<const Value> row, double total, double fraction, std::vector<Token>& kept,
                  SelectionScratch<Value>& scratch) {
-    const auto positive = [](Value x) { return x > 0; };
-    if (!(fraction < 1) || row.empty()) return detail::select_if(row, positive, kept);
-    const double target = fraction * total;
-    const auto found_in = [&](const auto& belongs) {
-        return detail::select_mass_if(row, belongs, target, kept, scratch);
-    };
     detail::tile_maxima(row, scratch.maxima);
-    const detail::Column<Value> maxima(scratch.maxima.data(), std::ssize(scratch.maxima));
-    const Value high = maxima.maxCoeff() / 1024;
-    if (high > 0 && detail::leaves_half(scratch.maxima, high) && found_in([=](Value x) { return x >= high; })) return;
-    const Value low = detail::sampled_cut(row, total - target, scratch);
-    if (low > 0 && found_in([=](Value x) { return x >= low; })) return;
-    if (!found_in(positive)) detail::select_if(row, positive, kept);
+    detail::select_mass_by_maxima(row, total, fraction, kept, scratch);
 }
 
 }  // namespace specsample

@@ -177,8 +177,8 @@ class Candidates {
         return kind_ == NumberKind::logits ? -std::numeric_limits<Value>::infinity() : Value{0};
     }
 
-    /// Does scratch().maxima have the largest values of the tiles of numbers()? Of logits the first look leaves them.
-    bool has_maxima() const { return is_seen_ && !is_changed_ && kind_ == NumberKind::logits; }
+    /// Does scratch().maxima have the largest values of the tiles of numbers()? The first look leaves them.
+    bool has_maxima() const { return is_seen_ && !is_changed_; }
 
     /// Memory for shapers.
     ShapingScratch<Value>& scratch() { return scratch_; }
@@ -207,12 +207,12 @@ class Candidates {
     void look() {
         if (is_seen_) return;
         is_seen_ = true;
-        const auto seen = kind_ == NumberKind::logits ? detail::survey_logits(numbers_, scratch_.maxima)
-                                                      : detail::survey_probabilities(numbers_, tolerance_);
+        const auto seen = kind_ == NumberKind::logits
+                              ? detail::survey_logits(numbers_, scratch_.maxima)
+                              : detail::survey_probabilities(numbers_, tolerance_, scratch_.maxima);
         maximum_ = seen.maximum;
         is_bad_ = !seen.is_sound || detail::inspect_ids(ids(), vocab_, Party::target, 0);
         if (is_bad_) numbers_ = {};
-        if (kind_ == NumberKind::probabilities) sum_ = seen.sum;
     }
 
     void weigh() {
@@ -220,7 +220,6 @@ class Candidates {
         total_.reset();
         if (kind_ == NumberKind::probabilities && temperature_ == 1) {
             weights_ = numbers_;
-            if (!is_changed_) total_ = sum_;  // what the first look has found
             return;
         }
         detail::grow(scratch_.weights, numbers_.size());
@@ -253,7 +252,6 @@ class Candidates {
     bool is_bad_ = false;
     bool is_changed_ = false;
     bool is_weighed_ = false;
-    double sum_ = 1;  ///< of the probabilities given
     std::optional<double> maximum_;
     std::span<const Value> weights_;
     std::optional<double> total_;

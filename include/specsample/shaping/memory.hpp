@@ -17,7 +17,7 @@ struct ShapingScratch {
     std::vector<Token> places;          ///< of what a filter keeps
     std::vector<Value> weights;         ///< of the candidates
     std::vector<std::uint32_t> counts;  ///< of tokens in a window; all 0 between two shapers
-    std::vector<Value> maxima;          ///< of tiles of the logits that were given
+    std::vector<Value> maxima;          ///< of tiles of the numbers that were given
     SelectionScratch<Value> selection;
     TypicalScratch typical;
 };

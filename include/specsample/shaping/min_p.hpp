@@ -44,9 +44,14 @@ class MinP {
         if (min_p_ == 0 || row.size() == 0) return;
         const double least = row.kind() == NumberKind::logits ? row.maximum() + row.temperature() * std::log(min_p_)
                                                               : row.maximum() * std::pow(min_p_, row.temperature());
-        auto& places = row.scratch().places;
-        select_at_least(row.numbers(), detail::least_from(least, row.impossible()), places);
-        row.keep(places);
+        auto& scratch = row.scratch();
+        const Value threshold = detail::least_from(least, row.impossible());
+        if (row.has_maxima()) {
+            detail::select_at_least_by_maxima(row.numbers(), threshold, scratch.maxima, scratch.places);
+        } else {
+            select_at_least(row.numbers(), threshold, scratch.places);
+        }
+        row.keep(scratch.places);
     }
 
   private:

@@ -19,7 +19,6 @@ namespace specsample::detail {
 struct Survey {
     bool is_sound = true;  ///< can this be a row?
     double maximum = -std::numeric_limits<double>::infinity();
-    double sum = 0;  ///< of probabilities
 };
 
 /// The sum of numbers, in double.
@@ -54,20 +53,26 @@ Survey survey_logits(std::span<const Value> numbers, std::vector<Value>& maxima)
     return {.is_sound = !has_some && !is_infinity(maximum), .maximum = maximum};
 }
 
-/// Probabilities: finite, non-negative, of sum 1 within `tolerance`. As inspect() has it.
+/// Probabilities: finite, non-negative, of sum 1 within `tolerance`. As inspect() has it; and the largest values of the
+/// tiles.
 template <std::floating_point Value>
-Survey survey_probabilities(std::span<const Value> numbers, double tolerance) {
+Survey survey_probabilities(std::span<const Value> numbers, double tolerance, std::vector<Value>& maxima) {
+    const auto whole = [](const auto& x) { return x; };
     const auto negative = [](const auto& x) { return x.min(Value{0}); };
-    Survey seen;
+    const Blocks row(Column<Value>(numbers.data(), std::ssize(numbers)));
+    maxima.resize(static_cast<std::size_t>(tile_count(row.size())));
+    double sum = 0;
     Value below = 0;
-    for_blocks(0, std::ssize(numbers), [&](Index first, Index count) {
+    for_blocks(0, row.size(), [&](Index first, Index count) {
+        row.expect(first + block_size, block_size);
         const Value* block = numbers.data() + first;
-        seen.sum += wide_sum(block, count);
+        sum += block_sum<Value>(count, whole, block);
         below += block_sum<Value>(count, negative, block);
-        seen.maximum = std::max(seen.maximum, static_cast<double>(block_max(count, block)));
+        for (Index i = first; i < first + count; i += tile_size)
+            maxima.data()[i / tile_size] = tile_maximum(numbers, i / tile_size);
     });
-    seen.is_sound = is_finite(seen.sum) && below == 0 && std::abs(seen.sum - 1) <= tolerance;
-    return seen;
+    return {.is_sound = is_finite(sum) && below == 0 && std::abs(sum - 1) <= tolerance,
+            .maximum = static_cast<double>(block_max(std::ssize(maxima), maxima.data()))};
 }
 
 }  // namespace specsample::detail

@@ -23,12 +23,16 @@ class TopP {
 
     template <class Value>
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
-        if (top_p_ == 1) return;
-        const auto [weights, total] = row.weights();
-        if (!is_positive(total)) return;
+        if (top_p_ == 1 || row.size() == 0) return;
         auto& scratch = row.scratch();
-        // Probabilities as a model gives them are taken at their word: they sum to 1.
-        select_mass(weights, row.is_as_given() ? 1 : total, top_p_, scratch.places, scratch.selection);
+        if (row.is_as_given()) {  // taken at their word: they sum to 1
+            scratch.selection.maxima = scratch.maxima;
+            detail::select_mass_by_maxima(row.numbers(), 1, top_p_, scratch.places, scratch.selection);
+        } else {
+            const auto [weights, total] = row.weights();
+            if (!is_positive(total)) return;
+            select_mass(weights, total, top_p_, scratch.places, scratch.selection);
+        }
         row.keep(scratch.places);
     }
 

@@ -1,8 +1,10 @@
 // The laws as one small program: what a mutant must break.
 //
 // Exit code 0: every law holds. Exit code 3: one is violated, and printed. Anything else: the run itself broke.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <numbers>
 
 #include "law/cases.hpp"
 #include "law/kinds.hpp"
@@ -141,6 +143,44 @@ void prove_row_kinds() {
     law_of("sparse rows", [&] { return holds(AsSparse{draft}, AsSparse{target}, target); });
 }
 
+/// A model under a frequency penalty of ln 2 and top-p .8, from their definitions.
+struct ByDefinition {
+    ContextModel model;
+
+    Eigen::VectorXd operator()(std::span<const Token> prefix) const {
+        Eigen::VectorXd row = model(prefix);
+        for (const Token token : prefix) row[token] /= 2;
+        row /= row.sum();
+        std::vector<Token> ids{0, 1, 2, 3};
+        std::ranges::stable_sort(ids, [&](Token a, Token b) { return row[a] > row[b]; });
+        double before = 0;
+        for (const Token id : ids) {
+            const double mass = row[id];
+            if (before >= .8) row[id] = 0;
+            before += mass;
+        }
+        return row / row.sum();
+    }
+};
+
+/// Shaped rows: every position with its own context, whether rows come one by one or many at once.
+void prove_shaping() {
+    const ContextModel draft(4, 21), target(4, 22);
+    const Pipeline pipeline{FrequencyPenalty{std::numbers::ln2}, TopP{.8}};
+    const TextLaw law = joint_law(ByDefinition{target}, 3);
+    law_of("shaped rows, many at once", [&] {
+        return total_variation(exact_law(TokenVerification{}, draft, shaped(target, pipeline), 2), law) < 1e-12;
+    });
+    law_of("shaped rows of logits, one by one", [&] {
+        const auto logits = [](const ContextModel& model) {
+            return [=](std::span<const Token> prefix) { return Logits(logits_of_row(model(prefix), 1)); };
+        };
+        return total_variation(
+                   exact_law(TokenVerification{}, shaped(logits(draft), pipeline), shaped(logits(target), pipeline), 2),
+                   law) < 1e-12;
+    });
+}
+
 /// The coin 0 accepts and draws nothing that has no probability.
 void prove_zero_coin() {
     const ScriptedCoins coins =
@@ -174,6 +214,7 @@ int main() {
         prove_inverse_cdf();
         prove_models();
         prove_row_kinds();
+        prove_shaping();
         prove("token verification", TokenVerification{});
         prove("block verification", BlockVerification{});
         prove("K-SEQ", KSeq{}, {Kind::independent});

@@ -24,16 +24,24 @@ auto noise_of(std::uint64_t seed) {
     return [coin = Coin({.seed = seed})](std::uint32_t lane) { return coin.open_uniform(lane); };
 }
 
-template <class R, class Noise>
-Index winner(const R& row, const Noise& noise) {
-    return race_winner(RowWeights(as_row(row)), noise);
+/// The same, as a race asks for them.
+template <class F>
+auto for_lanes(const F& noise) {
+    return [&noise](std::span<const std::uint32_t> lanes, double* uniforms) {
+        for (const std::uint32_t lane : lanes) *uniforms++ = noise(lane);
+    };
 }
 
-template <class R, class Noise>
-Ids winners(const R& row, const Noise& noise, std::size_t places, Numbers* times = nullptr) {
+template <class R, class F>
+Index winner(const R& row, const F& noise) {
+    return race_winner(RowWeights(as_row(row)), for_lanes(noise));
+}
+
+template <class R, class F>
+Ids winners(const R& row, const F& noise, std::size_t places, Numbers* times = nullptr) {
     Ids ids(places, -7);
     Numbers arrivals(places, -7);
-    const Index found = race_winners(RowWeights(as_row(row)), noise, ids, arrivals);
+    const Index found = race_winners(RowWeights(as_row(row)), for_lanes(noise), ids, arrivals);
     REQUIRE(found >= 0);
     for (auto i = static_cast<std::size_t>(found); i < places; ++i) CHECK(ids[i] == -7);
     ids.resize(static_cast<std::size_t>(found));
@@ -43,8 +51,8 @@ Ids winners(const R& row, const Noise& noise, std::size_t places, Numbers* times
 }
 
 /// All ids of positive weight by -ln u / w, every logarithm taken.
-template <class R, class Noise>
-Ids naive(const R& row, const Noise& noise) {
+template <class R, class F>
+Ids naive(const R& row, const F& noise) {
     const auto view = as_row(row);
     std::vector<std::pair<double, Token>> arrivals;
     for (Index i = 0; i < view.size(); ++i)
@@ -143,7 +151,7 @@ TEST_CASE("a weight that is no weight ends the race", "[kernels]") {
             std::array<Token, 2> ids{};
             std::array<double, 2> arrivals{};
             CHECK(winner(weights, noise_of(3)) == -1);
-            CHECK(race_winners(RowWeights(as_row(weights)), noise_of(3), ids, arrivals) == -1);
+            CHECK(race_winners(RowWeights(as_row(weights)), for_lanes(noise_of(3)), ids, arrivals) == -1);
         }
     CHECK(winner(row({-0., 1}), noise_of(3)) == 1);
 }

@@ -203,3 +203,16 @@ TEST_CASE("coins of one generator follow each other, whatever they are for", "[r
 
 static_assert(BitGenerator<std::mt19937> && BitGenerator<std::random_device> && !BitGenerator<int>);
 static_assert(!BitGenerator<const std::mt19937> && !BitGenerator<Coin> && !BitGenerator<double (*)()>);
+
+TEST_CASE("many lanes at once are the lanes one by one", "[random]") {
+    const Coin coin({.seed = 77, .request = 3, .position = 12, .purpose = Purpose::race, .node = 5});
+    for (const std::size_t size : {0u, 1u, 2u, 63u, 64u, 65u, 128u, 300u}) {
+        std::vector<std::uint32_t> lanes(size);
+        for (std::size_t i = 0; i < size; ++i)
+            lanes[i] = static_cast<std::uint32_t>(coin.bits(1000 + static_cast<std::uint32_t>(i)));
+        std::vector<double> uniforms(size + 1, -1);
+        coin.open_uniforms(lanes, uniforms.data());
+        for (std::size_t i = 0; i < size; ++i) CHECK(uniforms[i] == coin.open_uniform(lanes[i]));
+        CHECK(uniforms[size] == -1);
+    }
+}

@@ -38,17 +38,25 @@ constexpr std::uint32_t checked_request(std::uint64_t request) {
     return static_cast<std::uint32_t>(request);
 }
 
-/// The 128 random bits of `address` in `lane`.
+/// The counter of `address` in `lane`.
 /// @throws std::invalid_argument where a field does not fit
-constexpr PhiloxCounter random_bits(const Address& address, std::uint32_t lane = 0) {
+constexpr PhiloxCounter counter_of(const Address& address, std::uint32_t lane = 0) {
     detail::require(address.position >= 0 && address.position <= 0xffff'ffff, "Address", "position", address.position,
                     "in [0, 2^32)");
     detail::require(address.node >= 0 && address.node < (1 << 28), "Address", "node", address.node, "in [0, 2^28)");
     const auto purpose_and_node =
         (static_cast<std::uint32_t>(address.purpose) << 28) | static_cast<std::uint32_t>(address.node);
-    return philox4x32(
-        {lane, static_cast<std::uint32_t>(address.position), purpose_and_node, checked_request(address.request)},
-        {static_cast<std::uint32_t>(address.seed), static_cast<std::uint32_t>(address.seed >> 32)});
+    return {lane, static_cast<std::uint32_t>(address.position), purpose_and_node, checked_request(address.request)};
+}
+
+constexpr PhiloxKey key_of(const Address& address) {
+    return {static_cast<std::uint32_t>(address.seed), static_cast<std::uint32_t>(address.seed >> 32)};
+}
+
+/// The 128 random bits of `address` in `lane`.
+/// @throws std::invalid_argument where a field does not fit
+constexpr PhiloxCounter random_bits(const Address& address, std::uint32_t lane = 0) {
+    return philox4x32(counter_of(address, lane), key_of(address));
 }
 
 }  // namespace specsample

@@ -5,9 +5,12 @@
 //   BitCoins   the same seam over any std::uniform_random_bit_generator (spelt out here: <random> is heavy)
 #pragma once
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <type_traits>
 
 #include <specsample/random/address.hpp>
@@ -27,11 +30,28 @@ class Coin {
     /// Uniform on the multiples of 2^-53 in [0, 1): for tests `u * q < p`, which 0 must pass and 1 must not.
     constexpr double uniform(std::uint32_t lane = 0) const { return static_cast<double>(bits(lane) >> 11) * 0x1p-53; }
     /// Uniform in (0, 1): for logarithms.
-    constexpr double open_uniform(std::uint32_t lane = 0) const {
-        return (static_cast<double>(bits(lane) >> 11) + 0.5) * 0x1p-53;
+    constexpr double open_uniform(std::uint32_t lane = 0) const { return open(bits(lane)); }
+
+    /// The same for many lanes, at a third of the cost each.
+    /// @param uniforms   room for as many numbers
+    void open_uniforms(std::span<const std::uint32_t> lanes, double* uniforms) const {
+        constexpr std::size_t most = 64;
+        PhiloxCounters<most> words;
+        const PhiloxCounter counter = counter_of(address_);
+        for (std::size_t first = 0; first < lanes.size(); first += most) {
+            const std::size_t count = std::min(most, lanes.size() - first);
+            std::copy_n(lanes.begin() + static_cast<std::ptrdiff_t>(first), count, words[0].begin());
+            for (std::size_t word = 1; word < words.size(); ++word)
+                std::fill_n(words[word].begin(), count, counter[word]);
+            philox4x32(words, count, key_of(address_));
+            for (std::size_t i = 0; i < count; ++i)
+                uniforms[first + i] = open(std::uint64_t{words[0][i]} << 32 | words[1][i]);
+        }
     }
 
   private:
+    static constexpr double open(std::uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53; }
+
     Address address_;
 };
 

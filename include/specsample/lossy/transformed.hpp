@@ -41,7 +41,7 @@ class TransformedRows {
     std::vector<Eigen::ArrayXd>& memory() const { return trial_.workspace.rows; }
 
     void make(Index i, Eigen::ArrayXd& made) {
-        const HeldRow<Element<Rows>> held(element(trial_.rows, i));
+        const auto held = trial_.row(i - 1);
         const auto p = held.view();
         // A transform reads all of both rows, so they are looked at in full whatever was asked for, unless they were.
         const bool seen = trial_.limits.check == Check::every_row;
@@ -125,8 +125,10 @@ struct Transformed {
             using Shape = std::remove_cvref_t<decltype(trial.shape)>;
             using Laws = std::remove_reference_t<decltype(trial.laws)>;
             using Source = std::remove_cvref_t<decltype(trial.coins)>;
-            const Trial<Shape, Laws, decltype(rows), Source> inner{
-                trial.shape, trial.tokens, trial.laws, rows, trial.coins, limits, trial.vocab, trial.workspace};
+            using Inner = Trial<Shape, Laws, decltype(rows), Source>;
+            std::optional<typename Inner::Held> none;
+            const Inner inner{trial.shape, trial.tokens, trial.laws,      rows, trial.coins,
+                              limits,      trial.vocab,  trial.workspace, none};
             Outcome outcome = rule(inner);
             if (rows.fault()) outcome.fault = rows.fault();
             return outcome;

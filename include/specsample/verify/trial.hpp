@@ -4,7 +4,9 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <utility>
 
+#include <specsample/core/rows.hpp>
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/proposal/chain.hpp>
 #include <specsample/random/draw.hpp>
@@ -16,6 +18,9 @@ namespace specsample {
 /// A draft before its judge: nodes 0 .. K-1 and the root -1, whose row is row 0. Tokens are inside the vocabulary.
 template <class S, class Laws, class Rows, class Source>
 struct Trial {
+    /// A row of the target, for as long as somebody stands on it.
+    using Held = detail::HeldRow<detail::Element<Rows>>;
+
     const S& shape;
     std::span<const Token> tokens;
     Laws& laws;
@@ -24,6 +29,16 @@ struct Trial {
     const RoundLimits& limits;
     Index vocab;
     Workspace& workspace;
+    std::optional<Held>& first;  ///< row 0, until somebody takes it: the vocabulary was read off it
+
+    /// The target's row at a node. A computed row costs a model's pass or a shaping: none is asked for twice on a way
+    /// down.
+    Held row(Index node) const {
+        if (node != root_node || !first) return Held(detail::element(rows, node + 1));
+        Held row(std::move(*first));
+        first.reset();
+        return row;
+    }
 
     Token token(Index node) const { return tokens[static_cast<std::size_t>(node)]; }
     /// A walk's notes on a node.
@@ -105,12 +120,12 @@ std::optional<RowFault> check_law(const L& law, Token token, Index node, Index v
 /// The target's row at a node, for as long as a walk stands on it, and the first thing found wrong there.
 template <class T>
 class NodeRow {
-    using Held = detail::HeldRow<detail::Element<std::remove_reference_t<decltype(std::declval<const T&>().rows)>>>;
+    using Held = typename T::Held;
 
   public:
     using View = decltype(std::declval<const Held&>().view());
 
-    NodeRow(const T& trial, Index node) : trial_(trial), node_(node), held_(detail::element(trial.rows, node + 1)) {
+    NodeRow(const T& trial, Index node) : trial_(trial), node_(node), held_(trial.row(node)) {
         // Supplied rows were checked in full before the walk, where that was asked for.
         constexpr bool computed = !detail::is_supplied<std::remove_reference_t<decltype(trial.rows)>>;
         const bool in_full = computed && trial.limits.check == Check::every_row;

@@ -96,7 +96,9 @@ Round judge(const Ids& given, const S& shape, Laws& laws, Rows& rows, const Rule
     if constexpr (!Law<std::remove_cvref_t<Laws>>) {
         if (const auto bad = check_count(laws, Party::draft, shape.size())) return with(*bad);
     }
-    const Index vocab = HeldRow<Element<Rows>>(element(rows, 0)).size();
+    using T = Trial<S, Laws, Rows, Source>;
+    std::optional<typename T::Held> first(std::in_place, element(rows, 0));
+    const Index vocab = first->size();
     if (vocab == 0) return with({.party = Party::target, .cause = Cause::empty});
     if (const auto bad = check_ids(given, Party::draft, vocab)) return with(*bad);
     if (const auto bad = check_ids(limits.stop_tokens, Party::limits, vocab)) return with(*bad);
@@ -105,7 +107,7 @@ Round judge(const Ids& given, const S& shape, Laws& laws, Rows& rows, const Rule
     workspace.nodes.resize(given.size() + 1);
     workspace.path.reserve(given.size());
     workspace.tokens.reserve(given.size() + 1);
-    const Trial<S, Laws, Rows, Source> trial{shape, workspace.drafted, laws, rows, coins, limits, vocab, workspace};
+    const T trial{shape, workspace.drafted, laws, rows, coins, limits, vocab, workspace, first};
     if (const auto bad = check_all(trial)) return with(*bad);
     return made_round(trial, rule(trial));
 }
@@ -123,7 +125,8 @@ concept Ids = requires(const T& ids) { std::span(ids); } &&
 /// @param rows        [K + 1] target probabilities; row i follows drafted token i - 1. A row-major matrix, anything
 ///                    indexed [i], or a callable of i that computes rows when they are needed. The row after a
 ///                    drafted stop token is never asked for, so K rows are enough where the last token is one. A
-///                    callable may be asked for a row more than once
+///                    callable is asked for row 0 and then for those that the walk reaches, each once on its way down;
+///                    block verification asks again on its way up
 /// @param rule        the rule: TokenVerification{} and its like
 /// @param coins       Coins{seed, request, round start}, or any source with at(purpose, node)
 /// @param limits      stop tokens, a token budget, how much to check

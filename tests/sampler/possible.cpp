@@ -6,6 +6,7 @@
 
 #include "support/catch.hpp"
 #include "support/numbers.hpp"
+#include "support/rules.hpp"
 
 using namespace specsample;
 
@@ -128,15 +129,6 @@ void check_round(const Draft& draft, const Target& target, const Rule& rule, con
     accepted += round.accepted;
 }
 
-template <class F>
-void for_rules(const F& f) {
-    f(TokenVerification{});
-    f(BlockVerification{});
-    f(SampleMatch{});
-    f(GumbelMatch{});
-    f(GreedyMatch{});
-}
-
 template <class Draft, class Target>
 void check_kinds() {
     std::uint64_t seed = 0;
@@ -146,7 +138,7 @@ void check_kinds() {
                 const RandomRows q(vocab, ++seed, masked), p(vocab, ++seed, masked);
                 // A draft that is nearly right, and one that knows nothing.
                 for (const RandomRows* drafted : {&p, &q})
-                    for_rules([&](const auto& rule) {
+                    rules::for_each([&](const auto& rule, const char*) {
                         check_round(Draft{*drafted}, Target{p}, rule, Coins(seed, 0, repeat));
                         check_round(Draft{*drafted}, Target{p}, rule, Constant{0});
                         check_round(Draft{*drafted}, Target{p}, rule, Constant{last_coin});

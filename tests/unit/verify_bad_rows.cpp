@@ -8,6 +8,7 @@
 
 #include "support/catch.hpp"
 #include "support/numbers.hpp"
+#include "support/rules.hpp"
 
 using namespace specsample;
 using numbers::Special;
@@ -173,28 +174,6 @@ Round judge(const Rows<R>& rows, const Rule& rule, Check check, std::size_t draf
     return verify(std::span(tokens).first(drafted), law, target, rule, coins, {.check = check}, workspace);
 }
 
-template <class Rule>
-constexpr const char* name_of = "";
-template <>
-constexpr const char* name_of<TokenVerification> = "token";
-template <>
-constexpr const char* name_of<BlockVerification> = "block";
-template <>
-constexpr const char* name_of<SampleMatch> = "sample match";
-template <>
-constexpr const char* name_of<GumbelMatch> = "Gumbel match";
-template <>
-constexpr const char* name_of<GreedyMatch> = "greedy match";
-
-template <class F>
-void for_rules(const F& f) {
-    f(TokenVerification{});
-    f(BlockVerification{});
-    f(SampleMatch{});
-    f(GumbelMatch{});
-    f(GreedyMatch{});
-}
-
 void check_fault(const Round& round, Party party, Index row, Cause cause) {
     REQUIRE(round.fault);
     CHECK(round.tokens.empty());
@@ -211,7 +190,7 @@ void check_fault(const Round& round, Party party, Index row, Cause cause) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("a bad row is named wherever it is, when every row is looked at", "", EVERY_KIND) {
-    for_rules([&]<class Rule>(const Rule& rule) {
+    rules::for_each([&]<class Rule>(const Rule& rule, const char* name) {
         const auto good = good_rows<TestType>();
         const Round expected = judge(good, rule, Check::every_row);
         REQUIRE(expected);
@@ -222,7 +201,7 @@ TEMPLATE_TEST_CASE("a bad row is named wherever it is, when every row is looked 
                 for (std::size_t row = 0; row < static_cast<std::size_t>(lookahead + (party == Party::target)); ++row) {
                     // Rows are compared with the first target row, which is right by definition.
                     if (bad.cause == Cause::wrong_size && party == Party::target && row == 0) continue;
-                    CAPTURE(name_of<Rule>, bad.name, party == Party::draft, row);
+                    CAPTURE(name, bad.name, party == Party::draft, row);
                     auto rows = good;
                     rows.put(party, row, bad.row);
                     check_fault(judge(rows, rule, Check::every_row), party, static_cast<Index>(row), bad.cause);
@@ -237,14 +216,14 @@ TEMPLATE_TEST_CASE("a bad row that a token is drawn from is named, where rows ar
                    EVERY_KIND) {
     // A race and an argmax need no sum: they name what they cannot compare.
     const auto needs_sum = [](Cause cause) { return cause == Cause::not_normalised || cause == Cause::logits; };
-    for_rules([&]<class Rule>(const Rule& rule) {
+    rules::for_each([&]<class Rule>(const Rule& rule, const char* name) {
         constexpr bool is_race = std::same_as<Rule, GumbelMatch> || std::same_as<Rule, GreedyMatch>;
         const auto bads = TestType::bads();
         for (const auto& bad : bads) {
             if (bad.cause == Cause::wrong_size || (is_race && needs_sum(bad.cause))) continue;
             if (bad.cause == Cause::negative) continue;      // only where a decision lands on it
             if (bad.name == "a wrong normaliser") continue;  // a draw from all of a row has no need of it
-            CAPTURE(name_of<Rule>, bad.name);
+            CAPTURE(name, bad.name);
             auto rows = good_rows<TestType>();
             rows.put(Party::target, 0, bad.row);
             check_fault(judge(rows, rule, Check::entries_read, 0), Party::target, 0, bad.cause);

@@ -23,7 +23,7 @@ namespace specsample {
 
 /// Uniform numbers in (0, 1) for lanes, always the same for the same lane: noise(lanes, where they go).
 template <class N>
-concept Noise = std::invocable<N&, std::span<const std::uint32_t>, double*>;
+concept LaneNoise = std::invocable<N&, std::span<const std::uint32_t>, double*>;
 
 namespace detail {
 
@@ -65,7 +65,7 @@ class Podium {
 /// @returns         how many have arrived; -1 if a weight is NaN, infinite or negative
 /// @cost            one number per id of positive weight; a logarithm only for an id that may still win
 /// @edge            equal arrivals: the lowest id first
-template <Weights W, Noise N>
+template <Weights W, LaneNoise N>
 Index race_winners(const W& weights, N&& noise, std::span<Token> winners, std::span<double> arrivals) {
     constexpr std::size_t at_once = 64;
     std::array<std::uint32_t, at_once> ids;
@@ -92,7 +92,7 @@ Index race_winners(const W& weights, N&& noise, std::span<Token> winners, std::s
 }
 
 /// The winner of a race, -1 if there is none.
-template <Weights W, Noise N>
+template <Weights W, LaneNoise N>
 Index race_winner(const W& weights, N&& noise) {
     Token winner = -1;
     double arrival = 0;

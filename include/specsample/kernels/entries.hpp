@@ -55,9 +55,8 @@ class Meaning {
     }
 
     /// The weights of the block of `count` numbers that begins at place `first`.
-    /// @param expect   expect(i, n) is called before the numbers [i, i + n) of the block are worked on: to ask for
-    /// those
-    ///                 of the next block a few lines at a time, since a burst of requests would stop the work
+    /// @param expect   expect(i, n) is called before the numbers [i, i + n) of the block are worked on, to ask for
+    ///                 the next block a few lines at a time: a burst of requests would stop the work
     template <class Expect>
     const Value* weights(const Value* numbers, Index first, Index count, Value* buffer, const Expect& expect) const {
         if (kind_ == Kind::probability) return numbers;

@@ -86,8 +86,7 @@ class Sparse {
 
     Sparse() = default;
 
-    /// @param ids     [n] strictly increasing, of any integral type, inside the vocabulary; checked when the row is
-    /// read
+    /// @param ids     [n] strictly increasing, of any integral type, inside the vocabulary: checked when it is read
     /// @param row     [n] their probabilities, or Logits
     /// @param vocab   ids there are, those without a probability included
     /// @throws        std::invalid_argument if there are not as many ids as numbers, or more than the vocabulary has

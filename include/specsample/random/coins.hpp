@@ -32,7 +32,7 @@ class Coin {
     /// Uniform in (0, 1): for logarithms.
     constexpr double open_uniform(std::uint32_t lane = 0) const { return open(bits(lane)); }
 
-    /// The same for many lanes, at a third of the cost each.
+    /// The same for many lanes, at a third of the cost each with AVX-512 and half of it with less.
     /// @param uniforms   room for as many numbers
     void open_uniforms(std::span<const std::uint32_t> lanes, double* uniforms) const {
         constexpr std::size_t most = 64;

@@ -40,7 +40,7 @@ template <std::size_t size>
 using PhiloxCounters = std::array<std::array<std::uint32_t, size>, 4>;
 
 /// The blocks at the first `count` counters, in their place. A round is made of all before the next one, a loop that
-/// compilers turn into vector code: a third of the time.
+/// compilers turn into vector code.
 template <std::size_t size>
 void philox4x32(PhiloxCounters<size>& counters, std::size_t count, PhiloxKey key) noexcept {
     auto& [x0, x1, x2, x3] = counters;

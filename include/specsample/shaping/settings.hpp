@@ -25,8 +25,7 @@ namespace specsample {
 /// Pipeline{TopK{40}, TypicalP{1}, TopP{.95}, MinP{.05}, Temperature{.8}} is the same. vLLM takes min-p before top-k
 /// and top-p, transformers typical-p after all others.
 ///
-/// @throws std::invalid_argument for a setting out of range, when a model or a pipeline is made of it, or a row is
-/// shaped
+/// @throws std::invalid_argument for a setting out of range, when a model or a pipeline is made of it or a row shaped
 struct Shaping {
     double temperature = 1;  ///< 0 is the argmax
     Index top_k = 0;         ///< 0 keeps all

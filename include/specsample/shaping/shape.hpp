@@ -128,9 +128,8 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
 ///     verify(tokens, laws, [&](Index i) { return shape(Logits(rows.row(i)), pipeline, context(i), memory[i]); }, ...);
 ///
 /// @param row        Logits, probabilities, or a sparse row of either. Float and double numbers in contiguous memory
-/// are
-///                   read where they are; anything else, and a row that owns its numbers and is gone after the call, is
-///                   copied once
+///                   are read where they are; anything else is copied once, and so is a row that owns its numbers and
+///                   is gone after the call
 /// @param pipeline   a shaper, or a Pipeline of some
 /// @param context    the prefix of this position, drafted tokens included: penalties and masks look at it
 /// @param memory     ShapedMemory<float>, <double> for double rows; one for every row that is in use at a time

@@ -136,8 +136,7 @@ concept Ids = requires(const T& ids) { std::span(ids); } &&
 /// @cost              what the rule costs; under Check::every_row also one pass over every supplied row. Never
 ///                    copies a row, allocates nothing once the workspace has held as many tokens
 /// @edge              no drafted tokens: one token from row 0. A drafted stop token that is accepted ends the round,
-/// and
-///                    so does the budget; both leave it without a last token
+///                    and so does the budget; both leave it without a last token
 template <detail::Ids Tokens, class Laws, class Rows, class Rule, CoinSource Source>
     requires LawSource<Laws> && RowSource<Rows>
 Round verify(const Tokens& tokens, Laws&& laws, Rows&& rows, const Rule& rule, const Source& coins,

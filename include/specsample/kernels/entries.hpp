@@ -1,7 +1,7 @@
 // A row that is more than probabilities in memory: numbers, the ids they belong to, and what they mean.
 //
 //   Meaning           how a stored number becomes a weight: as it is, as a logit, or all to one
-//   EveryId, IdList   which ids the numbers belong to
+//   Powers            a block of logits, in the loop that sums them
 //   EntriesRow        the row, as an Eigen expression of its weights by id
 //
 // It is an expression, so whatever takes a row takes it. Kernels read it in blocks, by place: a sparse row costs what
@@ -14,6 +14,7 @@
 #include <specsample/core/memory.hpp>
 #include <specsample/kernels/block.hpp>
 #include <specsample/kernels/exp2.hpp>
+#include <specsample/kernels/ids.hpp>
 
 namespace specsample::detail {
 
@@ -54,34 +55,18 @@ class Meaning {
         return kind_ == Kind::probability ? x : static_cast<Value>(place == peak_ ? 1 : 0);
     }
 
-    /// The weights of the block of `count` numbers that begins at place `first`.
-    /// @param expect   expect(i, n) is called before the numbers [i, i + n) of the block are worked on, to ask for
-    ///                 the next block a few lines at a time: a burst of requests would stop the work
-    template <class Expect>
-    const Value* weights(const Value* numbers, Index first, Index count, Value* buffer, const Expect& expect) const {
-        if (kind_ == Kind::probability) return numbers;
-        Eigen::Map<Eigen::Array<Value, Eigen::Dynamic, 1>> out(buffer, count);
-        if (kind_ == Kind::logit) {
-            const ScaledExp2<Value> power = this->power();
-            const auto powers = [&](const auto& part) { return part.unaryExpr(ByReference(power)); };
-            const Index whole = count - count % stripe_width;
-            for (Index i = 0; i < whole; i += stripe_width) {
-                expect(i, stripe_width);
-                Eigen::Map<Stripe<Value>>(buffer + i) = powers(StripeMap<Value>(numbers + i));
-            }
-            out.tail(count - whole) = powers(Column<Value>(numbers + whole, count - whole));
-        } else {
-            out.setZero();
-            if (peak_ >= first && peak_ < first + count) out[peak_ - first] = 1;
-        }
-        return buffer;
+    bool is_logit() const { return kind_ == Kind::logit; }
+
+    /// Of a logit. Made anew for every block: it is larger than what it is made from, and a row is copied more often.
+    ScaledExp2<Value> power() const { return ScaledExp2<Value>(pivot_, scale_, static_cast<Value>(factor_)); }
+
+    /// The one place of [first, first + count) that has all weight, counted from first; -1 where it is not there.
+    Index peak_in(Index first, Index count) const {
+        return peak_ >= first && peak_ < first + count ? peak_ - first : -1;
     }
 
   private:
     enum class Kind { probability, logit, peak };
-
-    // Made anew for every block: it is larger than what it is made from, and a row is copied more often.
-    ScaledExp2<Value> power() const { return ScaledExp2<Value>(pivot_, scale_, static_cast<Value>(factor_)); }
 
     Kind kind_ = Kind::probability;
     bool is_given_ = false;
@@ -91,56 +76,34 @@ class Meaning {
     Value scale_ = 1;
 };
 
-/// Every id, in order.
-struct EveryId {
-    static constexpr bool holds_every_id() { return true; }
-    static Index id(Index place) { return place; }
-    static Index place_of(Index id) { return id; }
-    static Index size(Index vocab) { return vocab; }
-};
+/// A block of logits that become weights where they are used: a buffer between the two would cost a third of the sum.
+template <class View>
+class Powers {
+    using Value = Compute<typename View::Scalar>;
 
-/// The ids of a sparse row, strictly increasing; or every id, where that is known at run time only.
-template <class Id>
-class IdList {
   public:
-    using value_type = Id;
+    /// @param first   the place where the block begins in its row
+    Powers(const ScaledExp2<Value>& power, const Blocks<View>& row, Index first, const Value* numbers)
+        : power_(power), row_(&row), first_(first), numbers_(numbers) {}
 
-    IdList() = default;
-    IdList(const Id* ids, Index size, Index step) : ids_(ids), size_(size), step_(step) {}
-
-    bool holds_every_id() const { return size_ < 0; }
-    Index size(Index vocab) const { return holds_every_id() ? vocab : size_; }
-    Index id(Index place) const { return holds_every_id() ? place : static_cast<Index>(ids_[place * step_]); }
-
-    /// Where an id is, -1 if it is not here.
-    Index place_of(Index id) const {
-        if (holds_every_id()) return id;
-        const Index place = first_from(id);
-        return place < size_ && this->id(place) == id ? place : -1;
-    }
-
-    /// The first place at or after `from` whose id is not below `id`.
-    /// @cost   the logarithm of how far that is, so that a walk along two lists costs little more than their length
-    Index first_from(Index id, Index from = 0) const {
-        Index count = 1;
-        for (; from + count <= size_ && this->id(from + count - 1) < id; count *= 2) from += count;
-        for (count = std::min(count, size_ - from); count > 0;) {
-            const Index half = count / 2;
-            if (this->id(from + half) < id) {
-                from += half + 1;
-                count -= half + 1;
-            } else {
-                count = half;
-            }
-        }
-        return from;
+    /// The next block is asked for a few lines at a time: a burst of requests would stop the work.
+    template <Index count>
+    EIGEN_ALWAYS_INLINE auto at(Index place) const {
+        row_->expect(first_ + place + block_size, count);
+        return entries_at<count>(numbers_, place).unaryExpr(ByReference(power_));
     }
 
   private:
-    const Id* ids_ = nullptr;
-    Index size_ = -1;
-    Index step_ = 1;
+    ScaledExp2<Value> power_;
+    const Blocks<View>* row_;
+    Index first_;
+    const Value* numbers_;
 };
+
+template <Index count, class View>
+EIGEN_ALWAYS_INLINE auto entries_at(const Powers<View>& powers, Index first) {
+    return powers.template at<count>(first);
+}
 
 /// Numbers, their ids and their meaning: the functor behind an EntriesRow.
 template <class View, class IdsOf>
@@ -218,11 +181,43 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     const Ids& ids() const { return entries_.ids(); }
 
     const Value* read(Index first, Index count, Buffer& buffer) const {
-        const auto expect = [&](Index i, Index n) { numbers_.expect(first + i + block_size, n); };
-        return entries_.meaning().weights(numbers_.read(first, count, buffer), first, count, buffer.data(), expect);
+        if (entries_.meaning().is_logit()) return write(powers(first, count, buffer), count, buffer);
+        return read_weights(first, count, buffer);
+    }
+
+    /// Call f with the same: logits become weights in f's own loop, where their powers are packets.
+    template <class F>
+    decltype(auto) visit(Index first, Index count, Buffer& buffer, F&& f) const {
+        if constexpr (vectorised_exp2<Value>) {
+            if (entries_.meaning().is_logit()) return f(powers(first, count, buffer));
+            return f(read_weights(first, count, buffer));
+        } else {
+            return f(read(first, count, buffer));
+        }
     }
 
   private:
+    Powers<View> powers(Index first, Index count, Buffer& buffer) const {
+        return Powers<View>(entries_.meaning().power(), numbers_, first, numbers_.read(first, count, buffer));
+    }
+
+    static const Value* write(const Powers<View>& powers, Index count, Buffer& buffer) {
+        const Index whole = count - count % stripe_width;
+        for (Index i = 0; i < whole; i += stripe_width)
+            buffer.template segment<stripe_width>(i) = entries_at<stripe_width>(powers, i);
+        for (Index i = whole; i < count; ++i) buffer[i] = entries_at<1>(powers, i).value();
+        return buffer.data();
+    }
+
+    /// Of numbers that are no logits.
+    const Value* read_weights(Index first, Index count, Buffer& buffer) const {
+        if (entries_.meaning().is_probability()) return numbers_.read(first, count, buffer);
+        buffer.head(count).setZero();
+        const Index peak = entries_.meaning().peak_in(first, count);
+        if (peak >= 0) buffer[peak] = 1;
+        return buffer.data();
+    }
+
     Entries<View, Ids> entries_;
     Blocks<View> numbers_;
 };
@@ -241,11 +236,10 @@ const typename Blocks<Q>::Value* meet(const Blocks<P>& p, const Blocks<Q>& q, In
     return buffer.data();
 }
 
-/// Row q at the places [first, first + count) of row p: id by id, whatever either of them holds.
+/// Row q at the places [first, first + count) of row p, id by id, where one of them does not hold every id.
 template <class P, class Q>
-const typename Blocks<Q>::Value* read_at(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
-                                         typename Blocks<Q>::Buffer& buffer) {
-    if (p.holds_every_id() && q.holds_every_id()) return q.read(first, count, buffer);
+const typename Blocks<Q>::Value* gather(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
+                                        typename Blocks<Q>::Buffer& buffer) {
     using Value = typename Blocks<Q>::Value;
     constexpr bool has_ids = requires { q.ids().first_from(first); };
     if (!p.holds_every_id()) {
@@ -259,6 +253,31 @@ const typename Blocks<Q>::Value* read_at(const Blocks<P>& p, const Blocks<Q>& q,
             buffer[q.id(place) - first] = static_cast<Value>(q[place]);
     }
     return buffer.data();
+}
+
+/// Row q at the places [first, first + count) of row p: id by id, whatever either of them holds.
+template <class P, class Q>
+const typename Blocks<Q>::Value* read_at(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
+                                         typename Blocks<Q>::Buffer& buffer) {
+    if (p.holds_every_id() && q.holds_every_id()) return q.read(first, count, buffer);
+    return gather(p, q, first, count, buffer);
+}
+
+/// Call f with the same, in a form that block_sum takes.
+template <class P, class Q, class F>
+decltype(auto) visit_at(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
+                        typename Blocks<Q>::Buffer& buffer, F&& f) {
+    if (p.holds_every_id() && q.holds_every_id()) return q.visit(first, count, buffer, f);
+    return f(gather(p, q, first, count, buffer));
+}
+
+/// Call f with a block of row p and the same places of row q.
+template <class P, class Q, class F>
+decltype(auto) visit_both(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
+                          typename Blocks<P>::Buffer& p_buffer, typename Blocks<Q>::Buffer& q_buffer, F&& f) {
+    return p.visit(first, count, p_buffer, [&](const auto& x) {
+        return visit_at(p, q, first, count, q_buffer, [&](const auto& y) { return f(x, y); });
+    });
 }
 
 }  // namespace specsample::detail

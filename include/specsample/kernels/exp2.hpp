@@ -33,7 +33,10 @@ inline constexpr bool vectorised_exp2 = std::is_same_v<Value, float> && Eigen::i
 class Broadcast {
   public:
     Broadcast() = default;
-    explicit Broadcast(float value) { lanes_.fill(value); }
+    explicit Broadcast(float value) {
+        using namespace Eigen::internal;
+        pstore(lanes_.data(), pset1<packet_traits<float>::type>(value));
+    }
 
     template <class Packet>
     EIGEN_ALWAYS_INLINE Packet packet() const {
@@ -91,7 +94,9 @@ class ScaledExp2<Value, true> {
         // The number comes first: of a NaN and a bound, Eigen then keeps the NaN.
         const Packet bounded = pmin(pmax(t, pset1<Packet>(-126.f)), pset1<Packet>(129.f));
         const Packet shifted = padd(bounded, pset1<Packet>(shift_));
-        const Packet power = pmul(polynomial(psub(bounded, rounded(shifted))), half_power(shifted));
+        Packet power = pmul(polynomial(psub(bounded, rounded(shifted))), half_power(shifted));
+        // A weight is one number wherever it is used: no compiler may merge this product with the caller's difference.
+        EIGEN_OPTIMIZATION_BARRIER(power);
         if constexpr (nan_may_be_lost) return por(power, ones_if_nan(t));
         return power;
     }

@@ -18,7 +18,8 @@ double overlap_at(const Blocks<P>& p, const Blocks<Q>& q) {
     };
     double total = 0;
     for_blocks(0, p.size(), [&](Index first, Index count) {
-        total += block_sum<Value>(count, least, p.read(first, count, p_buffer), read_at(p, q, first, count, q_buffer));
+        total += visit_both(p, q, first, count, p_buffer, q_buffer,
+                            [&](const auto& x, const auto& y) { return block_sum<Value>(count, least, x, y); });
     });
     return total;
 }

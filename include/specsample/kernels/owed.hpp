@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <optional>
 #include <span>
 
 #include <specsample/kernels/weights.hpp>
@@ -58,21 +59,21 @@ class OwedWeights {
     /// Twice the sum of one block. The last row to come off is taken in the summing pass; those before it are taken
     /// off in a buffer, which a single rejection never fills.
     double block(Index begin, Index n, Scratch& scratch) const {
-        const auto* p = p_.read(begin, n, scratch.p);
-        const QValue* q = nullptr;  // the row that is still to come off
+        std::optional<detail::Blocks<Q>> last;  // the row that is still to come off, without these ids
+        std::span<const Token> last_without;
         Value factor = 0;
         bool copied = false;
         const auto settle = [&] {
-            if (!copied) scratch.owed.head(n) = map(p, n);
-            if (q != nullptr) scratch.owed.head(n) -= factor * map(q, n);
+            if (!copied) scratch.owed.head(n) = map(p_.read(begin, n, scratch.p), n);
+            if (last) scratch.owed.head(n) -= factor * map(read(*last, last_without, begin, n, scratch.q), n);
             copied = true;
-            q = nullptr;
+            last.reset();
         };
         taken_->each(
             [&](const Q& row, std::span<const Token> without, double by) {
-                if (q != nullptr) settle();
-                q = without_ids(detail::read_at(p_, detail::Blocks(row), begin, n, scratch.q), without, begin, n,
-                                scratch.q);
+                if (last) settle();
+                last.emplace(row);
+                last_without = without;
                 factor = static_cast<Value>(by);
             },
             [&](Token token) {
@@ -81,16 +82,27 @@ class OwedWeights {
                 settle();
                 scratch.owed[place - begin] = 0;
             });
-        const auto all = [](const auto& x) { return 2 * x.template cast<Value>(); };
-        const auto positive = [](const auto& x) { return x + x.abs(); };  // keeps a NaN, unlike a maximum
-        const auto left = [factor](const auto& x, const auto& y) {
-            const auto d = x.template cast<Value>() - factor * y.template cast<Value>();
-            return d + d.abs();
-        };
         const Value* owed = scratch.owed.data();
-        if (q == nullptr)
-            return copied ? detail::block_sum<Value>(n, positive, owed) : detail::block_sum<Value>(n, all, p);
-        return copied ? detail::block_sum<Value>(n, left, owed, q) : detail::block_sum<Value>(n, left, p, q);
+        if (last) {
+            const auto sum = [&](const auto& x, const auto& y) { return sum_left(n, factor, x, y); };
+            const auto less_last = [&](const auto& x) {
+                if (!last_without.empty()) return sum(x, read(*last, last_without, begin, n, scratch.q));
+                return detail::visit_at(p_, *last, begin, n, scratch.q, [&](const auto& y) { return sum(x, y); });
+            };
+            return copied ? less_last(owed) : p_.visit(begin, n, scratch.p, less_last);
+        }
+        const auto positive = [](const auto& x) { return x + x.abs(); };  // keeps a NaN, unlike a maximum
+        if (copied) return detail::block_sum<Value>(n, positive, owed);
+        const auto all = [](const auto& x) { return 2 * x.template cast<Value>(); };
+        return p_.visit(begin, n, scratch.p, [&](const auto& x) { return detail::block_sum<Value>(n, all, x); });
+    }
+
+    template <class X, class Y>
+    static Value sum_left(Index n, Value factor, const X& row, const Y& taken) {
+        const auto left = [factor](const auto& x, const auto& y) {
+            return x.template cast<Value>().binaryExpr(factor * y.template cast<Value>(), detail::TwiceExcess<Value>());
+        };
+        return detail::block_sum<Value>(n, left, row, taken);
     }
 
     template <class Entry>
@@ -98,10 +110,10 @@ class OwedWeights {
         return Eigen::Map<const Eigen::Array<Entry, Eigen::Dynamic, 1>>(entries, n).template cast<Value>();
     }
 
-    /// A block of a row, with some ids at zero: in place where there are none.
-    template <class Buffer>
-    const QValue* without_ids(const QValue* entries, std::span<const Token> without, Index begin, Index n,
-                              Buffer& buffer) const {
+    /// A block of a row at the places of p, with some ids at zero: in place where there are none.
+    const QValue* read(const detail::Blocks<Q>& row, std::span<const Token> without, Index begin, Index n,
+                       typename detail::Blocks<Q>::Buffer& buffer) const {
+        const QValue* entries = detail::read_at(p_, row, begin, n, buffer);
         for (const Token token : without) {
             const Index place = p_.place_of(token);
             if (place < begin || place >= begin + n) continue;

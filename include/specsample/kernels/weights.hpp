@@ -13,6 +13,7 @@
 #include <span>
 
 #include <specsample/kernels/entries.hpp>
+#include <specsample/kernels/excess.hpp>
 
 namespace specsample {
 /// What can be drawn from: a number of places, the weight at one, and the sum of a range in double. weights.id(place)
@@ -52,8 +53,10 @@ class RowWeights {
         typename decltype(row_)::Buffer buffer;
         double total = 0;
         detail::for_blocks(first, count, [&](Index begin, Index n) {
-            total += detail::block_sum<Value>(
-                n, [](const auto& x) { return x; }, row_.read(begin, n, buffer));
+            total += row_.visit(begin, n, buffer, [&](const auto& block) {
+                return detail::block_sum<Value>(
+                    n, [](const auto& x) { return x; }, block);
+            });
         });
         return total;
     }
@@ -63,8 +66,6 @@ class RowWeights {
 };
 
 /// max(0, p - q): what the target still owes after a draft from q was rejected.
-///
-/// Twice the positive part is d + |d|: unlike a maximum it keeps a NaN, so a bad row cannot pass unseen.
 template <class P, class Q>
 class ResidualWeights {
   public:
@@ -82,14 +83,14 @@ class ResidualWeights {
         using Value = std::common_type_t<typename decltype(p_)::Value, typename decltype(q_)::Value>;
         typename decltype(p_)::Buffer p_buffer;
         typename decltype(q_)::Buffer q_buffer;
-        const auto twice_positive = [](const auto& p, const auto& q) {
-            return (p.template cast<Value>() - q.template cast<Value>()) +
-                   (p.template cast<Value>() - q.template cast<Value>()).abs();
+        const auto twice_excess = [](const auto& p, const auto& q) {
+            return p.template cast<Value>().binaryExpr(q.template cast<Value>(), detail::TwiceExcess<Value>());
         };
         double total = 0;
         detail::for_blocks(first, count, [&](Index begin, Index n) {
-            total += detail::block_sum<Value>(n, twice_positive, p_.read(begin, n, p_buffer),
-                                              detail::read_at(p_, q_, begin, n, q_buffer));
+            total += detail::visit_both(p_, q_, begin, n, p_buffer, q_buffer, [&](const auto& p, const auto& q) {
+                return detail::block_sum<Value>(n, twice_excess, p, q);
+            });
         });
         return total / 2;
     }

@@ -231,11 +231,9 @@ class Candidates {
             logits = scratch_.weights.data();
             pivot = std::log(pivot);
         }
-        const detail::Meaning<Value> meaning(is_finite(pivot) ? pivot : 0, detail::exponent_scale<Value>(temperature_),
-                                             1);
-        detail::for_blocks(0, std::ssize(numbers_), [&](Index first, Index count) {
-            meaning.weights(logits + first, first, count, scratch_.weights.data() + first, [](Index, Index) {});
-        });
+        const detail::ScaledExp2<Value> power(static_cast<Value>(is_finite(pivot) ? pivot : 0),
+                                              static_cast<Value>(detail::exponent_scale<Value>(temperature_)));
+        array(scratch_.weights.data()) = array(logits).unaryExpr(detail::ByReference(power));
     }
 
     std::span<const Value> given_;

@@ -40,7 +40,7 @@ Survey survey_logits(std::span<const Value> numbers, std::vector<Value>& maxima)
         row.expect(first + block_size, tile_size);
         Stripe<Value> most = Stripe<Value>::Constant(-std::numeric_limits<Value>::infinity());
         for (Index i = first; i < first + tile_size; i += stripe_width) {
-            const StripeMap<Value> stripe(numbers.data() + i);
+            const auto stripe = entries_at<stripe_width>(numbers.data(), i);
             most = most.max(stripe);
             marks += stripe.unaryExpr(NanMark<Value>{});
         }

@@ -1,0 +1,61 @@
+// Which ids a row's numbers belong to.
+#pragma once
+
+#include <algorithm>
+
+#include <specsample/core/config.hpp>
+
+namespace specsample::detail {
+
+/// Every id, in order.
+struct EveryId {
+    static constexpr bool holds_every_id() { return true; }
+    static Index id(Index place) { return place; }
+    static Index place_of(Index id) { return id; }
+    static Index size(Index vocab) { return vocab; }
+};
+
+/// The ids of a sparse row, strictly increasing; or every id, where that is known at run time only.
+template <class Id>
+class IdList {
+  public:
+    using value_type = Id;
+
+    IdList() = default;
+    IdList(const Id* ids, Index size, Index step) : ids_(ids), size_(size), step_(step) {}
+
+    bool holds_every_id() const { return size_ < 0; }
+    Index size(Index vocab) const { return holds_every_id() ? vocab : size_; }
+    Index id(Index place) const { return holds_every_id() ? place : static_cast<Index>(ids_[place * step_]); }
+
+    /// Where an id is, -1 if it is not here.
+    Index place_of(Index id) const {
+        if (holds_every_id()) return id;
+        const Index place = first_from(id);
+        return place < size_ && this->id(place) == id ? place : -1;
+    }
+
+    /// The first place at or after `from` whose id is not below `id`.
+    /// @cost   the logarithm of how far that is, so that a walk along two lists costs little more than their length
+    Index first_from(Index id, Index from = 0) const {
+        Index count = 1;
+        for (; from + count <= size_ && this->id(from + count - 1) < id; count *= 2) from += count;
+        for (count = std::min(count, size_ - from); count > 0;) {
+            const Index half = count / 2;
+            if (this->id(from + half) < id) {
+                from += half + 1;
+                count -= half + 1;
+            } else {
+                count = half;
+            }
+        }
+        return from;
+    }
+
+  private:
+    const Id* ids_ = nullptr;
+    Index size_ = -1;
+    Index step_ = 1;
+};
+
+}  // namespace specsample::detail

@@ -2,6 +2,9 @@
 // test.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include <specsample/core/number.hpp>
@@ -9,36 +12,51 @@
 
 namespace specsample::detail {
 
-/// 1 for a NaN, 0 for any other number: what can be summed.
+/// What has been seen and the next number, for Eigen's binaryExpr: the sign bit is set once one was a NaN. The other
+/// bits mean nothing.
 template <class Value>
-struct NanMark {
-    EIGEN_ALWAYS_INLINE Value operator()(const Value& x) const {
-        return static_cast<Value>(is_nan(static_cast<double>(x)) ? 1 : 0);
+struct NanWatch {
+    EIGEN_ALWAYS_INLINE Value operator()(const Value& seen, const Value& x) const {
+        return is_nan(static_cast<double>(x)) ? Value{-1} : seen;
     }
 
     template <class Packet>
-    EIGEN_ALWAYS_INLINE Packet packetOp(const Packet& x) const {
+    EIGEN_ALWAYS_INLINE Packet packetOp(const Packet& seen, const Packet& x) const {
         using namespace Eigen::internal;
         using Integers = typename unpacket_traits<Packet>::integer_packet;
         const Integers magnitude = pand(preinterpret<Integers>(x), pset1<Integers>(0x7fff'ffff));
-        const Integers is_nan = parithmetic_shift_right<31>(psub(pset1<Integers>(0x7f80'0000), magnitude));
-        return pand(preinterpret<Packet>(is_nan), pset1<Packet>(1.f));
+        const Integers room = psub(pset1<Integers>(0x7f80'0000), magnitude);  // negative for a NaN alone
+        return preinterpret<Packet>(por(preinterpret<Integers>(seen), room));
     }
 };
+
+/// Of what a watch has seen.
+template <class Value, int size>
+bool saw_nan(const Eigen::Array<Value, size, 1>& seen) {
+    using Bits = std::conditional_t<sizeof(Value) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
+    std::array<Bits, size> lanes;
+    std::memcpy(lanes.data(), seen.data(), sizeof lanes);
+    Bits all = 0;
+    for (const Bits bits : lanes) all |= bits;
+    return all < 0;
+}
 
 /// Is one of `count` numbers NaN?
 /// @cost one pass
 template <class Value>
 bool has_nan(const Value* numbers, Index count) {
-    const auto mark = [](const auto& x) { return x.unaryExpr(NanMark<Value>{}); };
-    Value marks = 0;
-    for_blocks(0, count, [&](Index first, Index n) { marks += block_sum<Value>(n, mark, numbers + first); });
-    return marks > 0;
+    const Index whole = count - count % stripe_width;
+    Stripe<Value> seen = Stripe<Value>::Zero();
+    for (Index i = 0; i < whole; i += stripe_width)
+        seen = seen.binaryExpr(entries_at<stripe_width>(numbers, i), NanWatch<Value>());
+    bool has_some = saw_nan(seen);
+    for (Index i = whole; i < count; ++i) has_some = has_some || is_nan(static_cast<double>(numbers[i]));
+    return has_some;
 }
 
 }  // namespace specsample::detail
 
 template <class Value>
-struct Eigen::internal::functor_traits<specsample::detail::NanMark<Value>> {
-    enum { Cost = 4, PacketAccess = std::is_same_v<Value, float> && packet_traits<float>::size > 1 };
+struct Eigen::internal::functor_traits<specsample::detail::NanWatch<Value>> {
+    enum { Cost = 3, PacketAccess = std::is_same_v<Value, float> && packet_traits<float>::size > 1 };
 };

@@ -34,7 +34,7 @@ template <std::floating_point Value>
 Survey survey_logits(std::span<const Value> numbers, std::vector<Value>& maxima) {
     const Index size = std::ssize(numbers), whole = size - size % tile_size;
     maxima.resize(static_cast<std::size_t>(tile_count(size)));
-    Stripe<Value> marks = Stripe<Value>::Zero();
+    Stripe<Value> seen = Stripe<Value>::Zero();
     const Blocks row(Column<Value>(numbers.data(), size));
     for (Index first = 0; first < whole; first += tile_size) {
         row.expect(first + block_size, tile_size);
@@ -42,14 +42,14 @@ Survey survey_logits(std::span<const Value> numbers, std::vector<Value>& maxima)
         for (Index i = first; i < first + tile_size; i += stripe_width) {
             const auto stripe = entries_at<stripe_width>(numbers.data(), i);
             most = most.max(stripe);
-            marks += stripe.unaryExpr(NanMark<Value>{});
+            seen = seen.binaryExpr(stripe, NanWatch<Value>());
         }
         maxima.data()[first / tile_size] = most.maxCoeff();
     }
     const Value* rest = numbers.data() + whole;
     if (whole < size) maxima.data()[whole / tile_size] = block_max(size - whole, rest);
     const auto maximum = static_cast<double>(block_max(tile_count(size), maxima.data()));
-    const bool has_some = marks.sum() > 0 || has_nan(rest, size - whole);
+    const bool has_some = saw_nan(seen) || has_nan(rest, size - whole);
     return {.is_sound = !has_some && !is_infinity(maximum), .maximum = maximum};
 }
 

@@ -8,6 +8,7 @@
 #include <specsample/verify/block.hpp>         // IWYU pragma: export
 #include <specsample/verify/climb.hpp>         // IWYU pragma: export
 #include <specsample/verify/commit.hpp>        // IWYU pragma: export
+#include <specsample/verify/evidence.hpp>      // IWYU pragma: export
 #include <specsample/verify/greedy_match.hpp>  // IWYU pragma: export
 #include <specsample/verify/gumbel_match.hpp>  // IWYU pragma: export
 #include <specsample/verify/k_seq.hpp>         // IWYU pragma: export

@@ -126,8 +126,10 @@ EIGEN_ALWAYS_INLINE Value reduce(const Eigen::Array<Value, size, 1>& lanes) {
 /// @param term   from expressions of entries to an array expression over them, each of them used once: it may be a
 ///               power that is computed there
 /// @param rows   the numbers of the block, or whatever else entries_at takes
+/// A caller in a loop says [[gnu::flatten]]: g++ leaves one of the many small calls in there otherwise, and a call in
+/// the innermost loop makes the sum wait for memory.
 template <class Sum, class Term, class... Rows>
-[[gnu::flatten]] Sum block_sum(Index count, const Term& term, const Rows&... rows) {
+Sum block_sum(Index count, const Term& term, const Rows&... rows) {
     const Index whole = count - count % lane_count;
     Sum total = 0;
     if (whole > 0) {

@@ -124,7 +124,7 @@ class BlockSums {
 
 /// Draw an id with probability weights[i] / sum.
 ///
-/// @param uniform   called once for a coin in [0, 1), and not at all where nothing can be drawn
+/// @param uniform   called once for a coin in [0, 1), and not at all where nothing can be drawn, or one id only
 /// @returns         the id and the weights' sum; -1 if the sum is zero, NaN or infinite
 /// @cost            one pass over the weights, unless they are summed already, then at most 512 block sums, a block and
 /// 64 entries; no allocation
@@ -135,6 +135,7 @@ template <Weights W, std::invocable Uniform>
 Drawn draw_index(const W& weights, Uniform&& uniform) {
     if constexpr (SummedWeights<W>) {
         if (!is_positive(weights.total())) return {-1, weights.total()};
+        if (weights.size() == 1) return {id_of(weights, 0), weights.total()};  // a forced token
         const Index place = weights.pick(uniform());
         return {place < 0 ? -1 : id_of(weights, place), weights.total()};
     } else {

@@ -1,6 +1,5 @@
 // A row that is more than probabilities in memory: numbers, the ids they belong to, and what they mean.
 //
-//   Meaning           how a stored number becomes a weight: as it is, as a logit, or all to one
 //   Powers            a block of logits, in the loop that sums them
 //   EntriesRow        the row, as an Eigen expression of its weights by id
 //
@@ -8,73 +7,14 @@
 // it holds, and a logit becomes a probability in the L1 cache.
 #pragma once
 
-#include <algorithm>
-#include <span>
+#include <utility>
 
 #include <specsample/core/memory.hpp>
 #include <specsample/kernels/block.hpp>
-#include <specsample/kernels/exp2.hpp>
 #include <specsample/kernels/ids.hpp>
+#include <specsample/kernels/meaning.hpp>
 
 namespace specsample::detail {
-
-/// How a stored number becomes a weight.
-template <class Value>
-class Meaning {
-  public:
-    /// As it is: a probability.
-    Meaning() = default;
-
-    /// A logit x: factor * 2^((x - pivot) * scale).
-    Meaning(double pivot, double scale, double factor)
-        : kind_(Kind::logit), factor_(factor), pivot_(static_cast<Value>(pivot)), scale_(static_cast<Value>(scale)) {}
-
-    /// All weight on one place, -1 for none.
-    static Meaning peak(Index place) {
-        Meaning meaning;
-        meaning.kind_ = Kind::peak;
-        meaning.peak_ = place;
-        return meaning;
-    }
-
-    /// The same, where somebody else says what the factor is: nobody has seen that the weights sum to 1.
-    Meaning as_given() const {
-        Meaning meaning = *this;
-        meaning.is_given_ = true;
-        return meaning;
-    }
-
-    bool is_probability() const { return kind_ == Kind::probability; }
-    bool is_given() const { return is_given_; }
-
-    /// Can this row of logits be one of probabilities? Its normaliser tells.
-    bool is_bad() const { return kind_ == Kind::peak ? peak_ < 0 : kind_ == Kind::logit && !is_positive(factor_); }
-
-    Value weight(Value x, Index place) const {
-        if (kind_ == Kind::logit) return power()(x);
-        return kind_ == Kind::probability ? x : static_cast<Value>(place == peak_ ? 1 : 0);
-    }
-
-    bool is_logit() const { return kind_ == Kind::logit; }
-
-    /// Of a logit. Made anew for every block: it is larger than what it is made from, and a row is copied more often.
-    ScaledExp2<Value> power() const { return ScaledExp2<Value>(pivot_, scale_, static_cast<Value>(factor_)); }
-
-    /// The one place of [first, first + count) that has all weight, counted from first; -1 where it is not there.
-    Index peak_in(Index first, Index count) const {
-        return peak_ >= first && peak_ < first + count ? peak_ - first : -1;
-    }
-
-  private:
-    enum class Kind { probability, logit, peak };
-
-    Kind kind_ = Kind::probability;
-    bool is_given_ = false;
-    double factor_ = 1;
-    Index peak_ = -1;
-    Value pivot_ = 0;
-    Value scale_ = 1;
-};
 
 /// A block of logits that become weights where they are used: a buffer between the two would cost a third of the sum.
 template <class View>
@@ -123,6 +63,9 @@ class Entries {
 
     Index size() const { return ids_.size(vocab_); }
     Value weight(Index place) const { return meaning_.weight(static_cast<Value>(numbers_.coeff(place)), place); }
+    double log_weight(Index place) const {
+        return meaning_.log_weight(static_cast<Value>(numbers_.coeff(place)), place);
+    }
     const View& numbers() const { return numbers_; }
     const Ids& ids() const { return ids_; }
     const Meaning<Value>& meaning() const { return meaning_; }

@@ -9,7 +9,7 @@ namespace detail {
 
 /// The overlap, summed over the places of p.
 template <class P, class Q>
-double overlap_at(const Blocks<P>& p, const Blocks<Q>& q) {
+[[gnu::flatten]] double overlap_at(const Blocks<P>& p, const Blocks<Q>& q) {
     using Value = std::common_type_t<typename Blocks<P>::Value, typename Blocks<Q>::Value>;
     typename Blocks<P>::Buffer p_buffer;
     typename Blocks<Q>::Buffer q_buffer;

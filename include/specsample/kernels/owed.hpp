@@ -33,7 +33,7 @@ class OwedWeights {
     /// What is owed to an id.
     double owed_to(Index id) const { return left_of(p_.at(id), id); }
 
-    double sum(Index first, Index count) const {
+    [[gnu::flatten]] double sum(Index first, Index count) const {
         Scratch scratch;
         double total = 0;
         detail::for_blocks(first, count, [&](Index begin, Index n) { total += block(begin, n, scratch); });

@@ -48,7 +48,7 @@ class RowWeights {
     Index place_of(Index id) const { return row_.place_of(id); }
     double operator[](Index place) const { return row_[place]; }
 
-    double sum(Index first, Index count) const {
+    [[gnu::flatten]] double sum(Index first, Index count) const {
         using Value = typename decltype(row_)::Value;
         typename decltype(row_)::Buffer buffer;
         double total = 0;
@@ -79,7 +79,7 @@ class ResidualWeights {
         return d > 0 ? d : 0;
     }
 
-    double sum(Index first, Index count) const {
+    [[gnu::flatten]] double sum(Index first, Index count) const {
         using Value = std::common_type_t<typename decltype(p_)::Value, typename decltype(q_)::Value>;
         typename decltype(p_)::Buffer p_buffer;
         typename decltype(q_)::Buffer q_buffer;

@@ -13,6 +13,7 @@
 #include <span>
 #include <type_traits>
 
+#include <specsample/kernels/draw.hpp>
 #include <specsample/random/address.hpp>
 
 namespace specsample {
@@ -112,6 +113,14 @@ class BitCoins {
         double u = 0;
         for (int i = 0; i < draws; ++i) u = (u + static_cast<double>((*generator_)() - Generator::min())) / range;
         return u < 1 ? u : 1 - 0x1p-53;  // the sum may round up to 1
+    }
+
+    // What is certain takes its numbers too: what a round takes can then be told from its counts.
+    bool accept(double s, double q) const { return uniform() * q < s; }
+    template <Weights W>
+    Drawn draw(const W& weights) const {
+        const double u = uniform();
+        return draw_index(weights, [u] { return u; });
     }
 
   private:

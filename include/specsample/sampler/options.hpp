@@ -17,8 +17,9 @@ struct Options {
     Check check = Check::every_row;  ///< how much of the models' rows to check
 };
 
-/// Where one text ends. Limits never change the coins: a shorter text is the beginning of the longer one
-/// (max_length apart, which models impose and which may shorten the last lookaheads).
+/// Where one text ends. Limits never change the coins: a shorter text is the beginning of the longer one. Two may
+/// shorten drafts, and so change the text under a rule that judges drafts as wholes (block verification): max_length,
+/// which models impose, and stop tokens, at which a draft ends.
 struct Limits {
     Index max_new_tokens = 128;        ///< most tokens to write in this call, >= 0
     Index max_length = unlimited;      ///< most tokens of prompt and text together; no model sees more

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
+#include <functional>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,16 +31,63 @@ enum class Check {
     every_row      ///< every supplied row, in full, so that nothing escapes
 };
 
+/// What a predicate says of the tokens of a round, up to and including the last of those it is shown.
+enum class Stop {
+    go_on,
+    include,  ///< the text ends with this token
+    exclude   ///< the text ends before this token
+};
+
+/// A predicate that ends texts: stop strings, a grammar that is finished. Borrowed, never copied: a lambda must have a
+/// name.
+///
+///     auto until = [&](std::span<const Token> tokens) { return ends(text, tokens) ? Stop::exclude : Stop::go_on; };
+///     RoundLimits limits{.until = until};
+///
+/// It is called with the first token of a round, the first two, and so on, until it stops; and again where a round is
+/// repeated. It must be a function of the text and these tokens.
+class StopPredicate {
+  public:
+    StopPredicate() = default;
+
+    template <class F>
+        requires(!std::same_as<std::remove_cv_t<F>, StopPredicate> &&
+                 std::is_invocable_r_v<Stop, F&, std::span<const Token>>)
+    StopPredicate(F& predicate)
+        : predicate_(const_cast<void*>(static_cast<const volatile void*>(std::addressof(predicate)))),
+          call_([](void* self, std::span<const Token> tokens) -> Stop {
+              return std::invoke(*static_cast<F*>(self), tokens);
+          }) {}
+
+    Stop operator()(std::span<const Token> tokens) const {
+        return call_ == nullptr ? Stop::go_on : call_(predicate_, tokens);
+    }
+
+  private:
+    void* predicate_ = nullptr;
+    Stop (*call_)(void*, std::span<const Token>) = nullptr;
+};
+
 /// What a round may do. Tokens past a limit do not exist: they are neither evaluated nor counted.
 struct RoundLimits {
     Index max_tokens = unlimited;          ///< most tokens the round emits, >= 1
     std::span<const Token> stop_tokens{};  ///< the text ends after any of these
+    StopPredicate until{};                 ///< and where this says so
     Check check = Check::entries_read;
 
     /// Is this id, of any integral type, a stop token?
     bool stops(Integer auto id) const {
         return std::ranges::any_of(stop_tokens, [id](Token stop) { return std::cmp_equal(stop, id); });
     }
+};
+
+/// Does a round end the text, and why?
+enum class End {
+    none,        ///< the text may go on
+    budget,      ///< it has as many tokens as it was allowed
+    stop_token,  ///< its last token is a stop token
+    included,    ///< the predicate ended the text after its last token
+    excluded     ///< the predicate ended the text before a token, which is left out
 };
 
 /// Memory that rounds reuse. After the first round of a size a round allocates nothing.
@@ -69,7 +120,9 @@ struct Round {
     Index proposed = 0;   ///< drafted tokens given
     Index evaluated = 0;  ///< positions decided: accepted, or left without an accepted token
     Index accepted = 0;   ///< = path.size()
+    Index discarded = 0;  ///< tokens that were decided and then cut, because the text ends before them
     Last last = Last::stopped;
+    End end = End::none;
     std::optional<RowFault> fault{};
 
     /// Is it a round without bad data?
@@ -82,10 +135,27 @@ struct Round {
     /// The same for the draft's cache, which has not been shown the last token that it drafted.
     Index keep_draft(Index start) const { return start + std::clamp<Index>(proposed - 1, 0, accepted); }
 
+    /// Positions of either cache that stay valid for a model that must not have seen what ended the text: a recurrent
+    /// state cannot forget a stop token. Otherwise the same as `keep`, one of the two above.
+    Index keep_before_end(Index keep, Index start) const {
+        const bool ended = end == End::stop_token || end == End::included;
+        return std::min(keep, start + static_cast<Index>(tokens.size()) - (ended ? 1 : 0));
+    }
+
+    /// Call move(from, to), in an order in which nothing is overwritten that is still to be moved, for every position
+    /// of the target's cache that has to go elsewhere: what was computed for node i lies at start + i, and the accepted
+    /// ones must lie at start, start + 1 .. In a chain nothing moves.
+    template <class Move>
+    void compact(Index start, Move&& move) const {
+        for (Index i = 0; i < std::ssize(path); ++i)
+            if (const Index node = path[static_cast<std::size_t>(i)]; node != i) move(start + node, start + i);
+    }
+
     /// Keep the first `count` tokens only, as if the rest had never been decided.
     void truncate(Index count) {
         detail::require(count >= 0, "Round::truncate", "count", count, "at least 0");
         if (count >= std::ssize(tokens)) return;
+        discarded += std::ssize(tokens) - count;
         tokens = tokens.first(static_cast<std::size_t>(count));
         evaluated = accepted = std::min(accepted, count);
         path = path.first(static_cast<std::size_t>(accepted));

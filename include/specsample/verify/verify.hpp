@@ -59,6 +59,22 @@ std::optional<RowFault> check_all(const T& trial) {
     return std::nullopt;
 }
 
+/// End a round where its limits end the text: tokens beyond that do not exist.
+inline void cut(Round& round, const RoundLimits& limits) {
+    round.truncate(limits.max_tokens);
+    const auto ends = [&](Index count, End end) {
+        round.truncate(count);
+        round.end = end;
+    };
+    for (Index count = 1; count <= std::ssize(round.tokens); ++count) {
+        const Stop stop = limits.until(round.tokens.first(static_cast<std::size_t>(count)));
+        if (stop == Stop::exclude) return ends(count - 1, End::excluded);
+        if (stop == Stop::include) return ends(count, End::included);
+        if (limits.stops(round.tokens[static_cast<std::size_t>(count - 1)])) return ends(count, End::stop_token);
+    }
+    if (std::ssize(round.tokens) == limits.max_tokens) round.end = End::budget;
+}
+
 /// The round behind an outcome: the tokens along the path that was accepted, and the last one.
 template <class T>
 Round made_round(const T& trial, const Outcome& outcome) {
@@ -78,7 +94,7 @@ Round made_round(const T& trial, const Outcome& outcome) {
     if (round.last != Last::stopped) memory.tokens.push_back(outcome.token);
     round.tokens = memory.tokens;
     round.path = memory.path;
-    round.truncate(trial.limits.max_tokens);
+    cut(round, trial.limits);
     return round;
 }
 
@@ -136,7 +152,8 @@ concept Ids = requires(const T& ids) { std::span(ids); } &&
 /// @cost              what the rule costs; under Check::every_row also one pass over every supplied row. Never
 ///                    copies a row, allocates nothing once the workspace has held as many tokens
 /// @edge              no drafted tokens: one token from row 0. A drafted stop token that is accepted ends the round,
-///                    and so does the budget; both leave it without a last token
+///                    and so do the budget and limits.until; all leave it without a last token. Where limits.until
+///                    leaves out the first token, a round has none
 template <detail::Ids Tokens, class Laws, class Rows, class Rule, CoinSource Source>
     requires LawSource<Laws> && RowSource<Rows>
 Round verify(const Tokens& tokens, Laws&& laws, Rows&& rows, const Rule& rule, const Source& coins,

@@ -1,0 +1,202 @@
+// Where a round ends: budgets, stop tokens and predicates, over random drafts, every rule, chains and trees.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include <specsample/kernels/sparse.hpp>
+
+#include "support/catch.hpp"
+#include "support/random_round.hpp"
+#include "support/rules.hpp"
+
+using namespace specsample;
+
+namespace {
+
+constexpr std::uint64_t seeds = 240;
+
+std::vector<Token> tokens_of(const Round& round) { return {round.tokens.begin(), round.tokens.end()}; }
+
+/// Call f(draft, rule) for random drafts and every rule that judges chains and trees alike.
+template <class F>
+void for_drafts(const F& f) {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        const auto draft = rounds::draft_of(seed);
+        rules::for_each([&](const auto& rule, const char*) { f(draft, rule); });
+    }
+}
+
+/// A round with counts that belong together, for tokens that the whole round begins with.
+void check_whole(const Round& round, const std::vector<Token>& whole) {
+    CHECK(round.tokens.size() <= whole.size());
+    CHECK(std::equal(round.tokens.begin(), round.tokens.end(), whole.begin()));
+    CHECK(round.accepted == std::ssize(round.path));
+    CHECK(std::ssize(round.tokens) == round.accepted + (round.last == Last::stopped ? 0 : 1));
+    CHECK(round.evaluated >= round.accepted);
+}
+
+}  // namespace
+
+TEST_CASE("a budget is never exceeded, and gives the beginning of the whole round") {
+    for_drafts([](const auto& draft, const auto& rule) {
+        Workspace memory, cut_memory;
+        const Round whole = draft.judge(rule, {}, memory);
+        CHECK(whole.end == End::none);
+        for (Index budget = 1; budget <= std::ssize(whole.tokens); ++budget) {
+            const Round cut = draft.judge(rule, {.max_tokens = budget}, cut_memory);
+            check_whole(cut, tokens_of(whole));
+            CHECK(std::ssize(cut.tokens) == budget);
+            CHECK(cut.end == End::budget);
+        }
+    });
+}
+
+TEST_CASE("nothing follows a stop token, drafted or not") {
+    for_drafts([](const auto& draft, const auto& rule) {
+        Workspace memory, cut_memory;
+        const std::vector<Token> whole = tokens_of(draft.judge(rule, {}, memory));
+        for (Token stop = 0; stop < draft.vocab; ++stop) {
+            const std::array stops{stop};
+            const Round cut = draft.judge(rule, {.stop_tokens = stops}, cut_memory);
+            const auto found = std::ranges::find(whole, stop);
+            CHECK(std::ranges::find(cut.tokens, stop) - cut.tokens.begin() >= std::ssize(cut.tokens) - 1);
+            CHECK((cut.end == End::stop_token) == (!cut.tokens.empty() && cut.tokens.back() == stop));
+            // Block verification judges a draft as a whole, and a draft ends at a stop token.
+            if (std::is_same_v<std::remove_cvref_t<decltype(rule)>, BlockVerification>) continue;
+            check_whole(cut, whole);
+            CHECK(std::ssize(cut.tokens) == found - whole.begin() + (found == whole.end() ? 0 : 1));
+            CHECK(cut.end == (found == whole.end() ? End::none : End::stop_token));
+        }
+    });
+}
+
+TEST_CASE("a predicate ends a round after a token, or before it") {
+    for_drafts([](const auto& draft, const auto& rule) {
+        Workspace memory, cut_memory;
+        const std::vector<Token> whole = tokens_of(draft.judge(rule, {}, memory));
+        for (std::size_t at = 1; at <= whole.size(); ++at)
+            for (const Stop stop : {Stop::include, Stop::exclude}) {
+                std::size_t asked = 0;
+                const auto until = [&](std::span<const Token> tokens) {
+                    CHECK(tokens.size() == ++asked);
+                    return tokens.size() == at ? stop : Stop::go_on;
+                };
+                const Round cut = draft.judge(rule, {.until = until}, cut_memory);
+                check_whole(cut, whole);
+                CHECK(asked == at);
+                CHECK(cut.tokens.size() == at - (stop == Stop::exclude ? 1 : 0));
+                CHECK(cut.end == (stop == Stop::exclude ? End::excluded : End::included));
+                CHECK(cut.discarded == std::ssize(whole) - std::ssize(cut.tokens));
+            }
+    });
+}
+
+TEST_CASE("whichever limit comes first ends a round") {
+    const auto draft = rounds::Draft({}, rounds::chain_parents(4), testing::ContextModel(5, 1),
+                                     testing::ContextModel(5, 1), Coins(1, 0, 0));  // p = q: all is accepted
+    Workspace memory;
+    const TokenVerification rule;
+    const std::vector<Token> whole = tokens_of(draft.judge(rule, {}, memory));
+    REQUIRE(whole.size() == 5);
+    const auto until = [](std::span<const Token> tokens) { return tokens.size() == 3 ? Stop::include : Stop::go_on; };
+    CHECK(draft.judge(rule, {.max_tokens = 2, .until = until}, memory).end == End::budget);
+    CHECK(draft.judge(rule, {.max_tokens = 3, .until = until}, memory).end == End::included);
+    CHECK(draft.judge(rule, {.max_tokens = 4, .until = until}, memory).end == End::included);
+    const std::array stops{whole[1]};
+    CHECK(draft.judge(rule, {.stop_tokens = stops, .until = until}, memory).end == End::stop_token);
+}
+
+TEST_CASE("a round that is dropped and repeated is the same round, its limits included") {
+    for_drafts([](const auto& draft, const auto& rule) {
+        Workspace memory, again;
+        const auto until = [](std::span<const Token> tokens) {
+            return tokens.back() == 1 ? Stop::exclude : Stop::go_on;
+        };
+        const RoundLimits limits{.max_tokens = 3, .until = until};
+        const Round first = draft.judge(rule, limits, memory);
+        const Round second = draft.judge(rule, limits, again);
+        CHECK(tokens_of(first) == tokens_of(second));
+        CHECK(first.counts() == second.counts());
+        CHECK(first.end == second.end);
+    });
+}
+
+TEST_CASE("keep lengths are what a replay from the emitted text needs") {
+    // A cache holds what its model was shown: the text and, of the draft, the nodes up to each of them. What may stay
+    // is what a model that is shown the text with the round's tokens, but for the last one, would hold as well.
+    for_drafts([](const auto& draft, const auto& rule) {
+        Workspace memory;
+        const std::array stops{Token{1}};
+        const auto until = [](std::span<const Token> tokens) {
+            return tokens.back() == 0 ? Stop::exclude : Stop::go_on;
+        };
+        for (const RoundLimits& limits : {RoundLimits{}, RoundLimits{.max_tokens = 2},
+                                          RoundLimits{.stop_tokens = stops}, RoundLimits{.until = until}}) {
+            const Round round = draft.judge(rule, limits, memory);
+            std::vector<Token> text = draft.text;
+            text.insert(text.end(), round.tokens.begin(), round.tokens.end());
+
+            const Index start = std::ssize(draft.text);
+            std::vector<Token> cache = draft.text;  // in the order of the nodes, as a target pass leaves it
+            cache.insert(cache.end(), draft.tokens.begin(), draft.tokens.end());
+            round.compact(start, [&](Index from, Index to) {
+                CHECK(from > to);
+                cache[static_cast<std::size_t>(to)] = cache[static_cast<std::size_t>(from)];
+            });
+            const Index kept = round.keep_target(start);
+            CHECK(kept <= std::ssize(text));
+            CHECK(std::equal(cache.begin(), cache.begin() + kept, text.begin()));
+            CHECK(kept == start + round.accepted);  // no accepted position is thrown away
+            CHECK(round.keep_before_end(kept, start) ==
+                  std::min(kept, std::ssize(text) - (round.end == End::stop_token ? 1 : 0)));
+        }
+    });
+}
+
+TEST_CASE("the draft's cache keeps what it was shown of the text, one less than the target's after a full acceptance") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        auto draft = rounds::draft_of(seed);
+        if (draft.parents != rounds::chain_parents(draft.size())) continue;
+        Workspace memory;
+        const Round round = draft.judge(TokenVerification{}, {}, memory);
+        const Index start = std::ssize(draft.text);
+        std::vector<Token> shown = draft.text;  // a chain's drafter is shown all that it drafted but the last token
+        if (draft.size() > 0) shown.insert(shown.end(), draft.tokens.begin(), draft.tokens.end() - 1);
+        std::vector<Token> text = draft.text;
+        text.insert(text.end(), round.tokens.begin(), round.tokens.end());
+        const Index kept = round.keep_draft(start);
+        REQUIRE(kept <= std::ssize(shown));
+        CHECK(std::equal(shown.begin(), shown.begin() + kept, text.begin()));
+        const auto common = std::ranges::mismatch(shown, text).in1 - shown.begin();
+        CHECK(kept == std::min(common, start + round.accepted));  // as much as can stay, of accepted tokens
+    }
+}
+
+TEST_CASE("what is certain needs no coin") {
+    // One legal id after every context: drafted or not, no chance is asked.
+    struct NoCoin {
+        struct Coin {
+            double uniform() const {
+                FAIL("a coin was drawn");
+                return 0;
+            }
+        };
+        Coin at(Purpose, Index) const { return {}; }
+    };
+    const std::array<Token, 1> only{2};
+    const std::array<float, 1> certain{1}, logit{-3};
+    const std::array<Token, 3> drafted{2, 2, 2};
+    Workspace memory;
+    const auto sparse = [&](Index) { return Sparse(only, certain, 4); };
+    const auto forced = [&](Index) { return Sparse(only, Logits(std::span(logit), .7), 4); };
+    for (const Index count : {0, 1, 3}) {
+        const auto tokens = std::span(drafted).first(static_cast<std::size_t>(count));
+        const auto all = [&](const auto& rule) {
+            CHECK(verify(tokens, PointMass{}, sparse, rule, NoCoin{}, {}, memory).tokens.size() == tokens.size() + 1);
+            CHECK(verify(tokens, PointMass{}, forced, rule, NoCoin{}, {}, memory).tokens.size() == tokens.size() + 1);
+        };
+        all(TokenVerification{});
+        all(BlockVerification{});
+        all(SampleMatch{});
+    }
+}

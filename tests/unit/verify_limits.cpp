@@ -172,7 +172,7 @@ TEST_CASE("the draft's cache keeps what it was shown of the text, one less than 
     }
 }
 
-TEST_CASE("what is certain needs no coin") {
+TEST_CASE("a forced token needs no coin") {
     // One legal id after every context: drafted or not, no chance is asked.
     struct NoCoin {
         struct Coin {

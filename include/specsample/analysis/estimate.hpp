@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 
 namespace specsample {
@@ -46,7 +47,7 @@ inline constexpr double z95 = 1.96;
     constexpr auto where = "estimate_acceptance";
     detail::require(evaluated >= 0, where, "evaluated", evaluated, "0 or more");
     detail::require(accepted >= 0 && accepted <= evaluated, where, "accepted", accepted, "in [0, evaluated]");
-    detail::require(z >= 0 && std::isfinite(z), where, "z", z, "finite and 0 or more");
+    detail::require(is_finite(z) && z >= 0, where, "z", z, "finite and 0 or more");
     if (evaluated == 0) return {};
     const double n = static_cast<double>(evaluated);
     const double value = static_cast<double>(accepted) / n;

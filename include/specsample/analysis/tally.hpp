@@ -4,11 +4,15 @@
 //   Tally         the sums, per position too, and the rates that may be read from them
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <iterator>
+#include <numeric>
+#include <optional>
 #include <vector>
 
 #include <specsample/analysis/estimate.hpp>
+#include <specsample/analysis/names.hpp>
 
 namespace specsample {
 
@@ -19,6 +23,15 @@ struct RoundCounts {
     Index accepted = 0;   ///< drafted tokens emitted: the first `accepted` positions
     Index tokens = 0;     ///< tokens emitted: accepted + 1, or accepted if there is no last token
     Last last = Last::stopped;
+    Index depth = -1;              ///< positions of the proposal: its longest path; -1 in a chain, which has `proposed`
+    Index discarded = 0;           ///< tokens decided and then cut, as the text ended before them; none of `tokens`
+    std::optional<Cause> fault{};  ///< bad data: the round emitted nothing, and nothing else of it is counted
+
+    /// How many positions the proposal has.
+    [[nodiscard]] Index positions() const { return depth < 0 ? proposed : depth; }
+
+    /// Did something else than a rejection end the round among its drafted tokens?
+    [[nodiscard]] bool is_cut() const { return last == Last::stopped && evaluated == accepted; }
 
     friend bool operator==(const RoundCounts&, const RoundCounts&) = default;
 };
@@ -27,6 +40,7 @@ struct RoundCounts {
 struct PositionCounts {
     Index evaluated = 0;
     Index accepted = 0;
+    Index censored = 0;  ///< proposed, but a stop, a budget or the caller cut the round before it was decided
 
     friend bool operator==(const PositionCounts&, const PositionCounts&) = default;
 };
@@ -38,10 +52,17 @@ struct PositionCounts {
 /// `proposed` counts all nodes. Every rate is a ratio of sums, never a mean of ratios, so that tallies can be merged in
 /// any order. Tallies are equal when all their counters are.
 ///
+/// A position that no rejection kept from being decided, but a stop, is `censored` there: no failure, and no decision
+/// either. What was decided and then cut, because a callback or a stop string ended the text before it, is `discarded`:
+/// work that was paid for. A round that met bad data is in `faults`, under its cause, and in no other counter.
+///
+/// One tally per thread: they share nothing, and += adds them up afterwards. However the rounds were dealt out, and in
+/// whatever order the parts are merged, the result equals the tally of all rounds.
+///
 /// A good acceptance does not show that a text follows the target's law: judging drafts with a wrong draft law
-/// raises it.
+/// raises it. `Audit` looks at the text itself.
 struct Tally {
-    Index rounds = 0;     ///< verifications = target passes
+    Index rounds = 0;     ///< verifications without bad data = target passes
     Index proposed = 0;   ///< sum of RoundCounts::proposed
     Index evaluated = 0;  ///< sum of RoundCounts::evaluated = accepted + rejections
     Index accepted = 0;   ///< sum of RoundCounts::accepted
@@ -50,8 +71,10 @@ struct Tally {
     Index matched = 0;    ///< rounds whose last token was the target's own choice, where a match walk left the draft
     Index stopped = 0;    ///< rounds without a last token
     Index tokens = 0;     ///< tokens emitted = accepted + recovered + bonus + matched
-    /// Per 0-based position in the round; as many as the longest proposal had tokens.
+    /// Per 0-based position in the round; as many as the longest proposal had.
     std::vector<PositionCounts> positions;
+    Index discarded = 0;                      ///< sum of RoundCounts::discarded
+    std::array<Index, cause_count> faults{};  ///< rounds that met bad data, by cause: see `faults_of`
 
     /// Make room for rounds that propose up to `lookahead` tokens, so that even the first `record` allocates nothing.
     /// @throws std::invalid_argument if lookahead is negative
@@ -61,20 +84,28 @@ struct Tally {
     }
 
     /// Add one round.
-    /// @throws std::invalid_argument, with nothing added, unless 0 <= accepted <= evaluated <= proposed,
-    ///         evaluated <= accepted + 1, and tokens = accepted + 1 (accepted in a stopped round)
-    /// @cost   O(evaluated); allocates only for a proposal longer than all before
+    /// @throws std::invalid_argument, with nothing added, unless 0 <= accepted <= evaluated <= positions <= proposed,
+    ///         evaluated <= accepted + 1, and tokens = accepted + 1 (accepted in a stopped round); unless only a
+    ///         stopped round discards tokens, of those it can have decided; for a fault, unless nothing was emitted
+    /// @cost   O(positions); allocates only for a proposal longer than all before
     void record(const RoundCounts& round) {
+        if (round.fault) {
+            record_fault(round);
+            return;
+        }
         check(round);
-        grow(static_cast<std::size_t>(round.proposed));
+        grow(static_cast<std::size_t>(round.positions()));
         ++rounds;
         proposed += round.proposed;
         evaluated += round.evaluated;
         accepted += round.accepted;
         tokens += round.tokens;
+        discarded += round.discarded;
         ++rounds_ending(round.last);
         for (Index i = 0; i < round.evaluated; ++i) ++positions[static_cast<std::size_t>(i)].evaluated;
         for (Index i = 0; i < round.accepted; ++i) ++positions[static_cast<std::size_t>(i)].accepted;
+        if (!round.is_cut()) return;
+        for (Index i = round.evaluated; i < round.positions(); ++i) ++positions[static_cast<std::size_t>(i)].censored;
     }
 
     /// Add all rounds of another tally, as if they had been recorded here.
@@ -89,12 +120,19 @@ struct Tally {
         matched += other.matched;
         stopped += other.stopped;
         tokens += other.tokens;
+        discarded += other.discarded;
         for (std::size_t i = 0; i < other.positions.size(); ++i) {
             positions[i].evaluated += other.positions[i].evaluated;
             positions[i].accepted += other.positions[i].accepted;
+            positions[i].censored += other.positions[i].censored;
         }
+        for (std::size_t cause = 0; cause < cause_count; ++cause) faults[cause] += other.faults[cause];
         return *this;
     }
+
+    /// Rounds that met bad data, of one cause or of any.
+    [[nodiscard]] Index faults_of(Cause cause) const { return faults[static_cast<std::size_t>(cause)]; }
+    [[nodiscard]] Index faulty_rounds() const { return std::accumulate(faults.begin(), faults.end(), Index{0}); }
 
     /// Conditional acceptance over all positions, accepted / evaluated, with its interval: see `estimate_acceptance`.
     /// @edge nothing evaluated: value 0, interval [0, 1]
@@ -121,12 +159,26 @@ struct Tally {
   private:
     static void check(const RoundCounts& round) {
         constexpr auto where = "Tally::record";
+        const bool is_stopped = round.last == Last::stopped;
         detail::require(round.accepted >= 0, where, "accepted", round.accepted, "0 or more");
         detail::require(round.evaluated == round.accepted || round.evaluated == round.accepted + 1, where, "evaluated",
                         round.evaluated, "accepted or accepted + 1: a round ends at its first rejection");
         detail::require(round.evaluated <= round.proposed, where, "evaluated", round.evaluated, "proposed at most");
-        detail::require(round.tokens == round.accepted + (round.last == Last::stopped ? 0 : 1), where, "tokens",
-                        round.tokens, "accepted + 1, or accepted in a stopped round");
+        detail::require(round.evaluated <= round.positions() && round.positions() <= round.proposed, where, "depth",
+                        round.positions(), "in [evaluated, proposed]");
+        detail::require(round.tokens == round.accepted + (is_stopped ? 0 : 1), where, "tokens", round.tokens,
+                        "accepted + 1, or accepted in a stopped round");
+        const Index cut_at_most = is_stopped ? round.positions() + 1 - round.tokens : 0;
+        detail::require(round.discarded >= 0 && round.discarded <= cut_at_most, where, "discarded", round.discarded,
+                        "0, or in a stopped round at most as many as its positions and a last token leave");
+    }
+
+    void record_fault(const RoundCounts& round) {
+        constexpr auto where = "Tally::record";
+        const auto cause = static_cast<std::size_t>(*round.fault);
+        detail::require(cause < cause_count, where, "fault", cause, "a Cause");
+        detail::require(round.tokens == 0, where, "tokens", round.tokens, "0 in a round that met bad data");
+        ++faults[cause];
     }
 
     void grow(std::size_t size) {

@@ -115,7 +115,7 @@ class BitCoins {
         return u < 1 ? u : 1 - 0x1p-53;  // the sum may round up to 1
     }
 
-    // What is certain takes its numbers too: what a round takes can then be told from its counts.
+    // A forced token takes its numbers too: what a round takes can then be told from its counts.
     bool accept(double s, double q) const { return uniform() * q < s; }
     template <Weights W>
     Drawn draw(const W& weights) const {

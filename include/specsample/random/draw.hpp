@@ -25,8 +25,8 @@ concept CoinSource = requires(const C& coins, Purpose purpose, Index node) { coi
 
 /// True with probability min(1, s/q), decided as u*q < s.
 ///
-/// Strict, and without a division: s = 0 is never accepted, not even by u = 0, and 0/0 does not arise. What is certain
-/// needs no coin.
+/// Strict, and without a division: s = 0 is never accepted, not even by u = 0, and 0/0 does not arise. A forced
+/// token, the only one that the target allows, needs no coin.
 /// @param s, q   the target's and the draft's weight of one token, double from the very scalars stored; q > 0
 template <class Coin>
 bool accept(const Coin& coin, double s, double q) {
@@ -35,7 +35,8 @@ bool accept(const Coin& coin, double s, double q) {
                   }) {
         return coin.accept(s, q);
     } else {
-        return s >= q ? s > 0 : coin.uniform() * q < s;
+        const bool is_forced = s >= 1 && s >= q;
+        return is_forced || coin.uniform() * q < s;
     }
 }
 

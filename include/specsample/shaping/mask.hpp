@@ -1,4 +1,4 @@
-// Masks: which tokens a grammar, or anything else, allows after a context.
+// Masks: which tokens anything allows after a context. Grammar has them from a matcher that follows the text.
 #pragma once
 
 #include <bit>
@@ -9,9 +9,21 @@
 #include <type_traits>
 #include <utility>
 
+#include <specsample/concepts.hpp>
 #include <specsample/shaping/candidates.hpp>
 
 namespace specsample {
+
+/// Keep the candidates with an id that allows(id).
+template <class Value, std::predicate<Token> Allows>
+void keep_where(Candidates<Value>& row, const Allows& allows) {
+    auto& places = row.scratch().places;
+    places.clear();
+    for (Index place = 0; place < row.size(); ++place)
+        if (allows(static_cast<Token>(row.id(place)))) places.push_back(static_cast<Token>(place));
+    row.keep(places);
+}
+
 namespace detail {
 
 /// Bit i % 32 of word i / 32 is set where token i is allowed; what is beyond the words is not.
@@ -56,13 +68,9 @@ class MaskBits {
 /// stays dense.
 template <class Value>
 void apply_mask(Candidates<Value>& row, const MaskBits& mask) {
+    if (!row.holds_every_id()) return keep_where(row, [&](Token id) { return mask.allows(id); });
     auto& places = row.scratch().places;
     places.clear();
-    if (!row.holds_every_id()) {
-        for (Index place = 0; place < row.size(); ++place)
-            if (mask.allows(row.id(place))) places.push_back(static_cast<Token>(place));
-        return row.keep(places);
-    }
     constexpr Index dense_from = 8;  // an id costs twice a number
     const Index allowed = mask.count();
     if (allowed == row.vocab()) return;
@@ -93,8 +101,7 @@ std::span<const std::uint32_t> words_of(const W& words) {
 /// mask that is too short are forbidden.
 ///
 /// f is asked for every position that is drafted or judged, and not in the order of the text: after a rejection it is
-/// asked about a context that goes back behind the last one. A grammar's matcher has to go back with it, by what the
-/// two contexts share.
+/// asked about a context that goes back behind the last one. A matcher that moves with the text belongs in a Grammar.
 ///
 /// A row in which nothing is allowed is a fault (Cause::all_masked).
 ///
@@ -103,6 +110,12 @@ std::span<const std::uint32_t> words_of(const W& words) {
 /// @cost            vocab / 32, and O(allowed) where that is little, a copy of the row otherwise
 template <class Source>
 class TokenMask {
+    static_assert(detail::MaskWords<Source> || !std::invocable<detail::Unwrapped<Source>&, std::span<const Token>> ||
+                      std::invocable<const detail::Unwrapped<Source>&, std::span<const Token>>,
+                  "specsample::TokenMask: a callable that changes when it is called cannot be rewound to the context "
+                  "before; make it a function of the context, with a const call operator, or a matcher a "
+                  "Grammar{cursor, start}");
+
   public:
     explicit TokenMask(Source source) : source_(std::move(source)) {}
 

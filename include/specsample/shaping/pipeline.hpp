@@ -1,9 +1,12 @@
 // Shapers in order, as one value.
 #pragma once
 
+#include <concepts>
+#include <span>
 #include <tuple>
 #include <utility>
 
+#include <specsample/concepts.hpp>
 #include <specsample/shaping/candidates.hpp>
 
 namespace specsample {
@@ -15,11 +18,33 @@ void check_shaper(const S& shaper) {
     if constexpr (requires { shaper.check(); }) shaper.check();
 }
 
+/// A shaper but for this, that it may change when it is called; behind std::ref as well.
+template <class S>
+concept Changing =
+    !Shaper<Unwrapped<S>> && (std::invocable<Unwrapped<S>&, Candidates<float>&, std::span<const Token>> ||
+                              std::invocable<Unwrapped<S>&, Candidates<double>&, std::span<const Token>>);
+
+template <class S>
+concept ShaperOrChanging = Shaper<S> || Changing<S>;
+
+/// The sentence for one that does. Contexts come in any order: drafts are rejected, rounds dropped, trees branch.
+template <class S>
+struct Rewindability {
+    static constexpr bool holds = !Changing<S>;
+    static_assert(
+        holds,
+        "specsample::shaped: a shaper that changes when it is called cannot be rewound to the context before; "
+        "make it a function of the context, with a const call operator, or a cursor with accept(token) and "
+        "rollback(n), or copies, in a Grammar{cursor, start}");
+};
+
 }  // namespace detail
 
 /// Apply shapers one after another, first to last: Pipeline{TopK{40}, TopP{0.95}, Temperature{0.8}}.
-template <Shaper... Shapers>
+template <detail::ShaperOrChanging... Shapers>
 class Pipeline {
+    static_assert((detail::Rewindability<Shapers>::holds && ...));
+
   public:
     explicit Pipeline(Shapers... shapers) : shapers_(std::move(shapers)...) { check(); }
 

@@ -138,12 +138,14 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
 /// @cost             what the shapers cost; no allocation once the memory is warm
 /// @edge             a row that names no distribution comes out as it is, and one in which nothing is left is empty:
 ///                   faults, both, where it is used
-template <class R, Shaper P>
+template <class R, detail::ShaperOrChanging P>
     requires Row<R>
 ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context,
                    ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>>& memory) {
-    detail::check_shaper(pipeline);
-    return detail::shape(std::forward<R>(row), pipeline, context, memory.row, memory.scratch);
+    if constexpr (detail::Rewindability<P>::holds) {
+        detail::check_shaper(pipeline);
+        return detail::shape(std::forward<R>(row), pipeline, context, memory.row, memory.scratch);
+    }
 }
 
 }  // namespace specsample

@@ -192,10 +192,13 @@ class Shaped {
 
 /// Wrap a model (or std::ref of one) so that its rows go through a pipeline: a Shaping{...}, one shaper, or a
 /// Pipeline{...}. Shape the draft and the target alike, or only the target; the law of the text is the shaped target's.
-template <class M, Shaper P>
+///
+/// A shaper is asked about contexts in any order, so it must be a function of them. One that changes when it is called
+/// is refused; a state that the tokens of a context decide goes into a Grammar.
+template <class M, detail::ShaperOrChanging P>
     requires((Model<M> || ManyModel<M>) && !TokenModel<M>)
 auto shaped(M model, P pipeline) {
-    return Shaped<M, P>(std::move(model), std::move(pipeline));
+    if constexpr (detail::Rewindability<P>::holds) return Shaped<M, P>(std::move(model), std::move(pipeline));
 }
 
 }  // namespace specsample

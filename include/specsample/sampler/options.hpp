@@ -25,6 +25,7 @@ struct Limits {
     Index max_length = unlimited;      ///< most tokens of prompt and text together; no model sees more
     std::vector<Token> stop_tokens{};  ///< the text ends after any of these, which stays in it
     std::uint64_t request = 0;         ///< below 2^32; a new text needs a new request
+    Index top_logprobs = 0;            ///< likeliest tokens, 0 .. 64, that an on_token which takes scores is told of
 };
 
 /// Why a text ended.

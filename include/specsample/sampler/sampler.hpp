@@ -13,6 +13,7 @@
 #include <specsample/sampler/options.hpp>
 #include <specsample/sampler/requirements.hpp>
 #include <specsample/sampler/scorer.hpp>
+#include <specsample/verify/evidence.hpp>
 #include <specsample/verify/token.hpp>
 #include <specsample/verify/verify.hpp>
 
@@ -23,6 +24,10 @@ namespace detail {
 struct NoCallback {
     void operator()(Token) const {}
 };
+
+/// Does a callback ask for scores?
+template <class OnToken>
+concept TakesScores = !std::invocable<OnToken&, Token> && std::invocable<OnToken&, const TokenScore&>;
 
 /// A drafter as it is, a model as the drafter of chains that it makes.
 template <class Draft, bool usable>
@@ -77,7 +82,9 @@ class Sampler {
     /// @param limits     where it ends, and which request it is
     /// @param on_token   called with each token as it is written, before it is counted; ends the text by returning
     ///                   false, or anything that converts to it. That token stays. Where it throws, its token and
-    ///                   those before it stay in an extended text, and their round is not counted
+    ///                   those before it stay in an extended text, and their round is not counted. One that takes a
+    ///                   `const TokenScore&` is told the log-probability in the target's row, the margin and the
+    ///                   limits.top_logprobs likeliest tokens as well, at a pass per token
     /// @returns          the new tokens, why they ended, and the tally
     /// @throws           Fault on bad rows, with the tokens written before; std::invalid_argument on bad limits;
     ///                   what the models and on_token throw
@@ -116,7 +123,7 @@ class Sampler {
     Round step(std::span<const Token> text, const Limits& limits, const Source& coins) {
         check(limits, text);
         known_ = 0;
-        const Round result = round(text, limits, limits.max_new_tokens, coins);
+        const Round result = round<false>(text, limits, limits.max_new_tokens, coins);
         if (result.fault) detail::raise(Fault(*result.fault, {}));
         return result;
     }
@@ -135,6 +142,8 @@ class Sampler {
         const auto size = static_cast<Index>(text.size());
         detail::require(limits.max_new_tokens >= 0, "Sampler", "limits.max_new_tokens", limits.max_new_tokens,
                         "at least 0");
+        detail::require(limits.top_logprobs >= 0 && limits.top_logprobs <= 64, "Sampler", "limits.top_logprobs",
+                        limits.top_logprobs, "0 to 64");
         if (limits.max_length < size)
             detail::invalid("Sampler", "limits.max_length", limits.max_length,
                             "at least the " + detail::to_text(size) + " tokens there are");
@@ -152,7 +161,8 @@ class Sampler {
             const Index left = limits.max_new_tokens - (start - static_cast<Index>(begin));
             if (left == 0) return Finish::budget;
             if (start == limits.max_length) return Finish::length;
-            Round made = round(text, limits, left, Coins(options_.seed, limits.request, start));
+            Round made =
+                round<detail::TakesScores<OnToken>>(text, limits, left, Coins(options_.seed, limits.request, start));
             if (made.fault) detail::raise(Fault(*made.fault, {text.begin() + static_cast<Index>(begin), text.end()}));
             const bool go_on = write(made, text, on_token);
             tally_.record(made.counts());
@@ -165,23 +175,28 @@ class Sampler {
 
     /// Append a round's tokens one by one; false if on_token ended the text, which cuts the round there.
     template <class OnToken>
-    static bool write(Round& made, std::vector<Token>& text, OnToken& on_token) {
-        Index written = 0;
-        for (const Token token : made.tokens) {
-            text.push_back(token);
-            ++written;
-            if constexpr (std::is_void_v<std::invoke_result_t<OnToken&, Token>>) {
-                std::invoke(on_token, token);
-            } else if (!std::invoke(on_token, token)) {
-                made.truncate(written);
+    bool write(Round& made, std::vector<Token>& text, OnToken& on_token) {
+        const auto told = [&](std::size_t i) -> decltype(auto) {
+            if constexpr (detail::TakesScores<OnToken>) {
+                return std::as_const(scores_.tokens[i]);
+            } else {
+                return made.tokens[i];
+            }
+        };
+        for (std::size_t i = 0; i < made.tokens.size(); ++i) {
+            text.push_back(made.tokens[i]);
+            if constexpr (std::is_void_v<decltype(std::invoke(on_token, told(i)))>) {
+                std::invoke(on_token, told(i));
+            } else if (!std::invoke(on_token, told(i))) {
+                made.truncate(static_cast<Index>(i + 1));
                 return false;
             }
         }
         return true;
     }
 
-    /// One round after `text`, as a value: draft, score, verify.
-    template <class Source>
+    /// One round after `text`, as a value: draft, score, verify; and what its tokens are worth.
+    template <bool scored, class Source>
     Round round(std::span<const Token> text, const Limits& limits, Index budget, const Source& coins) {
         const Index room = limits.max_length - static_cast<Index>(text.size());
         const RoundLimits allowed{
@@ -194,7 +209,10 @@ class Sampler {
             drafter.propose(text, coins, proposal_);
             if (proposal_.fault()) return {.proposed = proposal_.size(), .fault = proposal_.fault()};
             return scorer_.score(text, known_, proposal_, [&](auto& rows) {
-                return verify(proposal_.tree(), proposal_.laws(), rows, rule_, coins, allowed, workspace_);
+                const Round made = verify(proposal_.tree(), proposal_.laws(), rows, rule_, coins, allowed, workspace_);
+                if constexpr (scored)
+                    if (made) token_scores(made, rows, scores_, limits.top_logprobs);
+                return made;
             });
         } else {
             return {};
@@ -210,6 +228,7 @@ class Sampler {
     // Reused from round to round.
     Proposal<detail::LawOf<Drafts, shares_noise>> proposal_;
     Workspace workspace_;
+    Scores scores_;
     Index known_ = 0;  ///< leading tokens of the text that the target was shown before
 };
 

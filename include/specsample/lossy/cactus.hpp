@@ -36,6 +36,7 @@ class CactusNode : public NodeRow<T> {
     Ratio ratio(Index child) {
         mass_ = this->entry(this->trial().token(child));
         const L law = this->law(child);
+        if (this->fault()) return {};
         return {lifted(mass_, delta_) * law.rest(), law.weight(this->trial().token(child))};
     }
 

@@ -53,7 +53,8 @@ class KSeqNode : public NodeRow<T> {
     Ratio ratio(Index child) {
         const double p = this->entry(this->trial().token(child));
         const L law = this->law(child);
-        if (!this->fault() && !is_residual_) constants_ = solve_k_seq(this->view(), law.row(), count_children());
+        if (this->fault()) return {};
+        if (!is_residual_) constants_ = solve_k_seq(this->view(), law.row(), count_children());
         return {p, constants_.rho * law.weight(this->trial().token(child))};
     }
 

@@ -60,6 +60,7 @@ class SubTarget : public NodeRow<T> {
         const Token token = this->trial().token(child);
         this->entry(token);
         const L law = this->law(child);
+        if (this->fault()) return {};  // its row may be too short to be asked
         return {state().c * left().owed_to(token) * law.rest(), law.weight(token) * denominator()};
     }
 

@@ -225,3 +225,16 @@ TEST_CASE("verify on an engine's memory allocates nothing") {
     warm(SampleMatch{});
     warm(GumbelMatch{});
 }
+
+TEST_CASE("a warm sampler of mapped drafts allocates nothing") {
+    std::vector<int> reversed(vocab), merging(vocab);
+    for (int i = 0; i < vocab; ++i) {
+        reversed[static_cast<std::size_t>(i)] = i % 3 == 0 ? -1 : static_cast<int>(vocab) - 1 - i;
+        merging[static_cast<std::size_t>(i)] = i % 3 == 0 ? -1 : i / 2;
+    }
+    for (const auto& list : {reversed, merging}) {
+        const IdMap map(list, vocab);
+        CHECK(allocations_of(mapped(AsMap(.5f), map), AsBatch(.3f)) == 0);
+        CHECK(allocations_of(mapped(from_logits(AsMap(.5f)), map), AsBatch(.3f)) == 0);
+    }
+}

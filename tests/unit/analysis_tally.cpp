@@ -2,14 +2,18 @@
 #include <specsample/analysis/expected_tokens.hpp>
 #include <specsample/analysis/tally.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/catch.hpp"
 
+using specsample::Cause;
 using specsample::Estimate;
 using specsample::Index;
 using specsample::Last;
@@ -52,6 +56,13 @@ constexpr RoundCounts stop_token_second{
 // A caller cut the text after a rejection, before the recovered token.
 constexpr RoundCounts cut_after_rejection{
     .proposed = 4, .evaluated = 2, .accepted = 1, .tokens = 1, .last = Last::stopped};
+// A callback ended the text among the accepted tokens: two of them and the bonus were decided in vain.
+constexpr RoundCounts callback_third{
+    .proposed = 4, .evaluated = 2, .accepted = 2, .tokens = 2, .last = Last::stopped, .discarded = 3};
+// A tree of 6 nodes and 3 positions, cut by a budget after its first token.
+constexpr RoundCounts tree_cut{
+    .proposed = 6, .evaluated = 1, .accepted = 1, .tokens = 1, .last = Last::stopped, .depth = 3};
+constexpr RoundCounts bad_target_row{.proposed = 4, .fault = Cause::not_finite};
 constexpr RoundCounts nothing_drafted{.proposed = 0, .evaluated = 0, .accepted = 0, .tokens = 1, .last = Last::bonus};
 
 Tally tally_of(const std::vector<RoundCounts>& rounds) {
@@ -73,7 +84,9 @@ TEST_CASE("Tally counts rounds made by hand as its definitions say", "[analysis]
     CHECK(tally.matched == 1);
     CHECK(tally.stopped == 2);
     CHECK(tally.tokens == 12);
-    CHECK(tally.positions == std::vector<PositionCounts>{{5, 4}, {4, 3}, {2, 1}, {1, 1}});
+    CHECK(tally.positions == std::vector<PositionCounts>{{5, 4, 0}, {4, 3, 0}, {2, 1, 1}, {1, 1, 1}});
+    CHECK(tally.discarded == 0);
+    CHECK(tally.faulty_rounds() == 0);
     CHECK(tally.acceptance().value == .75);
     CHECK(tally.tokens_per_round() == Approx(2.4).epsilon(1e-14));
 }
@@ -82,9 +95,63 @@ TEST_CASE("Tally: positions past a stop are neither evaluated nor rejected", "[a
     const Tally tally = tally_of({stop_token_second});
     CHECK(tally.evaluated == 2);
     CHECK(tally.acceptance().value == 1.);
-    CHECK(tally.positions == std::vector<PositionCounts>{{1, 1}, {1, 1}, {0, 0}, {0, 0}});
+    CHECK(tally.positions == std::vector<PositionCounts>{{1, 1, 0}, {1, 1, 0}, {0, 0, 1}, {0, 0, 1}});
     CHECK(tally.stopped == 1);
     CHECK(tally.recovered + tally.bonus + tally.matched == 0);
+}
+
+TEST_CASE("Tally: positions after a rejection are not censored, whatever cut the text there", "[analysis]") {
+    const Tally tally = tally_of({rejected_third, left_at_once, cut_after_rejection});
+    for (const PositionCounts& at : tally.positions) CHECK(at.censored == 0);
+}
+
+TEST_CASE("Tally: a tree has as many positions as its longest path", "[analysis]") {
+    const Tally tally = tally_of({tree_cut});
+    CHECK(tally.proposed == 6);
+    CHECK(tally.positions == std::vector<PositionCounts>{{1, 1, 0}, {0, 0, 1}, {0, 0, 1}});
+    RoundCounts whole = tree_cut;
+    whole.depth = -1;
+    CHECK(tally_of({whole}).positions.size() == 6);
+    CHECK(tree_cut.positions() == 3);
+    CHECK(all_accepted.positions() == 4);
+}
+
+TEST_CASE("Tally: discarded tokens are neither emitted nor evaluated", "[analysis]") {
+    const Tally tally = tally_of({callback_third, all_accepted, callback_third});
+    CHECK(tally.discarded == 6);
+    CHECK(tally.tokens == 2 + 5 + 2);
+    CHECK(tally.evaluated == 2 + 4 + 2);
+    CHECK(tally.positions == std::vector<PositionCounts>{{3, 3, 0}, {3, 3, 0}, {1, 1, 2}, {1, 1, 2}});
+}
+
+TEST_CASE("Tally: a round with bad data counts in no rate", "[analysis]") {
+    const Tally without = tally_of({rejected_third, all_accepted});
+    Tally with = without;
+    with.record(bad_target_row);
+    with.record({.proposed = 9, .fault = Cause::all_masked});
+    with.record(bad_target_row);
+    CHECK(with.faults_of(Cause::not_finite) == 2);
+    CHECK(with.faults_of(Cause::all_masked) == 1);
+    CHECK(with.faults_of(Cause::empty) == 0);
+    CHECK(with.faulty_rounds() == 3);
+    CHECK_FALSE(with == without);
+    with.faults = {};
+    CHECK(with == without);
+}
+
+TEST_CASE("every cause and every ending has a name of its own", "[analysis]") {
+    using specsample::cause_count;
+    using specsample::name_of;
+    static_assert(name_of(Cause::not_finite) == "not_finite" && name_of(Last::bonus) == "bonus");
+    CHECK(cause_count == 13);
+    std::set<std::string_view> names;
+    for (std::size_t i = 0; i < cause_count; ++i) names.insert(name_of(static_cast<Cause>(i)));
+    for (const Last last : {Last::recovered, Last::bonus, Last::matched, Last::stopped}) names.insert(name_of(last));
+    CHECK(names.size() == cause_count + 4);
+    CHECK(names.count("unknown") == 0);
+    for (const std::string_view name : names)
+        CHECK(std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; }));
+    CHECK(name_of(static_cast<Cause>(cause_count)) == "unknown");
 }
 
 TEST_CASE("Tally: a round that drafts nothing is a round with a token", "[analysis]") {
@@ -160,6 +227,29 @@ TEST_CASE("Tally merges in any order to the tally of all rounds", "[analysis]") 
     CHECK(nested == whole);
 }
 
+TEST_CASE("Tally: any deal of rounds to threads, merged in any order, is the tally of all", "[analysis]") {
+    Uniforms uniform{13};
+    const RoundCounts handmade[] = {stop_token_second, cut_after_rejection, left_at_once,
+                                    nothing_drafted,   callback_third,      tree_cut,
+                                    bad_target_row,    rejected_third};
+    for (int trial = 0; trial < 200; ++trial) {
+        std::vector<RoundCounts> rounds(static_cast<std::size_t>(60 * uniform()));
+        for (RoundCounts& round : rounds)
+            round = uniform() < .5 ? simulate_round(static_cast<Index>(9 * uniform()), .6, uniform)
+                                   : handmade[static_cast<std::size_t>(8 * uniform())];
+        std::vector<Tally> threads(1 + static_cast<std::size_t>(6 * uniform()));
+        const auto any = [&] { return static_cast<std::size_t>(static_cast<double>(threads.size()) * uniform()); };
+        for (const RoundCounts& round : rounds) threads[any()].record(round);
+        while (threads.size() > 1) {  // two of them, whichever, become one
+            std::swap(threads[any()], threads.back());
+            const Tally last = threads.back();
+            threads.pop_back();
+            threads[any()] += last;
+        }
+        REQUIRE(threads.front() == tally_of(rounds));
+    }
+}
+
 TEST_CASE("Tally merges different lookaheads, and with itself", "[analysis]") {
     const RoundCounts longer{.proposed = 6, .evaluated = 6, .accepted = 5, .tokens = 6, .last = Last::recovered};
     Tally low = tally_of({rejected_third}), high = tally_of({longer});
@@ -178,13 +268,27 @@ TEST_CASE("Tallies with different counters differ", "[analysis]") {
     matched.last = Last::matched;
     CHECK_FALSE(tally_of({rejected_third}) == tally_of({matched}));
     CHECK_FALSE(rejected_third == matched);
+    // Each of the counters that a round may add to alone
+    const auto differs = [](auto change) {
+        RoundCounts round = callback_third;
+        change(round);
+        return !(round == callback_third) && !(tally_of({round}) == tally_of({callback_third}));
+    };
+    CHECK(differs([](auto& r) { r.discarded = 2; }));
+    CHECK(differs([](auto& r) {
+        r.depth = 3;
+        r.discarded = 2;
+    }));
+    CHECK(differs([](auto& r) { r = bad_target_row; }));
+    CHECK_FALSE(tally_of({bad_target_row}) == tally_of({{.fault = Cause::empty}}));
 }
 
 TEST_CASE("Tally allocates only when a longer proposal is seen", "[analysis]") {
     Tally tally;
     tally.record(all_accepted);
     const PositionCounts* const memory = tally.positions.data();
-    for (const RoundCounts& round : {rejected_third, all_accepted, stop_token_second, nothing_drafted}) {
+    for (const RoundCounts& round :
+         {rejected_third, all_accepted, stop_token_second, nothing_drafted, callback_third, tree_cut, bad_target_row}) {
         tally.record(round);
         REQUIRE(tally.positions.data() == memory);
         REQUIRE(tally.positions.size() == 4);
@@ -222,6 +326,28 @@ TEST_CASE("Tally refuses counts that no round has, and adds nothing then", "[ana
                       std::string("specsample::Tally::record: tokens is 4, but must be ") + tokens);
     CHECK_THROWS_WITH(tally.record(with([](auto& r) { r.last = Last::stopped; })),
                       std::string("specsample::Tally::record: tokens is 3, but must be ") + tokens);
+    const char* const depth = "specsample::Tally::record: depth is ";
+    CHECK_THROWS_WITH(tally.record(with([](auto& r) { r.depth = 2; })),
+                      depth + std::string("2, but must be in [evaluated, proposed]"));
+    CHECK_THROWS_WITH(tally.record(with([](auto& r) { r.depth = 5; })),
+                      depth + std::string("5, but must be in [evaluated, proposed]"));
+    const char* const discarded = "specsample::Tally::record: discarded is ";
+    CHECK_THROWS_WITH(tally.record(with([](auto& r) { r.discarded = 1; })),
+                      ContainsSubstring(discarded + std::string("1")));
+    CHECK_THROWS_WITH(tally.record(with([](auto& r) {
+        r = callback_third;
+        r.discarded = 4;
+    })),
+                      ContainsSubstring(discarded + std::string("4")));
+    CHECK_THROWS_WITH(tally.record(with([](auto& r) {
+        r = callback_third;
+        r.discarded = -1;
+    })),
+                      ContainsSubstring(discarded + std::string("-1")));
+    CHECK_THROWS_WITH(tally.record(with([](auto& r) { r.fault = Cause::empty; })),
+                      "specsample::Tally::record: tokens is 3, but must be 0 in a round that met bad data");
+    CHECK_THROWS_WITH(tally.record({.fault = static_cast<Cause>(13)}),
+                      "specsample::Tally::record: fault is 13, but must be a Cause");
     CHECK(tally == before);
 }
 

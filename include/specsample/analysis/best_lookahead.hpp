@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include <specsample/analysis/speedup.hpp>
+#include <specsample/core/number.hpp>
 
 namespace specsample {
 
@@ -66,7 +67,7 @@ namespace detail {
 [[nodiscard]] inline double continuous_lookahead(double alpha, double draft_cost) {
     constexpr auto where = "continuous_lookahead";
     detail::require(alpha >= 0 && alpha < 1, where, "alpha", alpha, "in [0, 1)");
-    detail::require(draft_cost > 0 && std::isfinite(draft_cost), where, "draft_cost", draft_cost, "finite and above 0");
+    detail::require(is_finite(draft_cost) && draft_cost > 0, where, "draft_cost", draft_cost, "finite and above 0");
     if (alpha <= draft_cost) return 0.0;
     const double decay = -std::log(alpha);
     const double y = detail::lambert_excess(decay * (1.0 / draft_cost - 1.0));  // A = 1 + u, z = 1 + y, A - z = -ln z

@@ -4,11 +4,11 @@
 //   operations_factor(alpha, lookahead, draft_operations)          operations per token over plain decoding
 #pragma once
 
-#include <cmath>
 #include <string_view>
 
 #include <specsample/analysis/expected_tokens.hpp>
 #include <specsample/analysis/verify_cost.hpp>
+#include <specsample/core/number.hpp>
 
 namespace specsample {
 
@@ -19,7 +19,7 @@ template <VerifyCost Cost>
 [[nodiscard]] double speedup(std::string_view where, double alpha, Index lookahead, double draft_cost,
                              const Cost& verify_cost) {
     require_drafting(where, alpha, lookahead);
-    require(draft_cost >= 0 && std::isfinite(draft_cost), where, "draft_cost", draft_cost, "finite and 0 or more");
+    require(is_finite(draft_cost) && draft_cost >= 0, where, "draft_cost", draft_cost, "finite and 0 or more");
     const double round_cost =
         static_cast<double>(lookahead) * draft_cost + pass_cost(where, verify_cost, lookahead + 1);
     return geometric_sum(alpha, lookahead + 1) / round_cost;
@@ -66,8 +66,8 @@ template <VerifyCost Cost = FlatCost>
 [[nodiscard]] inline double operations_factor(double alpha, Index lookahead, double draft_operations) {
     constexpr auto where = "operations_factor";
     detail::require_drafting(where, alpha, lookahead);
-    detail::require(draft_operations >= 0 && std::isfinite(draft_operations), where, "draft_operations",
-                    draft_operations, "finite and 0 or more");
+    detail::require(is_finite(draft_operations) && draft_operations >= 0, where, "draft_operations", draft_operations,
+                    "finite and 0 or more");
     const double positions = static_cast<double>(lookahead + 1);
     const double operations = static_cast<double>(lookahead) * draft_operations + positions;
     return operations / detail::geometric_sum(alpha, lookahead + 1);

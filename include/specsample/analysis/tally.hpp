@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
-#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -132,7 +131,11 @@ struct Tally {
 
     /// Rounds that met bad data, of one cause or of any.
     [[nodiscard]] Index faults_of(Cause cause) const { return faults[static_cast<std::size_t>(cause)]; }
-    [[nodiscard]] Index faulty_rounds() const { return std::accumulate(faults.begin(), faults.end(), Index{0}); }
+    [[nodiscard]] Index faulty_rounds() const {
+        Index sum = 0;
+        for (const Index rounds_of_cause : faults) sum += rounds_of_cause;
+        return sum;
+    }
 
     /// Conditional acceptance over all positions, accepted / evaluated, with its interval: see `estimate_acceptance`.
     /// @edge nothing evaluated: value 0, interval [0, 1]

@@ -4,7 +4,6 @@
 //   VerifyCost   that, any callable (n) -> cost(n)/cost(1), or a table of measured times
 #pragma once
 
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <iterator>
@@ -12,6 +11,7 @@
 #include <string_view>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 
 namespace specsample {
@@ -49,7 +49,7 @@ template <VerifyCost Cost>
     } else {
         relative = cost(positions);
     }
-    require(relative > 0 && std::isfinite(relative), where, "verify_cost", relative, "finite and above 0");
+    require(is_finite(relative) && relative > 0, where, "verify_cost", relative, "finite and above 0");
     return relative;
 }
 

@@ -17,6 +17,7 @@ inline constexpr Index no_node = -1;
 template <class S>
 concept Shape = requires(const S& shape, Index node) {
     { shape.size() } -> std::convertible_to<Index>;
+    { shape.depth() } -> std::convertible_to<Index>;  // nodes on the longest path
     { shape.parent(node) } -> std::convertible_to<Index>;
     { shape.first_child(node) } -> std::convertible_to<Index>;
     { shape.next_sibling(node) } -> std::convertible_to<Index>;
@@ -28,6 +29,7 @@ class Chain {
     explicit Chain(Index size) : size_(size) {}
 
     Index size() const { return size_; }
+    Index depth() const { return size_; }
     static Index parent(Index node) { return node - 1; }
     Index first_child(Index node) const { return node + 1 < size_ ? node + 1 : no_node; }
     static Index next_sibling(Index) { return no_node; }

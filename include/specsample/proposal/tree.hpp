@@ -1,6 +1,7 @@
 // A token tree on the caller's memory, and its shape.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -45,9 +46,15 @@ class Links {
             at(node).parent = static_cast<Index>(parent);
             at(node).next_sibling = std::exchange(at(at(node).parent).first_child, node);
         }
+        depth_ = 0;
+        for (Index node = 0; node < size; ++node) {
+            at(node).depth = at(at(node).parent).depth + 1;
+            depth_ = std::max(depth_, at(node).depth);
+        }
     }
 
     Index size() const { return static_cast<Index>(nodes_.size()) - 1; }
+    Index depth() const { return depth_; }
     Index parent(Index node) const { return at(node).parent; }
     Index first_child(Index node) const { return at(node).first_child; }
     Index next_sibling(Index node) const { return at(node).next_sibling; }
@@ -57,12 +64,14 @@ class Links {
         Index parent = root_node;
         Index first_child = no_node;
         Index next_sibling = no_node;
+        Index depth = 0;
     };
 
     Node& at(Index node) { return nodes_[static_cast<std::size_t>(node + 1)]; }
     const Node& at(Index node) const { return nodes_[static_cast<std::size_t>(node + 1)]; }
 
     std::vector<Node> nodes_{Node{}};  // the root first
+    Index depth_ = 0;
 };
 
 }  // namespace specsample

@@ -128,7 +128,7 @@ class Sampler {
         return result;
     }
 
-    /// Every round that generate and extend have committed.
+    /// Every round that generate and extend have committed, and the causes of those that met bad data.
     const Tally& tally() const { return tally_; }
 
   private:
@@ -163,7 +163,10 @@ class Sampler {
             if (start == limits.max_length) return Finish::length;
             Round made =
                 round<detail::TakesScores<OnToken>>(text, limits, left, Coins(options_.seed, limits.request, start));
-            if (made.fault) detail::raise(Fault(*made.fault, {text.begin() + static_cast<Index>(begin), text.end()}));
+            if (made.fault) {
+                tally_.record(made.counts());
+                detail::raise(Fault(*made.fault, {text.begin() + static_cast<Index>(begin), text.end()}));
+            }
             const bool go_on = write(made, text, on_token);
             tally_.record(made.counts());
             if (of_this_text != nullptr) of_this_text->record(made.counts());

@@ -118,6 +118,7 @@ struct Round {
     std::span<const Token> tokens{};
     std::span<const Index> path{};
     Index proposed = 0;   ///< drafted tokens given
+    Index depth = 0;      ///< of them on the longest path
     Index evaluated = 0;  ///< positions decided: accepted, or left without an accepted token
     Index accepted = 0;   ///< = path.size()
     Index discarded = 0;  ///< tokens that were decided and then cut, because the text ends before them
@@ -164,11 +165,15 @@ struct Round {
 
     /// What the round adds to a tally.
     RoundCounts counts() const {
-        return {.proposed = proposed,
-                .evaluated = evaluated,
-                .accepted = accepted,
-                .tokens = static_cast<Index>(tokens.size()),
-                .last = last};
+        RoundCounts counts{.proposed = proposed,
+                           .evaluated = evaluated,
+                           .accepted = accepted,
+                           .tokens = static_cast<Index>(tokens.size()),
+                           .last = last,
+                           .depth = depth,
+                           .discarded = discarded};
+        if (fault) counts.fault = fault->cause;
+        return counts;
     }
 };
 

@@ -79,8 +79,11 @@ inline void cut(Round& round, const RoundLimits& limits) {
 template <class T>
 Round made_round(const T& trial, const Outcome& outcome) {
     Workspace& memory = trial.workspace;
-    Round round{
-        .proposed = trial.shape.size(), .accepted = outcome.accepted, .last = outcome.last, .fault = outcome.fault};
+    Round round{.proposed = trial.shape.size(),
+                .depth = trial.shape.depth(),
+                .accepted = outcome.accepted,
+                .last = outcome.last,
+                .fault = outcome.fault};
     if (round.fault) return {.proposed = round.proposed, .fault = round.fault};
     const bool rejected = round.last == Last::recovered || round.last == Last::matched;
     round.evaluated = round.accepted + (rejected ? 1 : 0);

@@ -1,0 +1,15 @@
+// A draft that names its token has no row to map.
+// expect: error: no matching function for call to .mapped
+#include <specsample/specsample.hpp>
+
+using namespace specsample;
+
+int main() {
+    const IdMap map = IdMap::same_ids(2, 2);
+#ifdef FIXED
+    auto model = mapped([](std::span<const Token>) { return std::vector<float>{.5f, .5f}; }, map);
+#else
+    auto model = mapped([](std::span<const Token>) -> Token { return 0; }, map);
+#endif
+    return static_cast<int>(model(std::span<const Token>{}).size());
+}

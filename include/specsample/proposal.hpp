@@ -4,4 +4,5 @@
 #include <specsample/proposal/chain.hpp>     // IWYU pragma: export
 #include <specsample/proposal/law.hpp>       // IWYU pragma: export
 #include <specsample/proposal/proposal.hpp>  // IWYU pragma: export
+#include <specsample/proposal/stored.hpp>    // IWYU pragma: export
 #include <specsample/proposal/tree.hpp>      // IWYU pragma: export

@@ -1,7 +1,9 @@
 // Floor 2: rows to rows, before anything is drawn from them.
 #pragma once
 
+#include <specsample/shaping/cursor.hpp>         // IWYU pragma: export
 #include <specsample/shaping/from_logits.hpp>    // IWYU pragma: export
+#include <specsample/shaping/grammar.hpp>        // IWYU pragma: export
 #include <specsample/shaping/id_map.hpp>         // IWYU pragma: export
 #include <specsample/shaping/id_map_texts.hpp>   // IWYU pragma: export
 #include <specsample/shaping/logit_bias.hpp>     // IWYU pragma: export

@@ -5,15 +5,18 @@
 //   match    target first, draft second   GreedyMatch, SampleMatch, GumbelMatch
 #pragma once
 
-#include <specsample/verify/block.hpp>         // IWYU pragma: export
-#include <specsample/verify/climb.hpp>         // IWYU pragma: export
-#include <specsample/verify/commit.hpp>        // IWYU pragma: export
-#include <specsample/verify/evidence.hpp>      // IWYU pragma: export
-#include <specsample/verify/greedy_match.hpp>  // IWYU pragma: export
-#include <specsample/verify/gumbel_match.hpp>  // IWYU pragma: export
-#include <specsample/verify/k_seq.hpp>         // IWYU pragma: export
-#include <specsample/verify/match.hpp>         // IWYU pragma: export
-#include <specsample/verify/round.hpp>         // IWYU pragma: export
-#include <specsample/verify/sample_match.hpp>  // IWYU pragma: export
-#include <specsample/verify/token.hpp>         // IWYU pragma: export
-#include <specsample/verify/verify.hpp>        // IWYU pragma: export
+#include <specsample/verify/batch.hpp>          // IWYU pragma: export
+#include <specsample/verify/batch_memory.hpp>   // IWYU pragma: export
+#include <specsample/verify/batch_request.hpp>  // IWYU pragma: export
+#include <specsample/verify/block.hpp>          // IWYU pragma: export
+#include <specsample/verify/climb.hpp>          // IWYU pragma: export
+#include <specsample/verify/commit.hpp>         // IWYU pragma: export
+#include <specsample/verify/evidence.hpp>       // IWYU pragma: export
+#include <specsample/verify/greedy_match.hpp>   // IWYU pragma: export
+#include <specsample/verify/gumbel_match.hpp>   // IWYU pragma: export
+#include <specsample/verify/k_seq.hpp>          // IWYU pragma: export
+#include <specsample/verify/match.hpp>          // IWYU pragma: export
+#include <specsample/verify/round.hpp>          // IWYU pragma: export
+#include <specsample/verify/sample_match.hpp>   // IWYU pragma: export
+#include <specsample/verify/token.hpp>          // IWYU pragma: export
+#include <specsample/verify/verify.hpp>         // IWYU pragma: export

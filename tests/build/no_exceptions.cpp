@@ -4,5 +4,29 @@
 int main() {
     const auto row = [](std::span<const specsample::Token>) -> Eigen::VectorXf { return Eigen::Vector2f(0.5f, 0.5f); };
     specsample::Sampler sampler(row, row, {.lookahead = 2});
-    return sampler.generate({0}, {.max_new_tokens = 8}).tokens.size() == 8 ? 0 : 1;
+    const bool writes = sampler.generate({0}, {.max_new_tokens = 8}).tokens.size() == 8;
+
+    // A batch in which two requests break the contract says so in their rounds.
+    using namespace specsample;
+    const std::array<Token, 2> tokens{0, 1};
+    const std::array<int, 2> late{-1, 5};
+    const RowMajorMatrixXf rows = RowMajorMatrixXf::Constant(3, 2, .5f);
+    const Coins coins(1, 2, 3);
+    const TokenVerification rule;
+    const auto judge = [&](Index i, Workspace& workspace) -> BatchRound {
+        if (i == 1) return Request{tokens, PointMass{}, rows, rule, coins, RoundLimits{.max_tokens = 0}}(workspace);
+        if (i == 2) return Request{Tree{tokens, late}, PointMass{}, rows, rule, coins}(workspace);
+        return Request{tokens, PointMass{}, rows, rule, coins}(workspace);
+    };
+    BatchWorkspace memory;
+    const auto rounds = verify_batch(4, judge, memory);
+    const bool told = rounds[0] && rounds[1].error && rounds[2].error && rounds[3];
+
+    // Bytes that are no draft are refused by a value.
+    StoredProposal<float> stored;
+    stored.open({.seed = 1});
+    stored.add(1, PointMass{});
+    std::vector<std::byte> bytes = stored.save();
+    bytes.pop_back();
+    return writes && told && stored.restore(bytes) ? 0 : 1;
 }

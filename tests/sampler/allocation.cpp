@@ -238,3 +238,43 @@ TEST_CASE("a warm sampler of mapped drafts allocates nothing") {
         CHECK(allocations_of(mapped(from_logits(AsMap(.5f)), map), AsBatch(.3f)) == 0);
     }
 }
+
+TEST_CASE("a warm batch allocates nothing, whichever request a slot is given") {
+    const Table draft(.5f), target(.3f);
+    const std::array<Token, 4> tokens{1, 2, 3, 4};
+    const std::array<std::int32_t, 4> parents{-1, -1, 0, 1};
+    const std::array laws{Sampled(draft.rows.row(0)), Sampled(draft.rows.row(1)), Sampled(draft.rows.row(2)),
+                          Sampled(draft.rows.row(3))};
+    BatchWorkspace memory;
+    std::array<std::int64_t, 8 * 5> ids{};
+    CHECK(when_warm([&] {
+              for (Index shift = 0; shift < 10; ++shift) {
+                  const auto judge = [&](Index slot, Workspace& workspace) {
+                      const Index count = (slot + shift) % 5;
+                      const auto part = std::span(tokens).first(static_cast<std::size_t>(count));
+                      const auto some = slice(laws, 0, count);
+                      const auto rows = slice(target.rows, shift, shift + count + 1);
+                      const Coins coins(1, static_cast<std::uint64_t>(slot), shift);
+                      if ((slot + shift) % 2 == 0)
+                          return Request{part, some, rows, BlockVerification{}, coins}(workspace);
+                      const Tree tree{part, std::span(parents).first(part.size())};
+                      return Request{tree, some, rows, TokenVerification{}, coins}(workspace);
+                  };
+                  write_padded(verify_batch(8, judge, memory), ids);
+              }
+          }) == 0);
+}
+
+TEST_CASE("a stored draft uses its memory again") {
+    const Table draft(.5f);
+    StoredProposal<float> stored, other;
+    const std::vector<std::byte> bytes = [&] {
+        for (Index i = 0; i < 4; ++i) other.add(i, Sampled(draft.rows.row(i)));
+        return other.save();
+    }();
+    CHECK(when_warm([&] {
+              stored.open({.seed = 1});
+              for (Index i = 0; i < 4; ++i) stored.add(i, Sampled(draft.rows.row(i)));
+          }) == 0);
+    CHECK(when_warm([&] { stored.restore(bytes); }) == 0);
+}

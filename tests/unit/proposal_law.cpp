@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include <specsample/kernels/sparse.hpp>
 #include <specsample/proposal/chain.hpp>
 
 #include "support/catch.hpp"
@@ -98,6 +99,15 @@ TEST_CASE("a chain is the tree with one child per node", "[proposal]") {
     }
     for (Index node = 0; node < 3; ++node) CHECK(chain.parent(node) == node - 1);
     CHECK(Chain(0).first_child(root_node) == no_node);
+}
+
+TEST_CASE("the rest of a sparse row without some ids is summed over what it holds") {
+    const std::vector<int> ids{1, 4, 5};
+    const std::vector<float> probs{.5f, .25f, .25f};
+    const Sparse row(ids, probs, 1000);
+    const std::vector<Token> without{4}, nothing_it_holds{0, 3, 999};
+    CHECK(Sampled(row, without).rest() == .75);
+    CHECK(Sampled(row, nothing_it_holds).rest() == 1);
 }
 
 // Laws and what is none.

@@ -216,3 +216,19 @@ TEST_CASE("an engine's rows are shaped as verify asks for them, and no others", 
         CHECK(*std::max_element(asked.begin(), asked.end()) <= 1);
     }
 }
+
+TEST_CASE("the expression of a sparse row is shaped like the row, and has its argmax", "[shaping]") {
+    const std::vector<int> ids{1, 5, 700};
+    const std::vector<float> probs{.2f, .3f, .5f}, logits{1, 3, 2};
+    ShapedMemory<float> memory, other;
+    const auto same = [&](const auto& row) {
+        const auto view = row.probs();  // as long as the vocabulary, though it holds three numbers
+        const auto shaped_row = as_row(shape(row, TopK(2), {}, memory));
+        const auto shaped_view = as_row(shape(view, TopK(2), {}, other));
+        for (const Index id : {0, 1, 5, 6, 700, 899})
+            CHECK(std::abs(shaped_row.coeff(id) - shaped_view.coeff(id)) < 1e-6f);
+        CHECK(argmax(view) == argmax(row));
+    };
+    same(Sparse(ids, probs, 900));
+    same(Sparse(ids, Logits(std::span(logits)), 900));
+}

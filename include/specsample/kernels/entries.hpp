@@ -128,6 +128,8 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
         return read_weights(first, count, buffer);
     }
 
+    void expect(Index first, Index count) const { numbers_.expect(first, count); }
+
     /// Call f with the same: logits become weights in f's own loop, where their powers are packets.
     template <class F>
     decltype(auto) visit(Index first, Index count, Buffer& buffer, F&& f) const {

@@ -61,7 +61,9 @@ class Sampled {
     }
     double rest() const {
         if (without_.empty()) return 1;
-        return rest_ ? *rest_ : WithoutWeights(row_, without_).sum(0, row_.size());
+        if (rest_) return *rest_;
+        const WithoutWeights left(row_, without_);
+        return left.sum(0, left.size());  // by place: a sparse row holds fewer than there are ids
     }
 
   private:

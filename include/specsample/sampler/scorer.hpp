@@ -15,9 +15,9 @@ namespace specsample::detail {
 
 /// The rows of a tree that came in several passes. A row that nobody asked the target for, that of a drafted stop
 /// token, is the root's: no walk reads it.
-template <class Answer>
+template <class Rows>
 class PathRows {
-    using Kept = KeptRow<std::remove_cvref_t<Answer>>;
+    using Kept = KeptRow<std::remove_cvref_t<Element<Rows>>>;
 
   public:
     void clear(Index count) {
@@ -36,6 +36,13 @@ class PathRows {
     std::size_t size() const { return slot_of_.size(); }
     const typename Kept::type& operator[](std::size_t i) const {
         return slots_[static_cast<std::size_t>(std::max<Index>(slot_of_[i], 0))];
+    }
+    /// Rows that were computed count as such here: a check of every row looks at those alone that a walk reaches. What
+    /// follows a token that a grammar refuses has no row, and none is missed.
+    const typename Kept::type& operator()(Index i) const
+        requires(!is_supplied<Rows>)
+    {
+        return (*this)[static_cast<std::size_t>(i)];
     }
 
   private:
@@ -150,7 +157,7 @@ class Scorer {
     };
     template <BatchModel T>
     struct PathRowsOf<T> {
-        using type = PathRows<Element<std::remove_reference_t<Answer<T, Index>>>>;
+        using type = PathRows<std::remove_reference_t<Answer<T, Index>>>;
     };
 
     Host<Target> target_;

@@ -47,8 +47,15 @@ std::span<const Value> in_memory(const View& numbers, bool may_stay, std::vector
         if (may_stay) return {numbers.data(), size};
     grow(memory, size);
     const Blocks blocks(numbers);
+    if (!blocks.holds_every_id()) {  // an expression of a sparse row: what it does not hold is 0
+        std::fill_n(memory.begin(), size, Value{0});
+        for (Index place = 0; place < blocks.size(); ++place)
+            if (const Index id = blocks.id(place); id >= 0 && id < numbers.size())
+                memory[static_cast<std::size_t>(id)] = static_cast<Value>(blocks[place]);
+        return {memory.data(), size};
+    }
     typename Blocks<View>::Buffer buffer;
-    for_blocks(0, numbers.size(), [&](Index first, Index count) {
+    for_blocks(0, blocks.size(), [&](Index first, Index count) {
         std::copy_n(blocks.read(first, count, buffer), count, memory.data() + first);
     });
     return {memory.data(), size};

@@ -1,0 +1,164 @@
+// Cursors: where a text stands in a grammar, or in any other state that its tokens alone decide.
+//
+//   Cursor          a mask of what may follow, accept(token), and a way back: rollback(n), or copies
+//   detail::Trail   a cursor that is taken from one text to any other, by what the two do not share
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <limits>
+#include <list>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/shaping/mask.hpp>
+
+namespace specsample {
+namespace detail {
+
+template <class C, class Value>
+concept MasksRow = requires(C& cursor, Candidates<Value>& row) { cursor.mask(row); };
+template <class C>
+concept GivesWords = requires(C& cursor) {
+    { cursor.mask() } -> MaskWords;
+};
+template <class C>
+concept Masks = GivesWords<C> || MasksRow<C, float> || MasksRow<C, double>;
+
+/// A C interface says 0 for success: only a bool says what it means.
+template <class T>
+concept VoidOrBool = std::is_void_v<T> || std::same_as<T, bool>;
+template <class C>
+concept Accepts = requires(C& cursor, Token token) {
+    { cursor.accept(token) } -> VoidOrBool;
+};
+
+template <class C>
+concept RollsBack = requires(C& cursor, Index tokens) { cursor.rollback(tokens); };
+template <class C>
+concept GoesBack = RollsBack<C> || std::copy_constructible<C>;
+
+}  // namespace detail
+
+/// What follows a text token by token, and can be taken back: a grammar's matcher, or any processor whose state its
+/// tokens alone decide.
+///
+///   cursor.mask()          the words of a bit mask, as TokenMask takes them, of the tokens that may come next; or
+///   cursor.mask(row)       makes the others impossible in Candidates<float> or Candidates<double>, or shapes them in
+///                          any other way. Neither moves the cursor
+///   cursor.accept(token)   one token on. Returns nothing; or false where it refuses the token, and stays where it was,
+///                          as it does where it throws
+///   cursor.rollback(n)     the last n accepted tokens back: as many as a round drafts while a text grows, all of them
+///                          for another text. Without it the cursor is copied, and a copy must share no state with the
+///                          original; where it has both, it is not copied
+template <class C>
+concept Cursor = detail::Masks<C> && detail::Accepts<C> && detail::GoesBack<C>;
+
+namespace detail {
+
+template <class C>
+bool accepts(C& cursor, Token token) {
+    if constexpr (std::is_void_v<decltype(cursor.accept(token))>) {
+        cursor.accept(token);
+        return true;
+    } else {
+        return cursor.accept(token);
+    }
+}
+
+/// A cursor with rollback(n).
+template <class C>
+class Rewound {
+  public:
+    explicit Rewound(C cursor) : cursor_(std::move(cursor)) {}
+
+    C& cursor() { return cursor_; }
+    Index length() const { return length_; }
+
+    bool forward(Token token) {
+        if (!accepts(cursor_, token)) return false;
+        ++length_;
+        return true;
+    }
+    void back(Index length) {
+        cursor_.rollback(length_ - length);
+        length_ = length;
+    }
+
+  private:
+    C cursor_;
+    Index length_ = 0;
+};
+
+/// A cursor that can only be copied, with copies of it along its way: all of the last 8, and of older ones the fewer
+/// the older they are. A copy after m tokens stays for 8 times the largest power of 2 in m. So the way back by d <= 7
+/// tokens finds its copy, and a longer one finds a copy less than 2 d / 7 tokens before its end. There are some 5 of
+/// them per binary digit of the length.
+///
+/// It moves copies only, which are dropped where they refuse a token, or throw: what they were does not matter then.
+template <class C>
+class Copied {
+  public:
+    explicit Copied(C cursor) { copies_.emplace_back(0, std::move(cursor)); }
+
+    C& cursor() { return copies_.back().cursor; }
+    Index length() const { return copies_.back().length; }
+
+    bool forward(Token token) {
+        std::list<Copy> next;
+        next.emplace_back(length() + 1, std::as_const(copies_.back().cursor));
+        if (!accepts(next.back().cursor, token)) return false;
+        copies_.splice(copies_.end(), next);
+        copies_.remove_if([now = length()](const Copy& copy) { return now - copy.length > lifetime(copy.length); });
+        return true;
+    }
+    /// To that length, or to the last copy before it.
+    void back(Index length) {
+        while (copies_.back().length > length) copies_.pop_back();
+    }
+
+  private:
+    struct Copy {
+        template <class From>
+        Copy(Index after, From&& from) : length(after), cursor(std::forward<From>(from)) {}
+
+        Index length;
+        C cursor;
+    };
+
+    static Index lifetime(Index length) { return length == 0 ? whole_text : 8 * (length & -length); }
+    static constexpr Index whole_text = std::numeric_limits<Index>::max();
+
+    std::list<Copy> copies_;  ///< by length, never empty: the first is of length 0, the last where the cursor stands
+};
+
+/// A cursor that is asked about texts in any order.
+template <class C>
+class Trail {
+  public:
+    explicit Trail(C cursor) : way_(std::move(cursor)) {}
+
+    /// The cursor after a text, null if it refuses one of the tokens.
+    /// @cost   a comparison with the text before, rollback or copies for the tokens that are not in this one, and
+    ///         accept for those that were not in that one
+    C* after(std::span<const Token> text) {
+        if (taken_.capacity() < text.size()) taken_.reserve(2 * text.size());
+        const auto parted = std::mismatch(taken_.begin(), taken_.end(), text.begin(), text.end()).first;
+        if (parted != taken_.end()) way_.back(parted - taken_.begin());
+        taken_.resize(static_cast<std::size_t>(way_.length()));
+        for (const Token token : text.subspan(taken_.size())) {
+            if (!way_.forward(token)) return nullptr;
+            taken_.push_back(token);
+        }
+        return &way_.cursor();
+    }
+
+  private:
+    std::conditional_t<RollsBack<C>, Rewound<C>, Copied<C>> way_;
+    std::vector<Token> taken_;  ///< what the cursor has accepted
+};
+
+}  // namespace detail
+}  // namespace specsample

@@ -1,0 +1,126 @@
+// A grammar on every drafted position and every node of a tree, each with its own state.
+//
+// The law of a text under a grammar is that of the target's rows, masked and normalised after every context. A mask on
+// the draft as well leaves the law as it is, and more of the draft is accepted (6/7 instead of 1/2 on the example of
+// tests/law/grammar.cpp). A mask on the draft alone does not make the text follow the grammar.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/shaping/cursor.hpp>
+
+namespace specsample {
+
+/// Allow what a grammar allows, after whatever context a row belongs to:
+///
+///     Grammar grammar(XGrammar{matcher, words}, std::ssize(prompt));
+///     Sampler sampler(shaped(draft, grammar), shaped(target, Pipeline{grammar, Shaping{.temperature = .8}}));
+///
+/// It is asked about drafted tokens, about other ones after a rejection, and about the branches of a tree; from one
+/// context to the next it takes the cursor back by what they do not share, and lets it accept the rest. So a round that
+/// is dropped leaves no trace, and neither does a fault.
+///
+/// Copies of a Grammar share its cursor, in one thread: the same value may stand before the draft and the target. Two
+/// Grammars with a cursor each save going back over a draft that is to be judged.
+///
+/// What engines have becomes a cursor like this. xgrammar:
+///
+///     struct XGrammar {
+///         xgrammar::GrammarMatcher matcher;
+///         std::vector<std::int32_t> words;                                       // (vocab + 31) / 32 of them
+///         std::span<const std::int32_t> mask() {
+///             if (matcher.IsTerminated()) return {};
+///             std::int64_t size = std::ssize(words);
+///             DLTensor tensor{words.data(), {kDLCPU, 0}, 1, xgrammar::GetBitmaskDLType(), &size, nullptr, 0};
+///             return matcher.FillNextTokenBitmask(&tensor), words;
+///         }
+///         bool accept(Token token) { return matcher.AcceptToken(token); }
+///         void rollback(Index n) { matcher.Rollback(static_cast<int>(n)); }
+///     };
+///
+/// llguidance, which does not recover from a token that it was not asked about first:
+///
+///     struct LlGuidance {
+///         LlgMatcher* matcher;
+///         std::span<const std::uint32_t> mask() {
+///             if (llg_matcher_compute_mask(matcher) != 0) return {};
+///             return {llg_matcher_get_mask(matcher), llg_matcher_get_mask_byte_size(matcher) / 4};
+///         }
+///         bool accept(Token token) {
+///             const auto id = static_cast<std::uint32_t>(token);
+///             return llg_matcher_validate_tokens(matcher, &id, 1) == 1 && llg_matcher_consume_token(matcher, id) == 0;
+///         }
+///         void rollback(Index n) { llg_matcher_rollback(matcher, static_cast<std::size_t>(n)); }
+///     };
+///
+/// llama.cpp's grammar sampler, which can only be cloned, and throws on a token that it refuses:
+///
+///     struct LlamaGrammar {
+///         std::shared_ptr<llama_sampler> sampler;
+///         explicit LlamaGrammar(llama_sampler* owned) : sampler(owned, llama_sampler_free) {}
+///         LlamaGrammar(const LlamaGrammar& other) : LlamaGrammar(llama_sampler_clone(other.sampler.get())) {}
+///         bool allows(Token token) {
+///             llama_token_data one{token, 0, 0};
+///             llama_token_data_array array{&one, 1, -1, false};
+///             return llama_sampler_apply(sampler.get(), &array), one.logit == 0;
+///         }
+///         void mask(Candidates<float>& row) { keep_where(row, [&](Token id) { return allows(id); }); }
+///         bool accept(Token token) { return allows(token) && (llama_sampler_accept(sampler.get(), token), true); }
+///     };
+///
+/// Any other processor with a state goes the same way if its tokens alone decide that state: a mask(row) that changes
+/// numbers is one. What depends on the rows that it has seen, as mirostat does, is no function of a text.
+///
+/// @tparam C   a Cursor
+/// @cost       a comparison of the context with the one before, accept for the tokens that were not in that, rollback
+///             or copies for those that are not in this, and the mask. Copies allocate
+/// @edge       a context with a token that the grammar refuses, or after its end, leaves no token possible: a fault
+///             (Cause::all_masked) if the row is ever read, which that after a drafted token of no probability is not.
+///             Give the grammar's end token to limits.stop_tokens: nothing is asked after those. A context shorter
+///             than `start` is the grammar's beginning
+template <class C>
+class Grammar {
+    static_assert(detail::Masks<C>,
+                  "specsample::Grammar: a cursor must have mask(), which returns the words of a bit mask (a std::span "
+                  "of 32-bit integers), or mask(row), which works on Candidates");
+    static_assert(
+        !detail::Masks<C> || detail::Accepts<C>,
+        "specsample::Grammar: a cursor must have accept(token), which returns nothing, or a bool: false where "
+        "it refuses the token");
+    static_assert(
+        !detail::Masks<C> || !detail::Accepts<C> || detail::GoesBack<C>,
+        "specsample::Grammar: a cursor that cannot be rewound cannot follow a draft that is rejected; give it "
+        "rollback(n), which takes back the last n tokens, or a copy constructor");
+
+  public:
+    /// @param cursor   stands at the beginning of the grammar's text. Two Grammars must not share a state
+    /// @param start    leading tokens of every context that are not the grammar's: a prompt
+    /// @throws         std::invalid_argument for a negative start
+    explicit Grammar(C cursor, Index start = 0)
+        : trail_(std::make_shared<detail::Trail<C>>(std::move(cursor))), start_(start) {
+        detail::require(start >= 0, "Grammar", "start", start, "at least 0");
+    }
+
+    template <class Value>
+        requires detail::GivesWords<C> || detail::MasksRow<C, Value>
+    void operator()(Candidates<Value>& row, std::span<const Token> context) const {
+        C* cursor = trail_->after(context.subspan(std::min(static_cast<std::size_t>(start_), context.size())));
+        if (cursor == nullptr) return row.keep({});
+        if constexpr (detail::GivesWords<C>) {
+            const auto& words = cursor->mask();
+            detail::apply_mask(row, {detail::words_of(words), row.vocab()});
+        } else {
+            cursor->mask(row);
+        }
+    }
+
+  private:
+    std::shared_ptr<detail::Trail<C>> trail_;
+    Index start_;
+};
+
+}  // namespace specsample

@@ -1,0 +1,98 @@
+// The memory of a batch as engines lay it out: rows of all requests one behind the other, and tokens padded to a width.
+//
+//   slice(rows, begin, end)          rows (or laws) of one request: [cu[i], cu[i + 1]) of the flat ones
+//   write_padded(rounds, ids, pad)   [requests x width] ids
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/rows.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// Elements [begin, end) of what exists, or of what computes.
+template <class Source>
+class Slice {
+  public:
+    Slice(Source&& source, Index begin, Index end)
+        : source_(std::forward<Source>(source)), begin_(begin), size_(end - begin) {}
+
+    std::size_t size() const { return static_cast<std::size_t>(size_); }
+
+    decltype(auto) operator[](std::size_t i) const
+        requires(is_supplied<Source>)
+    {
+        return element(source_, begin_ + static_cast<Index>(i));
+    }
+    decltype(auto) operator()(Index i)
+        requires(!is_supplied<Source>)
+    {
+        return element(source_, begin_ + i);
+    }
+
+  private:
+    Source source_;
+    Index begin_;
+    Index size_;
+};
+
+}  // namespace detail
+
+/// The rows [begin, end) of rows that lie one behind the other for a whole batch, as rows 0 .. of one request; or the
+/// same of laws.
+///
+///     const auto flat = logits_of(rows_in_memory(logits, total, vocab, stride), temperature);
+///     slice(flat, cu_num_logits[i], cu_num_logits[i + 1])
+///
+/// @param source   a matrix, anything indexed [i], or a callable of i. What has a name is borrowed
+/// @throws         std::invalid_argument unless 0 <= begin <= end <= the number of elements, where that is known
+template <class Source>
+detail::Slice<Source> slice(Source&& source, Index begin, Index end) {
+    detail::require(begin >= 0, "slice", "begin", begin, "at least 0");
+    if (end < begin) detail::invalid("slice", "end", end, "at least begin, " + detail::to_text(begin));
+    if (const auto count = detail::element_count(source); count && end > *count)
+        detail::invalid("slice", "end", end, "at most the number of elements, " + detail::to_text(*count));
+    return {std::forward<Source>(source), begin, end};
+}
+
+/// Write the tokens of rounds as a padded matrix [rounds x width], row-major.
+///
+/// @param rounds   [B] what verify_batch returned, or any other list of rounds. One with a fault or an error is all
+///                 padding
+/// @param ids      [B * width] ids of any integral type, in contiguous memory; width K + 1 has room for every round of
+///                 K drafted tokens
+/// @param pad      what follows the tokens of a round
+/// @throws         std::invalid_argument if the number of ids is no multiple of that of rounds, a round is longer than
+///                 the width, or a token does not fit into an id; nothing is written then but rows before that round
+template <class Rounds, class Ids, class Id = typename decltype(std::span(std::declval<Ids&>()))::value_type>
+    requires Integer<Id>
+void write_padded(const Rounds& rounds, Ids&& ids, std::type_identity_t<Id> pad = static_cast<Id>(-1)) {
+    const std::span<Id> out(ids);
+    const std::size_t count = std::size(rounds);
+    const std::size_t width = count == 0 ? 0 : out.size() / count;
+    if (width * count != out.size())
+        detail::invalid("write_padded", "the number of ids", out.size(),
+                        "a multiple of the number of rounds, " + detail::to_text(count));
+    std::size_t begin = 0;
+    for (const auto& round : rounds) {
+        const auto row = out.subspan(begin, width);
+        if (round.tokens.size() > width)
+            detail::invalid("write_padded", "the number of tokens of a round", round.tokens.size(),
+                            "at most the width, " + detail::to_text(width));
+        for (const Token token : round.tokens)
+            detail::require(std::in_range<Id>(token), "write_padded", "a token", token, "inside the range of the ids");
+        const auto end =
+            std::ranges::transform(round.tokens, row.begin(), [](Token token) { return static_cast<Id>(token); }).out;
+        std::fill(end, row.end(), pad);
+        begin += width;
+    }
+}
+
+}  // namespace specsample

@@ -1,0 +1,242 @@
+// Batches: a request gets what it gets alone, and what is wrong with one is nobody else's.
+#include <specsample/verify/batch.hpp>
+
+#include <array>
+#include <functional>
+#include <stdexcept>
+#include <variant>
+
+#include <specsample/kernels/logits.hpp>
+#include <specsample/verify/batch_memory.hpp>
+
+#include "support/catch.hpp"
+#include "support/numbers.hpp"
+#include "threads/requests.hpp"
+
+using namespace requests;
+
+namespace {
+
+/// A parallel_for that takes the requests in an order of its own.
+struct InOrder {
+    std::vector<Index> order;
+
+    template <class Body>
+    void operator()(Index count, const Body& body) const {
+        REQUIRE(count == std::ssize(order));
+        for (const Index i : order) body(i);
+    }
+};
+
+std::vector<Token> tokens_of(const Round& round) { return {round.tokens.begin(), round.tokens.end()}; }
+
+using AnyRequest = std::function<BatchRound(Workspace&)>;
+
+/// What verify says of a request when it is called alone.
+template <class F>
+std::string thrown_by(const F& f) {
+    try {
+        f();
+    } catch (const std::exception& thrown) {
+        return thrown.what();
+    }
+    return "nothing";
+}
+
+constexpr TokenVerification rule;
+const std::vector<Token> drafted{1, 0, 1};
+const RowMajorMatrixXf rows =
+    (RowMajorMatrixXf(4, 3) << .5f, .25f, .25f, .25f, .5f, .25f, .125f, .125f, .75f, 1, 0, 0).finished();
+const Coins coins(3, 4, 5);
+
+}  // namespace
+
+TEST_CASE("a request of a batch gets what it gets alone, in any slot, in any order, after any batch") {
+    Chance chance(1);
+    BatchWorkspace memory;
+    Index long_paths = 0, faults = 0;
+    for (int trial = 0; trial < 150; ++trial) {
+        const auto cases = random_cases(1 + chance.below(9), chance);
+        const auto alone = each_alone(cases);
+        for (int shuffle = 0; shuffle < 3; ++shuffle) {
+            const auto slots = chance.order(std::ssize(cases));
+            const auto request = [&](Index slot) {
+                return static_cast<std::size_t>(slots[static_cast<std::size_t>(slot)]);
+            };
+            const bool as_requests = chance.uniform() < .5;
+            const auto judge = [&](Index slot, Workspace& workspace) -> BatchRound {
+                const Case& each = cases[request(slot)];
+                return as_requests ? each.requested(workspace) : each.verified(workspace);
+            };
+            const auto rounds =
+                verify_batch(std::ssize(cases), judge, memory, InOrder{chance.order(std::ssize(cases))});
+            REQUIRE(rounds.size() == cases.size());
+            for (std::size_t slot = 0; slot < cases.size(); ++slot) {
+                const Round& expected = alone[request(static_cast<Index>(slot))].round;
+                CHECK(same(rounds[slot], expected));
+                CHECK_FALSE(rounds[slot].error);
+                long_paths += expected.accepted >= 2 ? 1 : 0;
+                faults += expected.fault ? 1 : 0;
+            }
+        }
+    }
+    CHECK(long_paths > 100);
+    CHECK(faults == 0);
+}
+
+TEST_CASE("what is wrong with a request is said by its own round, and changes no other") {
+    RowMajorMatrixXf bad_rows = rows;
+    numbers::write(bad_rows(0, 1), numbers::Special::nan);
+    const std::vector<Token> outside{1, 7, 1};
+    const std::vector<Index> forward{-1, 2, 0}, two{-1, 0};
+    const auto throwing = [](Index) -> Eigen::VectorXf { throw std::runtime_error("the model is gone"); };
+    const auto judged = [](const auto& tokens, const auto& judged_rows, const Coins& source,
+                           const RoundLimits& limits) {
+        return [=](Workspace& workspace) -> BatchRound {
+            return verify(tokens, PointMass{}, judged_rows, rule, source, limits, workspace);
+        };
+    };
+    // Each as verify is called, and as a Request where there is one.
+    const std::vector<std::pair<std::string, AnyRequest>> wrong{
+        {"specsample::verify: limits.max_tokens is 0, but must be at least 1",
+         judged(drafted, rows, coins, {.max_tokens = 0})},
+        {"specsample::verify: limits.max_tokens is -3, but must be at least 1",
+         Request{drafted, PointMass{}, rows, rule, coins, RoundLimits{.max_tokens = -3}}},
+        {"specsample::Tree: parents[1] is 2, but must be -1 or a node before 1",
+         Request{Tree{drafted, forward}, PointMass{}, rows, rule, coins}},
+        {"specsample::verify: the number of tree.parents is 2, but must be that of tree.tokens, 3",
+         Request{Tree{drafted, two}, PointMass{}, rows, rule, coins}},
+        {"specsample::Logits: temperature is -1, but must be a finite number >= 0",
+         Request{drafted, PointMass{}, logits_of(rows, -1), rule, coins}},
+        {"specsample::Address: position is -5, but must be in [0, 2^32)", judged(drafted, rows, Coins(1, 2, -5), {})},
+        {"the model is gone", Request{drafted, PointMass{}, throwing, rule, coins}},
+        {"target row 0 is nan at id 1, but must be finite", judged(drafted, bad_rows, coins, {})},
+        {"target row 0 is nan at id 1, but must be finite", Request{drafted, PointMass{}, bad_rows, rule, coins}},
+        {"drafted token 1 is 7, but must be inside the vocabulary [0, 3)", judged(outside, rows, coins, {})},
+        {"the number of target rows is 4, but must be 2, one per position",
+         Request{std::span(drafted).first(1), PointMass{}, rows, rule, coins}},
+    };
+    Chance chance(2);
+    const auto cases = random_cases(4, chance);
+    const auto alone = each_alone(cases);
+    BatchWorkspace memory;
+    for (const auto& [expected, request] : wrong)
+        for (std::size_t place = 0; place <= cases.size(); ++place) {
+            INFO(expected << " in slot " << place);
+            std::vector<AnyRequest> batch;
+            for (const Case& each : cases)
+                batch.push_back([&](Workspace& workspace) { return each.requested(workspace); });
+            batch.insert(batch.begin() + static_cast<Index>(place), request);
+            const auto rounds = verify_batch(batch, memory);
+            CHECK_FALSE(rounds[place]);
+            CHECK(rounds[place].tokens.empty());
+            CHECK(rounds[place].error.has_value() != rounds[place].fault.has_value());
+            CHECK(message(rounds[place]) == expected);
+            for (std::size_t i = 0; i < cases.size(); ++i) {
+                const BatchRound& round = rounds[i + (i >= place ? 1 : 0)];
+                CHECK(same(round, alone[i].round));
+                CHECK(round);
+                CHECK(message(round).empty());
+            }
+        }
+}
+
+TEST_CASE("a request refuses with the words of verify, without throwing anything") {
+    Workspace workspace;
+    const auto refuses = [&](const auto& tokens, const RoundLimits& limits) {
+        Request request{tokens, PointMass{}, rows, rule, coins, limits};
+        const BatchRound round = request(workspace);
+        REQUIRE(round.error);
+        CHECK_FALSE(round);
+        CHECK(*round.error == thrown_by([&] { verify(tokens, PointMass{}, rows, rule, coins, limits, workspace); }));
+    };
+    refuses(drafted, {.max_tokens = 0});
+    refuses(Tree{drafted, std::array{-1, 0, 1}}, {.max_tokens = -1});
+    refuses(Tree{drafted, std::array{-1, 0}}, {});
+    refuses(Tree{drafted, std::array{-1, -2, 1}}, {});
+    refuses(Tree{drafted, std::array{0, 0, 1}}, {});
+    refuses(Tree{drafted, std::array{-1, 0, 2}}, {});
+    refuses(Tree{drafted, std::array<std::int64_t, 3>{5, 4, 3}}, {.max_tokens = 0});
+}
+
+TEST_CASE("a lookahead of 0 is plain sampling, between requests that draft") {
+    BatchWorkspace memory;
+    const std::vector<Token> none;
+    for (std::uint64_t id = 0; id < 50; ++id) {
+        const auto rounds = verify_batch(
+            3,
+            [&](Index i, Workspace& workspace) {
+                const bool drafts = i != 1;
+                return verify(drafts ? drafted : none, PointMass{}, slice(rows, drafts ? 0 : 2, drafts ? 4 : 3), rule,
+                              Coins(1, id, i), {}, workspace);
+            },
+            memory);
+        const Index plain = draw(Coins(1, id, 1).at(Purpose::last, 0), RowWeights(as_row(rows.row(2)))).index;
+        CHECK(tokens_of(rounds[1]) == std::vector<Token>{static_cast<Token>(plain)});
+        CHECK(rounds[1].last == Last::bonus);
+        CHECK(rounds[1].proposed == 0);
+    }
+}
+
+TEST_CASE("an empty batch has no rounds, and a negative count is refused") {
+    BatchWorkspace memory;
+    const auto judge = [](Index, Workspace&) -> Round { throw std::logic_error("asked"); };
+    CHECK(verify_batch(0, judge, memory).empty());
+    CHECK(verify_batch(std::vector<AnyRequest>(), memory).empty());
+    CHECK_THROWS_WITH(verify_batch(-1, judge, memory), "specsample::verify_batch: count is -1, but must be at least 0");
+}
+
+TEST_CASE("nothing of the batch before is left in a smaller one") {
+    BatchWorkspace memory;
+    const auto refused = [](Index, Workspace&) -> Round { throw std::runtime_error("no"); };
+    CHECK(verify_batch(5, refused, memory)[4].error == "no");
+    const auto fine = [](Index, Workspace& workspace) {
+        return verify(drafted, PointMass{}, rows, rule, coins, {}, workspace);
+    };
+    const auto rounds = verify_batch(2, fine, memory);
+    CHECK(rounds.size() == 2);
+    for (const BatchRound& round : rounds) CHECK(round);
+}
+
+TEST_CASE("a request borrows what has a name and keeps what has none") {
+    const std::vector<Sampled<detail::Column<float>>> laws;
+    const Request borrows{drafted, laws, rows, rule, coins};
+    CHECK(&borrows.tokens == &drafted);
+    CHECK(&borrows.laws == &laws);
+    CHECK(&borrows.rows == &rows);
+    const Request keeps{std::vector<Token>{1}, PointMass{}, RowMajorMatrixXf(rows.topRows(2)), rule, coins};
+    static_assert(std::same_as<decltype(keeps.tokens), std::vector<Token>>);
+    static_assert(std::same_as<decltype(keeps.laws), PointMass>);
+    static_assert(std::same_as<decltype(keeps.rows), RowMajorMatrixXf>);
+    Workspace first, second;
+    CHECK(same(keeps(first), verify(std::array{1}, PointMass{}, rows.topRows(2), rule, coins, {}, second)));
+}
+
+TEST_CASE("requests of one type fill a list, and of several a variant's") {
+    using Chain = decltype(Request{drafted, PointMass{}, rows, rule, coins});
+    const std::array<Chain, 2> list{Chain{drafted, {}, rows, rule, coins}, Chain{drafted, {}, rows, rule, {3, 9, 5}}};
+    BatchWorkspace memory, other;
+    Workspace workspace;
+    const auto rounds = verify_batch(list, memory);
+    CHECK(same(rounds[0], verify(drafted, PointMass{}, rows, rule, coins, {}, workspace)));
+    CHECK(same(rounds[1], verify(drafted, PointMass{}, rows, rule, Coins(3, 9, 5), {}, workspace)));
+    CHECK(same(verify_batch(std::span(list), other)[1], rounds[1]));
+
+    const std::vector<std::variant<TokenVerification, BlockVerification, SampleMatch>> rules{SampleMatch{},
+                                                                                             BlockVerification{}};
+    const auto judge = [&](Index i, Workspace& slot) {
+        return std::visit([&](const auto& each) { return verify(drafted, PointMass{}, rows, each, coins, {}, slot); },
+                          rules[static_cast<std::size_t>(i)]);
+    };
+    const auto mixed = verify_batch(2, judge, memory);
+    CHECK(same(mixed[0], verify(drafted, PointMass{}, rows, SampleMatch{}, coins, {}, workspace)));
+    CHECK(same(mixed[1], verify(drafted, PointMass{}, rows, BlockVerification{}, coins, {}, workspace)));
+}
+
+TEST_CASE("rounds of a batch may be cut by their owner") {
+    BatchWorkspace memory;
+    const auto rounds = verify_batch(std::array{Request{drafted, PointMass{}, rows, GreedyMatch{}, coins}}, memory);
+    rounds[0].truncate(0);
+    CHECK(memory.rounds[0].tokens.empty());
+    CHECK(memory.rounds[0].last == Last::stopped);
+}

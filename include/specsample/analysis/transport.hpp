@@ -181,7 +181,7 @@ template <Row Target, Row Draft>
     std::vector<Token> named(static_cast<std::size_t>(std::min(drafts - 1, q.size())));
     named.resize(static_cast<std::size_t>(top_ids(q, std::span(named))));
     const WithoutWeights rest(q, named);
-    const double left = rest.sum(0, q.size());
+    const double left = rest.sum(0, rest.size());
     double bound = 0;
     for (const Token token : named) bound += static_cast<double>(p.coeff(token));
     std::ranges::sort(named);

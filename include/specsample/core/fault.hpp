@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -50,7 +51,11 @@ struct RowFault {
     using detail::to_text;
     const bool draft = fault.party == Party::draft;
     const std::string row = std::string(draft ? "draft" : "target") + " row " + to_text(fault.row);
-    const auto whole = [](double value) { return to_text(static_cast<std::int64_t>(value)); };
+    const auto whole = [](double value) {  // ids of 64 bits may be larger than any integral type that holds the others
+        char digits[32];
+        std::snprintf(digits, sizeof digits, "%.0f", value);
+        return std::string(digits);
+    };
     switch (fault.cause) {
         case Cause::wrong_count:
             return std::string(draft ? "the number of laws is " : "the number of target rows is ") +

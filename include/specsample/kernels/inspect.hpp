@@ -141,7 +141,11 @@ std::optional<RowFault> inspect(const R& row, Party party, Index number) {
         sum += detail::block_sum<Value>(count, whole, entries);
         negative_sum += detail::block_sum<Value>(count, negative, entries);
     });
-    if (is_finite(sum) && negative_sum == 0 && std::abs(sum - 1) <= fault.bound) return std::nullopt;
+    if (is_finite(sum) && negative_sum == 0 && std::abs(sum - 1) <= fault.bound) {
+        bool is_refused = false;  // by somebody who saw more of it
+        if constexpr (detail::is_entries_row<View>) is_refused = view.functor().meaning().is_refused();
+        if (!is_refused) return std::nullopt;
+    }
     if constexpr (detail::is_entries_row<View>) {
         if (view.functor().meaning().is_given()) return detail::diagnose_logits(view.functor(), sum, fault);
     }

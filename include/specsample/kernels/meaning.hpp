@@ -36,8 +36,16 @@ class Meaning {
         return meaning;
     }
 
+    /// The same, where somebody who saw the whole row has refused it.
+    Meaning as_refused() const {
+        Meaning meaning = *this;
+        meaning.is_refused_ = true;
+        return meaning;
+    }
+
     bool is_probability() const { return kind_ == Kind::probability; }
     bool is_given() const { return is_given_; }
+    bool is_refused() const { return is_refused_; }
 
     /// Can this row of logits be one of probabilities? Its normaliser tells.
     bool is_bad() const { return kind_ == Kind::peak ? peak_ < 0 : kind_ == Kind::logit && !is_positive(factor_); }
@@ -70,6 +78,7 @@ class Meaning {
 
     Kind kind_ = Kind::probability;
     bool is_given_ = false;
+    bool is_refused_ = false;
     double factor_ = 1;
     Index peak_ = -1;
     Value pivot_ = 0;

@@ -112,8 +112,14 @@ class Sparse {
     /// The probabilities by id, as an expression.
     /// @cost   O(1); a pass over what it holds where that are logits
     auto probs() const {
-        return detail::Entries(detail::numbers_of(row_), ids(), vocab_, detail::meaning_of(row_)).row();
+        const auto meaning = detail::meaning_of(row_);
+        return detail::Entries(detail::numbers_of(row_), ids(), vocab_, is_refused_ ? meaning.as_refused() : meaning)
+            .row();
     }
+
+    /// Say that this is no row, for who takes it as one: it is a fault wherever it is used, whatever is read of it.
+    void refuse() { is_refused_ = true; }
+    bool is_refused() const { return is_refused_; }
 
     /// What is drawn from, where it holds logits.
     auto weights() const
@@ -135,6 +141,7 @@ class Sparse {
             kept.ids_[i] = static_cast<typename detail::ListOf<Ids>::value_type>(list.id(static_cast<Index>(i)));
         detail::KeptRow<StoredRow>::keep(kept.row_, row_);
         kept.vocab_ = vocab_;
+        kept.is_refused_ = is_refused_;
     }
 
   private:
@@ -153,6 +160,7 @@ class Sparse {
     StoredRow row_;
     Index vocab_ = 0;
     bool every_id_ = false;
+    bool is_refused_ = false;
 };
 
 template <class Ids, class R>

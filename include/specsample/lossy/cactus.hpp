@@ -53,15 +53,12 @@ class CactusNode : public NodeRow<T> {
     Drawn draw(const Coin& coin) {
         if (!is_residual()) return this->draw_from_row(coin);
         using Left = OwedWeights<View, typename RowBehind<L, View>::type, CactusNode>;
-        const Drawn drawn = specsample::draw(coin, Left(this->view(), *this));
-        if (is_zero(drawn.sum)) return this->draw_from_row(coin);
-        if (!is_finite(drawn.sum) || drawn.sum > 1 + detail::tolerance_of<View>) {
+        return this->draw_from_rest(coin, Left(this->view(), *this), [this] {
             this->blame_row();
             if constexpr (RowLaw<L>)
                 each([&](const auto& row, auto, double) { this->blame(inspect(row, Party::draft, rejected_)); },
                      [](Token) {});
-        }
-        return drawn;
+        });
     }
 
     /// What the rejected child takes off, as OwedWeights asks for it.

@@ -35,10 +35,7 @@ class ThresholdNode : public NodeRow<T> {
     Drawn draw(const Coin& coin) {
         using Left = OwedWeights<View, View, ThresholdNode>;
         if (!is_residual()) return this->draw_from_row(coin);
-        const Drawn drawn = specsample::draw(coin, Left(this->view(), *this));
-        if (is_zero(drawn.sum)) return this->draw_from_row(coin);
-        if (!is_finite(drawn.sum) || drawn.sum > 1 + detail::tolerance_of<View>) this->blame_row();
-        return drawn;
+        return this->draw_from_rest(coin, Left(this->view(), *this), [this] { this->blame_row(); });
     }
 
     /// The children that were tried, as OwedWeights asks for them.

@@ -42,7 +42,9 @@ class Sampled {
     template <Row R>
         requires std::same_as<row_view_t<R>, View>
     Sampled(const R& row, std::span<const Token> without, std::optional<double> rest = {})
-        : row_(as_row(row)), without_(without), rest_(rest) {}
+        : row_(as_row(row)), without_(without), rest_(rest) {
+        detail::require(!rest || is_positive(*rest), "Sampled", "rest", rest.value_or(1), "a positive number");
+    }
 
     /// A row that would be gone: keep it in a variable for as long as the round lasts.
     template <Row R>

@@ -229,7 +229,7 @@ class Candidates {
         if (kind_ == NumberKind::probabilities) {
             array(scratch_.weights.data()) = array(logits).log();
             logits = scratch_.weights.data();
-            pivot = std::log(pivot);
+            pivot = detail::largest(detail::Blocks(detail::Column<Value>(logits, size())), 0, size());  // to the bit
         }
         const detail::ScaledExp2<Value> power(static_cast<Value>(is_finite(pivot) ? pivot : 0),
                                               static_cast<Value>(detail::exponent_scale<Value>(temperature_)));

@@ -125,7 +125,9 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
     const auto numbers = finished(row, candidates, memory);
     // Nothing is possible where probabilities add up to nothing, whatever the ids.
     const auto ids = row_size(numbers) == 0 ? IdList<Token>(memory.ids.data(), 0, 1) : candidates.ids();
-    return ShapedRow<R>(ids, numbers, candidates.vocab());
+    ShapedRow<R> shaped(ids, numbers, candidates.vocab());
+    if (candidates.is_bad()) shaped.refuse();
+    return shaped;
 }
 
 }  // namespace detail

@@ -22,6 +22,8 @@ struct GreedyMatch {
         return match(trial, [](auto& node, const auto&) {
             const Index token = argmax(node.row());
             if (token < 0) node.blame_row();
+            if constexpr (!requires { node.row().weights(); })  // the largest probability must be one
+                if (token >= 0 && !(node.view().coeff(token) > 0)) node.blame_row();
             return token;
         });
     }

@@ -64,15 +64,16 @@ class KSeqNode : public NodeRow<T> {
     /// From p - min(q, p / rho) P_acc / beta once a child was rejected.
     template <class Coin>
     Drawn draw(const Coin& coin) {
-        Drawn drawn;
-        if (is_residual_) {
-            const L law = law_at(this->trial().laws, this->trial().shape.first_child(this->node()));
-            const auto p = this->view().template cast<double>();
-            const auto q = law.row().template cast<double>();
-            const auto left = p - q.min(p * (1 / constants_.rho)) * constants_.factor;
-            drawn = specsample::draw(coin, RowWeights((left + left.abs()) * .5));
-        }
-        return is_zero(drawn.sum) ? this->draw_from_row(coin) : drawn;
+        if (!is_residual_) return this->draw_from_row(coin);
+        const Index first = this->trial().shape.first_child(this->node());
+        const L law = law_at(this->trial().laws, first);
+        const auto p = this->view().template cast<double>();
+        const auto q = law.row().template cast<double>();
+        const auto left = p - q.min(p * (1 / constants_.rho)) * constants_.factor;
+        return this->draw_from_rest(coin, RowWeights((left + left.abs()) * .5), [&] {
+            this->blame_row();
+            this->blame(inspect(law.row(), Party::draft, first));
+        });
     }
 
   private:

@@ -92,11 +92,8 @@ class SubTarget : public NodeRow<T> {
     /// @edge   s is empty by rounding only (p = Q after a rejection): drawn from p, which is then exact
     template <class Coin>
     Drawn draw(const Coin& coin) {
-        Drawn drawn;
-        if (is_residual()) drawn = specsample::draw(coin, sums());
-        if (is_zero(drawn.sum)) return this->draw_from_row(coin);
-        check_sum(drawn.sum);
-        return drawn;
+        if (!is_residual()) return this->draw_from_row(coin);
+        return this->draw_from_rest(coin, sums(), [this] { blame_rows(); });
     }
 
     /// What the rejected children take off, as OwedWeights asks for it.
@@ -148,7 +145,12 @@ class SubTarget : public NodeRow<T> {
 
     /// What is owed is part of a distribution; a sum that is not one has a bad row behind it.
     void check_sum(double sum) {
-        if (is_finite(sum) && sum <= 1 + detail::tolerance_of<View>) return;
+        if (is_finite(sum) && sum >= 0 && sum <= 1 + detail::tolerance_of<View>) return;
+        blame_rows();
+    }
+
+    /// Remember what is wrong with the row, or with one that was taken off it.
+    void blame_rows() {
         this->blame_row();
         if constexpr (RowLaw<L>) {
             for_rejected([&](Index child, const L& law) {

@@ -73,11 +73,11 @@ std::optional<RowFault> check_row(const View& view, Party party, Index number, I
     return check == Check::every_row ? inspect(view, party, number) : inspect_ids(view, party, number);
 }
 
-/// Is this a row of logits that are no distribution, which their normaliser has told?
+/// Is this a row of logits that are no distribution, which their normaliser has told, or one that was refused?
 template <class View>
 bool is_known_bad(const View& view) {
     if constexpr (is_entries_row<View>) {
-        return view.functor().meaning().is_bad();
+        return view.functor().meaning().is_bad() || view.functor().meaning().is_refused();
     } else {
         return false;
     }
@@ -133,7 +133,9 @@ class NodeRow {
         if (fault_) return;
         if constexpr (requires { row().ids(); })
             fault_ = detail::inspect_ids(row().ids(), trial.vocab, Party::target, node + 1);
-        if (in_full && !fault_) blame_row();
+        bool is_suspect = in_full;
+        if constexpr (requires { row().is_refused(); }) is_suspect = is_suspect || row().is_refused();
+        if (is_suspect && !fault_) blame_row();
     }
 
     const T& trial() const { return trial_; }
@@ -187,6 +189,20 @@ class NodeRow {
             if (drawn.index < 0 || !(std::abs(drawn.sum - 1) <= detail::tolerance_of<View>)) blame_row();
             return drawn;
         }
+    }
+
+    /// Draw from what is left of the row. A sum that is no part of a distribution has a bad row behind it, and so has a
+    /// token that is impossible: it can be owed only where a law takes a negative number off.
+    /// @param blame   called then, to say which row
+    /// @edge          nothing is left, which happens by rounding only: drawn from the row, which is then exact
+    template <class Coin, class W, class Blame>
+    Drawn draw_from_rest(const Coin& coin, const W& rest, const Blame& blame) {
+        const Drawn drawn = specsample::draw(coin, rest);
+        if (is_zero(drawn.sum)) return draw_from_row(coin);
+        const bool is_part = is_finite(drawn.sum) && drawn.sum > 0 && drawn.sum <= 1 + detail::tolerance_of<View>;
+        if (is_part && drawn.index >= 0 && view().coeff(drawn.index) > 0) return drawn;
+        blame();
+        return fault_ ? drawn : draw_from_row(coin);
     }
 
   private:

@@ -1,0 +1,123 @@
+// What a round says, kept, and what must be true of it whatever it was given.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <specsample/verify.hpp>
+
+#include "fuzz/numbers.hpp"
+
+namespace fuzz {
+
+/// A round by value, or the sentence that was thrown instead.
+struct Told {
+    std::vector<Token> tokens;
+    std::vector<Index> path;
+    Round round;  ///< its spans are gone
+    std::string refusal;
+
+    bool is_good() const { return refusal.empty() && !round.fault; }
+
+    friend bool operator==(const Told& a, const Told& b) {
+        const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
+        const auto counts = [](const Round& r) {
+            return std::array{r.proposed, r.evaluated, r.accepted, r.discarded, Index(r.last), Index(r.end)};
+        };
+        if (a.refusal != b.refusal || a.tokens != b.tokens || a.path != b.path) return false;
+        if (counts(a.round) != counts(b.round) || a.round.fault.has_value() != b.round.fault.has_value()) return false;
+        if (!a.round.fault) return true;
+        const RowFault &x = *a.round.fault, &y = *b.round.fault;
+        return x.party == y.party && x.cause == y.cause && x.row == y.row && x.id == y.id &&
+               bits(x.value) == bits(y.value) && bits(x.bound) == bits(y.bound);
+    }
+};
+
+/// Call judge() -> Round and keep what it says. No other exception than std::invalid_argument passes.
+template <class F>
+Told tell(const F& judge) {
+    try {
+        const Round round = judge();
+        Told told{{round.tokens.begin(), round.tokens.end()}, {round.path.begin(), round.path.end()}, round, {}};
+        told.round.tokens = {};
+        told.round.path = {};
+        return told;
+    } catch (const std::invalid_argument& error) {
+        return {.tokens = {}, .path = {}, .round = {}, .refusal = error.what()};
+    }
+}
+
+/// Nothing of a round with bad data may be committed, and its fault is a sentence.
+inline void check_fault(const Told& told) {
+    must(told.tokens.empty() && told.path.empty(), "a round with a fault has no tokens");
+    must(told.round.accepted == 0 && told.round.evaluated == 0 && told.round.discarded == 0,
+         "a round with a fault counts nothing");
+    const std::string text = message(*told.round.fault);
+    must(!text.empty() && std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; }),
+         "the message of a fault can be printed");
+}
+
+/// A draft as a round was given it, and its limits.
+struct Given {
+    std::vector<std::int64_t> tokens, parents;
+    RoundLimits limits;
+
+    std::int64_t parent(Index node) const { return parents[static_cast<std::size_t>(node)]; }
+    bool is_leaf(Index node) const { return std::ranges::find(parents, node) == parents.end(); }
+};
+
+inline void check_path(const Told& told, const Given& given) {
+    must(std::ssize(told.path) == told.round.accepted, "a node of the path per accepted token");
+    Index before = root_node;
+    for (std::size_t i = 0; i < told.path.size(); ++i) {
+        const Index node = told.path[i];
+        must(node >= 0 && node < std::ssize(given.tokens), "the path is made of drafted nodes");
+        must(given.parent(node) == before, "the path is a path of the tree");
+        must(given.tokens[static_cast<std::size_t>(node)] == told.tokens[i], "accepted tokens are those of the path");
+        before = node;
+    }
+    must(told.round.last != Last::bonus || given.is_leaf(before), "a bonus comes after a leaf");
+    must((told.round.last != Last::recovered && told.round.last != Last::matched) || !given.is_leaf(before),
+         "a recovered or matched token comes where a child was left");
+}
+
+inline void check_counts(const Told& told, const Given& given) {
+    const Round& round = told.round;
+    const bool has_last = round.last != Last::stopped;
+    const bool rejected = round.last == Last::recovered || round.last == Last::matched;
+    must(round.proposed == std::ssize(given.tokens), "all drafted tokens are counted as proposed");
+    must(std::ssize(told.tokens) == round.accepted + (has_last ? 1 : 0), "tokens are those accepted and a last one");
+    must(round.evaluated == round.accepted + (rejected ? 1 : 0), "positions evaluated are those decided");
+    must(round.accepted >= 0 && round.accepted <= round.proposed && round.discarded >= 0, "counts are in their range");
+    must(round.keep_target(5) == 5 + round.accepted, "the target keeps what was accepted");
+    must(round.keep_draft(5) >= 5 && round.keep_draft(5) <= round.keep_target(5), "the draft keeps no more than that");
+}
+
+/// Where a round ends, and why: nothing comes after that.
+inline void check_end(const Told& told, const Given& given) {
+    const auto tokens = std::span<const Token>(told.tokens);
+    const Round& round = told.round;
+    must(std::ssize(tokens) <= given.limits.max_tokens, "no more tokens than the budget");
+    must(!tokens.empty() || round.end == End::excluded, "a round without tokens was ended by its predicate");
+    for (std::size_t count = 1; count < tokens.size(); ++count) {
+        must(given.limits.until(tokens.first(count)) == Stop::go_on, "nothing comes after the predicate's end");
+        must(!given.limits.stops(tokens[count - 1]), "nothing comes after a stop token");
+    }
+    if (round.end == End::excluded) return must(round.discarded > 0, "what a predicate excludes was decided");
+    const Stop last = given.limits.until(tokens);
+    const bool is_stop = given.limits.stops(tokens.back()), is_full = std::ssize(tokens) == given.limits.max_tokens;
+    const End end = last == Stop::include ? End::included
+                    : is_stop             ? End::stop_token
+                    : is_full             ? End::budget
+                                          : End::none;
+    must(last != Stop::exclude && round.end == end, "a round ends for the first reason it has");
+}
+
+inline void check_round(const Told& told, const Given& given) {
+    check_path(told, given);
+    check_counts(told, given);
+    check_end(told, given);
+}
+
+}  // namespace fuzz

@@ -1,0 +1,23 @@
+// verify on arbitrary bytes: rows, laws, drafts and limits of every kind, good ones and bad ones. It must not crash, it
+// must name what is bad, and what it calls good must be a round. See round.hpp and case.hpp for all that must hold.
+//
+// libFuzzer calls this function; replay.cpp calls it for files that it is given.
+#include "fuzz/case.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    fuzz::Bytes bytes({data, size});
+    switch (bytes.below(4)) {
+        case 0:
+            fuzz::run_dense(bytes);
+            return 0;
+        case 1:
+            fuzz::run_logits(bytes);
+            return 0;
+        case 2:
+            fuzz::run_sparse(bytes);
+            return 0;
+        default:
+            fuzz::run_shaped(bytes);
+            return 0;
+    }
+}

@@ -6,6 +6,7 @@
 #include <specsample/testing/scripted.hpp>
 
 #include "support/catch.hpp"
+#include "support/random_round.hpp"
 
 using namespace specsample;
 using namespace specsample::testing;
@@ -223,21 +224,27 @@ TEST_CASE("a truncated round is as if the rest had never been decided") {
                                             .evaluated = round.evaluated,
                                             .accepted = round.accepted,
                                             .tokens = std::min<Index>(count, 3),
-                                            .last = round.last});
+                                            .last = round.last,
+                                            .depth = 3,
+                                            .discarded = std::max<Index>(0, 3 - count)});
         Tally().record(round.counts());
     }
 }
 
 TEST_CASE("keep lengths count from the text before the round, and never fall below it") {
-    Round round{.proposed = 4, .accepted = 4};
+    const ContextModel model(5, 1);  // as draft and target: all is accepted
+    Workspace workspace;
+    Round round = rounds::Draft({}, rounds::chain_parents(4), model, model, Coins(1, 0, 0)).judge(rule, {}, workspace);
+    REQUIRE(round.accepted == 4);
     CHECK(round.keep_target(10) == 14);
     CHECK(round.keep_draft(10) == 13);
-    round.accepted = 2;
+    round.truncate(2);
     CHECK(round.keep_target(10) == 12);
     CHECK(round.keep_draft(10) == 12);
-    round.accepted = 0;
+    round.truncate(0);
+    CHECK(round.keep_target(10) == 10);
     CHECK(round.keep_draft(10) == 10);
-    round.proposed = 0;
+    round = rounds::Draft({}, {}, model, model, Coins(1, 0, 0)).judge(rule, {}, workspace);
     CHECK(round.keep_target(10) == 10);
     CHECK(round.keep_draft(10) == 10);
 }

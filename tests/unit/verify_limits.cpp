@@ -153,23 +153,20 @@ TEST_CASE("keep lengths are what a replay from the emitted text needs") {
     });
 }
 
-TEST_CASE("the draft's cache keeps what it was shown of the text, one less than the target's after a full acceptance") {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-        auto draft = rounds::draft_of(seed);
-        if (draft.parents != rounds::chain_parents(draft.size())) continue;
-        Workspace memory;
-        const Round round = draft.judge(TokenVerification{}, {}, memory);
-        const Index start = std::ssize(draft.text);
-        std::vector<Token> shown = draft.text;  // a chain's drafter is shown all that it drafted but the last token
-        if (draft.size() > 0) shown.insert(shown.end(), draft.tokens.begin(), draft.tokens.end() - 1);
-        std::vector<Token> text = draft.text;
-        text.insert(text.end(), round.tokens.begin(), round.tokens.end());
-        const Index kept = round.keep_draft(start);
-        REQUIRE(kept <= std::ssize(shown));
-        CHECK(std::equal(shown.begin(), shown.begin() + kept, text.begin()));
-        const auto common = std::ranges::mismatch(shown, text).in1 - shown.begin();
-        CHECK(kept == std::min(common, start + round.accepted));  // as much as can stay, of accepted tokens
-    }
+TEST_CASE("the draft's cache keeps what it was shown of the text: accepted tokens that it drafted after") {
+    for_drafts([](const auto& draft, const auto& rule) {
+        const auto was_shown = [&](Index node) {
+            return std::ranges::find(draft.parents, node) != draft.parents.end();
+        };
+        for (const Index budget : {1, 2, 3, 100}) {
+            Workspace memory;
+            const Round round = draft.judge(rule, {.max_tokens = budget}, memory);
+            Index expected = 0;
+            for (const Index node : round.path) expected += was_shown(node) ? 1 : 0;
+            CHECK(round.keep_draft(7) == 7 + expected);
+            CHECK(round.keep_draft(7) <= round.keep_target(7));
+        }
+    });
 }
 
 TEST_CASE("a forced token needs no coin") {

@@ -121,6 +121,7 @@ struct Round {
     Index depth = 0;      ///< of them on the longest path
     Index evaluated = 0;  ///< positions decided: accepted, or left without an accepted token
     Index accepted = 0;   ///< = path.size()
+    Index continued = 0;  ///< accepted nodes that the draft went on from
     Index discarded = 0;  ///< tokens that were decided and then cut, because the text ends before them
     Last last = Last::stopped;
     End end = End::none;
@@ -133,8 +134,9 @@ struct Round {
     /// token of the round has not been shown to any model yet; an accepted stop token only where its row was asked for.
     Index keep_target(Index start) const { return start + accepted; }
 
-    /// The same for the draft's cache, which has not been shown the last token that it drafted.
-    Index keep_draft(Index start) const { return start + std::clamp<Index>(proposed - 1, 0, accepted); }
+    /// The same for the draft's cache, which has not been shown a token that it drafted nothing after. Of a tree: for a
+    /// cache that holds the path.
+    Index keep_draft(Index start) const { return start + continued; }
 
     /// Positions of either cache that stay valid for a model that must not have seen what ended the text: a recurrent
     /// state cannot forget a stop token. Otherwise the same as `keep`, one of the two above.
@@ -159,6 +161,7 @@ struct Round {
         discarded += std::ssize(tokens) - count;
         tokens = tokens.first(static_cast<std::size_t>(count));
         evaluated = accepted = std::min(accepted, count);
+        continued = std::min(continued, count);
         path = path.first(static_cast<std::size_t>(accepted));
         last = Last::stopped;
     }

@@ -87,6 +87,8 @@ Round made_round(const T& trial, const Outcome& outcome) {
     if (round.fault) return {.proposed = round.proposed, .fault = round.fault};
     const bool rejected = round.last == Last::recovered || round.last == Last::matched;
     round.evaluated = round.accepted + (rejected ? 1 : 0);
+    const bool at_a_leaf = round.accepted > 0 && trial.shape.first_child(outcome.node) == no_node;
+    round.continued = round.accepted - (at_a_leaf ? 1 : 0);
     memory.path.resize(static_cast<std::size_t>(round.accepted));
     memory.tokens.resize(memory.path.size());
     Index node = outcome.node;

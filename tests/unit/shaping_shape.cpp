@@ -219,7 +219,7 @@ TEST_CASE("an engine's rows are shaped as verify asks for them, and no others", 
 
 TEST_CASE("the expression of a sparse row is shaped like the row, and has its argmax", "[shaping]") {
     const std::vector<int> ids{1, 5, 700};
-    const std::vector<float> probs{.2f, .3f, .5f}, logits{1, 3, 2};
+    const std::vector<float> probs{.2f, .3f, .5f}, scores{1, 3, 2};
     ShapedMemory<float> memory, other;
     const auto same = [&](const auto& row) {
         const auto view = row.probs();  // as long as the vocabulary, though it holds three numbers
@@ -230,5 +230,5 @@ TEST_CASE("the expression of a sparse row is shaped like the row, and has its ar
         CHECK(argmax(view) == argmax(row));
     };
     same(Sparse(ids, probs, 900));
-    same(Sparse(ids, Logits(std::span(logits)), 900));
+    same(Sparse(ids, Logits(std::span(scores)), 900));
 }

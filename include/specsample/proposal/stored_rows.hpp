@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/core/number.hpp>
 #include <specsample/kernels/sparse.hpp>
 #include <specsample/proposal/bytes.hpp>
 #include <specsample/proposal/law.hpp>
@@ -146,7 +147,7 @@ class StoredRows {
             *each = static_cast<Index>(count);
         }
         slot.rest = reader.take<double>();
-        return true;
+        return is_positive(slot.rest);
     }
 
     static bool is_possible(const Slot& slot, Token token) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <specsample/core/config.hpp>
+#include <specsample/core/types.hpp>
 
 namespace specsample::detail {
 

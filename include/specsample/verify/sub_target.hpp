@@ -58,10 +58,12 @@ class SubTarget : public NodeRow<T> {
     /// @cost  O(1); a pass where a child with a row was rejected before
     Ratio ratio(Index child) {
         const Token token = this->trial().token(child);
-        this->entry(token);
+        const double mass = this->entry(token);
         const L law = this->law(child);
         if (this->fault()) return {};  // its row may be too short to be asked
-        return {state().c * left().owed_to(token) * law.rest(), law.weight(token) * denominator()};
+        // Never more than p: a law with a negative number would make an impossible token owed.
+        const double owed = std::min(mass, left().owed_to(token));
+        return {state().c * owed * law.rest(), law.weight(token) * denominator()};
     }
 
     /// The child was rejected: s <- max(0, s - Q) / d.

@@ -158,6 +158,8 @@ TEST_CASE("everything written before a fault is kept and reported, and the sampl
         CHECK(fault.emitted == whole.between(2, start));
         CHECK(fault.fault.row == length - start);
         CHECK(sampler.tally().tokens == start - 2);
+        CHECK(sampler.tally().faults_of(Cause::not_finite) == 1);
+        CHECK(sampler.tally().faulty_rounds() == 1);
         CHECK(fault_of([&] { sampler.generate(prompt); }).emitted == fault.emitted);
 
         broken = false;

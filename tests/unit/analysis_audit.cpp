@@ -14,6 +14,7 @@
 #include <specsample/verify.hpp>
 
 #include "support/catch.hpp"
+#include "support/uniforms.hpp"
 
 using namespace specsample;
 
@@ -21,18 +22,10 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// SplitMix64 as a stream of uniforms.
-struct Uniforms {
-    std::uint64_t state;
-
-    double operator()() {
-        std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
-    }
-    double normal() { return std::sqrt(-2 * std::log(1 - (*this)())) * std::cos(6.283185307179586 * (*this)()); }
-};
+double normal(Uniforms& uniform) {
+    const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+    return radius * std::cos(6.283185307179586 * uniform());
+}
 
 Vector softmax(const Vector& logits, double temperature) {
     Vector row;
@@ -70,8 +63,8 @@ std::vector<Position> family(int count, Uniforms& uniform, double heat = 1) {
     for (int i = 0; i < count; ++i) {
         Vector target, draft;
         for (int id = 0; id < 6 + i % 11; ++id) {
-            target.push_back(1.5 * uniform.normal());
-            draft.push_back(target.back() + uniform.normal());
+            target.push_back(1.5 * normal(uniform));
+            draft.push_back(target.back() + normal(uniform));
         }
         positions.push_back({softmax(target, 1), softmax(draft, 1), softmax(draft, heat)});
     }
@@ -225,8 +218,8 @@ TEST_CASE("Audit takes every kind of row", "[analysis]") {
     Uniforms uniform{3};
     Vector p_logits, q_logits;
     for (int i = 0; i < 700; ++i) {
-        p_logits.push_back(2 * uniform.normal());
-        q_logits.push_back(2 * uniform.normal());
+        p_logits.push_back(2 * normal(uniform));
+        q_logits.push_back(2 * normal(uniform));
     }
     const Vector p = softmax(p_logits, .8), q = softmax(q_logits, .8);
     const auto evidence = [&](const auto& target, const auto& draft) {
@@ -400,7 +393,7 @@ TEST_CASE("Audit stays quiet beside the library's own rules", "[analysis]") {
     const auto row = [](std::span<const Token> prefix, double scale) {
         Uniforms uniform{static_cast<std::uint64_t>(prefix.empty() ? 0 : 1 + prefix.back())};
         Vector logits(9);
-        for (double& z : logits) z = scale * uniform.normal();
+        for (double& z : logits) z = scale * normal(uniform);
         return softmax(logits, 1);
     };
     const auto draft = [&](std::span<const Token> prefix) { return row(prefix, .7); };

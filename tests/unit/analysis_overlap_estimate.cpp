@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/catch.hpp"
+#include "support/uniforms.hpp"
 
 using specsample::Estimate;
 using specsample::Index;
@@ -37,17 +38,6 @@ int overlap_in_tenths(const Rows& rows, std::size_t token) {
     return std::min(tenths(rows.target[token]), tenths(rows.draft[token]));
 }
 double overlap(const Rows& rows) { return specsample::acceptance(rows.target, rows.draft); }
-
-struct Uniforms {
-    std::uint64_t state;
-
-    double operator()() {
-        std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
-    }
-};
 
 /// One round of two drafted tokens by token verification, recorded in both.
 void play_round(Uniforms& uniform, Tally& tally, OverlapEstimate& estimate) {

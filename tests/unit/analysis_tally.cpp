@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/catch.hpp"
+#include "support/uniforms.hpp"
 
 using specsample::Cause;
 using specsample::Estimate;
@@ -22,18 +23,6 @@ using specsample::RoundCounts;
 using specsample::Tally;
 
 namespace {
-
-/// SplitMix64 as a stream of uniforms: enough for a simulation, and the same numbers everywhere.
-struct Uniforms {
-    std::uint64_t state;
-
-    double operator()() {
-        std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
-    }
-};
 
 RoundCounts simulate_round(Index lookahead, double alpha, Uniforms& uniform) {
     Index accepted = 0;

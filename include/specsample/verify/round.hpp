@@ -59,6 +59,12 @@ class StopPredicate {
               return std::invoke(*static_cast<F*>(self), tokens);
           }) {}
 
+    /// A predicate that would be gone: give it a name.
+    template <class F>
+        requires(!std::is_lvalue_reference_v<F> && !std::same_as<std::remove_cv_t<F>, StopPredicate> &&
+                 std::is_invocable_r_v<Stop, F&, std::span<const Token>>)
+    StopPredicate(F&& predicate) = delete;
+
     Stop operator()(std::span<const Token> tokens) const {
         return call_ == nullptr ? Stop::go_on : call_(predicate_, tokens);
     }

@@ -1,0 +1,15 @@
+// A stop predicate that is gone before the round begins.
+// expect: error: .*deleted.*
+#include <specsample/specsample.hpp>
+
+using namespace specsample;
+
+int main() {
+#ifdef FIXED
+    const auto until = [](std::span<const Token>) { return Stop::go_on; };
+    const RoundLimits limits{.until = until};
+#else
+    const RoundLimits limits{.until = [](std::span<const Token>) { return Stop::go_on; }};
+#endif
+    return limits.stops(0) ? 1 : 0;
+}

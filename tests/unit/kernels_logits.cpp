@@ -140,9 +140,10 @@ TEMPLATE_TEST_CASE("the first block may be masked", "[kernels]", float, double, 
 }
 
 TEST_CASE("no number is too large for a logit", "[kernels]") {
-    const std::vector<float> row{3e38f, 3e38f, -3e38f, 0};
+    // One large number after another: g++ 12.2 with AVX-512 makes the literal {.5, .5, 0, 0} four times .5.
+    const std::vector<float> row{3e38f, -3e38f, 3e38f, 0};
     for (const double temperature : {1e-300, 1., 1e30}) {
-        CHECK(distance(Logits(row, temperature), {.5, .5, 0, 0}) == 0);
+        CHECK(distance(Logits(row, temperature), {.5, 0, .5, 0}) == 0);
         CHECK(distance(Logits(std::vector<double>{1e308, -1e308, 1e308}, temperature), {.5, 0, .5}) == 0);
     }
 }

@@ -93,10 +93,12 @@ class ScaledExp2<Value, true> {
         const Packet t = pmul(psub(x, pivot_.packet<Packet>()), scale_.packet<Packet>());
         // The number comes first: of a NaN and a bound, Eigen then keeps the NaN.
         const Packet bounded = pmin(pmax(t, pset1<Packet>(-126.f)), pset1<Packet>(129.f));
-        const Packet shifted = padd(bounded, pset1<Packet>(shift_));
-        Packet power = pmul(polynomial(psub(bounded, rounded(shifted))), half_power(shifted));
-        // A weight is one number wherever it is used: no compiler may merge this product with the caller's difference.
-        EIGEN_OPTIMIZATION_BARRIER(power);
+        Packet shifted = padd(bounded, pset1<Packet>(shift_));
+        EIGEN_OPTIMIZATION_BARRIER(shifted);  // the sum must round: -ffast-math takes x + c - c for x
+        Packet n = psub(shifted, pset1<Packet>(shift_));
+        EIGEN_OPTIMIZATION_BARRIER(n);
+        // Times a power of two is exact: a compiler may fuse it with the caller's difference, and changes nothing.
+        const Packet power = pmul(polynomial(psub(bounded, n)), half_power(shifted));
         if constexpr (nan_may_be_lost) return por(power, ones_if_nan(t));
         return power;
     }
@@ -111,13 +113,6 @@ class ScaledExp2<Value, true> {
     template <class Packet>
     static EIGEN_ALWAYS_INLINE Integers<Packet> bits(const Packet& x) {
         return Eigen::internal::preinterpret<Integers<Packet>>(x);
-    }
-
-    /// n. The shift is taken off in integers: in floats, -ffast-math takes the two for nothing.
-    template <class Packet>
-    static EIGEN_ALWAYS_INLINE Packet rounded(const Packet& shifted) {
-        using namespace Eigen::internal;
-        return pcast<Integers<Packet>, Packet>(psub(bits(shifted), bits(pset1<Packet>(shift_))));
     }
 
     /// 2^(n - 1), for n from -126, whose power is 0, to 129, whose power is infinite.

@@ -4,6 +4,7 @@
 #include <specsample/analysis/acceptance.hpp>        // IWYU pragma: export
 #include <specsample/analysis/audit.hpp>             // IWYU pragma: export
 #include <specsample/analysis/best_lookahead.hpp>    // IWYU pragma: export
+#include <specsample/analysis/best_tree.hpp>         // IWYU pragma: export
 #include <specsample/analysis/estimate.hpp>          // IWYU pragma: export
 #include <specsample/analysis/expected_tokens.hpp>   // IWYU pragma: export
 #include <specsample/analysis/names.hpp>             // IWYU pragma: export

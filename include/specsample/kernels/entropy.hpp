@@ -1,0 +1,43 @@
+// How undecided a row is.
+#pragma once
+
+#include <limits>
+
+#include <specsample/kernels/entries.hpp>
+
+namespace specsample {
+namespace detail {
+
+template <class View>
+[[gnu::flatten]] double entropy_of(const Blocks<View>& row) {
+    using Value = typename Blocks<View>::Value;
+    typename Blocks<View>::Buffer buffer;
+    // 0 ln 0 = 0: the smallest normal number has a finite logarithm.
+    const auto term = [](const auto& p) { return p * p.max(std::numeric_limits<Value>::min()).log(); };
+    double total = 0;
+    for_blocks(0, row.size(), [&](Index first, Index count) {
+        row.expect(first + count, block_size);
+        const Value* probs = row.read(first, count, buffer);
+        total += block_sum<Value>(count, term, probs);
+    });
+    return 0.0 - total;
+}
+
+}  // namespace detail
+
+/// The entropy of a row, in nats.
+///
+///     H(p) = - sum_x p(x) ln p(x);      0 ln 0 = 0
+///
+/// @param row   probabilities that sum to 1
+/// @returns     in [0, ln V], up to rounding; in double, blocks summed in the row's own precision
+/// @cost        one pass, or one over what a sparse row holds; no allocation. A row of logits that does not know its
+///              normaliser takes the pass that finds it as well
+/// @edge        one-hot: 0; an empty row: 0; a NaN in it: NaN. Its last digits may differ between instruction sets:
+///              the logarithm is Eigen's
+template <Row R>
+double entropy(const R& row) {
+    return detail::entropy_of(detail::Blocks(as_row(row)));
+}
+
+}  // namespace specsample

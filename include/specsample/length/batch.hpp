@@ -1,0 +1,110 @@
+// How many tokens to draft for each of several requests that share a target pass.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <specsample/analysis/verify_cost.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// A token that could be drafted: it is emitted if it and all before it are accepted.
+struct Prospect {
+    double survival;
+    Index depth;
+    Index request;
+};
+
+/// All of them, the likeliest first; of equals the shallower, so that a token never comes before the one it follows.
+inline std::vector<Prospect> prospects(std::span<const double> acceptance, Index most) {
+    std::vector<Prospect> all;
+    all.reserve(acceptance.size());
+    double survival = 1;
+    for (Index i = 0; i < static_cast<Index>(acceptance.size()); ++i) {
+        const double here = acceptance[static_cast<std::size_t>(i)];
+        require(here >= 0 && here <= 1, "best_lookaheads", "acceptance", here, "in [0, 1]");
+        survival = i % most == 0 ? here : survival * here;
+        all.push_back({survival, i % most, i / most});
+    }
+    std::ranges::stable_sort(all, [](const Prospect& a, const Prospect& b) {
+        return a.survival > b.survival || (a.survival == b.survival && a.depth < b.depth);
+    });
+    return all;
+}
+
+/// How deep, and how many tokens of those that are no deeper.
+struct BatchDraft {
+    Index depth = 0;
+    Index count = 0;
+};
+
+template <VerifyCost Cost>
+BatchDraft best_batch_draft(std::span<const Prospect> all, Index requests, Index most, double draft_cost,
+                            const Cost& verify_cost) {
+    constexpr auto where = "best_lookaheads";
+    const double plain = static_cast<double>(requests);
+    double fastest = plain / pass_cost(where, verify_cost, requests);
+    BatchDraft best;
+    for (Index depth = 1; depth <= most; ++depth) {
+        double tokens = plain;
+        Index count = 0;
+        for (const Prospect& token : all) {
+            if (token.depth >= depth) continue;
+            tokens += token.survival;
+            const double speed =
+                tokens / (static_cast<double>(depth) * draft_cost + pass_cost(where, verify_cost, requests + ++count));
+            if (speed <= fastest) continue;
+            fastest = speed;
+            best = {depth, count};
+        }
+    }
+    return best;
+}
+
+}  // namespace detail
+
+/// The lookaheads that give the most expected tokens per cost over a batch.
+///
+///     argmax over K_1 .. K_R of sum_r (1 + a_r0 + a_r0 a_r1 + ..) / (c max K_r + cost(R + sum K_r))
+///
+/// For a given depth and number of drafted tokens the best are those that are likeliest to be emitted, whosesoever they
+/// are; every depth and every number is tried, so that any cost is obeyed. Decided before anything is drawn, this is
+/// lossless; choosing by the probabilities of tokens that were drawn would not be.
+///
+/// @param acceptance    [R x most] row-major: conditional acceptance of each request at each position, as
+///                      `GoodputLength::estimate` gives it
+/// @param most          largest lookahead of a request, 0 or more
+/// @param draft_cost    c: a draft pass over the batch, in plain target passes over one position, 0 or more
+/// @param verify_cost   of a target pass over n positions, of all requests together: as in `speedup`
+/// @param lookaheads    [R] filled in; 0 for requests that are better not drafted for
+/// @throws              std::invalid_argument if sizes do not agree, outside these ranges, and for a table with fewer
+///                      than R (most + 1) entries
+/// @cost                O(R most (most + log(R most)))
+/// @edge                ties go to the shallower draft, then to fewer tokens
+/// @source              greedy choice: TETRIS, arXiv:2502.15197; goodput: SmartSpec, arXiv:2406.14066
+template <VerifyCost Cost>
+void best_lookaheads(std::span<const double> acceptance, Index most, double draft_cost, const Cost& verify_cost,
+                     std::span<Index> lookaheads) {
+    constexpr auto where = "best_lookaheads";
+    const auto requests = static_cast<Index>(lookaheads.size());
+    detail::require(most >= 0, where, "most", most, "0 or more");
+    detail::require(static_cast<Index>(acceptance.size()) == requests * most, where, "size of acceptance",
+                    acceptance.size(), "most for each request");
+    detail::require(is_finite(draft_cost) && draft_cost >= 0, where, "draft_cost", draft_cost, "finite and 0 or more");
+    std::ranges::fill(lookaheads, Index{0});
+    if (requests == 0) return;
+
+    const std::vector<detail::Prospect> all = detail::prospects(acceptance, most);
+    auto [depth, left] = detail::best_batch_draft(std::span(all), requests, most, draft_cost, verify_cost);
+    for (const detail::Prospect& token : all) {
+        if (left == 0) return;
+        if (token.depth >= depth) continue;
+        ++lookaheads[static_cast<std::size_t>(token.request)];
+        --left;
+    }
+}
+
+}  // namespace specsample

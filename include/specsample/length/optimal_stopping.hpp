@@ -1,0 +1,78 @@
+// When to stop drafting if the acceptance of the tokens drafted so far can be estimated.
+//
+//   pays_to_draft(survival, draft_cost, rate)   the rule
+//   best_rate(draft_cost, round_at)             the rate that it needs, which is also what it earns
+#pragma once
+
+#include <concepts>
+#include <string_view>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/number.hpp>
+
+namespace specsample {
+
+/// What a round is expected to give and to take.
+struct RoundMeans {
+    double tokens = 1;  ///< emitted, the last one included
+    double cost = 1;    ///< in plain target passes
+};
+
+namespace detail {
+
+inline void require_draft_cost(std::string_view where, double draft_cost) {
+    require(is_finite(draft_cost) && draft_cost >= 0, where, "draft_cost", draft_cost, "finite and 0 or more");
+}
+
+}  // namespace detail
+
+/// Is one more drafted token worth its cost?
+///
+///     product of the acceptances of all drafted tokens and of that one  >=  c rho
+///
+/// Drafting a token costs c, in which the target alone would have made c rho tokens, and gains one with the
+/// probability that it and all before it are accepted. That product only falls, so the first token that does not pay is
+/// where to stop: the rule is optimal among all that see the same estimates. SpecDec++ stops where 1 - product > h: the
+/// best h is 1 - c rho.
+///
+/// @param survival     the product, in [0, 1], estimated before the token is drawn
+/// @param draft_cost   c: a draft pass over a plain target pass, plus what one more position adds to the target's pass
+/// @param rate         rho: tokens per plain target pass that drafting earns as it is, above 0: see `best_rate`
+/// @throws             std::invalid_argument outside these ranges
+/// @source             monotone stopping problems, Chow and Robbins 1961; SpecDec++, arXiv:2405.19715
+[[nodiscard]] inline bool pays_to_draft(double survival, double draft_cost, double rate) {
+    constexpr auto where = "pays_to_draft";
+    detail::require(is_finite(survival) && survival >= 0 && survival <= 1, where, "survival", survival, "in [0, 1]");
+    detail::require_draft_cost(where, draft_cost);
+    detail::require(is_positive(rate), where, "rate", rate, "finite and above 0");
+    return survival >= draft_cost * rate;
+}
+
+/// The largest tokens per target pass that stopping at a threshold earns: the fixed point of
+///
+///     rho = E[tokens] / E[cost]    where rounds draft as long as the product of acceptances is c rho or more
+///
+/// Each step takes the rate of the rule before it, and is at least as good; about five reach the optimum.
+///
+/// @param draft_cost   c, as in `pays_to_draft`
+/// @param round_at     (threshold) -> RoundMeans of rounds that draft while the product is at least the threshold;
+///                     from a model of acceptance, or from recorded texts
+/// @throws             std::invalid_argument for a cost or for means that are not finite and positive
+/// @edge               nothing pays: 1, plain decoding
+/// @source             Dinkelbach 1967, Management Science 13:492
+template <std::invocable<double> F>
+    requires std::convertible_to<std::invoke_result_t<F&, double>, RoundMeans>
+[[nodiscard]] double best_rate(double draft_cost, F&& round_at) {
+    constexpr auto where = "best_rate";
+    detail::require_draft_cost(where, draft_cost);
+    for (double rate = 1;;) {
+        const RoundMeans means = round_at(draft_cost * rate);
+        detail::require(is_positive(means.tokens), where, "tokens", means.tokens, "finite and above 0");
+        detail::require(is_positive(means.cost), where, "cost", means.cost, "finite and above 0");
+        const double next = means.tokens / means.cost;
+        if (!(next > rate)) return rate;
+        rate = next;
+    }
+}
+
+}  // namespace specsample

@@ -19,6 +19,7 @@ using Kernels = std::vector<Kernel>;
 void add_reads(Kernels& kernels);
 void add_draws(Kernels& kernels);
 void add_logits(Kernels& kernels);
+void add_lookup(Kernels& kernels);
 void add_rounds(Kernels& kernels);
 void add_rules(Kernels& kernels);
 void add_shaping(Kernels& kernels);
@@ -33,6 +34,7 @@ inline Kernels all_kernels() {
     add_logits(kernels);
     add_shaping(kernels);
     add_sparse(kernels);
+    add_lookup(kernels);
     return kernels;
 }
 

@@ -1,0 +1,112 @@
+// A round of prompt lookup in a long text, beside a search of the text and a plain read of as many numbers.
+//
+// What is drafted does not depend on rows: the vocabulary is that of the text, and nothing is read from the pool.
+#include "kernels.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include <specsample/draft/lookup.hpp>
+
+namespace bench {
+namespace {
+
+using specsample::Proposal;
+using specsample::Token;
+using Text = std::vector<Token>;
+
+constexpr Index text_size = 100000;
+constexpr Index round_size = 3;  ///< tokens that a round adds
+constexpr Index lookahead = 8;
+constexpr specsample::LookupOptions options{};
+
+/// New tokens and copies of what was written, in turn, of some dozen tokens each.
+Text repetitive_text(Index vocab, std::mt19937_64& generator) {
+    Text text;
+    std::uniform_int_distribution<Token> any(0, static_cast<Token>(vocab - 1));
+    const auto below = [&](Index bound) { return std::uniform_int_distribution<Index>(0, bound - 1)(generator); };
+    while (std::ssize(text) < text_size) {
+        for (Index i = 12 + below(24); i > 0; --i) text.push_back(any(generator));
+        Index from = below(std::ssize(text));
+        for (Index i = 12 + below(24); i > 0; --i) text.push_back(text[static_cast<std::size_t>(from++)]);
+    }
+    text.resize(text_size);
+    return text;
+}
+
+/// A text that is read already, and room for a round behind it.
+struct Reader {
+    Text text;
+    Index vocab;
+    specsample::LookupDraft draft{options};
+    Proposal<specsample::PointMass> proposal{};
+    Eigen::ArrayXf numbers = Eigen::ArrayXf::Zero(text_size + round_size);
+
+    Reader(Text whole, Index ids) : text(std::move(whole)), vocab(ids) {
+        draft.propose(text, specsample::Coins(1, 0, 0), open());
+        text.resize(text.size() + round_size);
+    }
+
+    Proposal<specsample::PointMass>& open() {
+        proposal.open(lookahead, {}, vocab);
+        return proposal;
+    }
+
+    void write(const Text& added) { std::ranges::copy(added, text.end() - round_size); }
+};
+
+/// Proposals are compared by their tokens, as one number.
+double digest(double sum, Token token) { return 1.25 * sum + token; }
+
+/// A round reads the tokens that were added, and drafts. It is undone afterwards, in the same time.
+double with_index(Reader& reader, const Text& added) {
+    reader.write(added);
+    reader.draft.propose(reader.text, specsample::Coins(1, 0, 0), reader.open());
+    reader.draft.rollback(text_size);
+    double sum = 0;
+    for (const Token token : reader.proposal.tokens()) sum = digest(sum, token);
+    return sum;
+}
+
+/// The usual form: search the text for its own end, from the end and for the longest first.
+double with_search(Reader& reader, const Text& added) {
+    reader.write(added);
+    const Text& text = reader.text;
+    const auto last = text.end();
+    for (Index n = options.max_match; n >= options.min_match; --n)
+        for (auto end = last - 1; end - text.begin() >= n; --end) {
+            if (!std::equal(last - n, last, end - n)) continue;
+            double sum = 0;
+            for (Index i = 0; i < lookahead; ++i) sum = digest(sum, end[i % (last - end)]);
+            return sum;
+        }
+    return 0;
+}
+
+Race lookup(const Setting& setting) {
+    std::mt19937_64 generator(42);
+    const auto reader = std::make_shared<Reader>(repetitive_text(setting.vocab, generator), setting.vocab);
+    // Most rounds go on with a part of the text, some with what is new.
+    std::vector<Text> rounds;
+    std::uniform_int_distribution<Index> place(0, text_size - round_size);
+    for (Index i = 0; i < 64; ++i) {
+        const auto from = reader->text.begin() + place(generator);
+        rounds.emplace_back(from, from + round_size);
+        if (i % 4 == 0) rounds.back().back() = static_cast<Token>(setting.vocab - 1 - i);
+    }
+    Race race = make_race(
+        setting, 1, std::move(rounds), [=](const Text& added, Index) { return with_index(*reader, added); },
+        [=](const Text& added, Index) { return with_search(*reader, added); },
+        [=](const auto& read, const Text&, Index) {
+            return read(Row(reader->numbers.data(), reader->numbers.size()));
+        });
+    for (std::size_t one = 0; one < race.cases; ++one)
+        if (race.ours(one, 0) != race.textbook(one, 0)) race.refused = "a search of the text proposed something else";
+    return race;
+}
+
+}  // namespace
+
+void add_lookup(Kernels& kernels) { kernels.push_back({"lookup/text", {}, lookup, {}}); }
+
+}  // namespace bench

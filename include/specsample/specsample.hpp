@@ -2,7 +2,7 @@
 //
 //    5  testing                                    the rig that proves a rule; include <specsample/testing.hpp>
 //    4  sampler   lossy                            the loop; rules that change the law, and say by how much
-//    3  verify   draft                             the rules, on the caller's own rows; drafters
+//    3  verify   draft   length                    the rules, on the caller's own rows; drafters; how many to draft
 //    2  random   shaping   proposal   analysis     coins; row -> row; drafts and their laws; rates and speed
 //    1  kernels                                    rows -> numbers, weights x coin -> token
 //    0  core + concepts                            nouns, contracts, what a user may plug in
@@ -19,6 +19,7 @@
 #include <specsample/shaping.hpp>   // IWYU pragma: export
 
 #include <specsample/draft.hpp>   // IWYU pragma: export
+#include <specsample/length.hpp>  // IWYU pragma: export
 #include <specsample/verify.hpp>  // IWYU pragma: export
 
 #include <specsample/lossy.hpp>    // IWYU pragma: export

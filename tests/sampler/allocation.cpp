@@ -278,3 +278,33 @@ TEST_CASE("a stored draft uses its memory again") {
           }) == 0);
     CHECK(when_warm([&] { stored.restore(bytes); }) == 0);
 }
+
+TEST_CASE("an index of n-grams that is written and undone uses its memory again") {
+    NgramIndex index(1, 3);
+    Token next = 0;
+    CHECK(when_warm([&] {
+              for (int i = 0; i < 100; ++i) {
+                  for (int j = 0; j < 50; ++j) index.push_back(next++);
+                  index.truncate(0);
+              }
+          }) == 0);
+}
+
+TEST_CASE("a warm sampler allocates nothing, whatever drafts") {
+    const AsMap draft(.5f), other(.4f);
+    const AsBatch target(.3f);
+    const Table rows(.2f);
+    const auto heads = [&rows](std::span<const Token>) {
+        return Eigen::Map<const RowMajorMatrixXf>(rows.rows.data(), 3, vocab);
+    };
+    CHECK(allocations_of(HeadsDraft(heads, 3), target) == 0);
+    CHECK(allocations_of(HeadsTreeDraft(heads, expansion_tree({2, 2, 1})), target) == 0);
+    CHECK(allocations_of(HybridDraft(draft, heads, {1, 2, 1}), target) == 0);
+    CHECK(allocations_of(BeamDraft(draft, 2), target) == 0);
+    CHECK(allocations_of(DynamicTreeDraft(draft, {.width = 3, .nodes = 8}), target) == 0);
+    CHECK(allocations_of(United(draft, other, BeamDraft(draft, 2)), target) == 0);
+    CHECK(allocations_of(FirstOf(BeamDraft(draft, 1), other), target) == 0);
+    CHECK(allocations_of(StagedDraft(draft, AsBatch(.4f), 2), target) == 0);
+    CHECK(allocations_of(StagedDraft(draft, other, 2), target) == 0);
+    CHECK(allocations_of(TreeDraft(draft, sparse_tree(std::vector<double>{.6, .3}, 6)), target) == 0);
+}

@@ -1,4 +1,7 @@
 // A model as a drafter: one token after the other.
+//
+//   ChainDraft(model)         as deep as it may
+//   ChainDraft(model, stop)   until the stop says so
 #pragma once
 
 #include <concepts>
@@ -33,12 +36,32 @@ Index draw_child(const R& row, Index parent, const Source& coins, Proposal<L>& p
 
 }  // namespace detail
 
+/// What ends a chain before its depth limit. stop.before(row) says that nothing is to be drawn from a row;
+/// stop.after(prob) that nothing is to follow a token, which had this probability, and which stays. Both are lossless:
+/// the one looks at the text alone, the other drops nothing. Dropping a token because it is unlikely is not (total
+/// variation 3/20 on three tokens), and no stop can ask for it.
+template <class S>
+concept DraftStop = requires(const S& stop, const Eigen::ArrayXf& row, double prob) {
+    { stop.before(row) } -> std::convertible_to<bool>;
+    { stop.after(prob) } -> std::convertible_to<bool>;
+};
+
+/// Only the depth limit ends a chain.
+struct NeverStop {
+    static constexpr bool before(const auto&) { return false; }
+    static constexpr bool after(double) { return false; }
+};
+
 /// Drafts as deep as it may from a model, each token drawn from the model's row, or named by the model.
 ///
-/// Coins: one draft coin per token drawn. Cost: one call of the model per token, one pass per token drawn; rows that
-/// come as views are copied, unless the model has stable rows.
-template <class Model>
+/// Coins: one draft coin per token drawn. Cost: one call of the model per token, one pass per token drawn, and what the
+/// stop looks at; rows that come as views are copied, unless the model has stable rows.
+template <class Model, DraftStop Stop = NeverStop>
 class ChainDraft {
+    static constexpr bool can_stop = !std::same_as<Stop, NeverStop>;
+    static_assert(!can_stop || !TokenModel<Model>,
+                  "specsample::ChainDraft: a stop looks at probabilities, but draft(prefix) returns a token; return a "
+                  "row, or leave the stop out");
     using Slots = typename detail::SlotsOf<Model>::type;
 
     template <class M>
@@ -53,10 +76,10 @@ class ChainDraft {
   public:
     using Law = typename Proposes<Model>::type;
 
-    explicit ChainDraft(Model model) : model_(std::move(model)) {}
+    explicit ChainDraft(Model model, Stop stop = {}) : model_(std::move(model)), stop_(std::move(stop)) {}
 
     template <class Source, class L>
-        requires std::same_as<L, Law> || (std::same_as<L, Raced> && RowModel<Model>)
+        requires std::convertible_to<Law, L> || (std::same_as<L, Raced> && RowModel<Model>)
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
         detail::follow(context_, prefix, 0, proposal.depth_limit());
         Index known = 0;
@@ -65,16 +88,34 @@ class ChainDraft {
             if constexpr (TokenModel<Model>) {
                 node = proposal.add(node, model_.ask_about(context_, known), PointMass{});
             } else {
+                const Index parent = node;
                 rows_.put(proposal.size(), model_.ask_about(context_, known));
-                node = detail::draw_child(rows_.row(proposal.size()), node, coins, proposal);
+                if (stops_before(proposal.size())) return;
+                node = detail::draw_child(rows_.row(proposal.size()), parent, coins, proposal);
+                if (node != parent && stops_after(node, proposal.token(node))) return;
             }
         }
     }
 
   private:
+    bool stops_before(Index slot) const {
+        if constexpr (can_stop) return stop_.before(rows_.view(slot));
+        return false;
+    }
+    bool stops_after(Index slot, Token token) const {
+        if constexpr (can_stop) return stop_.after(static_cast<double>(rows_.view(slot).coeff(token)));
+        return false;
+    }
+
     detail::Host<Model> model_;
+    Stop stop_;
     Slots rows_;
     std::vector<Token> context_;
 };
+
+template <class Model>
+ChainDraft(Model) -> ChainDraft<Model, NeverStop>;
+template <class Model, class Stop>
+ChainDraft(Model, Stop) -> ChainDraft<Model, Stop>;
 
 }  // namespace specsample

@@ -17,6 +17,9 @@ namespace specsample {
 /// it was drawn from; rows behind laws stay where they are until its next call. Whether it grows may depend on the
 /// tokens above a node, never on the token to be added: dropping a drafted token by its own identity is lossy.
 ///
+/// One that remembers the text offers rollback(length), and is told like a model when its prefix does not extend what
+/// it was last shown. One whose `propose` takes a Proposal of any law that its own converts to can be one of several.
+///
 /// One that can also fill a Proposal<Raced> draws with coins.at(Purpose::race, depth) there, depth 0 the first.
 template <class D>
 concept Drafter =

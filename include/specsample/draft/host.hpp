@@ -23,45 +23,66 @@ inline void follow(std::vector<Token>& context, std::span<const Token> text, Ind
     context.insert(context.end(), text.begin() + std::ssize(context), text.end());
 }
 
+/// What somebody who remembers was shown last, so that they can be told what to forget.
+class Shown {
+  public:
+    /// Before `who` is shown `prefix`: cut their memory back to the part it shares with that, and to what lies before
+    /// the last `count` positions, which they must compute. Somebody who was never asked here, or whose last call
+    /// threw, may remember anything after that part, so they are always told.
+    /// @param known   leading tokens of prefix that are the same as at the last call
+    template <class Who>
+    void rewind(Who& who, std::span<const Token> prefix, Index known, Index count) {
+        const auto from = std::min({known, std::ssize(shown_), std::ssize(prefix)});
+        const auto common = std::mismatch(shown_.begin() + from, shown_.end(), prefix.begin() + from, prefix.end());
+        const Index keep =
+            std::max<Index>(0, std::min<Index>(common.first - shown_.begin(), std::ssize(prefix) - count));
+        if (!settled_ || keep < std::ssize(shown_)) who.rollback(keep);
+        settled_ = false;
+        shown_.resize(static_cast<std::size_t>(keep));
+    }
+
+    /// After they have seen it.
+    void settle(std::span<const Token> prefix) {
+        shown_.insert(shown_.end(), prefix.begin() + std::ssize(shown_), prefix.end());
+        settled_ = true;
+    }
+
+  private:
+    std::vector<Token> shown_;
+    bool settled_ = false;  ///< do they remember `shown_`, and no more?
+};
+
 /// A model, or a std::ref of one, that is told when its prefix does not extend what it was last shown.
 template <class M>
 class Host {
   public:
     explicit Host(M model) : model_(std::move(model)) {}
 
-    /// model(prefix), or model(prefix, count).
+    /// model(prefix), model(prefix, count), or model(prefix, tree).
     /// @param known   leading tokens of prefix that are the same as at the last call
-    template <class... Count>
-    decltype(auto) ask_about(const std::vector<Token>& prefix, Index known, Count... count) {
+    template <class... Rest>
+    decltype(auto) ask_about(const std::vector<Token>& prefix, Index known, Rest... rest) {
         if constexpr (!Rewindable<M>) {
-            return ask(model_, prefix, count...);
+            return ask(model_, prefix, rest...);
         } else {
-            rewind(prefix, known, (Index{1} * ... * count));
-            decltype(auto) answer = ask(model_, prefix, count...);
-            shown_.insert(shown_.end(), prefix.begin() + std::ssize(shown_), prefix.end());
-            settled_ = true;
+            Unwrapped<M>& model = model_;
+            shown_.rewind(model, prefix, known, (Index{1} * ... * positions(rest)));
+            decltype(auto) answer = ask(model_, prefix, rest...);
+            shown_.settle(prefix);
             return answer;
         }
     }
 
   private:
-    /// Cut the model's cache back to the part it shares with `prefix`, and to what lies before the first of the
-    /// `count` positions it is asked about: those it must compute. A model that was never asked here, or whose last
-    /// call threw, may hold anything after that part, so it is always told.
-    void rewind(const std::vector<Token>& prefix, Index known, Index count) {
-        const auto from = std::min({known, std::ssize(shown_), std::ssize(prefix)});
-        const auto common = std::mismatch(shown_.begin() + from, shown_.end(), prefix.begin() + from, prefix.end());
-        const Index keep =
-            std::max<Index>(0, std::min<Index>(common.first - shown_.begin(), std::ssize(prefix) - count));
-        Unwrapped<M>& model = model_;
-        if (!settled_ || keep < std::ssize(shown_)) model.rollback(keep);
-        settled_ = false;
-        shown_.resize(static_cast<std::size_t>(keep));
+    /// Of the prefix, whose rows it is asked for.
+    static Index positions(Index count) { return count; }
+    template <class Tree>
+    static Index positions(const Tree&) {
+        return 1;
     }
 
     M model_;
-    std::vector<Token> shown_;
-    bool settled_ = false;  ///< does the model hold `shown_`, and no more?
+    Shown shown_;
 };
 
 /// The rows of one lookahead, each kept until the round ends: moved in if returned by value, copied if returned as

@@ -1,4 +1,4 @@
-// A model as a drafter of trees of a fixed shape.
+// A model as a drafter of trees of a known shape.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,14 @@
 #include <specsample/draft/drafter.hpp>
 #include <specsample/draft/host.hpp>
 #include <specsample/kernels/inspect.hpp>
+#include <specsample/proposal/tree_shape.hpp>
 
 namespace specsample {
 
-/// Drafts a tree with `branching[d]` children at every node of depth d.
+/// Drafts a tree of a given shape: child i of a node is the i-th that Children gives, the likeliest or the first drawn.
 ///
 ///     Sampler sampler(TreeDraft(draft, {2, 2}), target, options, TraversalVerification{});
+///     Sampler sampler(TreeDraft(draft, sparse_tree(acceptance, 16)), target, options, RecursiveRejection{});
 ///
 /// Under a rule that shares the target's noise the children are the first to arrive in its race (Raced), whatever
 /// Children says. Coins: those of Children. Cost: one call of the model per node that has children, depth first.
@@ -27,34 +29,46 @@ class TreeDraft {
   public:
     using Law = Mixed<decltype(std::declval<const Slots&>().view(0))>;
 
-    /// @throws std::invalid_argument if a branching is less than 1
-    TreeDraft(Model model, std::vector<Index> branching, Children children = {})
-        : model_(std::move(model)), branching_(std::move(branching)), children_(std::move(children)) {
-        Index level = 1, nodes = 0;
-        for (const Index count : branching_) {
-            detail::require(count >= 1, "TreeDraft", "a branching", count, "at least 1");
-            nodes += level *= count;
+    /// @throws std::invalid_argument if the children of a node are not of ranks 0, 1 ..: a child that is drawn is used
+    TreeDraft(Model model, TreeShape shape, Children children = {})
+        : model_(std::move(model)), shape_(std::move(shape)), children_(std::move(children)) {
+        Index most = 0;
+        for (Index node = root_node; node < shape_.size(); ++node) {
+            const Index count = shape_.child_count(node);
+            detail::require(shape_.candidates(node) == count, "TreeDraft", "the largest rank after a node",
+                            shape_.candidates(node) - 1, "the number of its children less 1");
+            most = std::max(most, count);
         }
-        ids_.resize(static_cast<std::size_t>(nodes));
-        arrivals_.resize(static_cast<std::size_t>(branching_.empty() ? 0 : std::ranges::max(branching_)));
+        ids_.resize(static_cast<std::size_t>(shape_.size()));
+        arrivals_.resize(static_cast<std::size_t>(most));
     }
 
+    /// With `branching[d]` children at every node of depth d.
+    /// @throws std::invalid_argument if a branching is less than 1
+    TreeDraft(Model model, std::vector<Index> branching, Children children = {})
+        : TreeDraft(std::move(model), expansion_tree(checked(branching)), std::move(children)) {}
+
     template <class Source, class L>
-        requires std::same_as<L, Law> || std::same_as<L, Raced>
+        requires std::convertible_to<Law, L> || std::same_as<L, Raced>
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
         detail::follow(context_, prefix, 0, proposal.depth_limit());
         expanded_ = 0;
         ids_used_ = 0;
-        expand(root_node, coins, proposal);
+        expand(root_node, root_node, coins, proposal);
     }
 
   private:
-    /// Add the subtree of a node, whose path is in the context.
+    static const std::vector<Index>& checked(const std::vector<Index>& branching) {
+        for (const Index count : branching)
+            detail::require(count >= 1, "TreeDraft", "a branching", count, "at least 1");
+        return branching;
+    }
+
+    /// Add the subtree of a node, whose path is in the context, as the shape has it after `place`.
     template <class Source, class L>
-    void expand(Index node, const Source& coins, Proposal<L>& proposal) {
-        const Index depth = proposal.depth(node);
-        if (depth == std::ssize(branching_) || !proposal.grows(node)) return;
-        const auto count = static_cast<std::size_t>(branching_[static_cast<std::size_t>(depth)]);
+    void expand(Index node, Index place, const Source& coins, Proposal<L>& proposal) {
+        const auto count = static_cast<std::size_t>(shape_.child_count(place));
+        if (count == 0 || !proposal.grows(node)) return;
         const Index first = proposal.size();
         rows_.put(expanded_, model_.ask_about(context_, 0));
         add_children(rows_.view(expanded_++), node, std::span(ids_).subspan(ids_used_, count), coins, proposal);
@@ -62,7 +76,7 @@ class TreeDraft {
         const Index end = proposal.size();
         for (Index child = first; child < end; ++child) {
             context_.push_back(proposal.token(child));
-            expand(child, coins, proposal);
+            expand(child, shape_.first_child(place) + (child - first), coins, proposal);
             context_.pop_back();
         }
     }
@@ -84,7 +98,7 @@ class TreeDraft {
     }
 
     detail::Host<Model> model_;
-    std::vector<Index> branching_;
+    TreeShape shape_;
     Children children_;
 
     // Reused from round to round.
@@ -96,6 +110,10 @@ class TreeDraft {
     std::size_t ids_used_ = 0;
 };
 
+template <class Model>
+TreeDraft(Model, TreeShape) -> TreeDraft<Model, WithoutReplacement>;
+template <class Model, class Children>
+TreeDraft(Model, TreeShape, Children) -> TreeDraft<Model, Children>;
 template <class Model>
 TreeDraft(Model, std::vector<Index>) -> TreeDraft<Model, WithoutReplacement>;
 template <class Model, class Children>

@@ -20,6 +20,7 @@
 #include <concepts>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 #include <specsample/concepts.hpp>
 #include <specsample/core/contract.hpp>
@@ -103,6 +104,25 @@ class Mixed {
   private:
     std::optional<Sampled<View>> sampled_{};
 };
+
+namespace detail {
+
+/// A law that can say what either of two says; void where none can.
+template <class A, class B>
+struct EitherLaw {
+    using type =
+        std::conditional_t<std::convertible_to<A, B>, B, std::conditional_t<std::convertible_to<B, A>, A, void>>;
+};
+template <class View>
+struct EitherLaw<PointMass, Sampled<View>> {
+    using type = Mixed<View>;
+};
+template <class View>
+struct EitherLaw<Sampled<View>, PointMass> {
+    using type = Mixed<View>;
+};
+
+}  // namespace detail
 
 /// The token was drawn with the target's own noise (Purpose::race). The draw is a function of that noise, so no ratio
 /// of probabilities can judge it: a match rule must.

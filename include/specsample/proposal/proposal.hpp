@@ -77,6 +77,7 @@ class Proposal {
     Index parent(Index node) const { return parents_[static_cast<std::size_t>(node)]; }
     /// Tokens on the path to a node, itself included.
     Index depth(Index node) const { return node == root_node ? 0 : depths_[static_cast<std::size_t>(node)]; }
+    std::span<const Token> stop_tokens() const { return stop_tokens_; }
     bool is_stop(Token token) const { return std::ranges::find(stop_tokens_, token) != stop_tokens_.end(); }
 
     std::span<const Token> tokens() const { return tokens_; }

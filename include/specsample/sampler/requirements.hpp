@@ -3,6 +3,7 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/draft/drafter.hpp>
+#include <specsample/sampler/tree_model.hpp>
 
 namespace specsample::detail {
 
@@ -43,7 +44,7 @@ struct Requirements {
         return true;
     }();
 
-    static constexpr bool target_call = Model<Target> || ManyModel<Target>;
+    static constexpr bool target_call = Model<Target> || ManyModel<Target> || TreeCallable<Target>;
     static constexpr bool target_result = [] {
         if constexpr (Model<Target>) return Row<Answer<Target>>;
         return true;
@@ -75,9 +76,18 @@ struct Requirements {
         return true;
     }();
 
+    static constexpr bool target_tree_rows = [] {
+        if constexpr (TreeCallable<Target>) return TreeModel<Target>;
+        return true;
+    }();
+    static constexpr bool target_tree_rows_kept = [] {
+        if constexpr (TreeModel<Target>) return !is_borrowed_rows<Answer<Target, Tree<Token, Index>>>;
+        return true;
+    }();
+
     static constexpr bool all = draft_call && draft_result && draft_kept && draft_owned && target_call &&
                                 target_result && target_kept && target_owned && target_rows_layout && target_rows &&
-                                target_rows_kept;
+                                target_rows_kept && target_tree_rows && target_tree_rows_kept;
 
     static_assert(draft_call,
                   "specsample::Sampler: draft must be callable with a token prefix; write "
@@ -119,6 +129,13 @@ struct Requirements {
         "or anything indexed [i] that gives a row");
     static_assert(target_rows_kept,
                   "specsample::Sampler: target(prefix, n) returns logits of rows that would be gone; write "
+                  "logits_of(std::move(rows), temperature), or logits_of(rows_in_memory(data, n, vocab), temperature) "
+                  "where the model keeps the rows");
+    static_assert(target_tree_rows,
+                  "specsample::Sampler: target(prefix, tree) must return a row of probabilities for the prefix and one "
+                  "for every node: a row-major Eigen matrix, or anything indexed [i] that gives a row");
+    static_assert(target_tree_rows_kept,
+                  "specsample::Sampler: target(prefix, tree) returns logits of rows that would be gone; write "
                   "logits_of(std::move(rows), temperature), or logits_of(rows_in_memory(data, n, vocab), temperature) "
                   "where the model keeps the rows");
 };

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include <specsample/draft/chain.hpp>
+#include <specsample/draft/proposer.hpp>
+#include <specsample/length/length.hpp>
 #include <specsample/random/coins.hpp>
 #include <specsample/sampler/options.hpp>
 #include <specsample/sampler/requirements.hpp>
@@ -29,23 +30,16 @@ struct NoCallback {
 template <class OnToken>
 concept TakesScores = !std::invocable<OnToken&, Token> && std::invocable<OnToken&, const TokenScore&>;
 
-/// A drafter as it is, a model as the drafter of chains that it makes.
+/// What a sampler drafts with; a stand-in where a requirement has failed already.
 template <class Draft, bool usable>
-struct DrafterOf {
+struct DraftsOf {
     struct type {
         using Law = PointMass;
         explicit type(const Draft&) {}
     };
 };
-template <Drafter Draft>
-struct DrafterOf<Draft, true> {
-    using type = Draft;
-};
-template <Model Draft>
-    requires(!Drafter<Draft>)
-struct DrafterOf<Draft, true> {
-    using type = ChainDraft<Draft>;
-};
+template <class Draft>
+struct DraftsOf<Draft, true> : DrafterOf<Draft> {};
 
 }  // namespace detail
 
@@ -55,23 +49,33 @@ struct DrafterOf<Draft, true> {
 ///     std::vector<Token> text = sampler.generate(prompt, {.max_new_tokens = 64});
 ///
 /// @tparam Draft    draft(prefix) -> row, or -> Token (a point mass); or a Drafter, for trees
-/// @tparam Target   target(prefix) -> row, or target(prefix, n) -> n rows in one pass, or both
+/// @tparam Target   target(prefix) -> row, target(prefix, n) -> n rows in one pass, target(prefix, tree) -> the rows of
+/// a
+///                  TreeModel in one pass, or any of these together
 /// @tparam Rule     how drafts are judged; lossless rules keep the target's law
+/// @tparam Lengths  how many tokens each round may draft: a Length, told of every committed round
 ///
 /// Models are held by value; std::ref shares one. A model that has rollback(length) is told when its prefix does not
 /// extend the one before, and before its first; one cached object cannot be both draft and target. The text depends on
-/// (seed, request, prompt, models, lookahead) alone; under a match rule, on (seed, request, prompt, target).
-template <class Draft, class Target, class Rule = TokenVerification>
+/// (seed, request, prompt, models, lookahead) alone; under a match rule, on (seed, request, prompt, target). A length
+/// that adapts remembers earlier texts as well: its law stays the target's, text by text.
+template <class Draft, class Target, class Rule = TokenVerification, class Lengths = FixedLength>
 class Sampler {
     static_assert(sizeof(detail::Requirements<Draft, Target>) > 0);  // says in a sentence what is wrong
+    static_assert(Length<detail::Unwrapped<Lengths>>,
+                  "specsample::Sampler: length must have next(most) and record(counts), as FixedLength has them");
     static constexpr bool usable = detail::Requirements<Draft, Target>::all;
     static constexpr bool shares_noise = requires { requires bool(Rule::shares_noise); };
-    using Drafts = typename detail::DrafterOf<Draft, usable>::type;
+    using Drafts = typename detail::DraftsOf<Draft, usable>::type;
 
   public:
     /// @throws std::invalid_argument if options.lookahead < 0
-    Sampler(Draft draft, Target target, Options options = {}, Rule rule = {})
-        : drafter_(std::move(draft)), scorer_(std::move(target)), options_(options), rule_(std::move(rule)) {
+    Sampler(Draft draft, Target target, Options options = {}, Rule rule = {}, Lengths length = {})
+        : drafter_(Drafts(std::move(draft))),
+          scorer_(std::move(target)),
+          options_(options),
+          rule_(std::move(rule)),
+          length_(std::move(length)) {
         detail::require(options.lookahead >= 0, "Sampler", "options.lookahead", options.lookahead, "at least 0");
         tally_.reserve(options.lookahead);
     }
@@ -111,7 +115,8 @@ class Sampler {
         return run(text, limits, on_token, nullptr);
     }
 
-    /// Make one round after a text, and leave it to the caller to append its tokens.
+    /// Make one round after a text, and leave it to the caller to append its tokens, and to record its counts with a
+    /// length that adapts (std::ref shares one).
     /// @returns   the round; its tokens point into the sampler until its next call
     /// @throws    as generate; std::invalid_argument if limits leave no room for a token
     Round step(std::span<const Token> text, const Limits& limits = {}) {
@@ -169,6 +174,8 @@ class Sampler {
             }
             const bool go_on = write(made, text, on_token);
             tally_.record(made.counts());
+            detail::Unwrapped<Lengths>& length = length_;
+            length.record(made.counts());
             if (of_this_text != nullptr) of_this_text->record(made.counts());
             known_ = start;
             if (RoundLimits{.stop_tokens = limits.stop_tokens}.stops(text.back())) return Finish::stop;
@@ -206,10 +213,10 @@ class Sampler {
             .max_tokens = std::min(budget, room), .stop_tokens = limits.stop_tokens, .check = options_.check};
         detail::require(allowed.max_tokens >= 1, "Sampler", "the room that limits leave", allowed.max_tokens,
                         "at least 1 token");
-        proposal_.open(std::min(options_.lookahead, room - 1), limits.stop_tokens, scorer_.vocab());
+        detail::Unwrapped<Lengths>& length = length_;
+        proposal_.open(length.next(std::min(options_.lookahead, room - 1)), limits.stop_tokens, scorer_.vocab());
         if constexpr (usable) {
-            detail::Unwrapped<Drafts>& drafter = drafter_;
-            drafter.propose(text, coins, proposal_);
+            drafter_.propose(text, known_, coins, proposal_);
             if (proposal_.fault()) return {.proposed = proposal_.size(), .fault = proposal_.fault()};
             return scorer_.score(text, known_, proposal_, [&](auto& rows) {
                 const Round made = verify(proposal_.tree(), proposal_.laws(), rows, rule_, coins, allowed, workspace_);
@@ -222,17 +229,18 @@ class Sampler {
         }
     }
 
-    Drafts drafter_;
+    detail::Proposer<Drafts> drafter_;
     detail::Scorer<Target> scorer_;
     Options options_;
     Rule rule_;
+    Lengths length_;
     Tally tally_;
 
     // Reused from round to round.
     Proposal<detail::LawOf<Drafts, shares_noise>> proposal_;
     Workspace workspace_;
     Scores scores_;
-    Index known_ = 0;  ///< leading tokens of the text that the target was shown before
+    Index known_ = 0;  ///< leading tokens of the text that drafter and target were shown before
 };
 
 }  // namespace specsample

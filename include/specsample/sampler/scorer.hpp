@@ -9,6 +9,7 @@
 
 #include <specsample/draft/host.hpp>
 #include <specsample/proposal/proposal.hpp>
+#include <specsample/sampler/tree_model.hpp>
 #include <specsample/verify/verify.hpp>
 
 namespace specsample::detail {
@@ -50,8 +51,9 @@ class PathRows {
     std::vector<Index> slot_of_;
 };
 
-/// Scores proposals with a target: in one pass where it can score many positions and the draft is a chain, in one pass
-/// per path where the draft branches, or row by row as they are asked for where it scores one position at a time.
+/// Scores proposals with a target: in one pass where it can score many positions and the draft is a chain, or where it
+/// takes trees; in one pass per path where the draft branches and it does not; or row by row as they are asked for
+/// where it scores one position at a time.
 template <class Target>
 class Scorer {
   public:
@@ -65,12 +67,15 @@ class Scorer {
     template <class L, class Judge>
     Round score(std::span<const Token> text, Index known, const Proposal<L>& proposal, const Judge& judge) {
         follow(context_, text, known, proposal.size());
-        if constexpr (!BatchModel<Target>) {
-            return score_lazily(std::ssize(text), known, proposal, judge);
-        } else if (is_chain(proposal)) {
-            return score_chain(known, proposal, judge);
-        } else {
+        if constexpr (BatchModel<Target>) {
+            if (is_chain(proposal)) return score_chain(known, proposal, judge);
+        }
+        if constexpr (TreeModel<Target>) {
+            return score_tree(known, proposal, judge);
+        } else if constexpr (BatchModel<Target>) {
             return score_paths(std::ssize(text), known, proposal, judge);
+        } else {
+            return score_lazily(std::ssize(text), known, proposal, judge);
         }
     }
 
@@ -93,6 +98,13 @@ class Scorer {
         context_.insert(context_.end(), proposal.tokens().begin(), proposal.tokens().begin() + depth);
         auto&& rows = target_.ask_about(context_, known, depth + 1);
         if (const auto fault = check_count(rows, Party::target, depth + 1)) return {.fault = fault};
+        return learn(rows, judge(rows));
+    }
+
+    template <class L, class Judge>
+    Round score_tree(Index known, const Proposal<L>& proposal, const Judge& judge) {
+        auto&& rows = target_.ask_about(context_, known, proposal.tree());
+        if (const auto fault = check_count(rows, Party::target, proposal.size() + 1)) return {.fault = fault};
         return learn(rows, judge(rows));
     }
 

@@ -1,0 +1,45 @@
+// A drafter as samplers hold it.
+#pragma once
+
+#include <span>
+#include <utility>
+
+#include <specsample/draft/chain.hpp>
+#include <specsample/draft/drafter.hpp>
+#include <specsample/draft/host.hpp>
+
+namespace specsample::detail {
+
+/// A drafter as it is, a model as the drafter of chains that it makes.
+template <class D>
+struct DrafterOf {
+    using type = ChainDraft<D>;
+};
+template <Drafter D>
+struct DrafterOf<D> {
+    using type = D;
+};
+
+/// A drafter, or a std::ref of one, that is told when its prefix does not extend what it was last shown.
+template <class D>
+class Proposer {
+  public:
+    using Law = typename Unwrapped<D>::Law;
+
+    explicit Proposer(D drafter) : drafter_(std::move(drafter)) {}
+
+    /// @param known   leading tokens of prefix that are the same as at the last call
+    template <class Source, class L>
+    void propose(std::span<const Token> prefix, Index known, const Source& coins, Proposal<L>& proposal) {
+        Unwrapped<D>& drafter = drafter_;
+        if constexpr (Rewindable<D>) shown_.rewind(drafter, prefix, known, 0);
+        drafter.propose(prefix, coins, proposal);
+        if constexpr (Rewindable<D>) shown_.settle(prefix);
+    }
+
+  private:
+    D drafter_;
+    Shown shown_;
+};
+
+}  // namespace specsample::detail

@@ -1,0 +1,143 @@
+// Lookaheads that adapt: what a length is asked and told, and stops inside a draft.
+#include <specsample/specsample.hpp>
+#include <specsample/testing.hpp>
+
+#include "support/catch.hpp"
+
+using namespace specsample;
+using namespace specsample::testing;
+
+namespace {
+
+constexpr Index vocab = 5;
+
+/// Goes through a list of lookaheads, and keeps what it is told.
+struct Listed {
+    std::vector<Index> list;
+    std::vector<RoundCounts> told{};
+    mutable std::vector<Index> most{};
+
+    Index next(Index at_most) const {
+        most.push_back(at_most);
+        return std::min(at_most, list[told.size() % list.size()]);
+    }
+    void record(const RoundCounts& counts) { told.push_back(counts); }
+};
+
+/// Stops where the likeliest token is not likely, or after an unlikely token.
+struct Careful {
+    double least_before = 0, least_after = 0;
+
+    template <class Row>
+    bool before(const Row& row) const {
+        return row.maxCoeff() < least_before;
+    }
+    bool after(double prob) const { return prob < least_after; }
+};
+
+}  // namespace
+
+TEST_CASE("a length says how much every round drafts, and is told what came of it", "[sampler]") {
+    Listed length{{3, 0, 1, 5}};
+    Sampler sampler(ContextModel(vocab, 1), ContextModel(vocab, 2), {.lookahead = 4, .seed = 1}, TokenVerification{},
+                    std::ref(length));
+    const auto text = sampler.generate({1}, {.max_new_tokens = 100});
+    REQUIRE(std::ssize(length.told) == text.tally.rounds);
+    const std::vector<Index> expected{3, 0, 1, 4};
+    Tally tally;
+    for (std::size_t i = 0; i < length.told.size(); ++i) {
+        CHECK(length.most[i] == 4);
+        CHECK(length.told[i].proposed == expected[i % 4]);
+        tally.record(length.told[i]);
+    }
+    CHECK(tally == text.tally);
+}
+
+TEST_CASE("a hard limit leaves a length less room", "[sampler]") {
+    Listed length{{4}};
+    Sampler sampler(ContextModel(vocab, 1), ContextModel(vocab, 1), {.lookahead = 4, .seed = 1}, TokenVerification{},
+                    std::ref(length));
+    sampler.generate({1, 2, 3}, {.max_new_tokens = 100, .max_length = 10});  // 7 tokens: 5, then room for 2
+    CHECK(length.most == std::vector<Index>{4, 1});
+}
+
+TEST_CASE("a fault and a step tell a length nothing", "[sampler]") {
+    Listed length{{2}};
+    bool bad = false;
+    const auto target = [&](std::span<const Token>) -> Eigen::VectorXd {
+        return bad ? Eigen::VectorXd::Zero(vocab) : Eigen::VectorXd::Constant(vocab, 1. / vocab);
+    };
+    Sampler sampler(ContextModel(vocab, 1), target, {.lookahead = 4}, TokenVerification{}, std::ref(length));
+    sampler.step(std::vector<Token>{1});
+    CHECK(length.told.empty());
+    bad = true;
+    CHECK_THROWS_AS(sampler.generate({1}), Fault);
+    CHECK(length.told.empty());
+}
+
+TEST_CASE("the fixed length is the lookahead", "[sampler]") {
+    Sampler fixed(ContextModel(vocab, 1), ContextModel(vocab, 2), {.lookahead = 3, .seed = 9}, BlockVerification{},
+                  FixedLength{});
+    Sampler plain(ContextModel(vocab, 1), ContextModel(vocab, 2), {.lookahead = 3, .seed = 9}, BlockVerification{});
+    CHECK(fixed.generate({1}).tokens == plain.generate({1}).tokens);
+}
+
+TEST_CASE("a stop before a row draws nothing from it", "[sampler]") {
+    const ContextModel model(vocab, 1);
+    for (const double least : {.2, .3, .4, .6, 1.1}) {
+        Proposal<ChainDraft<ContextModel>::Law> whole;
+        Proposal<ChainDraft<ContextModel, Careful>::Law> stopped;
+        const Coins coins(1, 0, 2);
+        const std::vector<Token> prefix{3, 1};
+        whole.open(8, {}, vocab);
+        stopped.open(8, {}, vocab);
+        ChainDraft all(model);
+        ChainDraft some(model, Careful{.least_before = least});
+        all.propose(prefix, coins, whole);
+        some.propose(prefix, coins, stopped);
+        std::vector<Token> text = prefix;
+        Index expected = 0;
+        while (expected < 8 && model(text).maxCoeff() >= least) text.push_back(whole.token(expected++));
+        INFO("least " << least);
+        REQUIRE(stopped.size() == expected);
+        for (Index i = 0; i < expected; ++i) CHECK(stopped.token(i) == whole.token(i));
+    }
+}
+
+TEST_CASE("a stop after a token keeps it", "[sampler]") {
+    const ContextModel model(vocab, 1);
+    const Coins coins(1, 0, 2);
+    const std::vector<Token> prefix{3, 1};
+    int shorter = 0;
+    for (const double least : {.05, .2, .3, .5, 1.1}) {
+        Proposal<ChainDraft<ContextModel>::Law> whole;
+        Proposal<ChainDraft<ContextModel, Careful>::Law> stopped;
+        whole.open(8, {}, vocab);
+        stopped.open(8, {}, vocab);
+        ChainDraft all(model);
+        ChainDraft some(model, Careful{.least_after = least});
+        all.propose(prefix, coins, whole);
+        some.propose(prefix, coins, stopped);
+        Index expected = 0;
+        for (bool go_on = true; go_on && expected < 8; ++expected)
+            go_on = whole.laws()[static_cast<std::size_t>(expected)].weight(whole.token(expected)) >= least;
+        INFO("least " << least);
+        REQUIRE(stopped.size() == expected);
+        CHECK(stopped.size() >= 1);
+        shorter += stopped.size() < 8;
+    }
+    CHECK(shorter >= 2);
+}
+
+TEST_CASE("drafts that stop are exact", "[sampler]") {
+    for (const double least : {.3, .4, .6})
+        for (const Index lookahead : {1, 2, 3}) {
+            const ContextModel draft(3, 1), target(3, 2);
+            const ChainDraft before(draft, Careful{.least_before = least});
+            const ChainDraft after(draft, Careful{.least_after = least});
+            CHECK(distance_from_target(TokenVerification{}, before, target, lookahead) < 1e-12);
+            CHECK(distance_from_target(TokenVerification{}, after, target, lookahead) < 1e-12);
+            CHECK(distance_from_target(BlockVerification{}, before, target, lookahead) < 1e-12);
+            CHECK(distance_from_target(BlockVerification{}, after, target, lookahead) < 1e-12);
+        }
+}

@@ -1,0 +1,155 @@
+// Three models in a row: the middle one's law is what the target judges by.
+#include <specsample/sampler/staged.hpp>
+
+#include <map>
+#include <vector>
+
+#include <specsample/specsample.hpp>
+#include <specsample/testing.hpp>
+
+#include "support/catch.hpp"
+#include "support/numbers.hpp"
+
+using namespace specsample;
+using namespace specsample::testing;
+
+namespace {
+
+constexpr Index vocab = 4;
+const ContextModel small(vocab, 1), middle(vocab, 2), target(vocab, 3);
+
+/// Counts its passes.
+struct Counted {
+    ContextModel model;
+    int* passes;
+
+    Eigen::VectorXd operator()(std::span<const Token> prefix) const {
+        ++*passes;
+        return model(prefix);
+    }
+};
+
+template <class Draft>
+auto propose(Draft& draft, const std::vector<Token>& prefix, Index depth, std::span<const Token> stops = {},
+             std::uint64_t seed = 1) {
+    Proposal<typename Draft::Law> proposal;
+    proposal.open(depth, stops, vocab);
+    draft.propose(prefix, Coins(seed, 0, std::ssize(prefix)), proposal);
+    return proposal;
+}
+
+}  // namespace
+
+TEST_CASE("a staged draft is a chain with the middle model's rows", "[sampler]") {
+    StagedDraft draft(small, middle, 3);
+    const std::vector<Token> prefix{2, 0};
+    for (const Index depth : {1, 2, 5, 9}) {
+        const auto proposal = propose(draft, prefix, depth);
+        REQUIRE(proposal.size() == depth);
+        std::vector<Token> text = prefix;
+        for (Index i = 0; i < depth; ++i) {
+            CHECK(proposal.parent(i) == i - 1);
+            const Eigen::VectorXd row = middle(text);
+            for (Index id = 0; id < vocab; ++id)
+                CHECK(proposal.laws()[static_cast<std::size_t>(i)].weight(id) == row[id]);
+            text.push_back(proposal.token(i));
+        }
+    }
+}
+
+TEST_CASE("a staged draft is what the two models write", "[sampler]") {
+    TextLaw law;
+    Enumerator().run([&](Enumerator& paths) {
+        StagedDraft draft(small, middle, 2, BlockVerification{});
+        Proposal<decltype(draft)::Law> proposal;
+        proposal.open(3, {}, vocab);
+        draft.propose(std::vector<Token>{}, EnumeratedCoins(paths), proposal);
+        law[{proposal.tokens().begin(), proposal.tokens().end()}] += paths.probability();
+    });
+    CHECK(total_variation(law, joint_law(middle, 3)) < 1e-12);
+}
+
+TEST_CASE("a draft that the middle model agrees with saves its passes", "[sampler]") {
+    int passes = 0;
+    const auto many = [&](std::span<const Token> prefix, Index n) {
+        ++passes;
+        RowMajorMatrixXd rows(n, vocab);
+        for (Index i = 0; i < n; ++i)
+            rows.row(i) = middle(prefix.first(prefix.size() - static_cast<std::size_t>(n - 1 - i))).transpose();
+        return rows;
+    };
+    StagedDraft draft(middle, many, 3);
+    CHECK(propose(draft, {1}, 8).size() == 8);
+    CHECK(passes == 2);
+    int small_passes = 0;
+    StagedDraft lazy(Counted{small, &small_passes}, middle, 1);
+    CHECK(propose(lazy, {1}, 1).size() == 1);
+    CHECK(small_passes == 0);  // one token is the middle model's own
+}
+
+TEST_CASE("nothing follows a stop token of a staged draft", "[sampler]") {
+    const std::vector<Token> stops{0};
+    StagedDraft draft(small, middle, 3);
+    int stopped = 0;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        const auto proposal = propose(draft, {1}, 6, stops, seed);
+        for (Index i = 0; i + 1 < proposal.size(); ++i) CHECK(proposal.token(i) != 0);
+        if (proposal.size() == 6) continue;
+        CHECK(proposal.token(proposal.size() - 1) == 0);
+        ++stopped;
+    }
+    CHECK(stopped > 10);
+}
+
+TEST_CASE("bad data of the middle model is a fault of the draft", "[sampler]") {
+    Index good = 2;
+    const auto failing = [&](std::span<const Token> prefix) -> Eigen::VectorXd {
+        Eigen::VectorXd row = middle(prefix);
+        if (std::ssize(prefix) > good) numbers::write(row[1], numbers::Special::nan);
+        return row;
+    };
+    StagedDraft draft(small, failing, 1);
+    const auto proposal = propose(draft, {1}, 6);
+    REQUIRE(proposal.fault());
+    CHECK(proposal.fault()->party == Party::draft);
+    CHECK(proposal.fault()->row == proposal.size());
+    CHECK(proposal.size() <= 2);
+    Sampler sampler(std::ref(draft), target, {.lookahead = 4});
+    CHECK_THROWS_AS(sampler.generate({1}), Fault);
+    good = 100;
+    CHECK(sampler.generate({1}, {.max_new_tokens = 20}).tokens.size() == 20);
+}
+
+TEST_CASE("stages share no coin with each other or with the target", "[sampler]") {
+    // Every address that one round asks for, and how often it is tossed there.
+    struct Noted {
+        std::map<std::pair<Purpose, Index>, int>* seen;
+        Coins coins;
+        Coin at(Purpose purpose, Index node) const {
+            ++(*seen)[{purpose, node}];
+            return coins.at(purpose, node);
+        }
+    };
+    std::map<std::pair<Purpose, Index>, int> seen;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        seen.clear();
+        StagedDraft draft(StagedDraft(small, middle, 2), ContextModel(vocab, 7), 3);
+        Sampler sampler(std::ref(draft), target, {.lookahead = 9});
+        sampler.step(std::vector<Token>{1}, {}, Noted{&seen, Coins(seed, 0, 1)});
+        CHECK(seen.size() > 20);
+        for (const auto& [address, times] : seen) {
+            INFO("purpose " << static_cast<int>(address.first) << ", node " << address.second);
+            CHECK(times == 1);
+        }
+    }
+}
+
+TEST_CASE("a staged draft is checked", "[sampler]") {
+    CHECK_THROWS_WITH(StagedDraft(small, middle, 0),
+                      ContainsSubstring("StagedDraft: lookahead is 0, but must be at least 1"));
+    StagedDraft draft(small, middle, 2);
+    Sampler sampler(draft, target, {.lookahead = 127});
+    CHECK_THROWS_WITH(sampler.generate({1}), ContainsSubstring("at most 126"));
+    Sampler longest(draft, target, {.lookahead = 126});
+    CHECK(longest.generate({1}, {.max_new_tokens = 5}).tokens.size() == 5);
+}

@@ -1,0 +1,168 @@
+// Heads: what they draft, and what of another model's chain they stand beside.
+#include <specsample/draft/heads.hpp>
+
+#include <string>
+#include <vector>
+
+#include <specsample/kernels/sparse.hpp>
+#include <specsample/sampler/sampler.hpp>
+#include <specsample/shaping/from_logits.hpp>
+#include <specsample/testing/models.hpp>
+#include <specsample/verify/gumbel_match.hpp>
+
+#include "support/catch.hpp"
+
+using namespace specsample;
+using specsample::testing::ContextModel;
+
+namespace {
+
+using Matrix = RowMajorMatrixXd;
+constexpr Index vocab = 5;
+
+/// Row i after a prefix: that of a model where i zeros were written in between.
+struct Heads {
+    ContextModel model{vocab, 7};
+    Index count = 3;
+    int* asked = nullptr;
+
+    Matrix operator()(std::span<const Token> prefix) const {
+        if (asked != nullptr) ++*asked;
+        Matrix rows(count, vocab);
+        std::vector<Token> text(prefix.begin(), prefix.end());
+        for (Index i = 0; i < count; ++i, text.push_back(0)) rows.row(i) = model(text).transpose();
+        return rows;
+    }
+};
+
+template <class Draft>
+auto propose(Draft& draft, const std::vector<Token>& prefix, Index depth) {
+    Proposal<typename Draft::Law> proposal;
+    proposal.open(depth, {}, vocab);
+    draft.propose(prefix, Coins(3, 0, std::ssize(prefix)), proposal);
+    return proposal;
+}
+
+}  // namespace
+
+TEST_CASE("each head's token comes from its row and has its law", "[draft]") {
+    HeadsDraft draft(Heads{}, 3);
+    const std::vector<Token> prefix{1, 4};
+    const Coins coins(3, 0, 2);
+    const Matrix rows = Heads{}(prefix);
+    for (const Index depth : {1, 2, 3, 8}) {
+        const auto proposal = propose(draft, prefix, depth);
+        REQUIRE(proposal.size() == std::min<Index>(depth, 3));
+        for (Index i = 0; i < proposal.size(); ++i) {
+            CHECK(proposal.parent(i) == i - 1);
+            CHECK(proposal.token(i) == draw(coins.at(Purpose::draft, i), RowWeights(as_row(rows.row(i)))).index);
+            for (Index id = 0; id < vocab; ++id)
+                CHECK(proposal.laws()[static_cast<std::size_t>(i)].weight(id) == rows(i, id));
+        }
+    }
+}
+
+TEST_CASE("heads may return what targets may", "[draft]") {
+    const ContextModel target(vocab, 1);
+    const auto text = [&](auto heads) {
+        return Sampler(HeadsDraft(heads, 3), target, {.lookahead = 3, .seed = 5})
+            .generate({2}, {.max_new_tokens = 60})
+            .tokens;
+    };
+    const Matrix fixed = Heads{}({});
+    const auto expected = text([=](std::span<const Token>) { return fixed; });
+    CHECK(text([=](std::span<const Token>) {
+              std::vector<Eigen::VectorXd> rows;
+              for (Index i = 0; i < 3; ++i) rows.push_back(fixed.row(i).transpose());
+              return rows;
+          }) == expected);
+    CHECK(text([&](std::span<const Token>) -> const Matrix& { return fixed; }) == expected);
+    CHECK(text([&](std::span<const Token>) { return Eigen::Map<const Matrix>(fixed.data(), 3, vocab); }) == expected);
+}
+
+TEST_CASE("without a lookahead heads are not asked, and the text is that of plain decoding", "[draft]") {
+    int asked = 0;
+    const ContextModel target(vocab, 1), other(vocab, 2);
+    Heads heads;
+    heads.asked = &asked;
+    Sampler with_heads(HeadsDraft(heads, 3), target, {.lookahead = 0, .seed = 5});
+    Sampler plain(other, target, {.lookahead = 0, .seed = 5});
+    CHECK(with_heads.generate({2}, {.max_new_tokens = 50}).tokens ==
+          plain.generate({2}, {.max_new_tokens = 50}).tokens);
+    CHECK(asked == 0);
+}
+
+TEST_CASE("heads race with the target's noise", "[draft]") {
+    const ContextModel target(vocab, 1);
+    Sampler sampler(HeadsDraft(Heads{}, 3), target, {.lookahead = 3, .seed = 5}, GumbelMatch{});
+    Sampler plain(ContextModel(vocab, 9), target, {.lookahead = 0, .seed = 5}, GumbelMatch{});
+    const auto text = sampler.generate({2}, {.max_new_tokens = 200});
+    CHECK(text.tokens == plain.generate({2}, {.max_new_tokens = 200}).tokens);
+    CHECK(text.tally.accepted > 0);
+}
+
+TEST_CASE("another number of rows than heads is a fault", "[draft]") {
+    for (const Index found : {0, 2, 4}) {
+        Heads heads;
+        heads.count = found;
+        HeadsDraft draft(heads, 3);
+        const auto proposal = propose(draft, {1}, 3);
+        REQUIRE(proposal.fault());
+        CHECK(proposal.fault()->cause == Cause::wrong_count);
+        CHECK(proposal.fault()->party == Party::draft);
+        CHECK(proposal.fault()->value == static_cast<double>(found));
+        CHECK(proposal.fault()->bound == 3);
+        CHECK(proposal.size() == 0);
+        Sampler sampler(draft, ContextModel(vocab, 1), {.lookahead = 3});
+        CHECK_THROWS_AS(sampler.generate({1}), Fault);
+    }
+    CHECK_THROWS_WITH(HeadsDraft(Heads{}, 0), ContainsSubstring("HeadsDraft: count is 0, but must be at least 1"));
+}
+
+TEST_CASE("the likeliest of each head stand beside the chain", "[draft]") {
+    const ContextModel model(vocab, 2);
+    const std::vector<Token> prefix{1, 4};
+    const Matrix rows = Heads{}(prefix);
+    HybridDraft hybrid(model, Heads{}, {2, 0, 1});
+    ChainDraft chain(model);
+    for (const Index depth : {1, 2, 3, 5}) {
+        INFO("depth " << depth);
+        const auto alone = propose(chain, prefix, depth);
+        const auto proposal = propose(hybrid, prefix, depth);
+        REQUIRE(proposal.size() == depth + 2 + (depth >= 3 ? 1 : 0));
+        for (Index i = 0; i < depth; ++i) {
+            CHECK(proposal.token(i) == alone.token(i));
+            CHECK(proposal.parent(i) == i - 1);
+            CHECK_FALSE(proposal.laws()[static_cast<std::size_t>(i)].is_point());
+        }
+        std::vector<Token> top(2);
+        top_ids(rows.row(0), top);
+        CHECK(proposal.token(depth) == top[0]);
+        CHECK(proposal.token(depth + 1) == top[1]);
+        CHECK(proposal.parent(depth) == root_node);
+        CHECK(proposal.laws()[static_cast<std::size_t>(depth)].is_point());
+        if (depth < 3) continue;
+        CHECK(proposal.token(depth + 2) == argmax(rows.row(2)));
+        CHECK(proposal.parent(depth + 2) == 1);
+    }
+}
+
+TEST_CASE("a hybrid is checked", "[draft]") {
+    const ContextModel model(vocab, 2);
+    CHECK_THROWS_WITH(HybridDraft(model, Heads{}, {}), ContainsSubstring("the number of branchings is 0"));
+    CHECK_THROWS_WITH(HybridDraft(model, Heads{}, {1, -1}), ContainsSubstring("a branching is -1"));
+    HybridDraft draft(model, Heads{}, {1, 1});
+    CHECK(propose(draft, {1}, 2).fault()->cause == Cause::wrong_count);
+}
+
+TEST_CASE("branches raise acceptance at the price of nodes alone", "[draft]") {
+    const ContextModel model(vocab, 2), target(vocab, 1);
+    const auto tokens_per_round = [&](auto draft) {
+        Sampler sampler(std::move(draft), target, {.lookahead = 3, .seed = 5});
+        sampler.generate({2}, {.max_new_tokens = 4000});
+        return static_cast<double>(sampler.tally().tokens) / static_cast<double>(sampler.tally().rounds);
+    };
+    const double chain = tokens_per_round(ChainDraft(model));
+    const double hybrid = tokens_per_round(HybridDraft(model, Heads{.model = target}, {2, 2, 2}));
+    CHECK(hybrid > chain + .2);
+}

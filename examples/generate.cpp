@@ -40,13 +40,20 @@ void generate(const Arguments& arguments) {
                                     std::to_string(context));
     const specsample::Limits limits{
         .max_new_tokens = arguments.max_tokens, .max_length = context, .stop_tokens = {tokenizer.end()}};
-    const specsample::Options options{.lookahead = arguments.lookahead, .seed = arguments.seed};
+    specsample::Options options{.lookahead = arguments.lookahead, .seed = arguments.seed};
+    Lookahead length;
+    if (arguments.adapts) {
+        Costs costs = measure(draft, target, prompt, options.lookahead + 1);
+        if (arguments.draft_kind == DraftKind::lookup) costs.draft = 0;
+        options.lookahead = std::ssize(costs.verify_curve) - 1;  // a short prompt gives few figures
+        length = Lookahead(costs);
+    }
     const LanguageModel drafter(draft, arguments.temperature, arguments.top_p);
     const LanguageModel judge(target, arguments.temperature, arguments.top_p);
 
     Screen screen(tokenizer, arguments.color);
     if (!arguments.json) screen.prompt(prompt);
-    const Run speculative = run(drafter, judge, options, limits, prompt,
+    const Run speculative = run(drafter, judge, arguments.draft_kind, options, length, limits, prompt,
                                 [&](const specsample::Round& round, const specsample::Token* rejected) {
                                     if (!arguments.json) screen.round(round, rejected);
                                 });
@@ -56,8 +63,9 @@ void generate(const Arguments& arguments) {
         std::vector<specsample::Token> text = prompt;
         text.insert(text.end(), speculative.tokens.begin(), speculative.tokens.end());
         text.resize(std::min(text.size(), static_cast<std::size_t>(context)));
-        comparison = {run(drafter, judge, plain, limits, prompt, [](const auto&, const auto*) {}),
-                      measure(draft, target, text, std::max<specsample::Index>(9, arguments.lookahead + 1))};
+        comparison = {
+            run(drafter, judge, DraftKind::model, plain, Lookahead(), limits, prompt, [](const auto&, const auto*) {}),
+            measure(draft, target, text, std::max<specsample::Index>(9, arguments.lookahead + 1))};
     }
     if (arguments.json) {
         print_json(speculative, arguments.prompt, decode(tokenizer, prompt.back(), speculative.tokens), comparison);

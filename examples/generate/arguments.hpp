@@ -19,7 +19,10 @@ inline constexpr std::string_view usage =
 Writes text from a target model, sped along by a draft model. Each round the draft guesses a few
 tokens and the target scores them in one pass; the text has exactly the target's distribution.
 
-  --lookahead N     tokens to draft per round, 0 is plain decoding      (4)
+  --lookahead N     tokens to draft per round, 0 is plain decoding; auto: up to 8, as many as
+                    pay by what passes cost on this machine             (4)
+  --draft-kind K    model, lookup: what followed before in the text, either: lookup where it
+                    finds something, else the model, none               (model)
   --temperature T   0 is greedy                                         (0.8)
   --top-p P         nucleus sampling, in (0, 1]                         (1)
   --seed S          the same seed writes the same text                  (2)
@@ -35,12 +38,17 @@ tokens and the target scores them in one pass; the text has exactly the target's
 Colours: green accepted, red and struck rejected, blue recovered, cyan bonus.
 )";
 
+/// Where drafts come from.
+enum class DraftKind { model, lookup, either, none };
+
 struct Arguments {
     std::string prompt = "Alan Turing theorized that computers would one day become";
     std::filesystem::path target = std::filesystem::path(SPECSAMPLE_MODELS_DIR) / "target_1.8M_int8.bin";
     std::filesystem::path draft = std::filesystem::path(SPECSAMPLE_MODELS_DIR) / "draft_230K_kd_int8.bin";
     std::filesystem::path tokenizer = std::filesystem::path(SPECSAMPLE_MODELS_DIR) / "bpe2048.merges.u16";
     specsample::Index lookahead = 4;
+    bool adapts = false;  ///< lookahead is the most, and how many pay is found out
+    DraftKind draft_kind = DraftKind::model;
     double temperature = 0.8;
     double top_p = 1;
     std::uint64_t seed = 2;
@@ -61,6 +69,20 @@ Number number(std::string_view option, std::string_view text) {
     return value;
 }
 
+inline void set_lookahead(Arguments& arguments, std::string_view text) {
+    arguments.adapts = text == "auto";
+    arguments.lookahead = arguments.adapts ? 8 : number<specsample::Index>("--lookahead", text);
+}
+
+inline DraftKind draft_kind(std::string_view text) {
+    if (text == "model") return DraftKind::model;
+    if (text == "lookup") return DraftKind::lookup;
+    if (text == "either") return DraftKind::either;
+    if (text == "none") return DraftKind::none;
+    throw std::invalid_argument("--draft-kind is '" + std::string(text) +
+                                "', but must be model, lookup, either or none");
+}
+
 /// @throws std::invalid_argument naming the argument, what it was and what it must be
 inline Arguments parse(std::span<char*> words) {
     Arguments arguments;
@@ -79,7 +101,9 @@ inline Arguments parse(std::span<char*> words) {
         } else if (word == "--json") {
             arguments.json = true;
         } else if (word == "--lookahead") {
-            arguments.lookahead = number<specsample::Index>(word, value());
+            set_lookahead(arguments, value());
+        } else if (word == "--draft-kind") {
+            arguments.draft_kind = draft_kind(value());
         } else if (word == "--temperature") {
             arguments.temperature = number<double>(word, value());
         } else if (word == "--top-p") {
@@ -114,6 +138,7 @@ inline Arguments parse(std::span<char*> words) {
     };
     require_count("--lookahead", arguments.lookahead);
     require_count("--max-tokens", arguments.max_tokens);
+    if (arguments.draft_kind == DraftKind::none) set_lookahead(arguments, "0");
     if (target) arguments.target = arguments.draft = *target;
     if (draft) arguments.draft = *draft;
     return arguments;

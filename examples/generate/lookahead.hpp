@@ -1,0 +1,25 @@
+// How many tokens a round drafts: as many as were asked for, or as many as pay.
+#pragma once
+
+#include <optional>
+
+#include "generate/costs.hpp"
+
+class Lookahead {
+  public:
+    /// Always the most.
+    Lookahead() = default;
+
+    /// As many as pay at these costs.
+    explicit Lookahead(const Costs& costs) : goodput_(std::in_place, costs.draft, costs.verify_curve) {}
+
+    bool adapts() const { return goodput_.has_value(); }
+
+    specsample::Index next(specsample::Index most) const { return goodput_ ? goodput_->next(most) : most; }
+    void record(const specsample::RoundCounts& counts) {
+        if (goodput_) goodput_->record(counts);
+    }
+
+  private:
+    std::optional<specsample::GoodputLength<std::vector<double>>> goodput_;
+};

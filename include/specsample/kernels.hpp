@@ -3,6 +3,7 @@
 
 #include <specsample/kernels/argmax.hpp>          // IWYU pragma: export
 #include <specsample/kernels/draw.hpp>            // IWYU pragma: export
+#include <specsample/kernels/entropy.hpp>         // IWYU pragma: export
 #include <specsample/kernels/inspect.hpp>         // IWYU pragma: export
 #include <specsample/kernels/logits.hpp>          // IWYU pragma: export
 #include <specsample/kernels/normalised.hpp>      // IWYU pragma: export

@@ -270,6 +270,12 @@ TEST_CASE("a drafter that often has nothing to propose is judged by what it prop
         dense.record(accepted_of(std::min(run, lookahead), lookahead));
     }
     CHECK(asked > 19 * 390);
+    // When it is found out at last, the first probe is as soon as any.
+    while (policy.next(most) > 0) {
+        for (int i = 0; i < 10; ++i) policy.record(accepted_of(0, 0));
+        policy.record(accepted_of(0, policy.next(most)));
+    }
+    CHECK(wait(policy, false) == 8);
 }
 
 TEST_CASE("a draft that was cut by a stop, or met bad data, is no reason to draft less", "[length]") {

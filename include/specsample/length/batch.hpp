@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct Prospect {
     Index request;
 };
 
-/// All of them, the likeliest first; of equals the shallower, so that a token never comes before the one it follows.
+/// All of them, the likeliest first; equals in their order, so that no token comes before the one it follows.
 inline std::vector<Prospect> prospects(std::span<const double> acceptance, Index most) {
     std::vector<Prospect> all;
     all.reserve(acceptance.size());
@@ -29,9 +30,7 @@ inline std::vector<Prospect> prospects(std::span<const double> acceptance, Index
         survival = i % most == 0 ? here : survival * here;
         all.push_back({survival, i % most, i / most});
     }
-    std::ranges::stable_sort(all, [](const Prospect& a, const Prospect& b) {
-        return a.survival > b.survival || (a.survival == b.survival && a.depth < b.depth);
-    });
+    std::ranges::stable_sort(all, std::greater{}, &Prospect::survival);
     return all;
 }
 

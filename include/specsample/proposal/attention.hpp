@@ -82,7 +82,6 @@ void position_ids(const Parents& parents, Index start, Positions&& positions) {
 /// Write which nodes each node sees: 1 for its ancestors and itself, 0 for all others.
 ///
 ///     ancestor_mask(parents, mask.rightCols(nodes))    behind the columns of the prefix, which are all ones
-///     mask.select(0, -inf)                             what is added to attention scores
 ///
 /// @param mask  [K x K] entries of any scalar type, bool and 8 bits among them: an Eigen matrix or array, a Map, a
 ///              block; row-major is fastest

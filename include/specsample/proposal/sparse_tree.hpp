@@ -32,6 +32,8 @@ namespace specsample {
 ///     RankAcceptance{{.7, .15, .06}}            an acceptance vector, the same at every depth
 ///     RankAcceptance{{{.6, .2}, {.5, .1}}}      a table, one row per depth: heads that differ. Nothing is below it
 ///
+/// Where braces alone do not compile (one row, or rows of one entry), name the vector's type.
+///
 /// A node is accepted with the product along its path, if these do not depend on what was accepted before.
 class RankAcceptance {
   public:

@@ -99,22 +99,23 @@ TEST_CASE("heads race with the target's noise", "[draft]") {
     const auto text = sampler.generate({2}, {.max_new_tokens = 200});
     CHECK(text.tokens == plain.generate({2}, {.max_new_tokens = 200}).tokens);
     CHECK(text.tally.accepted > 0);
+    Sampler hybrid(HybridDraft(ContextModel(vocab, 9), Heads{}, {2, 1, 0}), target, {.lookahead = 3, .seed = 5},
+                   GumbelMatch{});
+    CHECK(hybrid.generate({2}, {.max_new_tokens = 200}).tokens == text.tokens);
 }
 
-TEST_CASE("another number of rows than heads is a fault", "[draft]") {
+TEST_CASE("another number of rows than heads is an error", "[draft]") {
     for (const Index found : {0, 2, 4}) {
         Heads heads;
         heads.count = found;
         HeadsDraft draft(heads, 3);
-        const auto proposal = propose(draft, {1}, 3);
-        REQUIRE(proposal.fault());
-        CHECK(proposal.fault()->cause == Cause::wrong_count);
-        CHECK(proposal.fault()->party == Party::draft);
-        CHECK(proposal.fault()->value == static_cast<double>(found));
-        CHECK(proposal.fault()->bound == 3);
-        CHECK(proposal.size() == 0);
+        const std::string message = "specsample::HeadsDraft: the number of rows that heads(prefix) returns is " +
+                                    std::to_string(found) + ", but must be 3";
+        CHECK_THROWS_WITH(propose(draft, {1}, 3), message);
+        std::vector<Token> text{1};
         Sampler sampler(draft, ContextModel(vocab, 1), {.lookahead = 3});
-        CHECK_THROWS_AS(sampler.generate({1}), Fault);
+        CHECK_THROWS_WITH(sampler.extend(text), message);
+        CHECK(text == std::vector<Token>{1});
     }
     CHECK_THROWS_WITH(HeadsDraft(Heads{}, 0), ContainsSubstring("HeadsDraft: count is 0, but must be at least 1"));
 }
@@ -152,7 +153,7 @@ TEST_CASE("a hybrid is checked", "[draft]") {
     CHECK_THROWS_WITH(HybridDraft(model, Heads{}, {}), ContainsSubstring("the number of branchings is 0"));
     CHECK_THROWS_WITH(HybridDraft(model, Heads{}, {1, -1}), ContainsSubstring("a branching is -1"));
     HybridDraft draft(model, Heads{}, {1, 1});
-    CHECK(propose(draft, {1}, 2).fault()->cause == Cause::wrong_count);
+    CHECK_THROWS_WITH(propose(draft, {1}, 2), ContainsSubstring("HybridDraft: the number of rows"));
 }
 
 TEST_CASE("branches raise acceptance at the price of nodes alone", "[draft]") {

@@ -10,6 +10,7 @@
 #include <specsample/draft/tree.hpp>
 #include <specsample/sampler/sampler.hpp>
 #include <specsample/testing/models.hpp>
+#include <specsample/verify/gumbel_match.hpp>
 
 #include "support/catch.hpp"
 
@@ -123,6 +124,16 @@ TEST_CASE("the first drafter that proposes anything is the last that is asked", 
     const auto proposal = propose(bad, 2);
     CHECK(proposal.size() == 0);
     CHECK(proposal.fault()->cause == Cause::outside_vocabulary);
+}
+
+TEST_CASE("under shared noise united drafters race, and what is named stands beside", "[draft]") {
+    const ContextModel a(vocab, 1), target(vocab, 4);
+    STATIC_REQUIRE(detail::RacingDrafter<decltype(United(Fixed{}, a))>);
+    Sampler chain(a, target, {.lookahead = 3, .seed = 5}, GumbelMatch{});
+    Sampler both(United(a, Fixed{{1, 2, 3}}), target, {.lookahead = 3, .seed = 5}, GumbelMatch{});
+    const auto text = chain.generate({2}, {.max_new_tokens = 300}).tokens;
+    CHECK(both.generate({2}, {.max_new_tokens = 300}).tokens == text);
+    CHECK(both.tally().rounds < chain.tally().rounds);  // whatever the chain gets, and some more
 }
 
 TEST_CASE("drafters that remember are told what to forget", "[draft]") {

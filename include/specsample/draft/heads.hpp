@@ -8,6 +8,7 @@
 #include <concepts>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -51,19 +52,17 @@ class HeadRows {
 
     HeadRows(Heads heads, Index count) : heads_(std::move(heads)), count_(count) {}
 
-    /// @returns   what is wrong, if there are fewer or more rows than heads
-    std::optional<RowFault> ask_about(const std::vector<Token>& prefix) {
+    /// @param where   who asks, for the error
+    /// @throws        std::invalid_argument if there are fewer or more rows than heads
+    void ask_about(const std::vector<Token>& prefix, std::string_view where) {
         if constexpr (is_borrowed) {
             rows_ = &ask(heads_, prefix);
         } else {
             rows_.emplace(ask(heads_, prefix));
         }
         const auto found = element_count(*rows_);
-        if (!found || *found == count_) return std::nullopt;
-        return RowFault{.party = Party::draft,
-                        .cause = Cause::wrong_count,
-                        .value = static_cast<double>(*found),
-                        .bound = static_cast<double>(count_)};
+        if (found && *found != count_)
+            invalid(where, "the number of rows that heads(prefix) returns", *found, to_text(count_));
     }
 
     Index size() const { return count_; }
@@ -86,7 +85,7 @@ class HeadRows {
 ///
 /// @tparam Heads   a HeadsModel; rows that it returns as views or by reference stay valid until the round ends
 /// @cost           one call of the heads, and a pass per token drawn; coins: one draft coin per token
-/// @edge           another number of rows than `count` is a fault
+/// @throws         std::invalid_argument from propose, for another number of rows than `count`
 template <HeadsModel Heads>
 class HeadsDraft {
   public:
@@ -103,7 +102,7 @@ class HeadsDraft {
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
         if (!proposal.grows(root_node)) return;
         context_.assign(prefix.begin(), prefix.end());
-        if (const auto bad = rows_.ask_about(context_)) return proposal.blame(*bad);
+        rows_.ask_about(context_, "HeadsDraft");
         Index node = root_node;
         for (Index i = 0; i < rows_.size() && proposal.grows(node); ++i)
             node = detail::draw_child(rows_.row(i), node, coins, proposal);
@@ -121,7 +120,7 @@ class HeadsDraft {
 /// @tparam Draft   a model or a drafter of chains
 /// @tparam Heads   a HeadsModel
 /// @cost           that of the chain, one call of the heads, a pass per branching; coins: those of the chain
-/// @edge           another number of rows than there are branchings is a fault
+/// @throws         std::invalid_argument from propose, for another number of rows than there are branchings
 template <class Draft, HeadsModel Heads>
 class HybridDraft {
     using Chain = typename detail::DrafterOf<Draft>::type;
@@ -141,7 +140,7 @@ class HybridDraft {
     }
 
     template <class Source, class L>
-        requires std::convertible_to<Law, L>
+        requires detail::Fills<Chain, L> && std::convertible_to<PointMass, L>
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
         const Index first = proposal.size();
         detail::Unwrapped<Chain>& chain = chain_;
@@ -149,7 +148,7 @@ class HybridDraft {
         const Index end = proposal.size();
         if (!proposal.grows(root_node)) return;
         context_.assign(prefix.begin(), prefix.end());
-        if (const auto bad = rows_.ask_about(context_)) return proposal.blame(*bad);
+        rows_.ask_about(context_, "HybridDraft");
         Index parent = root_node;
         for (Index depth = 0; depth < rows_.size() && proposal.grows(parent); ++depth) {
             branch(depth, parent, proposal);

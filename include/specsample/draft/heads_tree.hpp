@@ -19,8 +19,8 @@ namespace specsample {
 ///
 /// @tparam Heads   a HeadsModel
 /// @cost           one call of the heads, and a pass per row; no coins
-/// @edge           a row with fewer tokens than ranks leaves nodes out, with all that is below them; another number of
-///                 rows than the shape is deep is a fault
+/// @throws         std::invalid_argument from propose, for another number of rows than the shape is deep
+/// @edge           a row with fewer tokens than ranks leaves nodes out, with all that is below them
 /// @source         Cai et al.: "Medusa" (arXiv:2401.10774), section 2.1.2, tree attention
 template <HeadsModel Heads>
 class HeadsTreeDraft {
@@ -44,7 +44,7 @@ class HeadsTreeDraft {
     void propose(std::span<const Token> prefix, const Source&, Proposal<L>& proposal) {
         if (!proposal.grows(root_node)) return;
         context_.assign(prefix.begin(), prefix.end());
-        if (const auto bad = rows_.ask_about(context_)) return proposal.blame(*bad);
+        rows_.ask_about(context_, "HeadsTreeDraft");
         found_.assign(top_.size(), -1);
         for (Index node = 0; node < shape_.size(); ++node) added_[static_cast<std::size_t>(node)] = add(node, proposal);
     }

@@ -65,10 +65,7 @@ class Drafters {
 template <class... D>
 inline constexpr bool any_remembers = (Rewindable<typename DrafterOf<D>::type> || ...);
 
-/// Can it fill this proposal?
-template <class D, class L>
-concept Fills = requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const Coins& coins,
-                         Proposal<L>& proposal) { drafter.propose(prefix, coins, proposal); };
+/// Can all of them fill this proposal?
 template <class L, class... D>
 concept FilledBy = (Fills<typename DrafterOf<D>::type, L> && ...);
 

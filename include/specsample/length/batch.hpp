@@ -26,7 +26,7 @@ inline std::vector<Prospect> prospects(std::span<const double> acceptance, Index
     double survival = 1;
     for (Index i = 0; i < static_cast<Index>(acceptance.size()); ++i) {
         const double here = acceptance[static_cast<std::size_t>(i)];
-        require(here >= 0 && here <= 1, "best_lookaheads", "acceptance", here, "in [0, 1]");
+        require(is_finite(here) && here >= 0 && here <= 1, "best_lookaheads", "acceptance", here, "in [0, 1]");
         survival = i % most == 0 ? here : survival * here;
         all.push_back({survival, i % most, i / most});
     }

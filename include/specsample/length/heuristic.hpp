@@ -13,7 +13,7 @@ namespace specsample {
 ///
 /// @edge   rounds that say nothing leave K alone: those that drafted nothing, met bad data or were cut by a stop. So
 ///         do full acceptances of fewer than K tokens; there transformers takes one off. K so never grows by more than
-///         2 past what rounds may draft, and comes down as fast as it went up
+///         2 past what rounds may draft, and comes down soon after
 /// @source transformers, AssistedCandidateGenerator, num_assistant_tokens_schedule = "heuristic"
 class HeuristicLength {
   public:

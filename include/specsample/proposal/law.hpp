@@ -125,8 +125,12 @@ struct EitherLaw<Sampled<View>, PointMass> {
 }  // namespace detail
 
 /// The token was drawn with the target's own noise (Purpose::race). The draw is a function of that noise, so no ratio
-/// of probabilities can judge it: a match rule must.
-struct Raced {};
+/// of probabilities can judge it: a match rule must, and it does not look at laws. So a token that was named may stand
+/// beside those that were raced.
+struct Raced {
+    Raced() = default;
+    Raced(PointMass) {}
+};
 
 /// What a ratio rule can judge a drafted token by.
 template <class L>

@@ -82,6 +82,46 @@ TEST_CASE("the fixed length is the lookahead", "[sampler]") {
     CHECK(fixed.generate({1}).tokens == plain.generate({1}).tokens);
 }
 
+TEST_CASE("a text does not depend on what a length learnt from others", "[sampler]") {
+    const auto sampler = [](auto length) {
+        return Sampler(ContextModel(vocab, 1), ContextModel(vocab, 2), {.lookahead = 6, .seed = 9}, BlockVerification{},
+                       length);
+    };
+    const GoodputLength goodput(.1, [](Index n) { return 1 + .1 * static_cast<double>(n - 1); });
+    auto fresh = sampler(goodput);
+    const auto text = fresh.generate({1}, {.max_new_tokens = 200}).tokens;
+    fresh.generate({2}, {.max_new_tokens = 50, .request = 1});
+    CHECK(fresh.generate({1}, {.max_new_tokens = 200}).tokens == text);
+    CHECK(fresh.tally().proposed < 6 * fresh.tally().rounds);  // it did adapt
+    auto shared = goodput;
+    auto goes_on = sampler(std::ref(shared));
+    CHECK(goes_on.generate({1}, {.max_new_tokens = 200}).tokens == text);
+    CHECK(goes_on.generate({1}, {.max_new_tokens = 200}).tokens != text);
+}
+
+TEST_CASE("rounds whose length adapts share no noise", "[sampler]") {
+    const ContextModel draft(3, 1), target(3, 2);
+    GoodputLength length(.2, [](Index n) { return 1 + .1 * static_cast<double>(n - 1); });
+    Sampler sampler(ChainDraft(draft, ConfidenceStop(.3)), target, {.lookahead = 3, .seed = 2024}, BlockVerification{},
+                    std::ref(length));
+    TextLaw observed;
+    constexpr int samples = 20000;
+    for (int request = 0; request < samples; ++request)
+        ++observed[sampler.generate(std::vector<Token>{},
+                                    {.max_new_tokens = 4, .request = static_cast<std::uint64_t>(request)})];
+    // Given what the length has learnt, every text has the target's law: so the texts are independent. 81 texts, 27 of
+    // a beginning: no cell is rare. A false alarm in 1e9: the statistic's mean is 80, its deviation 12.6.
+    double statistic = 0;
+    for (const auto& [text, probability] : joint_law(target, 4)) {
+        const double expected = probability * samples;
+        statistic += (observed[text] - expected) * (observed[text] - expected) / expected;
+    }
+    CHECK(observed.size() <= 81);
+    CHECK(statistic < 80 + 8 * 12.65);
+}
+
+static_assert(DraftStop<ConfidenceStop> && DraftStop<EntropyStop>);
+
 TEST_CASE("a stop before a row draws nothing from it", "[sampler]") {
     const ContextModel model(vocab, 1);
     for (const double least : {.2, .3, .4, .6, 1.1}) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -57,8 +58,8 @@ struct DraftsOf<Draft, true> : DrafterOf<Draft> {};
 ///
 /// Models are held by value; std::ref shares one. A model that has rollback(length) is told when its prefix does not
 /// extend the one before, and before its first; one cached object cannot be both draft and target. The text depends on
-/// (seed, request, prompt, models, lookahead) alone; under a match rule, on (seed, request, prompt, target). A length
-/// that adapts remembers earlier texts as well: its law stays the target's, text by text.
+/// (seed, request, prompt, models, lookahead, length) alone; under a match rule, on (seed, request, prompt, target). So
+/// every text begins with the length as it was given; a std::ref of one goes on with what it has learnt.
 template <class Draft, class Target, class Rule = TokenVerification, class Lengths = FixedLength>
 class Sampler {
     static_assert(sizeof(detail::Requirements<Draft, Target>) > 0);  // says in a sentence what is wrong
@@ -75,7 +76,8 @@ class Sampler {
           scorer_(std::move(target)),
           options_(options),
           rule_(std::move(rule)),
-          length_(std::move(length)) {
+          given_length_(std::move(length)),
+          length_(given_length_) {
         detail::require(options.lookahead >= 0, "Sampler", "options.lookahead", options.lookahead, "at least 0");
         tally_.reserve(options.lookahead);
     }
@@ -137,6 +139,8 @@ class Sampler {
     const Tally& tally() const { return tally_; }
 
   private:
+    detail::Unwrapped<Lengths>& length() { return *length_; }
+
     static Token checked_token(auto id) {
         detail::require(id >= 0 && std::in_range<Token>(id), "Sampler", "a token of the prompt", id,
                         "a token id of 31 bits");
@@ -161,6 +165,7 @@ class Sampler {
         check(limits, text);
         const std::size_t begin = text.size();
         known_ = 0;
+        length_.emplace(given_length_);
         for (;;) {
             const auto start = static_cast<Index>(text.size());
             const Index left = limits.max_new_tokens - (start - static_cast<Index>(begin));
@@ -174,8 +179,7 @@ class Sampler {
             }
             const bool go_on = write(made, text, on_token);
             tally_.record(made.counts());
-            detail::Unwrapped<Lengths>& length = length_;
-            length.record(made.counts());
+            length().record(made.counts());
             if (of_this_text != nullptr) of_this_text->record(made.counts());
             known_ = start;
             if (RoundLimits{.stop_tokens = limits.stop_tokens}.stops(text.back())) return Finish::stop;
@@ -213,8 +217,7 @@ class Sampler {
             .max_tokens = std::min(budget, room), .stop_tokens = limits.stop_tokens, .check = options_.check};
         detail::require(allowed.max_tokens >= 1, "Sampler", "the room that limits leave", allowed.max_tokens,
                         "at least 1 token");
-        detail::Unwrapped<Lengths>& length = length_;
-        proposal_.open(length.next(std::min(options_.lookahead, room - 1)), limits.stop_tokens, scorer_.vocab());
+        proposal_.open(length().next(std::min(options_.lookahead, room - 1)), limits.stop_tokens, scorer_.vocab());
         if constexpr (usable) {
             drafter_.propose(text, known_, coins, proposal_);
             if (proposal_.fault()) return {.proposed = proposal_.size(), .fault = proposal_.fault()};
@@ -233,7 +236,8 @@ class Sampler {
     detail::Scorer<Target> scorer_;
     Options options_;
     Rule rule_;
-    Lengths length_;
+    Lengths given_length_;
+    std::optional<Lengths> length_;  ///< of the text that is being written
     Tally tally_;
 
     // Reused from round to round.

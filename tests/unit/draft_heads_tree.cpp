@@ -103,6 +103,7 @@ TEST_CASE("a tree draft has the shape that it is given", "[draft]") {
         std::sort(place.begin(), place.end());
         for (Index i = 0; i <= shape.size(); ++i) CHECK(place[static_cast<std::size_t>(i)] == i - 1);
     }
+    CHECK(propose(TreeDraft(model, {}), 3).size() == 0);  // no branching, no draft
     CHECK_THROWS_WITH(TreeDraft(model, tree_of_paths<Index>({{0}, {2}})),
                       ContainsSubstring("TreeDraft: the largest rank after a node is 2"));
 }

@@ -30,7 +30,8 @@ class TreeDraft {
     using Law = Mixed<decltype(std::declval<const Slots&>().view(0))>;
 
     /// @throws std::invalid_argument if the children of a node are not of ranks 0, 1 ..: a child that is drawn is used
-    TreeDraft(Model model, TreeShape shape, Children children = {})
+    template <std::same_as<TreeShape> S>  // by its name alone: {} and {2, 2} are branchings
+    TreeDraft(Model model, S shape, Children children = {})
         : model_(std::move(model)), shape_(std::move(shape)), children_(std::move(children)) {
         Index most = 0;
         for (Index node = root_node; node < shape_.size(); ++node) {
@@ -110,10 +111,10 @@ class TreeDraft {
     std::size_t ids_used_ = 0;
 };
 
-template <class Model>
-TreeDraft(Model, TreeShape) -> TreeDraft<Model, WithoutReplacement>;
-template <class Model, class Children>
-TreeDraft(Model, TreeShape, Children) -> TreeDraft<Model, Children>;
+template <class Model, std::same_as<TreeShape> S>
+TreeDraft(Model, S) -> TreeDraft<Model, WithoutReplacement>;
+template <class Model, std::same_as<TreeShape> Shape, class Children>
+TreeDraft(Model, S, Children) -> TreeDraft<Model, Children>;
 template <class Model>
 TreeDraft(Model, std::vector<Index>) -> TreeDraft<Model, WithoutReplacement>;
 template <class Model, class Children>

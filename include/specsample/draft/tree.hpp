@@ -113,7 +113,7 @@ class TreeDraft {
 
 template <class Model, std::same_as<TreeShape> S>
 TreeDraft(Model, S) -> TreeDraft<Model, WithoutReplacement>;
-template <class Model, std::same_as<TreeShape> Shape, class Children>
+template <class Model, std::same_as<TreeShape> S, class Children>
 TreeDraft(Model, S, Children) -> TreeDraft<Model, Children>;
 template <class Model>
 TreeDraft(Model, std::vector<Index>) -> TreeDraft<Model, WithoutReplacement>;

@@ -38,6 +38,14 @@ class Beams {
         require(width >= 1, where, "width", width, "at least 1");
     }
 
+    /// Search as deep as a proposal may grow. @returns   false if a row is bad, which the proposal then says
+    template <class L>
+    bool search(std::span<const Token> prefix, Proposal<L>& proposal) {
+        const auto bad = search(prefix, proposal.depth_limit(), [&](Token token) { return proposal.is_stop(token); });
+        if (bad) proposal.blame(*bad);
+        return !bad;
+    }
+
     /// Score `depth` levels after a prefix: of the `width` likeliest paths of each, the `width` likeliest next tokens.
     /// On ties the path that was found first. Nothing follows what is_stop(token) says ends a text.
     /// @returns   what is wrong with a row, if something is
@@ -130,8 +138,7 @@ class BeamDraft {
     template <class Source, class L>
         requires std::convertible_to<Law, L>
     void propose(std::span<const Token> prefix, const Source&, Proposal<L>& proposal) {
-        const auto is_stop = [&](Token token) { return proposal.is_stop(token); };
-        if (const auto bad = beams_.search(prefix, proposal.depth_limit(), is_stop)) return proposal.blame(*bad);
+        if (!beams_.search(prefix, proposal)) return;
         const auto& nodes = beams_.nodes();
         marked_.assign(nodes.size(), false);
         for (Index node : beams_.ends())
@@ -173,8 +180,7 @@ class DynamicTreeDraft {
     template <class Source, class L>
         requires std::convertible_to<Law, L>
     void propose(std::span<const Token> prefix, const Source&, Proposal<L>& proposal) {
-        const auto is_stop = [&](Token token) { return proposal.is_stop(token); };
-        if (const auto bad = beams_.search(prefix, proposal.depth_limit(), is_stop)) return proposal.blame(*bad);
+        if (!beams_.search(prefix, proposal)) return;
         const auto& nodes = beams_.nodes();
         order_.resize(nodes.size());
         std::iota(order_.begin(), order_.end(), Index{0});

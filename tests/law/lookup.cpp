@@ -7,24 +7,14 @@
 
 #include "law/trees.hpp"
 #include "support/catch.hpp"
+#include "support/texts.hpp"
 
 using namespace cases;
 
 namespace {
 
-using Text = std::vector<Token>;
-
-/// All texts of up to `length` tokens.
-std::vector<Text> all_texts(Index vocab, Index length) {
-    std::vector<Text> texts{{}};
-    for (std::size_t i = 0; i < texts.size(); ++i)
-        for (Index token = 0; token < vocab && std::ssize(texts[i]) < length; ++token) {
-            Text longer = texts[i];
-            longer.push_back(static_cast<Token>(token));
-            texts.push_back(std::move(longer));
-        }
-    return texts;
-}
+using texts::all_texts;
+using texts::Text;
 
 /// What a lookup must propose, by searching the text.
 Text searched(Text text, Index depth, Index max_match) {

@@ -9,13 +9,16 @@
 #include <specsample/testing.hpp>
 
 #include "support/catch.hpp"
+#include "support/texts.hpp"
 
 using namespace specsample;
 using namespace specsample::testing;
 
 namespace {
 
-using Text = std::vector<Token>;
+using texts::below;
+using texts::random_text;
+using texts::Text;
 
 constexpr Index vocab = 50;
 constexpr Coins coins(1, 0, 0);
@@ -48,16 +51,6 @@ Text searched(Text text, Index depth, const LookupOptions& options, Token stop) 
         ++from;
     }
     return {text.begin() + size, text.end()};
-}
-
-Index below(Index bound, std::uint64_t seed, Index i) {
-    return static_cast<Index>(Coin({.seed = seed, .position = i}).bits() % static_cast<std::uint64_t>(bound));
-}
-
-Text random_text(Index size, Index alphabet, std::uint64_t seed) {
-    Text text;
-    for (Index i = 0; i < size; ++i) text.push_back(static_cast<Token>(below(alphabet, seed, i)));
-    return text;
 }
 
 /// Reads a text again and again: each next token is a period away, with some doubt.

@@ -8,12 +8,14 @@
 #include <specsample/random/coins.hpp>
 
 #include "support/catch.hpp"
+#include "support/texts.hpp"
 
 using namespace specsample;
 
 namespace {
 
-using Text = std::vector<Token>;
+using texts::Dice;
+using texts::Text;
 
 /// The definition, by searching the text from its end.
 NgramMatch searched(const Text& text, Index min_match, Index max_match) {
@@ -25,17 +27,6 @@ NgramMatch searched(const Text& text, Index min_match, Index max_match) {
 }
 
 bool same(const NgramMatch& a, const NgramMatch& b) { return a.length == b.length && a.end == b.end; }
-
-/// Integers below a bound, one after the other.
-struct Dice {
-    std::uint64_t seed;
-    Index thrown = 0;
-
-    Index operator()(Index bound) {
-        return static_cast<Index>(Coin({.seed = seed, .position = thrown++}).bits() %
-                                  static_cast<std::uint64_t>(bound));
-    }
-};
 
 /// Different tokens that all look for the same place in every table of up to 4096 slots.
 Text colliding(std::size_t count) {

@@ -1,13 +1,14 @@
 // Bad data in a round: which row, what is wrong with it, and the sentence that says so.
 //
 //   RowFault   a value; a round that met bad data carries one and commits nothing
-//   Fault      what Sampler throws: the same, with every token that was emitted before
+//   Fault      what Sampler and BeamSearch throw: the same, with every token that was emitted before
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -96,12 +97,12 @@ struct RowFault {
     return row + " is bad";
 }
 
-/// Bad data met by Sampler. Nothing of the faulty round was committed; `emitted` is all that this call had
-/// written before it.
+/// Bad data met by `where`. Nothing of the faulty round was committed; `emitted` is all that this call had written
+/// before it.
 class Fault : public std::invalid_argument {
   public:
-    Fault(const RowFault& found, std::vector<Token> emitted_before)
-        : std::invalid_argument("specsample::Sampler: " + message(found)),
+    Fault(const RowFault& found, std::vector<Token> emitted_before, std::string_view where = "Sampler")
+        : std::invalid_argument("specsample::" + std::string(where) + ": " + message(found)),
           fault(found),
           emitted(std::move(emitted_before)) {}
 

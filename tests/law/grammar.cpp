@@ -1,6 +1,10 @@
 // The law of a text under a grammar is that of the target's rows masked and normalised, each at its own state: on
 // chains and on trees, whoever drafts, with cursors that go back and with cursors that are copied.
+#include <functional>
+
 #include "law/trees.hpp"
+#include "support/any_children.hpp"
+#include "support/any_shaper.hpp"
 #include "support/catch.hpp"
 #include "unit/shaping_grammar_toys.hpp"
 
@@ -28,9 +32,9 @@ struct Constrained {
     }
 };
 
-/// A model one row at a time, which shapes a row when a walk reaches it.
+/// Any model one row at a time: a target is shaped when a walk reaches its row.
 struct OneByOne {
-    ContextModel model;
+    std::function<Eigen::VectorXd(std::span<const Token>)> model;
 
     Eigen::VectorXd operator()(std::span<const Token> prefix) const { return model(prefix); }
 };
@@ -64,48 +68,50 @@ struct Fixed {
 TEMPLATE_TEST_CASE("a chain under a grammar has the constrained target's law", "", TokenVerification, BlockVerification,
                    SampleMatch, GumbelMatch) {
     Calls calls;
-    const Grammar shared{Rewinding(calls)};
-    const Grammar copied{CloneOnly(calls)};
+    const any::Shaper shared = Grammar{Rewinding(calls)}, copied = Grammar{CloneOnly(calls)};
     for (Index lookahead = 0; lookahead <= 2; ++lookahead) {
         INFO("lookahead " << lookahead);
         CHECK(worst_distance(TestType{}, shaped(draft, shared), shaped(target, shared), target, lookahead) < 1e-12);
         CHECK(worst_distance(TestType{}, shaped(draft, copied), shaped(peaked, copied), peaked, lookahead) < 1e-12);
         CHECK(worst_distance(TestType{}, draft, shaped(target, shared), target, lookahead) < 1e-12);
-        CHECK(worst_distance(TestType{}, peaked, shaped(OneByOne{target}, copied), target, lookahead) < 1e-12);
+        CHECK(worst_distance(TestType{}, OneByOne{peaked}, shaped(OneByOne{target}, copied), target, lookahead) <
+              1e-12);
     }
 }
 
 TEMPLATE_TEST_CASE("a tree under a grammar has the constrained target's law", "", TokenVerification, BlockVerification,
                    SampleMatch) {
     Calls calls;
-    const Grammar shared{Rewinding(calls)};
-    const Grammar copied{CloneOnly(calls)};
+    const any::Shaper shared = Grammar{Rewinding(calls)}, copied = Grammar{CloneOnly(calls)};
     for (const Branching& branching : {Branching{2}, {2, 1}, {1, 2}}) {
         INFO(to_string(branching));
         const Index depth = std::ssize(branching);
         const auto distance = [&](const auto& drafts, const auto& judge) {
             return worst_distance(TestType{}, drafts, judge, target, depth);
         };
-        CHECK(distance(TreeDraft(shaped(draft, shared), branching), shaped(target, shared)) < 1e-12);
-        CHECK(distance(TreeDraft(shaped(draft, copied), branching, Independent{}), shaped(target, copied)) < 1e-12);
-        CHECK(distance(TreeDraft(draft, branching, Independent{}), shaped(OneByOne{target}, shared)) < 1e-12);
-        CHECK(distance(TreeDraft(draft, branching, Independent{}), shaped(target, shared)) < 1e-12);
+        const auto tree = [&](const auto& drafts, any::Kind kind) {
+            return TreeDraft(drafts, branching, any::Children{kind});
+        };
+        const auto without = any::Kind::without_replacement, independent = any::Kind::independent;
+        CHECK(distance(tree(shaped(draft, shared), without), shaped(target, shared)) < 1e-12);
+        CHECK(distance(tree(shaped(draft, copied), independent), shaped(target, copied)) < 1e-12);
+        CHECK(distance(tree(draft, independent), shaped(OneByOne{target}, shared)) < 1e-12);
+        CHECK(distance(tree(draft, independent), shaped(target, shared)) < 1e-12);
     }
 }
 
 // Fixed seeds, a statistic of false-alarm probability 1e-9 each.
 TEST_CASE("many rounds under a grammar have the constrained target's joint law") {
     Calls calls;
-    const Grammar shared{Rewinding(calls)};
-    const Grammar copied{CloneOnly(calls)};
+    const any::Shaper shared = Grammar{Rewinding(calls)}, copied = Grammar{CloneOnly(calls)};
     CHECK(rounds(TokenVerification{}, shaped(draft, shared), shaped(target, shared), 3, 3, 20000).holds());
     CHECK(rounds(BlockVerification{}, draft, shaped(target, copied), 3, 3, 20000).holds());
     CHECK(total_variation(joint_law(shaped(target, copied), 3), joint_law(Constrained{target}, 3)) < 1e-15);
 }
 
 TEST_CASE("a mask on the draft as well raises acceptance from 1/2 to 6/7") {
-    const FixedModel p{row({.4, .3, .2, .1})}, q{row({.3, .5, .2, 0})};
-    const Grammar grammar{Fixed{0b1101}};
+    const OneByOne p{FixedModel{row({.4, .3, .2, .1})}}, q{FixedModel{row({.3, .5, .2, 0})}};
+    const any::Shaper grammar = Grammar{Fixed{0b1101}};
     const auto masked = shaped(p, grammar);
     const auto acceptance = [&](const auto& drafts) {
         return exact_tokens(TokenVerification{}, drafts, masked, 1) - 1;
@@ -119,7 +125,8 @@ TEST_CASE("a mask on the draft as well raises acceptance from 1/2 to 6/7") {
 
 TEST_CASE("a mask on the draft alone leaves the target's law without a grammar") {
     Calls calls;
-    CHECK(distance_from_target(TokenVerification{}, shaped(draft, Grammar{Rewinding(calls)}), target, 2) < 1e-12);
+    CHECK(distance_from_target(TokenVerification{}, shaped(draft, any::Shaper(Grammar{Rewinding(calls)})), target, 2) <
+          1e-12);
 }
 
 TEST_CASE("one mask for all positions of a round has another law") {
@@ -134,8 +141,10 @@ TEST_CASE("one mask for all positions of a round has another law") {
     };
     const TextLaw law = joint_law(Constrained{target}, 3);
     Calls calls;
-    const auto drafts = shaped(draft, Grammar{Rewinding(calls)});
-    CHECK(total_variation(exact_law(TokenVerification{}, drafts, shaped(target, Grammar{Rewinding(calls)}), 2), law) <
+    const auto drafts = shaped(draft, any::Shaper(Grammar{Rewinding(calls)}));
+    CHECK(total_variation(
+              exact_law(TokenVerification{}, drafts, shaped(target, any::Shaper(Grammar{Rewinding(calls)})), 2), law) <
           1e-12);
-    CHECK(total_variation(exact_law(TokenVerification{}, drafts, shaped(target, OneMask{0}), 2), law) > .05);
+    CHECK(total_variation(exact_law(TokenVerification{}, drafts, shaped(target, any::Shaper(OneMask{0})), 2), law) >
+          .05);
 }

@@ -1,9 +1,7 @@
 // The law of shaped text is that of the shaped target: every shaper, at every position with its own context, on chains
 // and on trees.
-#include <concepts>
-#include <functional>
-
 #include "law/trees.hpp"
+#include "support/any_shaper.hpp"
 #include "support/catch.hpp"
 
 using namespace cases;
@@ -27,20 +25,6 @@ struct OneByOne {
     Eigen::VectorXd operator()(std::span<const Token> prefix) const { return model(prefix); }
 };
 
-/// Any shaper: one type, so that a sampler is compiled once for all of them.
-class AnyShaper {
-  public:
-    template <class S>
-        requires(!std::same_as<S, AnyShaper>)
-    AnyShaper(S shaper)
-        : shape_([shaper](Candidates<double>& row, std::span<const Token> context) { shaper(row, context); }) {}
-
-    void operator()(Candidates<double>& row, std::span<const Token> context) const { shape_(row, context); }
-
-  private:
-    std::function<void(Candidates<double>&, std::span<const Token>)> shape_;
-};
-
 /// Another mask after every context; the last token is always allowed.
 inline std::vector<std::uint32_t> mask_after(std::span<const Token> context) {
     const std::uint32_t last = context.empty() ? 0 : static_cast<std::uint32_t>(context.back());
@@ -50,7 +34,7 @@ inline std::vector<std::uint32_t> mask_after(std::span<const Token> context) {
 /// Call f(name, shaper) for every shaper, and for some in a row.
 template <class F>
 void for_pipelines(F&& call) {
-    const auto f = [&](const char* name, const AnyShaper& shaper) { call(name, shaper); };
+    const auto f = [&](const char* name, const any::Shaper& shaper) { call(name, shaper); };
     f("temperature", Temperature{.6});
     f("argmax", Temperature{0});
     f("top-k", TopK{2});
@@ -71,7 +55,7 @@ constexpr Index vocab = 4;
 
 /// The largest distance over every kind of model, shaped on both sides or on the target's alone.
 template <class Rule>
-double worst_distance(const Rule& rule, const AnyShaper& pipeline, Index lookahead) {
+double worst_distance(const Rule& rule, const any::Shaper& pipeline, Index lookahead) {
     const ContextModel draft(vocab, 41), target(vocab, 42);
     double worst = 0;
     const auto see = [&](auto drafts, auto judges) {
@@ -88,7 +72,7 @@ double worst_distance(const Rule& rule, const AnyShaper& pipeline, Index lookahe
 
 TEMPLATE_TEST_CASE("a chain judged by shaped rows has the shaped target's law", "", TokenVerification,
                    BlockVerification) {
-    for_pipelines([](const char* name, const AnyShaper& pipeline) {
+    for_pipelines([](const char* name, const any::Shaper& pipeline) {
         for (Index lookahead = 1; lookahead <= 2; ++lookahead) {
             INFO(name << ", lookahead " << lookahead);
             CHECK(worst_distance(TestType{}, pipeline, lookahead) < 1e-12);
@@ -98,7 +82,7 @@ TEMPLATE_TEST_CASE("a chain judged by shaped rows has the shaped target's law", 
 
 TEST_CASE("a tree judged by shaped rows has the shaped target's law") {
     const ContextModel draft(3, 41), target(3, 42);
-    for_pipelines([&](const char* name, const AnyShaper& pipeline) {
+    for_pipelines([&](const char* name, const any::Shaper& pipeline) {
         INFO(name);
         const auto judge = shaped(target, pipeline);
         for (const auto& shape : {std::vector<Index>{2}, {2, 1}}) {

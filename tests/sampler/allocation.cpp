@@ -2,10 +2,13 @@
 // file that may do so.
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <new>
 
 #include <specsample/specsample.hpp>
 
+#include "support/any_children.hpp"
+#include "support/any_drafter.hpp"
 #include "support/catch.hpp"
 
 namespace {
@@ -85,6 +88,17 @@ struct AsBatch : Table {
         return {batch.data(), n, vocab};
     }
 };
+/// All rows of a tree in one pass, and those of a chain: of one type, so that a rule is compiled for no other.
+struct AsTrees : AsBatch {
+    using AsBatch::AsBatch;
+    using AsBatch::operator();
+    Eigen::Map<const RowMajorMatrixXf> operator()(std::span<const Token> prefix, const Tree<Token, Index>& tree) {
+        Index node = 0;
+        batch.row(node++) = rows.row(state(prefix));
+        for (const Token token : tree.tokens) batch.row(node++) = rows.row(token % rows.rows());
+        return {batch.data(), node, vocab};
+    }
+};
 struct Cached : AsBatch {
     using AsBatch::AsBatch;
     void rollback(Index) {}
@@ -106,20 +120,38 @@ long when_warm(const Action& action) {
     return allocations - before;
 }
 
+// Rules, rows and laws are types, and a sampler of each is compiled once: drafters that share a law are one type, and
+// what is asked of samplers is asked through functions.
+
+using OnToken = std::function<void(Token)>;
+using Extend = std::function<void(std::vector<Token>& text, const Limits& limits, const OnToken& on_token)>;
+
 /// Allocations after the first rounds of a text like one written before.
-template <class Draft, class Target, class Rule = TokenVerification>
-long allocations_of(Draft draft, Target target, const Rule& rule = {}) {
-    Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = 4, .seed = 1}, rule);
+long when_warm_by(const Extend& extend) {
     const Limits limits{.max_new_tokens = 500, .stop_tokens = {}};
     std::vector<Token> text;
     text.reserve(1000);
-    sampler.extend(text, limits);
+    extend(text, limits, [](Token) {});
     text.clear();
     long before = 0;
-    sampler.extend(text, limits, [&](Token) {
+    extend(text, limits, [&](Token) {
         if (text.size() == 10) before = allocations;
     });
     return allocations - before;
+}
+
+/// The same of a sampler's.
+template <class Draft, class Target, class Rule = TokenVerification>
+long allocations_of(Draft draft, Target target, const Rule& rule = {}) {
+    Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = 4, .seed = 1}, rule);
+    return when_warm_by(
+        [&](auto& text, const auto& limits, const auto& on_token) { sampler.extend(text, limits, on_token); });
+}
+
+/// The same of a drafter's, over a target that scores n positions in one pass.
+template <class Drafter>
+long allocations_of_drafter(Drafter drafter) {
+    return allocations_of(any::Drafter<typename Drafter::Law>(std::move(drafter)), AsBatch(.3f));
 }
 
 /// Allocations after the first round of a sampler's first text.
@@ -129,9 +161,10 @@ long allocations_after_first_round(Draft draft, Target target, Index lookahead) 
     std::vector<Token> text;
     text.reserve(1000);
     long before = 0;
-    sampler.extend(text, {.max_new_tokens = 500}, [&](Token) {
+    const OnToken on_token = [&](Token) {
         if (sampler.tally().rounds == 0) before = allocations;  // until the first round is counted
-    });
+    };
+    sampler.extend(text, {.max_new_tokens = 500}, on_token);
     return allocations - before;
 }
 
@@ -163,23 +196,24 @@ TEST_CASE("after its first round a sampler with one target pass a round allocate
 TEMPLATE_TEST_CASE("a warm sampler allocates nothing under any rule, on chains and trees", "", TokenVerification,
                    BlockVerification, GreedyMatch, SampleMatch, GumbelMatch, KSeq) {
     const TestType rule;
-    CHECK(allocations_of(AsMap(.5f), AsBatch(.3f), rule) == 0);
+    CHECK(allocations_of(AsMap(.5f), AsTrees(.3f), rule) == 0);
     CHECK(allocations_of(AsMap(.5f), AsMap(.3f), rule) == 0);
+    const auto tree = [](const std::vector<Index>& shape, any::Kind children) {
+        return TreeDraft(AsMap(.5f), shape, any::Children{children});
+    };
     for (const auto& shape : {std::vector<Index>{3}, {2, 2}, {2, 1, 1}, {1, 1, 1, 1}}) {
         INFO("a tree of depth " << shape.size());
-        CHECK(allocations_of(TreeDraft(AsMap(.5f), shape, Independent{}), AsBatch(.3f), rule) == 0);
-        CHECK(allocations_of(TreeDraft(AsMap(.5f), shape, Independent{}), AsMap(.3f), rule) == 0);
-        if constexpr (!std::same_as<TestType, KSeq>) {
-            CHECK(allocations_of(TreeDraft(AsMap(.5f), shape), AsBatch(.3f), rule) == 0);
-            CHECK(allocations_of(TreeDraft(AsMap(.5f), shape, TopChildren{}), AsBatch(.3f), rule) == 0);
-            CHECK(allocations_of(TreeDraft(AsMap(.5f), shape, GreedyChildren{}), AsBatch(.3f), rule) == 0);
-        }
+        CHECK(allocations_of(tree(shape, any::Kind::independent), AsBatch(.3f), rule) == 0);
+        CHECK(allocations_of(tree(shape, any::Kind::independent), AsMap(.3f), rule) == 0);
+        if constexpr (!std::same_as<TestType, KSeq>)
+            for (const any::Kind kind : {any::Kind::without_replacement, any::Kind::top, any::Kind::greedy})
+                CHECK(allocations_of(tree(shape, kind), AsBatch(.3f), rule) == 0);
     }
 }
 
 TEST_CASE("a warm sampler allocates nothing under lossy rules") {
     const auto check = [](const auto& rule) {
-        CHECK(allocations_of(AsMap(.5f), AsBatch(.3f), rule) == 0);
+        CHECK(allocations_of(AsMap(.5f), AsTrees(.3f), rule) == 0);
         CHECK(allocations_of(TreeDraft(AsMap(.5f), {2, 1}), AsBatch(.3f), rule) == 0);
     };
     check(Lenience{.5});
@@ -194,6 +228,10 @@ TEST_CASE("a warm sampler allocates nothing under lossy rules") {
 }
 
 TEST_CASE("models with caches allocate nothing") { CHECK(allocations_of(AsMap(.5f), Cached(.3f)) == 0); }
+
+TEST_CASE("targets that take trees allocate nothing") {
+    CHECK(allocations_of(TreeDraft(AsMap(.5f), {2, 2}), AsTrees(.3f)) == 0);
+}
 
 TEST_CASE("a warm step allocates nothing, the first one of a text included") {
     Sampler sampler(AsMap(.5f), AsBatch(.3f), {.lookahead = 4});
@@ -292,19 +330,18 @@ TEST_CASE("an index of n-grams that is written and undone uses its memory again"
 
 TEST_CASE("a warm sampler allocates nothing, whatever drafts") {
     const AsMap draft(.5f), other(.4f);
-    const AsBatch target(.3f);
     const Table rows(.2f);
     const auto heads = [&rows](std::span<const Token>) {
         return Eigen::Map<const RowMajorMatrixXf>(rows.rows.data(), 3, vocab);
     };
-    CHECK(allocations_of(HeadsDraft(heads, 3), target) == 0);
-    CHECK(allocations_of(HeadsTreeDraft(heads, expansion_tree({2, 2, 1})), target) == 0);
-    CHECK(allocations_of(HybridDraft(draft, heads, {1, 2, 1}), target) == 0);
-    CHECK(allocations_of(BeamDraft(draft, 2), target) == 0);
-    CHECK(allocations_of(DynamicTreeDraft(draft, {.width = 3, .nodes = 8}), target) == 0);
-    CHECK(allocations_of(United(draft, other, BeamDraft(draft, 2)), target) == 0);
-    CHECK(allocations_of(FirstOf(BeamDraft(draft, 1), other), target) == 0);
-    CHECK(allocations_of(StagedDraft(draft, AsBatch(.4f), 2), target) == 0);
-    CHECK(allocations_of(StagedDraft(draft, other, 2), target) == 0);
-    CHECK(allocations_of(TreeDraft(draft, sparse_tree(std::vector<double>{.6, .3}, 6)), target) == 0);
+    CHECK(allocations_of_drafter(HeadsDraft(heads, 3)) == 0);
+    CHECK(allocations_of_drafter(HeadsTreeDraft(heads, expansion_tree({2, 2, 1}))) == 0);
+    CHECK(allocations_of_drafter(HybridDraft(draft, heads, {1, 2, 1})) == 0);
+    CHECK(allocations_of_drafter(BeamDraft(draft, 2)) == 0);
+    CHECK(allocations_of_drafter(DynamicTreeDraft(draft, {.width = 3, .nodes = 8})) == 0);
+    CHECK(allocations_of_drafter(United(draft, other, BeamDraft(draft, 2))) == 0);
+    CHECK(allocations_of_drafter(FirstOf(BeamDraft(draft, 1), other)) == 0);
+    CHECK(allocations_of_drafter(StagedDraft(draft, AsBatch(.4f), 2)) == 0);
+    CHECK(allocations_of_drafter(StagedDraft(draft, other, 2)) == 0);
+    CHECK(allocations_of_drafter(TreeDraft(draft, sparse_tree(std::vector<double>{.6, .3}, 6))) == 0);
 }

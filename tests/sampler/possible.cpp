@@ -1,5 +1,7 @@
 // No id is ever emitted that the target cannot have: none of the padding, none that is masked or absent. Random rows of
 // every kind, every rule, random coins and those at the ends of [0, 1).
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include <specsample/specsample.hpp>
@@ -94,56 +96,85 @@ struct AsGreedy {
     auto operator()(Index i) const { return Logits(Eigen::VectorXf(rows.logits().row(i)), 0); }
 };
 
-/// Coins of one value.
-struct Constant {
-    double value;
+/// Random coins, or coins of one value: one type, so that a rule is compiled once for both.
+struct AnyCoins {
+    Coins random;
+    std::optional<double> value = {};
+
     struct Coin {
-        double value;
-        double uniform() const { return value; }
-        double open_uniform(std::uint32_t) const { return std::max(value, 0x1p-53); }
+        specsample::Coin random;
+        std::optional<double> value;
+
+        double uniform() const { return value ? *value : random.uniform(); }
+        void open_uniforms(std::span<const std::uint32_t> lanes, double* uniforms) const {
+            if (!value) return random.open_uniforms(lanes, uniforms);
+            std::fill_n(uniforms, lanes.size(), std::max(*value, 0x1p-53));
+        }
     };
-    Coin at(Purpose, Index) const { return {value}; }
+    Coin at(Purpose purpose, Index node) const { return {random.at(purpose, node), value}; }
 };
 
 long rounds = 0, emitted = 0, accepted = 0;
 
-/// One round: tokens drawn from q and judged by p.
-template <class Draft, class Target, class Rule, class Source>
-void check_round(const Draft& draft, const Target& target, const Rule& rule, const Source& coins) {
-    std::vector<decltype(draft(0))> q;
-    std::vector<Token> tokens;
-    for (Index node = 0; node < lookahead; ++node) {
-        q.push_back(draft(node));
-        const Drawn drawn = specsample::draw(coins.at(Purpose::draft, node), row_weights(q.back()));
-        REQUIRE(draft.rows.is_possible(node, drawn.index));
-        tokens.push_back(static_cast<Token>(drawn.index));
-    }
-    static Workspace workspace;
-    const auto law = [&](Index node) { return Sampled(q[static_cast<std::size_t>(node)]); };
-    const Round round = verify(tokens, law, target, rule, coins, {.check = Check::every_row}, workspace);
+void check_drafted(const RandomRows& draft, Index node, const Drawn& drawn) {
+    REQUIRE(draft.is_possible(node, drawn.index));
+}
+
+void check_round(const RandomRows& target, const Round& round) {
     REQUIRE(round);
     for (std::size_t i = 0; i < round.tokens.size(); ++i)
-        REQUIRE(target.rows.is_possible(static_cast<Index>(i), round.tokens[i]));
+        REQUIRE(target.is_possible(static_cast<Index>(i), round.tokens[i]));
     ++rounds;
     emitted += std::ssize(round.tokens);
     accepted += round.accepted;
 }
 
-template <class Draft, class Target>
-void check_kinds() {
+/// Tokens and the rows that they were drawn from.
+template <class Draft>
+struct Drafted {
+    std::vector<decltype(std::declval<const Draft&>()(0))> q{};
+    std::vector<Token> tokens{};
+
+    Drafted(const Draft& draft, const AnyCoins& coins) {
+        for (Index node = 0; node < lookahead; ++node) {
+            q.push_back(draft(node));
+            const Drawn drawn = specsample::draw(coins.at(Purpose::draft, node), row_weights(q.back()));
+            check_drafted(draft.rows, node, drawn);
+            tokens.push_back(static_cast<Token>(drawn.index));
+        }
+    }
+};
+
+/// One round: tokens drawn from q and judged by p.
+template <class Draft, class Target, class Rule>
+Round judge(const Drafted<Draft>& drafted, const Target& target, const Rule& rule, const AnyCoins& coins) {
+    static Workspace workspace;
+    const auto law = [&](Index node) { return Sampled(drafted.q[static_cast<std::size_t>(node)]); };
+    return verify(drafted.tokens, law, target, rule, coins, {.check = Check::every_row}, workspace);
+}
+
+/// Call f(q, p, coins) for many rows of drafts and targets.
+void for_rows(const std::function<void(const RandomRows& q, const RandomRows& p, const AnyCoins& coins)>& f) {
     std::uint64_t seed = 0;
     for (const Index vocab : {1, 2, 5, 64, 700})
         for (const double masked : {0., .3, .9, .99})
             for (int repeat = 0; repeat < (vocab > 64 ? 2 : 8); ++repeat) {
                 const RandomRows q(vocab, ++seed, masked), p(vocab, ++seed, masked);
+                const Coins random(seed, 0, repeat);
                 // A draft that is nearly right, and one that knows nothing.
                 for (const RandomRows* drafted : {&p, &q})
-                    rules::for_each([&](const auto& rule, const char*) {
-                        check_round(Draft{*drafted}, Target{p}, rule, Coins(seed, 0, repeat));
-                        check_round(Draft{*drafted}, Target{p}, rule, Constant{0});
-                        check_round(Draft{*drafted}, Target{p}, rule, Constant{last_coin});
-                    });
+                    for (const AnyCoins& coins : {AnyCoins{random}, {random, 0}, {random, last_coin}})
+                        f(*drafted, p, coins);
             }
+}
+
+template <class Draft, class Target>
+void check_kinds() {
+    for_rows([](const RandomRows& q, const RandomRows& p, const AnyCoins& coins) {
+        rules::for_each([&](const auto& rule, const char*) {
+            check_round(p, judge(Drafted<Draft>(Draft{q}, coins), Target{p}, rule, coins));
+        });
+    });
     CHECK(emitted > rounds);
     CHECK(accepted > rounds / 4);
 }

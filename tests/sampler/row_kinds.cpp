@@ -1,10 +1,16 @@
 // Models that return logits or sparse rows, in every storage: the text of their probabilities, under every rule.
+//
+// Rows, laws and rules are types here, since they are what is tested. Models and drafters of one kind of row are one
+// type, so that a sampler is compiled once for all of them.
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 
+#include "support/any_children.hpp"
+#include "support/any_drafter.hpp"
 #include "support/catch.hpp"
 #include "support/numbers.hpp"
 
@@ -99,6 +105,16 @@ struct CandidateModel {
     }
 };
 
+/// Any model whose rows are of one type; one that promises stable rows is what it is.
+template <class Model>
+auto any_model(Model model) {
+    if constexpr (StableRows<Model>) {
+        return model;
+    } else {
+        return std::function<decltype(model(Prefix()))(Prefix)>(std::move(model));
+    }
+}
+
 // n rows in one pass.
 RowMajorMatrixXd logit_rows(Prefix prefix, Index n) {
     RowMajorMatrixXd rows = target(prefix, n);
@@ -125,17 +141,44 @@ struct PaddedRows {
     }
 };
 
-template <class Draft, class Target, class Rule = TokenVerification>
-std::vector<Token> text_of(Draft drafter, Target scorer, const Rule& rule = {}) {
-    return Sampler(drafter, scorer, {.lookahead = 4, .seed = 2}, rule).generate({1}, {.max_new_tokens = 80});
+template <class Law, class Target, class Rule>
+std::vector<Token> text_by(any::Drafter<Law>& drafter, Target& scorer, const Rule& rule) {
+    Sampler sampler(std::ref(drafter), std::ref(scorer), {.lookahead = 4, .seed = 2}, rule);
+    return sampler.generate({1}, {.max_new_tokens = 80});
 }
+
+template <class Draft, class Target, class Rule = TokenVerification>
+std::vector<Token> text_of(Draft model, Target scorer, const Rule& rule = {}) {
+    using Drafter = typename detail::DrafterOf<Draft>::type;
+    constexpr bool shares_noise = requires { requires bool(Rule::shares_noise); };
+    any::Drafter<detail::LawOf<Drafter, shares_noise>> drafter(Drafter(std::move(model)));
+    return text_by(drafter, scorer, rule);
+}
+
+void check(const std::vector<Token>& text, const std::vector<Token>& expected) { CHECK(text == expected); }
 
 template <class Model, class Rule>
 void check_model(const Rule& rule) {
-    const Model drafter{draft}, scorer{target};
+    const auto drafter = any_model(Model{draft}), scorer = any_model(Model{target});
     const auto expected = text_of(draft, target, rule);
-    CHECK(text_of(drafter, target, rule) == expected);
-    CHECK(text_of(drafter, scorer, rule) == expected);
+    check(text_of(drafter, target, rule), expected);
+    check(text_of(drafter, scorer, rule), expected);
+}
+
+any::Kind kind_of(WithoutReplacement) { return any::Kind::without_replacement; }
+any::Kind kind_of(Independent) { return any::Kind::independent; }
+any::Kind kind_of(TopChildren) { return any::Kind::top; }
+any::Kind kind_of(GreedyChildren) { return any::Kind::greedy; }
+
+template <class Rule>
+void check_trees(any::Kind kind, const Rule& rule) {
+    const auto tree = [kind](auto model) { return TreeDraft(any_model(model), {2, 2, 1}, any::Children{kind}); };
+    const auto expected = text_of(tree(draft), target, rule);
+    check(text_of(tree(LogitsByValue{draft}), any_model(LogitsByValue{target}), rule), expected);
+    check(text_of(tree(LogitsOfOneBuffer{draft}), PaddedRows{}, rule), expected);
+    check(text_of(tree(StableLogits{draft}), owned_rows, rule), expected);
+    check(text_of(tree(SparseByValue{draft}), list<LogitsByValue>, rule), expected);
+    check(text_of(tree(CandidateModel<true>{draft}), any_model(CandidateModel<false>{target}), rule), expected);
 }
 
 }  // namespace
@@ -156,10 +199,10 @@ TEMPLATE_TEST_CASE("many rows may be logits or sparse rows, under any rule", "",
                    GumbelMatch) {
     const TestType rule;
     const auto expected = text_of(draft, target, rule);
-    CHECK(text_of(LogitsByValue{draft}, owned_rows, rule) == expected);
-    CHECK(text_of(CandidateModel<true>{draft}, PaddedRows{}, rule) == expected);
-    CHECK(text_of(draft, list<LogitsByValue>, rule) == expected);
-    CHECK(text_of(SparseByValue{draft}, list<SparseByValue>, rule) == expected);
+    check(text_of(any_model(LogitsByValue{draft}), owned_rows, rule), expected);
+    check(text_of(any_model(CandidateModel<true>{draft}), PaddedRows{}, rule), expected);
+    check(text_of(draft, list<LogitsByValue>, rule), expected);
+    check(text_of(any_model(SparseByValue{draft}), list<SparseByValue>, rule), expected);
 }
 
 TEST_CASE("a promise that rows of logits are stable is believed") {
@@ -182,20 +225,12 @@ TEMPLATE_TEST_CASE("a row that is copied is judged as it was drawn", "", LogitsO
 
 TEMPLATE_TEST_CASE("trees of any children are drawn from logits and sparse rows", "", WithoutReplacement, Independent,
                    TopChildren, GreedyChildren) {
-    const auto tree = [](const auto& model) { return TreeDraft(model, {2, 2, 1}, TestType{}); };
-    const auto check = [&](const auto& rule) {
-        const auto expected = text_of(tree(draft), target, rule);
-        CHECK(text_of(tree(LogitsByValue{draft}), LogitsByValue{target}, rule) == expected);
-        CHECK(text_of(tree(LogitsOfOneBuffer{draft}), PaddedRows{}, rule) == expected);
-        CHECK(text_of(tree(StableLogits{draft}), owned_rows, rule) == expected);
-        CHECK(text_of(tree(SparseByValue{draft}), list<LogitsByValue>, rule) == expected);
-        CHECK(text_of(tree(CandidateModel<true>{draft}), CandidateModel<false>{target}, rule) == expected);
-    };
-    check(TokenVerification{});
-    check(SampleMatch{});
-    check(GumbelMatch{});
-    if constexpr (!std::same_as<TestType, Independent>) check(BlockVerification{});
-    if constexpr (std::same_as<TestType, Independent>) check(KSeq{});
+    constexpr bool independent = std::same_as<TestType, Independent>;
+    check_trees(kind_of(TestType{}), TokenVerification{});
+    check_trees(kind_of(TestType{}), SampleMatch{});
+    check_trees(kind_of(TestType{}), GumbelMatch{});
+    if (!independent) check_trees(kind_of(TestType{}), BlockVerification{});
+    if (independent) check_trees(kind_of(TestType{}), KSeq{});
 }
 
 TEST_CASE("an id that is masked or absent is never written") {
@@ -205,7 +240,9 @@ TEST_CASE("an id that is masked or absent is never written") {
         numbers::write(row[static_cast<Index>(prefix.size() % vocab)], numbers::Special::minus_infinity);
         return Logits(std::move(row), temperature);
     };
-    for (const auto& text : {text_of(smooth, masked), text_of(SparseByValue{draft}, masked, BlockVerification{}),
-                             text_of(smooth, masked, GumbelMatch{}), text_of(TreeDraft(smooth, {3, 2}), masked)})
+    for (const auto& text : {text_of(smooth, any_model(masked)),
+                             text_of(any_model(SparseByValue{draft}), any_model(masked), BlockVerification{}),
+                             text_of(smooth, any_model(masked), GumbelMatch{}),
+                             text_of(TreeDraft(any_model(smooth), {3, 2}), any_model(masked))})
         for (std::size_t i = 0; i < text.size(); ++i) CHECK(text[i] != static_cast<Token>((i + 1) % vocab));
 }

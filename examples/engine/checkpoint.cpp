@@ -2,20 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <type_traits>
+
+#include "engine/reader.hpp"
 
 namespace engine {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "checkpoints hold little-endian numbers");
 
 constexpr std::string_view int8_magic = "SPQ8";
 constexpr double max_cache_bytes = 4.0 * (1 << 30);
@@ -26,67 +22,6 @@ struct Header {
     FileFormat format;
     Config config;
     bool tied;
-};
-
-/// Reads a checkpoint from front to back; every complaint names the file.
-class Reader {
-  public:
-    explicit Reader(const std::filesystem::path& path) : path_(path), stream_(path, std::ios::binary) {
-        if (!stream_) fail("cannot be opened");
-        std::error_code error;
-        size_ = std::filesystem::file_size(path, error);
-        if (error) fail("is not a regular file");
-    }
-
-    std::uintmax_t size() const { return size_; }
-
-    [[noreturn]] void fail(const std::string& what) const {
-        throw std::runtime_error("checkpoint " + path_.string() + ": " + what);
-    }
-
-    void read(std::span<std::byte> out) {
-        stream_.read(reinterpret_cast<char*>(out.data()), std::ssize(out));
-        if (!stream_) fail("ends too early, it has only " + std::to_string(size_) + " bytes");
-    }
-
-    template <class T>
-    std::vector<T> values(Index count, const std::string& name) {
-        std::vector<T> result(static_cast<std::size_t>(count));
-        read(std::as_writable_bytes(std::span(result)));
-        if constexpr (std::is_floating_point_v<T>) {
-            if (!std::all_of(result.begin(), result.end(), [](T value) { return std::isfinite(value); })) {
-                fail("the " + name + " contain a value that is not finite");
-            }
-        }
-        return result;
-    }
-
-    Eigen::ArrayXf vector(Index size, const std::string& name) {
-        const auto read = values<float>(size, name);
-        return Eigen::Map<const Eigen::ArrayXf>(read.data(), size);
-    }
-
-    void float_rows(PackedMatrix& matrix, Index first, Index count, const std::string& name) {
-        matrix.set_rows(first, values<float>(count * matrix.columns(), name));
-    }
-
-    PackedMatrix float_matrix(Index rows, Index columns, const std::string& name) {
-        PackedMatrix matrix(rows, columns);
-        float_rows(matrix, 0, rows, name);
-        return matrix;
-    }
-
-    PackedMatrix int8_matrix(Index rows, Index columns, const std::string& name) {
-        const auto weights = values<std::int8_t>(rows * columns, name);
-        return {rows, columns, weights, values<float>(rows, name + " scales")};
-    }
-
-    void skip(Index bytes) { stream_.seekg(bytes, std::ios::cur); }
-
-  private:
-    std::filesystem::path path_;
-    std::ifstream stream_;
-    std::uintmax_t size_ = 0;
 };
 
 std::string describe(const Config& c) {
@@ -105,7 +40,7 @@ void check_config(const Reader& file, const Config& c) {
     require(c.dim % c.heads == 0, "heads must divide dim");
     require(c.heads % c.kv_heads == 0, "key heads must divide heads");
     require(c.head_size() % 2 == 0, "the head size, dim / heads, must be even");
-    require(Attention::bytes(c.attention()) <= max_cache_bytes, "the key-value cache may take at most 4 GiB");
+    require(PagePool::bytes(c.cache(), c.context) <= max_cache_bytes, "the key-value cache may take at most 4 GiB");
 }
 
 /// Bytes that a file with this header has. In double: exact below 2^53, and unlike integers it cannot overflow into a

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/kernel.hpp"
-#include "engine/layers.hpp"
+#include "engine/pages.hpp"
 
 namespace engine {
 
@@ -24,7 +24,7 @@ struct Config {
 
     Index head_size() const { return dim / heads; }
     Index kv_dim() const { return kv_heads * head_size(); }
-    AttentionShape attention() const { return {layers, heads, kv_heads, head_size(), context}; }
+    CacheShape cache() const { return {layers, heads, kv_heads, head_size()}; }
 };
 
 struct Layer {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/team.hpp"
+
 namespace engine {
 namespace {
 
@@ -12,7 +14,7 @@ typename Eigen::internal::unpacket_traits<P>::integer_packet integers_like(P);
 
 using Packet = Eigen::internal::packet_traits<float>::type;
 using IntPacket = decltype(integers_like(Packet{}));
-using Eigen::internal::parithmetic_shift_right;
+using Eigen::internal::pand;
 using Eigen::internal::pcast;
 using Eigen::internal::ploadu;
 using Eigen::internal::plogical_shift_left;
@@ -20,6 +22,14 @@ using Eigen::internal::pmadd;
 using Eigen::internal::pmul;
 using Eigen::internal::pset1;
 using Eigen::internal::pstoreu;
+
+/// What the sums start from.
+enum class Start { zero, y };
+
+// A weight is widened in the highest byte of a word: 2^24 times what it is, which as a float is exact and which the
+// scales take back. To mask that byte out is cheaper than to shift it down.
+constexpr std::int32_t highest_byte = -0x1000000;
+constexpr float word_scale = 0x1p-24f;
 
 /// How one load from a panel becomes `columns` packets of floats, each holding one column of the panel's rows.
 template <class Stored>
@@ -42,8 +52,19 @@ struct Format<std::int32_t> {
     using Loaded = IntPacket;
 
     template <int Column>
-    static Packet widen(const Loaded& loaded) {  // byte `Column` of every word, sign extended
-        return pcast<IntPacket, Packet>(parithmetic_shift_right<24>(plogical_shift_left<24 - 8 * Column>(loaded)));
+    static Packet widen(const Loaded& loaded) {  // byte `Column` of every word
+        return pcast<IntPacket, Packet>(masked<Column>(loaded));
+    }
+
+    template <int Column>
+    static Loaded masked(const Loaded& loaded) {
+        if constexpr (Column == 0) {
+            return plogical_shift_left<24>(loaded);  // leaves nothing to mask
+        } else if constexpr (Column == 3) {
+            return pand(loaded, pset1<Loaded>(highest_byte));
+        } else {
+            return pand(Loaded(plogical_shift_left<24 - 8 * Column>(loaded)), pset1<Loaded>(highest_byte));
+        }
     }
 };
 
@@ -86,10 +107,26 @@ void store(const PanelView<Stored>& matrix, Index panel, Packet sum, float* out)
     std::copy_n(last, matrix.rows - first, out + first);
 }
 
+/// What one panel's sums start from when they go on from y.
+template <class Stored>
+Packet load(const PanelView<Stored>& matrix, Index panel, const float* in) {
+    const Index first = panel * panel_rows;
+    if (first + panel_rows <= matrix.rows) return ploadu<Packet>(in + first);
+    float last[panel_rows] = {};
+    std::copy_n(in + first, matrix.rows - first, last);
+    return ploadu<Packet>(last);
+}
+
 template <int Panels, int Positions, class Stored>
-void compute_tile(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, Index panel, Index position) {
+void compute_tile(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, Index panel, Index position,
+                  Start start) {
     Packet sums[Panels][Positions];
-    for (auto& row : sums) std::fill_n(row, Positions, pset1<Packet>(0.0f));
+    for (int i = 0; i < Panels; ++i) {
+        for (int j = 0; j < Positions; ++j) {
+            const float* in = y.data() + (position + j) * y.outerStride();
+            sums[i][j] = start == Start::zero ? pset1<Packet>(0.0f) : load(matrix, panel + i, in);
+        }
+    }
     accumulate(matrix, x, panel, position, sums);
     for (int i = 0; i < Panels; ++i) {
         for (int j = 0; j < Positions; ++j) {
@@ -97,6 +134,12 @@ void compute_tile(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, 
         }
     }
 }
+
+/// Multiply-adds that take longer than to call a team together, some microseconds.
+constexpr Index worth_sharing = 1 << 18;
+
+/// Enough that nobody waits long for the slowest, few enough that each is a long read.
+constexpr Index pieces_per_member = 4;
 
 // Up to three quarters of the registers hold sums; the others hold weights and inputs.
 constexpr int max_sums = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS * 3 / 4;
@@ -112,34 +155,35 @@ constexpr int panels_per_tile(int positions) {
 /// Panels [panel, end) for `Positions` positions, in tiles of `Panels` panels and smaller ones for what is left.
 template <int Panels, int Positions, class Stored>
 void compute_panels(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, Index panel, Index end,
-                    Index position) {
-    for (; panel + Panels <= end; panel += Panels) compute_tile<Panels, Positions>(matrix, x, y, panel, position);
-    if constexpr (Panels > 1) compute_panels<Panels / 2, Positions>(matrix, x, y, panel, end, position);
+                    Index position, Start start) {
+    for (; panel + Panels <= end; panel += Panels)
+        compute_tile<Panels, Positions>(matrix, x, y, panel, position, start);
+    if constexpr (Panels > 1) compute_panels<Panels / 2, Positions>(matrix, x, y, panel, end, position, start);
 }
 
 /// Picks the instantiation for a run-time number of positions, at most `Positions`.
 template <int Positions, class Stored>
 void compute_positions(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, Index panel, Index end,
-                       Index position, Index count) {
+                       Index position, Index count, Start start) {
     if constexpr (Positions > 1) {
         if (count < Positions) {
-            return compute_positions<Positions - 1>(matrix, x, y, panel, end, position, count);
+            return compute_positions<Positions - 1>(matrix, x, y, panel, end, position, count, start);
         }
     }
-    compute_panels<panels_per_tile(Positions), Positions>(matrix, x, y, panel, end, position);
+    compute_panels<panels_per_tile(Positions), Positions>(matrix, x, y, panel, end, position, start);
 }
 
 /// A few panels at a time meet all positions before the next ones are touched: from memory each is read once.
 template <class Stored>
-void multiply_panels(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y) {
-    const Index panels = divide_up(matrix.rows, panel_rows);
+void multiply_panels(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, Index first, Index last,
+                     Start start) {
     const Index tiles = std::max<Index>(divide_up(x.rows(), max_positions), 1);
     const Index step = divide_up(x.rows(), tiles);  // evenly: 13 positions are 7 and 6, not 12 and 1
-    for (Index panel = 0; panel < panels; panel += max_panels) {
-        const Index end = std::min<Index>(panel + max_panels, panels);
+    for (Index panel = first; panel < last; panel += max_panels) {
+        const Index end = std::min<Index>(panel + max_panels, last);
         for (Index position = 0; position < x.rows(); position += step) {
             const Index count = std::min(step, x.rows() - position);
-            compute_positions<max_positions>(matrix, x, y, panel, end, position, count);
+            compute_positions<max_positions>(matrix, x, y, panel, end, position, count, start);
         }
     }
 }
@@ -157,8 +201,13 @@ PanelView<typename Array::Scalar> view(const Array& panels, Index rows, Index co
 
 }  // namespace
 
-void multiply(const PanelView<float>& matrix, const ConstRows& x, Rows y) { multiply_panels(matrix, x, y); }
-void multiply(const PanelView<std::int32_t>& matrix, const ConstRows& x, Rows y) { multiply_panels(matrix, x, y); }
+void multiply(const PanelView<float>& matrix, const ConstRows& x, Rows y) {
+    multiply_panels(matrix, x, y, 0, divide_up(matrix.rows, panel_rows), Start::zero);
+}
+
+void multiply_add(const PanelView<float>& matrix, const ConstRows& x, Rows y) {
+    multiply_panels(matrix, x, y, 0, divide_up(matrix.rows, panel_rows), Start::y);
+}
 
 PackedMatrix::PackedMatrix(Index rows, Index columns)
     : rows_(rows),
@@ -172,7 +221,7 @@ PackedMatrix::PackedMatrix(Index rows, Index columns, std::span<const std::int8_
     Words words = Words::Zero(divide_up(rows, panel_rows) * stride);
     auto value = values.begin();
     for (Index r = 0; r < rows; ++r) {
-        scales_(r) = scales[static_cast<std::size_t>(r)];
+        scales_(r) = word_scale * scales[static_cast<std::size_t>(r)];
         for (Index k = 0; k < columns; ++k, ++value) {
             std::int32_t& word = words(r / panel_rows * stride + k / columns_per_word * panel_rows + r % panel_rows);
             word |= static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint8_t>(*value))
@@ -204,7 +253,8 @@ void PackedMatrix::copy_row(Index r, float* out) const {
     const std::int32_t* word = std::get<Words>(panels_).data() + panel * dense_stride<std::int32_t>(columns_) + lane;
     for (Index k = 0; k < columns_; ++k) {
         const auto bits = static_cast<std::uint32_t>(word[k / columns_per_word * panel_rows]);
-        out[k] = scales_(r) * static_cast<float>(static_cast<std::int8_t>(bits >> 8 * (k % columns_per_word) & 0xff));
+        out[k] = scales_(r) / word_scale *
+                 static_cast<float>(static_cast<std::int8_t>(bits >> 8 * (k % columns_per_word) & 0xff));
     }
 }
 
@@ -213,12 +263,27 @@ std::size_t PackedMatrix::bytes() const {
     return sizeof(float) * static_cast<std::size_t>(words + scales_.size());
 }
 
-void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y) {
+void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y, Team& team) {
+    const Index panels = divide_up(matrix.rows_, panel_rows);
+    const bool is_small = matrix.rows_ * matrix.columns_ * x.rows() < worth_sharing;
+    const Index pieces = is_small ? 1 : pieces_per_member * team.size();
+    const Index size = round_up(divide_up(panels, pieces), max_panels);
+    const auto share = [&](const auto& view) {
+        team.run(divide_up(panels, size), [&](Index piece, Index) {
+            multiply_panels(view, x, y, piece * size, std::min(panels, (piece + 1) * size), Start::zero);
+        });
+    };
     if (const auto* floats = std::get_if<PackedMatrix::Floats>(&matrix.panels_)) {
-        return multiply(view(*floats, matrix.rows_, matrix.columns_, nullptr), x, y);
+        share(view(*floats, matrix.rows_, matrix.columns_, nullptr));
+    } else {
+        const auto& words = std::get<PackedMatrix::Words>(matrix.panels_);
+        share(view(words, matrix.rows_, matrix.columns_, matrix.scales_.data()));
     }
-    const auto& words = std::get<PackedMatrix::Words>(matrix.panels_);
-    multiply(view(words, matrix.rows_, matrix.columns_, matrix.scales_.data()), x, y);
+}
+
+void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y) {
+    Team alone;
+    multiply(matrix, x, y, alone);
 }
 
 }  // namespace engine

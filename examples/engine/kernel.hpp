@@ -18,6 +18,8 @@
 
 namespace engine {
 
+class Team;
+
 using Index = Eigen::Index;
 using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Rows = Eigen::Ref<RowMatrix, 0, Eigen::OuterStride<>>;
@@ -45,7 +47,10 @@ struct PanelView {
 
 /// y(i, r) = sum over k of x(i, k) * matrix(r, k). Columns of x that only fill up the last int8 word must be finite.
 void multiply(const PanelView<float>& matrix, const ConstRows& x, Rows y);
-void multiply(const PanelView<std::int32_t>& matrix, const ConstRows& x, Rows y);
+
+/// y(i, r) += the same sum, every chain of multiply-adds going on from what is in y: a product that is cut into ranges
+/// of columns, taken in order, has the bits of the whole. The matrix has no scales.
+void multiply_add(const PanelView<float>& matrix, const ConstRows& x, Rows y);
 
 class PackedMatrix {
   public:
@@ -67,6 +72,8 @@ class PackedMatrix {
     Index columns() const { return columns_; }
     std::size_t bytes() const;
 
+    /// The panels are split over the team; y has the same bits for a team of any size.
+    friend void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y, Team& team);
     friend void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y);
 
   private:

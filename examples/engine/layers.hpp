@@ -14,9 +14,6 @@ namespace engine {
 using Vector = Eigen::Map<Eigen::ArrayXf, Eigen::AlignedMax>;
 using ConstVector = Eigen::Map<const Eigen::ArrayXf, Eigen::AlignedMax>;
 
-/// Row stride, in floats, that keeps every row of a buffer aligned and filled up for int8 words.
-constexpr Index aligned_width(Index width) { return round_up(width, 16); }
-
 /// out = x / rms(x) * weights
 void rms_norm(const ConstVector& x, const Eigen::ArrayXf& weights, Vector out);
 
@@ -37,36 +34,6 @@ class RotaryEmbedding {
   private:
     RowMatrix cosines_;  // context x head size / 2
     RowMatrix sines_;
-};
-
-struct AttentionShape {
-    Index layers;
-    Index heads;
-    Index kv_heads;
-    Index head_size;
-    Index context;
-};
-
-/// The keys and values of the positions fed so far, laid out for `multiply`: a head's keys are a matrix of context x
-/// head size, its values one of head size x context.
-class Attention {
-  public:
-    explicit Attention(const AttentionShape& shape);
-
-    /// Memory that an Attention of this shape takes; a double, because a file may claim any shape.
-    static double bytes(const AttentionShape& shape);
-
-    /// Stores one position's keys and values, all heads behind each other.
-    void write(Index layer, Index position, const float* keys, const float* values);
-
-    /// Lets one position's queries attend to the positions 0 to `position`.
-    void attend(Index layer, Index position, const float* queries, float* out);
-
-  private:
-    AttentionShape shape_;
-    RowMatrix keys_;    // one row per layer and head
-    RowMatrix values_;  // likewise
-    RowMatrix scores_;  // of the query heads that share a key head
 };
 
 }  // namespace engine

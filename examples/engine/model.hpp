@@ -3,16 +3,19 @@
 // A Llama model answering one request: shared weights and a key-value cache of its own.
 //
 // A position's logits have the same bits however the tokens before it were fed: in one pass or many, freshly or after a
-// truncation.
+// truncation, as a text or as a path of a tree, into a contiguous cache or into pages, by one thread or by several.
 
 #include <filesystem>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "engine/attention.hpp"
 #include "engine/checkpoint.hpp"
+#include "engine/history.hpp"
 #include "engine/kernel.hpp"
 #include "engine/layers.hpp"
+#include "engine/team.hpp"
 #include "engine/token.hpp"
 
 namespace engine {
@@ -21,41 +24,69 @@ using Logits = Eigen::Map<const RowMatrix>;
 
 class Model {
   public:
-    explicit Model(std::shared_ptr<const Weights> weights);
+    /// `pages` null: a contiguous cache; `team` null: one thread. Models that share a team take turns.
+    explicit Model(std::shared_ptr<const Weights> weights, std::shared_ptr<PagePool> pages = nullptr,
+                   std::shared_ptr<Team> team = nullptr);
 
     static Model load(const std::filesystem::path& path) { return Model(Weights::load(path)); }
 
+    const std::shared_ptr<const Weights>& weights() const { return weights_; }
     Index vocab() const { return weights_->config.vocab; }
     Index context() const { return weights_->config.context; }
-    Index length() const { return static_cast<Index>(tokens_.size()); }  ///< positions in the cache
+    Index layers() const { return weights_->config.layers; }
+    Index length() const { return history_.size(); }  ///< slots of the cache in use
     Index parameters() const { return weights_->parameters(); }
     std::size_t weight_bytes() const { return weights_->bytes_per_pass(); }  ///< read by one pass
+    const PagePool& pages() const { return attention_.pool(); }
+    const std::shared_ptr<Team>& team() const { return team_; }
 
-    /// Feeds tokens behind the cached ones. Row i holds the logits after tokens[i]; valid until the next call.
-    /// Throws std::invalid_argument, changing nothing, for no tokens, a token outside the vocabulary or a full context.
+    /// Feeds tokens behind the cached text. Row i holds the logits after tokens[i]; valid until the next call.
+    /// Throws std::invalid_argument, changing nothing, for no tokens, a token outside the vocabulary, a full context or
+    /// a cache that holds a tree; std::runtime_error, changing nothing, if the pool has too few pages.
     Logits forward(std::span<const Token> tokens);
 
-    /// Forgets the positions from `length` on, in constant time.
+    /// Forgets the positions from `length` on, in constant time for each page; what comes before must be a text.
     void truncate(Index length);
+
+    /// Forgets all that is not part of `prefix`; what stays of a tree moves together. Returns how much stays.
+    Index keep(std::span<const Token> prefix) { return keep(prefix, std::ssize(prefix), layers()); }
 
     /// Logits of the last n positions of `prefix`, for any `prefix` and whatever is cached. What the cache shares with
     /// it is kept, up to those n positions; the rest is fed, in a single pass if that is at most `max_pass` tokens.
-    Logits score(std::span<const Token> prefix, Index n);
+    Logits score(std::span<const Token> prefix, Index n) { return score(prefix, n, layers()); }
+
+    /// The same by the first `layers` layers alone: a smaller model inside this one. It reads what the whole model has
+    /// cached of the prefix, and what it feeds itself takes the same slots; the whole model feeds that again.
+    Logits score(std::span<const Token> prefix, Index n, Index layers);
+
+    /// Logits after `prefix` (row 0) and after each node of a tree behind it (row i + 1), in a single pass if what is
+    /// not cached and the tree are at most `max_pass` tokens. The parent of a node is an earlier one, or -1: `prefix`.
+    Logits score_tree(std::span<const Token> prefix, std::span<const Token> tokens, std::span<const Index> parents);
+
+    /// What the classifier reads after `prefix`; fed only if the cache has it not. Valid until the next call.
+    ConstVector state(std::span<const Token> prefix);
 
     static constexpr Index max_pass = 16;  ///< positions per reading of the weights; longer inputs take several passes
 
   private:
-    Logits feed(std::span<const Token> tokens, Index scored);
-    void pass(std::span<const Token> tokens);
-    void attention_block(const Layer& layer, Index number, Index positions);
+    Index keep(std::span<const Token> prefix, Index most, Index layers);
+    void check_text(Index length) const;
+    void check_tokens(std::span<const Token> tokens) const;
+    void check_room(Index behind, Index count) const;
+    void reserve(Index slots, Index scored);
+    void append(std::span<const Token> tokens, std::span<const Index> parents, Index layers);
+    Logits feed(Index first, Index scored, Index layers);
+    void pass(Index first, Index positions, Index layers);
+    void attention_block(const Layer& layer, Index number, Index first, Index positions);
     void feed_forward_block(const Layer& layer, Index positions);
     void normalise(const Eigen::ArrayXf& norm, Index positions);
-    void check_tokens(std::span<const Token> tokens, Index behind) const;
+    void project(const PackedMatrix& matrix, const RowMatrix& in, RowMatrix& out, Index positions);
 
     std::shared_ptr<const Weights> weights_;
     RotaryEmbedding rope_;
     Attention attention_;
-    std::vector<Token> tokens_;  // what the cache holds the keys and values of
+    std::shared_ptr<Team> team_;
+    History history_;  // of the slots of attention_
 
     // One row per position of a pass, as wide as aligned_width asks; the columns beyond a vector's end stay zero.
     RowMatrix stream_;           // the residual stream
@@ -64,7 +95,9 @@ class Model {
     RowMatrix attended_;
     RowMatrix gate_up_;  // behind each other
     RowMatrix activated_;
-    RowMatrix update_;  // what a block adds to the stream
+    RowMatrix update_;                       // what a block adds to the stream
+    std::vector<History::Visible> visible_;  // to each position of a pass
+    std::vector<RowMatrix> scores_;          // of the attention, for each of the team
     std::vector<float> logits_;
 };
 

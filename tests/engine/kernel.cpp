@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/checkpoints.hpp"
+#include "engine/team.hpp"
 #include "support/catch.hpp"
 
 using namespace engine;
@@ -75,6 +76,48 @@ TEST_CASE("products of any shape are right, and the same bits for any number of 
                         CHECK(same_bits(some, all.middleRows(first, n)));
                     }
                 }
+            }
+        }
+    }
+}
+
+TEST_CASE("products have the same bits for a team of any size") {
+    testing::Uniform uniform(3);
+    Team teams[]{Team(1), Team(2), Team(3)};
+    for (const Index rows : {1, 16, 17, 33, 131, 300}) {
+        const Matrix m = testing::random_matrix(rows, 18, uniform);
+        for (const PackedMatrix& packed : {float32(m), int8(m)}) {
+            for (const Index positions : {1, 2, 5, 13}) {
+                const RowMatrix x = random_inputs(positions, 20, uniform);
+                const RowMatrix alone = product(packed, x);
+                for (Team& team : teams) {
+                    RowMatrix y = RowMatrix::Constant(positions, rows + 3, untouched);
+                    multiply(packed, x, y, team);
+                    CAPTURE(rows, positions, team.size());
+                    CHECK(same_bits(y, alone));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a product cut into ranges of columns has the bits of the whole") {
+    testing::Uniform uniform(4);
+    constexpr Index columns = 23;
+    for (const Index rows : {1, 16, 33, 70}) {
+        const Index stride = columns * panel_rows;
+        RowMatrix panels = random_inputs(divide_up(rows, panel_rows), stride, uniform);
+        for (const Index positions : {1, 3, 13}) {
+            const RowMatrix x = random_inputs(positions, columns, uniform);
+            RowMatrix whole = RowMatrix::Constant(positions, rows + 3, untouched);
+            multiply(PanelView<float>{panels.data(), stride, rows, columns}, x, whole);
+            for (const Index cut : {1, 8, 22}) {
+                RowMatrix y = RowMatrix::Constant(positions, rows + 3, untouched);
+                multiply(PanelView<float>{panels.data(), stride, rows, cut}, x, y);
+                multiply_add(PanelView<float>{panels.data() + cut * panel_rows, stride, rows, columns - cut},
+                             x.rightCols(columns - cut), y);
+                CAPTURE(rows, positions, cut);
+                CHECK(same_bits(y, whole));
             }
         }
     }

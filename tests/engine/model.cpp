@@ -2,31 +2,23 @@
 #include "engine/model.hpp"
 
 #include <cmath>
-#include <cstring>
 #include <stdexcept>
 
 #include "engine/checkpoints.hpp"
 #include "engine/tokenizer.hpp"
+#include "engine/weights.hpp"
 #include "support/catch.hpp"
 
 using namespace engine;
+using testing::all_weights;
+using testing::loaded;
 using testing::odd_config;
 using testing::ReferenceModel;
-using testing::TemporaryFile;
+using testing::same_bits;
 
 namespace {
 
 const std::filesystem::path models = SPECSAMPLE_MODELS_DIR;
-
-std::shared_ptr<const Weights> loaded(const std::string& file) { return Weights::load(TemporaryFile(file).path()); }
-
-/// Every kind of weights: float32 with both kinds of classifier, odd-sized int8, and the pair that ships.
-std::vector<std::shared_ptr<const Weights>> all_weights() {
-    return {loaded(ReferenceModel(odd_config, true, 1).float32_file()),
-            loaded(ReferenceModel(odd_config, false, 2).float32_file()),
-            loaded(ReferenceModel(odd_config, true, 3).int8_file()), Weights::load(models / "draft_230K_kd_int8.bin"),
-            Weights::load(models / "target_1.8M_int8.bin")};
-}
 
 /// Logits of all tokens, fed in chunks whose sizes repeat `sizes`.
 RowMatrix fed(Model& model, std::span<const Token> tokens, const std::vector<std::size_t>& sizes) {
@@ -39,11 +31,6 @@ RowMatrix fed(Model& model, std::span<const Token> tokens, const std::vector<std
         done += count;
     }
     return logits;
-}
-
-bool same_bits(const Eigen::Ref<const RowMatrix>& a, const Eigen::Ref<const RowMatrix>& b) {
-    const auto bytes = sizeof(float) * static_cast<std::size_t>(a.size());
-    return a.rows() == b.rows() && a.cols() == b.cols() && std::memcmp(a.data(), b.data(), bytes) == 0;
 }
 
 double worst_error(const Logits& logits, const std::vector<std::vector<double>>& expected) {

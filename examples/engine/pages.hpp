@@ -1,0 +1,92 @@
+#pragma once
+
+// Memory for what a model remembers of the positions it was fed: their keys, values and final states.
+//
+// * PagePool    pages of a fixed number of positions, for all caches that share it
+// * PageTable   the pages of one cache, one behind the other: slot s is in page s / positions of the table
+//
+// A pool whose pages hold a whole context makes caches contiguous; one of small pages lets many texts share memory, and
+// takes back at once what a rejected draft had filled. Nothing else differs: a position has the same bits in both.
+// Caches that share a pool take turns: it has no lock.
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/kernel.hpp"
+
+namespace engine {
+
+/// Row stride, in floats, that keeps every row of a buffer aligned and filled up for int8 words.
+constexpr Index aligned_width(Index width) { return round_up(width, 16); }
+
+struct CacheShape {
+    Index layers;
+    Index heads;
+    Index kv_heads;
+    Index head_size;
+
+    Index dim() const { return heads * head_size; }
+    bool operator==(const CacheShape&) const = default;
+};
+
+/// One page. The keys of a layer's head are a matrix of positions x head size, its values one of head size x positions,
+/// both laid out for `multiply`; a state is a row.
+struct Page {
+    RowMatrix keys;    // one row per layer and head
+    RowMatrix values;  // likewise
+    RowMatrix states;  // one row per position
+};
+
+class PagePool {
+  public:
+    static constexpr Index unlimited = std::numeric_limits<Index>::max();
+
+    /// Throws std::invalid_argument unless there is at least one position per page, and one page.
+    PagePool(const CacheShape& shape, Index positions, Index pages = unlimited);
+
+    /// Memory of a page; a double, because a file may claim any shape.
+    static double bytes(const CacheShape& shape, Index positions);
+
+    const CacheShape& shape() const { return shape_; }
+    Index positions() const { return positions_; }  ///< per page
+    Index in_use() const { return in_use_; }        ///< pages that caches hold
+    Index available() const { return pages_ - in_use_; }
+
+    /// A page with anything in it, all of it finite. There must be one available.
+    std::unique_ptr<Page> take();
+    void give_back(std::unique_ptr<Page> page);
+
+  private:
+    CacheShape shape_;
+    Index positions_;
+    Index pages_;
+    Index in_use_ = 0;
+    std::vector<std::unique_ptr<Page>> free_;  // were in use before
+};
+
+class PageTable {
+  public:
+    explicit PageTable(std::shared_ptr<PagePool> pool) : pool_(std::move(pool)) {}
+    PageTable(const PageTable& other);
+    PageTable(PageTable&&) = default;
+    PageTable& operator=(PageTable other) noexcept;
+    ~PageTable();
+
+    const PagePool& pool() const { return *pool_; }
+    Index positions() const { return pool_->positions(); }  ///< per page
+
+    /// Holds as many pages as `slots` need. Throws std::runtime_error, changing nothing, if the pool has too few.
+    void resize(Index slots);
+
+    Page& of(Index slot) { return *pages_[static_cast<std::size_t>(slot / positions())]; }
+    const Page& of(Index slot) const { return *pages_[static_cast<std::size_t>(slot / positions())]; }
+
+  private:
+    std::shared_ptr<PagePool> pool_;
+    std::vector<std::unique_ptr<Page>> pages_;
+};
+
+}  // namespace engine

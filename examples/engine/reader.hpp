@@ -1,0 +1,68 @@
+#pragma once
+
+// Reads a file of weights from front to back; every complaint names the file.
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "engine/kernel.hpp"
+
+namespace engine {
+
+static_assert(std::endian::native == std::endian::little, "files of weights hold little-endian numbers");
+
+/// All that read something throw std::runtime_error where it is not there.
+class Reader {
+  public:
+    explicit Reader(const std::filesystem::path& path);
+
+    std::uintmax_t size() const { return size_; }
+
+    [[noreturn]] void fail(const std::string& what) const;
+
+    void read(std::span<std::byte> out);
+
+    template <class T>
+    T value() {
+        T result;
+        read(std::as_writable_bytes(std::span(&result, 1)));
+        return result;
+    }
+
+    /// Throws for a floating-point value that is not finite, too.
+    template <class T>
+    std::vector<T> values(Index count, const std::string& name) {
+        std::vector<T> result(static_cast<std::size_t>(count));
+        read(std::as_writable_bytes(std::span(result)));
+        if constexpr (std::is_floating_point_v<T>) {
+            if (!std::all_of(result.begin(), result.end(), [](T value) { return std::isfinite(value); })) {
+                fail("the " + name + " contain a value that is not finite");
+            }
+        }
+        return result;
+    }
+
+    Eigen::ArrayXf vector(Index size, const std::string& name);
+    void float_rows(PackedMatrix& matrix, Index first, Index count, const std::string& name);
+    PackedMatrix float_matrix(Index rows, Index columns, const std::string& name);
+    PackedMatrix int8_matrix(Index rows, Index columns, const std::string& name);  // with its scales behind it
+
+    void skip(Index bytes) { stream_.seekg(bytes, std::ios::cur); }
+
+  private:
+    std::filesystem::path path_;
+    std::ifstream stream_;
+    std::uintmax_t size_ = 0;
+};
+
+}  // namespace engine

@@ -1,127 +1,93 @@
-// Every drafter beside the others on the shipped pair: tokens per round, and time against plain decoding.
+// Every drafter beside the others on the shipped pair, in every shape, under the rules that suit it: tokens per round,
+// and time against plain decoding.
 //
-//     compare_drafters           some 20 seconds
+//     compare_drafters           half a minute
 //     compare_drafters --quick   a look at it
-//
-// Trees take one target pass per path here, as the engine scores no trees: their time is not what they are for.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "compare_drafters/editors.hpp"
 #include "compare_drafters/measure.hpp"
 #include "compare_drafters/texts.hpp"
+#include "engine/smaller.hpp"
 #include "engine/tokenizer.hpp"
+#include "generate/arguments.hpp"
 #include "generate/costs.hpp"
+#include "generate/heads_models.hpp"
 #include "generate/language_model.hpp"
 
 namespace {
 
 using namespace specsample;
 
-/// A text that was written before, as a target that is sure of it.
-struct Recorded {
-    std::vector<Token> text;
-    Index vocab;
-
-    std::vector<Eigen::VectorXf> operator()(std::span<const Token> prefix, Index n) const {
-        std::vector<Eigen::VectorXf> rows(static_cast<std::size_t>(n), Eigen::VectorXf::Zero(vocab));
-        for (std::size_t i = 0; i < rows.size(); ++i) rows[i][at(prefix.size() - rows.size() + 1 + i)] = 1;
-        return rows;
-    }
-
-  private:
-    Token at(std::size_t place) const { return text[std::min(place, text.size() - 1)]; }
-};
-
 class Comparison {
   public:
     explicit Comparison(Index tokens)
-        : target_(engine::Model::load(folder() / "target_1.8M_int8.bin")),
-          draft_(engine::Model::load(folder() / "draft_230K_kd_int8.bin")),
-          tokenizer_(engine::Tokenizer::load(folder() / "bpe2048.merges.u16", target_.vocab())),
+        : target_(std::make_shared<engine::Model>(engine::Weights::load(shipped("target_1.8M_int8.bin")))),
+          draft_(std::make_shared<engine::Model>(engine::Weights::load(shipped("draft_230K_kd_int8.bin")))),
+          pruned_(std::make_shared<engine::Model>(engine::pruned(*target_->weights(), 4))),
+          tokenizer_(engine::Tokenizer::load(shipped("bpe2048.merges.u16"), target_->vocab())),
           tokens_(tokens) {}
 
     void compare_written(const Texts& texts, double temperature) {
-        TokenTexts prompts;
-        for (const auto text : texts.prompts) prompts.push_back(encode(text));
-        LanguageModel judge(target_, temperature, 1), drafter(draft_, temperature, 1);
-        const auto model = [&] { return std::ref(drafter); };
-        char title[64];
-        std::snprintf(title, sizeof title, "%.*s, temperature %.2g", static_cast<int>(texts.name.size()),
-                      texts.name.data(), temperature);
-        print_head(title);
+        LanguageModel target(target_, RowShaper(temperature, 1));
+        print_head(std::string(texts.name) + at(temperature));
+        compare(texts, target, RowShaper(temperature, 1));
+    }
 
-        double plain = 0;
-        const auto line_of = [&](const char* name, auto drafts, auto rule, const char* rule_name, Index lookahead,
-                                 auto length) {
-            const Options options{.lookahead = lookahead, .seed = 1};
-            const Measured measured =
-                measure_drafter(Sampler(std::move(drafts), std::ref(judge), options, rule, std::move(length)), prompts,
-                                {.max_new_tokens = tokens_, .max_length = judge.context()});
-            if (lookahead == 0) plain = measured.seconds_per_token;
-            print_line(name, rule_name, measured, plain);
-        };
-        const auto line = [&](const char* name, auto drafts, auto rule, const char* rule_name) {
-            line_of(name, std::move(drafts), rule, rule_name, 4, FixedLength());
-        };
-        const TokenVerification token;
-        const BlockVerification block;
-        const TraversalVerification traversal;
-        const Costs costs = measure(draft_, target_, prompts.front(), 9);
-        Costs free = costs;
-        free.draft = 0;
-        const auto goodput = [](const Costs& at) { return GoodputLength(at.draft, at.verify_curve); };
-        const Index most = std::ssize(costs.verify_curve) - 1;
-        const TreeShape sparse = sparse_tree(std::vector<double>{.6, .15, .08}, 8, 4);
-
-        line_of("plain", model(), token, "-", 0, FixedLength());
-        line("model", model(), token, "token");
-        line("model", model(), block, "block");
-        line("model, stops when unsure", ChainDraft(model(), ConfidenceStop()), block, "block");
-        line_of("model, as many as pay", model(), block, "block", most, goodput(costs));
-        line("tree 2, 2, 1, 1", TreeDraft(model(), {2, 2, 1, 1}), traversal, "traversal");
-        line("sparse tree of 8", TreeDraft(model(), sparse), traversal, "traversal");
-        line("dynamic tree of 8", DynamicTreeDraft(model(), {.width = 3, .nodes = 8}), traversal, "traversal");
-        line("2 beams", BeamDraft(model(), 2), traversal, "traversal");
-        line("lookup", LookupDraft(), token, "token");
-        line_of("lookup, as many as pay", LookupDraft(), token, "token", most, goodput(free));
-        line("lookup, else model", FirstOf(LookupDraft({.min_match = 2}), model()), block, "block");
-        line("lookup and model", United(LookupDraft({.min_match = 2}), model()), traversal, "traversal");
+    /// The same with a target that copies what it has read, as an editor does.
+    void compare_edited(double temperature) {
+        CopyingTarget target(LanguageModel(target_, RowShaper(temperature, 1)));
+        print_head("editing by a target that copies" + at(temperature));
+        Texts texts{"", {}};
+        for (const Edit& edit : recorded) texts.prompts.push_back(edit.before);
+        compare(texts, target, RowShaper(temperature, 1));
     }
 
     /// What is drafted where a text becomes another one that is known: the rounds that a perfect editor would take.
     void compare_recorded() {
         print_head("recorded edits, teacher-forced");
-        LanguageModel drafter(draft_, 1, 1);
-        const auto line = [&](const char* name, const auto& drafts, Index lookahead) {
-            Measured sum;
-            TokenTexts texts;
+        const DraftModel model = rows_of(draft_, RowShaper(1, 1));
+        const auto line = [&](const char* name, RuleKind rule, Index lookahead, auto drafter) {
             double rounds = 0, written = 0, nodes = 0;
+            TokenTexts texts;
             for (const Edit& edit : recorded) {
-                std::vector<Token> prompt = encode(edit.before), text = prompt;
+                RecordedTarget target{encode(edit.before), target_->vocab()};
+                const TokenTexts prompt{target.text};
                 const std::vector<Token> after = tokenizer_.encode(edit.after);
-                text.insert(text.end(), after.begin(), after.end());
-                Sampler sampler(drafts, Recorded{text, target_.vocab()}, {.lookahead = lookahead, .seed = 1});
-                texts.push_back(sampler.generate(prompt, {.max_new_tokens = std::ssize(after)}).tokens);
-                if (texts.back() != after) throw std::logic_error("the text is not the recorded one");
-                rounds += static_cast<double>(sampler.tally().rounds);
-                nodes += static_cast<double>(sampler.tally().proposed);
-                written += static_cast<double>(after.size());
+                target.text.insert(target.text.end(), after.begin(), after.end());
+                const auto size = static_cast<double>(after.size());
+                const Measured one = measure_line({name, AnyDraft(drafter), rule, lookahead}, AnyTarget(target), prompt,
+                                                  {.max_new_tokens = std::ssize(after)});
+                rounds += size / one.tokens_per_round;
+                nodes += one.nodes_per_round * size / one.tokens_per_round;
+                written += size;
+                texts.push_back(after);
             }
-            sum = {written / rounds, nodes / rounds, 0, distinct_share(texts)};
-            print_line(name, "token", sum, 0);
+            print_line(name, ::name(rule), {written / rounds, nodes / rounds, 0, distinct_share(texts)}, 0);
         };
-        line("model", std::ref(drafter), 4);
-        line("lookup, 4", LookupDraft(), 4);
-        line("lookup, 8", LookupDraft(), 8);
-        line("lookup of 2 and more, 8", LookupDraft({.min_match = 2}), 8);
-        line("lookup, else model, 8", FirstOf(LookupDraft({.min_match = 2}), std::ref(drafter)), 8);
+        const LookupOptions sure{.min_match = 2};
+        line("model", RuleKind::token, 4, ChainDraft(model));
+        line("lookup, 4", RuleKind::token, 4, LookupDraft());
+        line("lookup, 8", RuleKind::token, 8, LookupDraft());
+        line("lookup of 2 and more, 8", RuleKind::token, 8, LookupDraft(sure));
+        line("lookup, else model, 8", RuleKind::token, 8, FirstOf(LookupDraft(sure), model));
+        line("suffix tree of 16, 8", RuleKind::traversal, 8, SuffixLookupDraft());
     }
 
   private:
-    static std::filesystem::path folder() { return SPECSAMPLE_MODELS_DIR; }
+    static std::string at(double temperature) {
+        char text[32];
+        std::snprintf(text, sizeof text, ", temperature %.2g", temperature);
+        return text;
+    }
 
     std::vector<Token> encode(std::string_view text) const {
         std::vector<Token> tokens = tokenizer_.encode(text);
@@ -129,7 +95,87 @@ class Comparison {
         return tokens;
     }
 
-    engine::Model target_, draft_;
+    static DraftModel rows_of(const std::shared_ptr<engine::Model>& model, const RowShaper& shaper) {
+        return [model = LanguageModel(model, shaper)](auto prefix) mutable { return model(prefix); };
+    }
+
+    template <class Target>
+    void compare(const Texts& texts, Target& target, const RowShaper& shaper) {
+        TokenTexts prompts;
+        for (const auto text : texts.prompts) prompts.push_back(encode(text));
+        const DraftModel model = rows_of(draft_, shaper);
+        double plain = 0;
+        for (Line& line : lines(model, shaper, prompts.front())) {
+            const std::string drafter = line.name;
+            const RuleKind rule = line.rule;
+            const bool is_plain = line.lookahead == 0;
+            const Measured measured = measure_line(
+                std::move(line), AnyTarget(target), prompts,
+                {.max_new_tokens = tokens_, .max_length = std::min(target_->context(), draft_->context())});
+            if (is_plain) plain = measured.seconds_per_token;
+            print_line(drafter, is_plain ? "-" : name(rule), measured, plain);
+        }
+    }
+
+    std::vector<Line> lines(const DraftModel& model, const RowShaper& shaper, std::span<const Token> text) {
+        const Costs costs = measure([&](auto prefix) { model(prefix); }, *target_, text, 9);
+        Costs free = costs;
+        free.draft = 0;
+        const Index most = std::ssize(costs.verify_curve) - 1;
+        const TreeShape sparse = sparse_tree(std::vector<double>{.6, .15, .08}, 8, 4);
+        const LookupOptions sure{.min_match = 2};
+        using enum RuleKind;
+        std::vector<Line> list;
+        const auto add = [&](const char* name, RuleKind rule, auto drafter) {
+            list.push_back({name, AnyDraft(std::move(drafter)), rule});
+        };
+        list.push_back({"plain", LookupDraft(), token, 0});
+        for (const RuleKind rule : {token, block, gumbel, match}) add("model", rule, ChainDraft(model));
+        add("model, stops when unsure", block, ChainDraft(model, ConfidenceStop()));
+        list.push_back({"model, as many as pay", ChainDraft(model), block, most, Lookahead(costs)});
+        for (const RuleKind rule : {token, traversal, gumbel})
+            add("tree 2, 2, 1, 1", rule, TreeDraft(model, {2, 2, 1, 1}));
+        for (const RuleKind rule : {token, traversal}) add("sparse tree of 8", rule, TreeDraft(model, sparse));
+        add("dynamic tree of 8", traversal, DynamicTreeDraft(model, {.width = 3, .nodes = 8}));
+        add("2 beams", traversal, BeamDraft(model, 2));
+        add("4 of the target's 5 layers", block, ChainDraft(self(shaper, 4)));
+        add("target without its 4th layer", block, ChainDraft(rows_of(pruned_, shaper)));
+        add_heads(list, model, shaper);
+        add("lookup", token, LookupDraft());
+        list.push_back({"lookup, as many as pay", LookupDraft(), token, most, Lookahead(free)});
+        add("lookup, else model", block, FirstOf(LookupDraft(sure), model));
+        add("lookup and model", traversal, United(LookupDraft(sure), model));
+        add("suffix tree of 16", traversal, SuffixLookupDraft());
+        return list;
+    }
+
+    DraftModel self(const RowShaper& shaper, Index layers) const {
+        return
+            [model = LanguageModel(target_, shaper).of_layers(layers)](auto prefix) mutable { return model(prefix); };
+    }
+
+    void add_heads(std::vector<Line>& list, const DraftModel& model, const RowShaper& shaper) const {
+        using enum RuleKind;
+        const auto& weights = target_->weights();
+        const auto heads_of = [&](engine::Heads heads) { return TargetHeads(std::move(heads), target_, shaper); };
+        const auto trained = engine::Heads::load(shipped("heads3_int8.bin"), weights);
+        const auto add = [&](const char* name, RuleKind rule, auto drafter) {
+            list.push_back({name, AnyDraft(std::move(drafter)), rule});
+        };
+        add("heads", block, HeadsDraft(heads_of(trained), 3));
+        add("heads, tree 4, 2, 1", traversal, HeadsTreeDraft(heads_of(trained), expansion_tree({4, 2, 1})));
+        add("untrained heads, tree 4, 2, 1", traversal,
+            HeadsTreeDraft(heads_of(engine::Heads::untrained(3, weights)), expansion_tree({4, 2, 1})));
+        add("model and heads 1, 1, 1", traversal, HybridDraft(model, heads_of(trained), {1, 1, 1}));
+        const auto module =
+            std::make_shared<TargetModule>(engine::Mtp::load(shipped("mtp_int8.bin"), weights), target_, shaper);
+        const DraftModel rows = [module](auto prefix) { return (*module)(prefix); };
+        const auto begin = [module](auto text) { module->begin(text); };
+        add("module", block, PreparedDraft(begin, ChainDraft(rows)));
+        add("module, tree 2, 2, 1, 1", traversal, PreparedDraft(begin, TreeDraft(rows, {2, 2, 1, 1})));
+    }
+
+    std::shared_ptr<engine::Model> target_, draft_, pruned_;
     engine::Tokenizer tokenizer_;
     Index tokens_;
 };
@@ -141,7 +187,7 @@ int main(int count, char** values) try {
         throw std::invalid_argument("'" + std::string(values[count - 1]) + "' is unknown, but must be --quick");
     Comparison comparison(count == 2 ? 12 : 160);
     for (const Texts& texts : written) comparison.compare_written(texts, .8);
-    comparison.compare_written(written.front(), 0);
+    comparison.compare_edited(.8);
     comparison.compare_recorded();
 } catch (const std::exception& error) {
     std::fprintf(stderr, "compare_drafters: %s\n", error.what());

@@ -1,12 +1,17 @@
 // Real text from a real pair: a draft model guesses, a target model decides, every round is shown.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/model.hpp"
 #include "engine/tokenizer.hpp"
 #include "generate/arguments.hpp"
+#include "generate/costs.hpp"
+#include "generate/drafts.hpp"
 #include "generate/report.hpp"
 #include "generate/run.hpp"
 #include "generate/screen.hpp"
@@ -23,49 +28,54 @@ std::string decode(const engine::Tokenizer& tokenizer, specsample::Token previou
     return text;
 }
 
+LanguageModel load_target(const Arguments& arguments, const RowShaper& shaper) {
+    const auto weights = engine::Weights::load(arguments.target);
+    const auto pages =
+        arguments.page == 0 ? nullptr : std::make_shared<engine::PagePool>(weights->config.cache(), arguments.page);
+    const auto team = std::make_shared<engine::Team>(arguments.threads);
+    return LanguageModel(std::make_shared<engine::Model>(weights, pages, team), shaper);
+}
+
 void generate(const Arguments& arguments) {
-    const engine::Model target = engine::Model::load(arguments.target);
-    const engine::Model draft = engine::Model::load(arguments.draft);
-    if (draft.vocab() != target.vocab())
-        throw std::invalid_argument("--draft has " + std::to_string(draft.vocab()) +
-                                    " tokens, but must have the target's " + std::to_string(target.vocab()));
-    const auto tokenizer = engine::Tokenizer::load(arguments.tokenizer, target.vocab());
+    const RowShaper shaper(arguments.temperature, arguments.top_p);
+    const LanguageModel target = load_target(arguments, shaper);
+    const Drafts drafts(arguments, target, shaper);
+    const auto tokenizer = engine::Tokenizer::load(arguments.tokenizer, target.engine()->vocab());
 
     std::vector<specsample::Token> prompt = tokenizer.encode(arguments.prompt);
     prompt.insert(prompt.begin(), tokenizer.begin());
-    const specsample::Index context = std::min(draft.context(), target.context());
+    const specsample::Index context = std::min(drafts.context(), target.context());
     if (std::ssize(prompt) >= context)
         throw std::invalid_argument("the prompt has " + std::to_string(prompt.size()) +
                                     " tokens, but must have fewer than the models' context of " +
                                     std::to_string(context));
-    const specsample::Limits limits{
-        .max_new_tokens = arguments.max_tokens, .max_length = context, .stop_tokens = {tokenizer.end()}};
-    specsample::Options options{.lookahead = arguments.lookahead, .seed = arguments.seed};
-    Lookahead length;
+    Request request{
+        .rule = arguments.rule,
+        .options = {.lookahead = arguments.lookahead, .seed = arguments.seed},
+        .limits = {.max_new_tokens = arguments.max_tokens, .max_length = context, .stop_tokens = {tokenizer.end()}}};
+    const auto draft_one = [&](auto text) { drafts.draft_one(text); };
     if (arguments.adapts) {
-        Costs costs = measure(draft, target, prompt, options.lookahead + 1);
-        if (arguments.draft_kind == DraftKind::lookup) costs.draft = 0;
-        options.lookahead = std::ssize(costs.verify_curve) - 1;  // a short prompt gives few figures
-        length = Lookahead(costs);
+        const Costs costs = measure(draft_one, *target.engine(), prompt, arguments.lookahead + 1);
+        request.options.lookahead = std::ssize(costs.verify_curve) - 1;  // a short prompt gives few figures
+        request.length = Lookahead(costs);
     }
-    const LanguageModel drafter(draft, arguments.temperature, arguments.top_p);
-    const LanguageModel judge(target, arguments.temperature, arguments.top_p);
 
     Screen screen(tokenizer, arguments.color);
     if (!arguments.json) screen.prompt(prompt);
-    const Run speculative = run(drafter, judge, arguments.draft_kind, options, length, limits, prompt,
-                                [&](const specsample::Round& round, const specsample::Token* rejected) {
-                                    if (!arguments.json) screen.round(round, rejected);
-                                });
+    const Run speculative =
+        run(drafts, target, request, prompt, [&](const specsample::Round& round, const specsample::Token* rejected) {
+            if (!arguments.json) screen.round(round, rejected);
+        });
     std::optional<Comparison> comparison;
     if (arguments.compare) {
-        const specsample::Options plain{.lookahead = 0, .seed = arguments.seed};
+        request.options.lookahead = 0;
+        request.length = Lookahead();
         std::vector<specsample::Token> text = prompt;
         text.insert(text.end(), speculative.tokens.begin(), speculative.tokens.end());
         text.resize(std::min(text.size(), static_cast<std::size_t>(context)));
         comparison = {
-            run(drafter, judge, DraftKind::model, plain, Lookahead(), limits, prompt, [](const auto&, const auto*) {}),
-            measure(draft, target, text, std::max<specsample::Index>(9, arguments.lookahead + 1))};
+            run(drafts, target, request, prompt, [](const auto&, const auto*) {}),
+            measure(draft_one, *target.engine(), text, std::max<specsample::Index>(9, arguments.lookahead + 1))};
     }
     if (arguments.json) {
         print_json(speculative, arguments.prompt, decode(tokenizer, prompt.back(), speculative.tokens), comparison);

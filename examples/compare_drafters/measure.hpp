@@ -5,11 +5,16 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <specsample/specsample.hpp>
 
+#include "compare_drafters/any_target.hpp"
+#include "generate/any_draft.hpp"
+#include "generate/lookahead.hpp"
+#include "generate/rules.hpp"
 #include "generate/stopwatch.hpp"
 
 using TokenTexts = std::vector<std::vector<specsample::Token>>;
@@ -33,9 +38,21 @@ inline double distinct_share(const TokenTexts& texts, std::size_t length = 4) {
     return all > 0 ? different / all : 1;
 }
 
-/// Write `tokens` tokens after every prompt, each as a request of its own.
-template <class Sampler>
-Measured measure_drafter(Sampler sampler, const TokenTexts& prompts, const specsample::Limits& limits) {
+/// Whose drafts are judged how.
+struct Line {
+    std::string name;
+    AnyDraft drafter;
+    RuleKind rule = RuleKind::token;
+    specsample::Index lookahead = 4;
+    Lookahead length{};
+};
+
+/// Write on after every prompt, each as a request of its own.
+template <class Rule>
+Measured measure_with(Rule rule, Line line, const AnyTarget& target, const TokenTexts& prompts,
+                      const specsample::Limits& limits) {
+    specsample::Sampler sampler(std::move(line.drafter), target, {.lookahead = line.lookahead, .seed = 1}, rule,
+                                line.length);
     TokenTexts texts;
     double seconds = 0, written = 0;
     for (std::size_t i = 0; i < prompts.size(); ++i) {
@@ -53,9 +70,16 @@ Measured measure_drafter(Sampler sampler, const TokenTexts& prompts, const specs
             .distinct = distinct_share(texts)};
 }
 
+inline Measured measure_line(Line line, const AnyTarget& target, const TokenTexts& prompts,
+                             const specsample::Limits& limits) {
+    return with_rule(line.rule,
+                     [&](auto rule) { return measure_with(rule, std::move(line), target, prompts, limits); });
+}
+
 /// @param plain   seconds per token of plain decoding; 0 where time says nothing
-inline void print_line(const std::string& drafter, const char* rule, const Measured& measured, double plain) {
-    std::printf("%-34s %-10s %12.2f %8.2f", drafter.c_str(), rule, measured.tokens_per_round, measured.nodes_per_round);
+inline void print_line(const std::string& drafter, std::string_view rule, const Measured& measured, double plain) {
+    std::printf("%-34s %-10s %12.2f %8.2f", drafter.c_str(), std::string(rule).c_str(), measured.tokens_per_round,
+                measured.nodes_per_round);
     if (plain > 0) {
         std::printf(" %10.2f", measured.seconds_per_token / plain);
     } else {

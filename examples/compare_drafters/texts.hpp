@@ -1,4 +1,4 @@
-// What the drafters write on: prose, Python, and an edit that somebody made.
+// What the drafters write on: prose, Python, and edits that somebody made.
 #pragma once
 
 #include <string_view>
@@ -15,10 +15,7 @@ inline const std::vector<Texts> written{
       "Nobody in the village remembered who had built the bridge, but"}},
     {"Python",
      {"def add(first, second):\n    return", "for i in range(10):\n    print(",
-      "class Stack:\n    def __init__(self):\n        self.items = []\n\n    def push(self, item):\n"}},
-    {"editing",
-     {"def area(width, height):\n    return width * height\n\ndef volume(width, height, depth):\n    return width * "
-      "height * depth\n\n# The same, with names in capitals.\n\ndef area(width, height):\n"}}};
+      "class Stack:\n    def __init__(self):\n        self.items = []\n\n    def push(self, item):\n"}}};
 
 /// An edit as it was recorded: what was there, and what it was changed to.
 struct Edit {

@@ -1,7 +1,9 @@
 // The command line of generate.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -9,9 +11,12 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <specsample/specsample.hpp>
+
+#include "generate/rules.hpp"
 
 inline constexpr std::string_view usage =
     R"(usage: generate [PROMPT] [options]
@@ -21,8 +26,19 @@ tokens and the target scores them in one pass; the text has exactly the target's
 
   --lookahead N     tokens to draft per round, 0 is plain decoding; auto: up to 8, as many as
                     pay by what passes cost on this machine             (4)
-  --draft-kind K    model, lookup: what followed before in the text, either: lookup where it
-                    finds something, else the model, none               (model)
+  --draft-kind K    where drafts come from                              (model)
+                      model      another model
+                      lookup     what followed before in the text
+                      either     lookup where it finds something, else the model
+                      self       the target's first layers, from its own cache
+                      pruned     a copy of the target with fewer layers
+                      quantised  an int8 copy of a float32 target
+                      heads      Medusa heads on the target
+                      mtp        a multi-token-prediction module on the target
+                      none
+  --draft-layers N  layers of self and pruned drafts                    (half of the target's)
+  --tree N,N,...    draft a tree with so many children at each depth, not a chain
+  --rule R          token, block (chains), traversal, gumbel or match   (token)
   --temperature T   0 is greedy                                         (0.8)
   --top-p P         nucleus sampling, in (0, 1]                         (1)
   --seed S          the same seed writes the same text                  (2)
@@ -30,8 +46,11 @@ tokens and the target scores them in one pass; the text has exactly the target's
   --compare         decode plainly as well, and compare
   --json            print one JSON object instead of text and table
   --color WHEN      auto, always or never                               (auto)
+  --threads N       threads for the matrix products                     (1)
+  --page N          keep the cache in pages of so many positions        (one that holds all)
   --target F        checkpoint: llama2.c version 0, or int8 with row scales
   --draft F         checkpoint of the draft                             (the target, if that is given)
+  --heads F         heads or module on the target                       (those of the shipped target)
   --tokenizer F     *.merges.u16, or a llama2.c tokenizer
   --help            this text
 
@@ -39,20 +58,32 @@ Colours: green accepted, red and struck rejected, blue recovered, cyan bonus.
 )";
 
 /// Where drafts come from.
-enum class DraftKind { model, lookup, either, none };
+enum class DraftKind { model, lookup, either, self, pruned, quantised, heads, mtp, none };
+
+inline constexpr std::pair<std::string_view, DraftKind> draft_kinds[]{
+    {"model", DraftKind::model}, {"lookup", DraftKind::lookup}, {"either", DraftKind::either},
+    {"self", DraftKind::self},   {"pruned", DraftKind::pruned}, {"quantised", DraftKind::quantised},
+    {"heads", DraftKind::heads}, {"mtp", DraftKind::mtp},       {"none", DraftKind::none}};
+inline std::filesystem::path shipped(const char* file) { return std::filesystem::path(SPECSAMPLE_MODELS_DIR) / file; }
 
 struct Arguments {
     std::string prompt = "Alan Turing theorized that computers would one day become";
-    std::filesystem::path target = std::filesystem::path(SPECSAMPLE_MODELS_DIR) / "target_1.8M_int8.bin";
-    std::filesystem::path draft = std::filesystem::path(SPECSAMPLE_MODELS_DIR) / "draft_230K_kd_int8.bin";
-    std::filesystem::path tokenizer = std::filesystem::path(SPECSAMPLE_MODELS_DIR) / "bpe2048.merges.u16";
+    std::filesystem::path target = shipped("target_1.8M_int8.bin");
+    std::filesystem::path draft = shipped("draft_230K_kd_int8.bin");
+    std::filesystem::path tokenizer = shipped("bpe2048.merges.u16");
+    std::filesystem::path heads{};  ///< empty: the shipped ones
     specsample::Index lookahead = 4;
     bool adapts = false;  ///< lookahead is the most, and how many pay is found out
     DraftKind draft_kind = DraftKind::model;
+    specsample::Index draft_layers = 0;     ///< 0: half of the target's
+    std::vector<specsample::Index> tree{};  ///< children at each depth; empty: a chain
+    RuleKind rule = RuleKind::token;
     double temperature = 0.8;
     double top_p = 1;
     std::uint64_t seed = 2;
     specsample::Index max_tokens = 128;
+    specsample::Index threads = 1;
+    specsample::Index page = 0;  ///< 0: contiguous
     std::string color = "auto";
     bool compare = false;
     bool json = false;
@@ -74,13 +105,47 @@ inline void set_lookahead(Arguments& arguments, std::string_view text) {
     arguments.lookahead = arguments.adapts ? 8 : number<specsample::Index>("--lookahead", text);
 }
 
-inline DraftKind draft_kind(std::string_view text) {
-    if (text == "model") return DraftKind::model;
-    if (text == "lookup") return DraftKind::lookup;
-    if (text == "either") return DraftKind::either;
-    if (text == "none") return DraftKind::none;
-    throw std::invalid_argument("--draft-kind is '" + std::string(text) +
-                                "', but must be model, lookup, either or none");
+/// One of the names of a list.
+template <class Value, std::size_t count>
+Value named(std::string_view option, std::string_view text, const std::pair<std::string_view, Value> (&names)[count]) {
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (names[i].first == text) return names[i].second;
+        all += i == 0 ? "" : i + 1 == count ? " or " : ", ";
+        all += names[i].first;
+    }
+    throw std::invalid_argument(std::string(option) + " is '" + std::string(text) + "', but must be " + all);
+}
+
+/// Numbers between commas, each at least 1.
+inline std::vector<specsample::Index> branchings(std::string_view option, std::string_view text) {
+    std::vector<specsample::Index> result;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        result.push_back(number<specsample::Index>(option, text.substr(begin, end - begin)));
+        if (result.back() < 1)
+            throw std::invalid_argument(std::string(option) + " has a depth of " + std::to_string(result.back()) +
+                                        " children, but each must have at least 1");
+        begin = end + 1;
+    }
+    return result;
+}
+
+inline void require_at_least(specsample::Index least, std::string_view option, specsample::Index value) {
+    if (value < least)
+        throw std::invalid_argument(std::string(option) + " is " + std::to_string(value) + ", but must be at least " +
+                                    std::to_string(least));
+}
+
+/// A tree has a depth of its own, and asks for somebody who knows more than one token, and for a rule that takes it.
+inline void check_tree(Arguments& arguments) {
+    if (arguments.tree.empty()) return;
+    const auto refuse = [](const char* why) { throw std::invalid_argument(std::string("--tree ") + why); };
+    if (arguments.adapts) refuse("has a depth of its own: leave out --lookahead auto");
+    if (arguments.rule == RuleKind::block) refuse("is not for --rule block, which judges chains; take traversal");
+    if (arguments.draft_kind == DraftKind::lookup || arguments.draft_kind == DraftKind::none)
+        refuse("is not for --draft-kind lookup and none, which know no alternatives");
+    arguments.lookahead = std::ssize(arguments.tree);
 }
 
 /// @throws std::invalid_argument naming the argument, what it was and what it must be
@@ -103,7 +168,22 @@ inline Arguments parse(std::span<char*> words) {
         } else if (word == "--lookahead") {
             set_lookahead(arguments, value());
         } else if (word == "--draft-kind") {
-            arguments.draft_kind = draft_kind(value());
+            arguments.draft_kind = named(word, value(), draft_kinds);
+        } else if (word == "--draft-layers") {
+            arguments.draft_layers = number<specsample::Index>(word, value());
+            require_at_least(1, word, arguments.draft_layers);
+        } else if (word == "--rule") {
+            arguments.rule = named(word, value(), rule_kinds);
+        } else if (word == "--tree") {
+            arguments.tree = branchings(word, value());
+        } else if (word == "--threads") {
+            arguments.threads = number<specsample::Index>(word, value());
+            require_at_least(1, word, arguments.threads);
+        } else if (word == "--page") {
+            arguments.page = number<specsample::Index>(word, value());
+            require_at_least(1, word, arguments.page);
+        } else if (word == "--heads") {
+            arguments.heads = value();
         } else if (word == "--temperature") {
             arguments.temperature = number<double>(word, value());
         } else if (word == "--top-p") {
@@ -131,13 +211,9 @@ inline Arguments parse(std::span<char*> words) {
     }
     if (arguments.color != "auto" && arguments.color != "always" && arguments.color != "never")
         throw std::invalid_argument("--color is '" + arguments.color + "', but must be auto, always or never");
-    const auto require_count = [](std::string_view option, specsample::Index value) {
-        if (value < 0)
-            throw std::invalid_argument(std::string(option) + " is " + std::to_string(value) +
-                                        ", but must be at least 0");
-    };
-    require_count("--lookahead", arguments.lookahead);
-    require_count("--max-tokens", arguments.max_tokens);
+    require_at_least(0, "--lookahead", arguments.lookahead);
+    require_at_least(0, "--max-tokens", arguments.max_tokens);
+    check_tree(arguments);
     if (arguments.draft_kind == DraftKind::none) set_lookahead(arguments, "0");
     if (target) arguments.target = arguments.draft = *target;
     if (draft) arguments.draft = *draft;

@@ -2,22 +2,25 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
-#include "generate/language_model.hpp"
+#include "engine/model.hpp"
+#include "generate/stopwatch.hpp"
 
 struct Costs {
     double target_pass = 0;              ///< seconds of one target pass over one position
-    double draft = 0;                    ///< one draft pass over one target pass
+    double draft = 0;                    ///< a drafted token over one target pass
     std::vector<double> verify_curve{};  ///< [n - 1]: a target pass over n positions over one over one
 };
 
-/// Median seconds of scoring the last n positions of a text again.
-inline double pass_seconds(engine::Model& model, std::span<const specsample::Token> text, specsample::Index n) {
+/// Median seconds of doing something again.
+template <class Work>
+double median_seconds(Work&& work) {
     std::vector<double> times(31);
     for (double& time : times) {
         const Stopwatch watch;
-        model.score(text, n);
+        work();
         time = watch.seconds();
     }
     std::ranges::nth_element(times, times.begin() + 15);
@@ -25,12 +28,15 @@ inline double pass_seconds(engine::Model& model, std::span<const specsample::Tok
 }
 
 /// Measure at the end of `text`, up to `positions` positions, as far as the text goes.
-inline Costs measure(engine::Model draft, engine::Model target, std::span<const specsample::Token> text,
-                     specsample::Index positions) {
+/// @param draft_one   drafts the token after a text
+template <class DraftOne>
+Costs measure(DraftOne&& draft_one, engine::Model& target, std::span<const specsample::Token> text,
+              specsample::Index positions) {
     positions = std::min(positions, static_cast<specsample::Index>(text.size()));
-    Costs costs{.target_pass = pass_seconds(target, text, 1)};
-    costs.draft = pass_seconds(draft, text, 1) / costs.target_pass;
+    const auto pass_over = [&](specsample::Index n) { return median_seconds([&] { target.score(text, n); }); };
+    Costs costs{.target_pass = pass_over(1)};
+    costs.draft = median_seconds([&] { draft_one(text); }) / costs.target_pass;
     for (specsample::Index n = 1; n <= positions; ++n)
-        costs.verify_curve.push_back(n == 1 ? 1 : pass_seconds(target, text, n) / costs.target_pass);
+        costs.verify_curve.push_back(n == 1 ? 1 : pass_over(n) / costs.target_pass);
     return costs;
 }

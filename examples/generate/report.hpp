@@ -48,7 +48,7 @@ inline void explain(const Run& run, const Comparison& comparison) {
     const Costs& costs = comparison.costs;
     const double acceptance = run.tally.acceptance().value;
     const auto positions = static_cast<std::size_t>(run.lookahead);
-    if (run.tally.evaluated == 0 || run.adapts || costs.verify_curve.size() <= positions) return;
+    if (run.tally.evaluated == 0 || !run.is_steady || costs.verify_curve.size() <= positions) return;
     const Advice advice = advise(acceptance, costs);
     std::printf(
         "  why             a draft pass costs %.2f of a target pass and scoring %zu positions %.2f of one; at "
@@ -69,7 +69,7 @@ inline void print_table(const Run& run, const std::optional<Comparison>& compari
     const double rounds = static_cast<double>(std::max<specsample::Index>(tally.rounds, 1));
     std::printf("\n\n  text            %zu tokens, ended by %s\n", run.tokens.size(), name(run.finish).data());
     std::printf("  target passes   %d, %.2f tokens each", static_cast<int>(tally.rounds), tally.tokens_per_round());
-    if (tally.evaluated > 0 && !run.adapts)
+    if (tally.evaluated > 0 && run.is_steady)
         std::printf(" (theory %.2f)", specsample::expected_tokens(acceptance.value, run.lookahead));
     std::printf("\n  drafted         %d, %d accepted; rounds ended %d recovered, %d bonus, %d cut\n",
                 static_cast<int>(tally.proposed), static_cast<int>(tally.accepted), static_cast<int>(tally.recovered),
@@ -85,6 +85,8 @@ inline void print_table(const Run& run, const std::optional<Comparison>& compari
                 1e3 * run.draft_seconds, 1e3 * run.target_seconds, 1e3 * run.sampler_seconds(),
                 1e6 * run.sampler_seconds() / rounds);
     std::printf("  speed           %.0f tokens a second\n", run.tokens_per_second());
+    std::printf("  cache           %d pages of the target's, %d of the draft's\n", static_cast<int>(run.target_pages),
+                static_cast<int>(run.draft_pages));
     if (!comparison) return;
     std::printf("  plain decoding  %.0f tokens a second: speculation is %.2f times as fast; texts %s\n",
                 comparison->plain.tokens_per_second(), comparison->ratio(run),
@@ -143,9 +145,11 @@ inline void print_json(const Run& run, std::string_view prompt, std::string_view
     for (specsample::Index i = 0; i < std::ssize(tally.positions); ++i)
         std::printf("%s%.6g", i == 0 ? "" : ", ", tally.acceptance_at(i).value);
     std::printf("],\n");
-    if (!run.adapts)
+    if (run.is_steady)
         std::printf(" \"expected_tokens_per_round\": %.6g,\n",
                     specsample::expected_tokens(tally.acceptance().value, run.lookahead));
+    std::printf(" \"pages\": {\"target\": %d, \"draft\": %d},\n", static_cast<int>(run.target_pages),
+                static_cast<int>(run.draft_pages));
     std::printf(" \"seconds\": {\"draft\": %.6g, \"target\": %.6g, \"sampler\": %.6g}, \"tokens_per_second\": %.6g",
                 run.draft_seconds, run.target_seconds, run.sampler_seconds(), run.tokens_per_second());
     if (comparison) {

@@ -4,21 +4,24 @@
 #include <functional>
 #include <vector>
 
-#include "generate/arguments.hpp"
+#include "generate/drafts.hpp"
 #include "generate/language_model.hpp"
 #include "generate/lookahead.hpp"
+#include "generate/rules.hpp"
 
 /// A text and its figures.
 struct Run {
     std::vector<specsample::Token> tokens{};  ///< without the prompt
     specsample::Finish finish = specsample::Finish::budget;
     specsample::Tally tally{};
-    specsample::Index lookahead = 0;  ///< most tokens of a draft
-    bool adapts = false;              ///< was it up to a length?
+    specsample::Index lookahead = 0;  ///< most tokens of a draft, one behind the other
+    bool is_steady = true;            ///< were all drafts chains of as many?
     double seconds = 0;               ///< in all, without showing the rounds
     double draft_seconds = 0;
     double target_seconds = 0;
     long draft_passes = 0;
+    specsample::Index target_pages = 0;  ///< of key-value caches, in the end
+    specsample::Index draft_pages = 0;
 
     double sampler_seconds() const { return seconds - draft_seconds - target_seconds; }
     double tokens_per_second() const { return static_cast<double>(tokens.size()) / seconds; }
@@ -28,13 +31,13 @@ struct Run {
 using OnRound = std::function<void(const specsample::Round&, const specsample::Token*)>;
 
 /// Write a text with an engine's own loop: ask for a round, commit it, show it, until it ends.
-template <class Drafter>
-void write(Run& result, std::vector<specsample::Token>& text, Drafter drafter, LanguageModel& target,
+template <class Rule>
+void write(Run& result, std::vector<specsample::Token>& text, AnyDraft drafter, LanguageModel& target, Rule rule,
            const specsample::Options& options, Lookahead length, const specsample::Limits& limits,
            const OnRound& on_round) {
     using namespace specsample;
     const auto prompt_length = static_cast<Index>(text.size());
-    Sampler sampler(std::move(drafter), std::ref(target), options, TokenVerification{}, std::ref(length));
+    Sampler sampler(std::move(drafter), std::ref(target), options, rule, std::ref(length));
     Limits left = limits;
     for (bool ended = false; !ended;) {
         const auto start = static_cast<Index>(text.size());
@@ -47,34 +50,44 @@ void write(Run& result, std::vector<specsample::Token>& text, Drafter drafter, L
         const Round round = sampler.step(text, left);
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());
         length.record(round.counts());
+        target.keep(text);
         result.seconds += watch.seconds();
         result.tally.record(round.counts());
-        const auto rejected = target.last_prefix().subspan(static_cast<std::size_t>(start + round.accepted));
-        on_round(round, round.last == Last::recovered && !rejected.empty() ? rejected.data() : nullptr);
+        const auto drafted = target.last_prefix();
+        const auto first = static_cast<std::size_t>(start + round.accepted);
+        const bool shows = round.last == Last::recovered && first < drafted.size();
+        on_round(round, shows ? &drafted[first] : nullptr);
         ended = std::ranges::find(limits.stop_tokens, text.back()) != limits.stop_tokens.end();
         if (ended) result.finish = Finish::stop;
     }
 }
 
+/// What a run is asked for.
+struct Request {
+    RuleKind rule = RuleKind::token;
+    specsample::Options options{};
+    Lookahead length{};
+    specsample::Limits limits{};
+};
+
 /// A text after `text`.
-inline Run run(LanguageModel draft, LanguageModel target, DraftKind kind, const specsample::Options& options,
-               const Lookahead& length, const specsample::Limits& limits, std::vector<specsample::Token> text,
+inline Run run(const Drafts& drafts, LanguageModel target, const Request& request, std::vector<specsample::Token> text,
                const OnRound& on_round) {
     using namespace specsample;
     const auto prompt_length = static_cast<Index>(text.size());
-    Run result{.lookahead = options.lookahead, .adapts = length.adapts()};
-    draft.prefill(text);
+    Run result{.lookahead = request.options.lookahead, .is_steady = !request.length.adapts() && drafts.are_chains()};
+    drafts.prefill(text);
     target.prefill(text);
-    const auto write_with = [&](auto drafter) {
-        write(result, text, std::move(drafter), target, options, length, limits, on_round);
-    };
-    // A longer match says more: where a model may be asked instead, one token is not enough.
-    if (kind == DraftKind::lookup) write_with(LookupDraft());
-    if (kind == DraftKind::either) write_with(FirstOf(LookupDraft({.min_match = 2}), std::ref(draft)));
-    if (kind == DraftKind::model || kind == DraftKind::none) write_with(std::ref(draft));
+    const double drafted_before = drafts.seconds();
+    const long passes_before = drafts.passes();
+    with_rule(request.rule, [&](auto rule) {
+        write(result, text, drafts.drafter(), target, rule, request.options, request.length, request.limits, on_round);
+    });
     result.tokens.assign(text.begin() + prompt_length, text.end());
-    result.draft_seconds = draft.seconds();
+    result.draft_seconds = drafts.seconds() - drafted_before;
     result.target_seconds = target.seconds();
-    result.draft_passes = draft.passes();
+    result.draft_passes = drafts.passes() - passes_before;
+    result.target_pages = target.engine()->pages().in_use();
+    result.draft_pages = drafts.pages();
     return result;
 }

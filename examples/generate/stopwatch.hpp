@@ -12,3 +12,31 @@ class Stopwatch {
     using Clock = std::chrono::steady_clock;
     Clock::time_point start_ = Clock::now();
 };
+
+/// Somebody whose calls are timed and counted.
+class Metered {
+  public:
+    double seconds() const { return seconds_; }
+    long passes() const { return passes_; }
+
+  protected:
+    /// One pass, from here to the end of the block.
+    class Pass {
+      public:
+        explicit Pass(Metered& metered) : metered_(metered) {}
+        ~Pass() {
+            metered_.seconds_ += watch_.seconds();
+            ++metered_.passes_;
+        }
+        Pass(const Pass&) = delete;
+        Pass& operator=(const Pass&) = delete;
+
+      private:
+        Metered& metered_;
+        Stopwatch watch_;
+    };
+
+  private:
+    double seconds_ = 0;
+    long passes_ = 0;
+};

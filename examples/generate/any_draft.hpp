@@ -1,0 +1,82 @@
+// Drafters of every kind behind one type, so that a program can choose one when it runs.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include <specsample/specsample.hpp>
+
+/// A model that returns its rows by value.
+using DraftModel = std::function<Eigen::VectorXf(std::span<const specsample::Token>)>;
+
+/// Any drafter over rows of that type. Its law is the one that can say what all of them say.
+class AnyDraft {
+  public:
+    using Law = specsample::TreeDraft<DraftModel>::Law;
+
+    template <specsample::Drafter D>
+        requires(!std::same_as<D, AnyDraft>)
+    AnyDraft(D drafter) : drafter_(std::make_unique<Kind<D>>(std::move(drafter))) {}
+
+    void propose(std::span<const specsample::Token> prefix, const specsample::Coins& coins,
+                 specsample::Proposal<Law>& proposal) {
+        drafter_->propose(prefix, coins, proposal);
+    }
+    void propose(std::span<const specsample::Token> prefix, const specsample::Coins& coins,
+                 specsample::Proposal<specsample::Raced>& proposal) {
+        drafter_->propose(prefix, coins, proposal);
+    }
+    void rollback(specsample::Index length) { drafter_->rollback(length); }
+
+  private:
+    struct Interface {
+        virtual ~Interface() = default;
+        virtual void propose(std::span<const specsample::Token> prefix, const specsample::Coins& coins,
+                             specsample::Proposal<Law>& proposal) = 0;
+        virtual void propose(std::span<const specsample::Token> prefix, const specsample::Coins& coins,
+                             specsample::Proposal<specsample::Raced>& proposal) = 0;
+        virtual void rollback(specsample::Index length) = 0;
+    };
+
+    template <class D>
+    struct Kind final : Interface {
+        explicit Kind(D given) : drafter(std::move(given)) {}
+        void propose(std::span<const specsample::Token> prefix, const specsample::Coins& coins,
+                     specsample::Proposal<Law>& proposal) override {
+            drafter.propose(prefix, coins, proposal);
+        }
+        void propose(std::span<const specsample::Token> prefix, const specsample::Coins& coins,
+                     specsample::Proposal<specsample::Raced>& proposal) override {
+            drafter.propose(prefix, coins, proposal);
+        }
+        void rollback([[maybe_unused]] specsample::Index length) override {
+            if constexpr (specsample::Rewindable<D>) drafter.rollback(length);
+        }
+        D drafter;
+    };
+
+    std::unique_ptr<Interface> drafter_;
+};
+
+/// A drafter with something to do before each of its rounds.
+class PreparedDraft {
+  public:
+    using Law = AnyDraft::Law;
+
+    PreparedDraft(std::function<void(std::span<const specsample::Token>)> prepare, AnyDraft draft)
+        : prepare_(std::move(prepare)), draft_(std::move(draft)) {}
+
+    template <class L>
+    void propose(std::span<const specsample::Token> prefix, const specsample::Coins& coins,
+                 specsample::Proposal<L>& proposal) {
+        prepare_(prefix);
+        draft_.propose(prefix, coins, proposal);
+    }
+
+  private:
+    std::function<void(std::span<const specsample::Token>)> prepare_;
+    AnyDraft draft_;
+};

@@ -1,0 +1,163 @@
+// From an option to a drafter: whose rows, and in what shape.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/smaller.hpp"
+#include "generate/any_draft.hpp"
+#include "generate/arguments.hpp"
+#include "generate/heads_models.hpp"
+#include "generate/language_model.hpp"
+
+/// What drafts for a target, and what it costs.
+class Drafts {
+  public:
+    /// @throws what loading its files throws; std::invalid_argument where they do not suit the target
+    Drafts(const Arguments& arguments, const LanguageModel& target, const RowShaper& shaper)
+        : target_(target.engine()), shaper_(shaper), tree_(arguments.tree) {
+        switch (arguments.draft_kind) {
+            case DraftKind::model:
+            case DraftKind::either:
+                use_model(engine::Weights::load(arguments.draft), arguments);
+                break;
+            case DraftKind::pruned:
+                use_model(pruned(*target_->weights(), layers(arguments)), arguments);
+                break;
+            case DraftKind::quantised:
+                use_model(quantised_target(), arguments);
+                break;
+            case DraftKind::self:
+                use_rows(std::make_shared<LanguageModel>(target.of_layers(layers(arguments))), arguments);
+                break;
+            case DraftKind::heads:
+                use_heads(arguments);
+                break;
+            case DraftKind::mtp:
+                use_mtp(arguments);
+                break;
+            case DraftKind::lookup:
+                make_ = [] { return AnyDraft(specsample::LookupDraft()); };
+                break;
+            case DraftKind::none:
+                make_ = [] { return AnyDraft(specsample::LookupDraft()); };  // never asked
+                break;
+        }
+    }
+
+    /// A drafter for one text. All of them share models and caches.
+    AnyDraft drafter() const { return make_(); }
+
+    /// Fill the caches with a prompt, off the clock.
+    void prefill(std::span<const specsample::Token> prompt) const {
+        if (model_) model_->prefill(prompt);
+    }
+
+    /// Draft the token after a text once more: what a drafted token costs.
+    void draft_one(std::span<const specsample::Token> text) const { one_(text); }
+
+    bool are_chains() const { return tree_.empty(); }
+
+    double seconds() const { return meter_ ? meter_->seconds() : 0; }
+    long passes() const { return meter_ ? meter_->passes() : 0; }
+
+    /// The longest text that it can draft after.
+    specsample::Index context() const { return model_ ? model_->context() : target_->context(); }
+
+    /// Pages of a key-value cache of its own; none where it has none.
+    specsample::Index pages() const {
+        return model_ && model_->engine() != target_ ? model_->engine()->pages().in_use() : 0;
+    }
+
+  private:
+    specsample::Index layers(const Arguments& arguments) const {
+        const specsample::Index all = target_->layers();
+        const specsample::Index wanted = arguments.draft_layers == 0 ? (all + 1) / 2 : arguments.draft_layers;
+        if (wanted > all)
+            throw std::invalid_argument("--draft-layers is " + std::to_string(wanted) +
+                                        ", but must be at most the target's " + std::to_string(all));
+        return wanted;
+    }
+
+    std::shared_ptr<const engine::Weights> quantised_target() const {
+        const auto floats = sizeof(float) * static_cast<std::size_t>(target_->parameters());
+        if (target_->weight_bytes() < floats / 2)
+            throw std::invalid_argument("--draft-kind quantised needs a float32 target, but this one is int8 already");
+        return quantised(*target_->weights());
+    }
+
+    void use_model(std::shared_ptr<const engine::Weights> weights, const Arguments& arguments) {
+        if (weights->config.vocab != target_->vocab())
+            throw std::invalid_argument("--draft has " + std::to_string(weights->config.vocab) +
+                                        " tokens, but must have the target's " + std::to_string(target_->vocab()));
+        const auto pages =
+            arguments.page == 0 ? nullptr : std::make_shared<engine::PagePool>(weights->config.cache(), arguments.page);
+        use_rows(std::make_shared<LanguageModel>(
+                     std::make_shared<engine::Model>(std::move(weights), pages, target_->team()), shaper_),
+                 arguments);
+    }
+
+    void use_rows(std::shared_ptr<LanguageModel> model, const Arguments& arguments) {
+        meter_ = model_ = model;
+        const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
+        one_ = [rows](auto text) { rows(text); };
+        const bool looks_up = arguments.draft_kind == DraftKind::either;
+        make_ = [rows, looks_up, tree = tree_]() -> AnyDraft {
+            using namespace specsample;
+            // A longer match says more: where a model may be asked instead, one token is not enough.
+            const LookupOptions sure{.min_match = 2};
+            if (looks_up && tree.empty()) return FirstOf(LookupDraft(sure), rows);
+            if (looks_up) return United(LookupDraft(sure), TreeDraft(rows, tree));
+            return chain_or_tree(rows, tree);
+        };
+    }
+
+    void use_heads(const Arguments& arguments) {
+        engine::Heads heads = engine::Heads::load(
+            arguments.heads.empty() ? shipped("heads3_int8.bin") : arguments.heads, target_->weights());
+        const specsample::Index depth = tree_.empty() ? heads.count() : std::ssize(tree_);
+        if (depth > heads.count())
+            throw std::invalid_argument("--tree is " + std::to_string(depth) + " deep, but there are " +
+                                        std::to_string(heads.count()) + " heads");
+        heads.keep(depth);
+        const auto model = std::make_shared<TargetHeads>(std::move(heads), target_, shaper_);
+        meter_ = model;
+        one_ = [model](auto text) { (*model)(text); };
+        make_ = [model, tree = tree_]() -> AnyDraft {
+            using namespace specsample;
+            if (tree.empty()) return HeadsDraft(std::ref(*model), model->count());
+            return HeadsTreeDraft(std::ref(*model), expansion_tree(tree));
+        };
+    }
+
+    void use_mtp(const Arguments& arguments) {
+        const auto model = std::make_shared<TargetModule>(
+            engine::Mtp::load(arguments.heads.empty() ? shipped("mtp_int8.bin") : arguments.heads, target_->weights()),
+            target_, shaper_);
+        meter_ = model;
+        const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
+        const auto begin = [model](auto text) { model->begin(text); };
+        one_ = [begin, rows](auto text) {
+            begin(text);
+            rows(text);
+        };
+        make_ = [begin, rows, tree = tree_] { return PreparedDraft(begin, chain_or_tree(rows, tree)); };
+    }
+
+    static AnyDraft chain_or_tree(const DraftModel& rows, const std::vector<specsample::Index>& tree) {
+        if (tree.empty()) return specsample::ChainDraft(rows);
+        return specsample::TreeDraft(rows, tree);
+    }
+
+    std::shared_ptr<engine::Model> target_;
+    RowShaper shaper_;
+    std::vector<specsample::Index> tree_;
+    std::shared_ptr<LanguageModel> model_;  // null: it has no cache
+    std::shared_ptr<const Metered> meter_;  // null: it takes no time
+    std::function<AnyDraft()> make_;
+    std::function<void(std::span<const specsample::Token>)> one_ = [](auto) {};
+};

@@ -1,0 +1,66 @@
+// Heads and modules on a target as specsample sees them. They read what the target made of the text, and need no cache.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/heads.hpp"
+#include "engine/mtp.hpp"
+#include "generate/language_model.hpp"
+
+/// What the target made of the position before the last of `prefix`, which it has not seen yet: what the heads read
+/// when a round begins. Before the first token it is zero.
+inline Eigen::ArrayXf state_before_last(engine::Model& target, std::span<const specsample::Token> prefix) {
+    if (prefix.size() < 2) return Eigen::ArrayXf::Zero(target.weights()->config.dim);
+    return target.state(prefix.first(prefix.size() - 1));
+}
+
+/// A specsample::HeadsModel: row i is the law of the token i places after the next one.
+class TargetHeads : public Metered {
+  public:
+    TargetHeads(engine::Heads heads, std::shared_ptr<engine::Model> target, RowShaper shaper)
+        : heads_(std::move(heads)), target_(std::move(target)), shaper_(std::move(shaper)) {}
+
+    specsample::Index count() const { return heads_.count(); }
+
+    LanguageModel::Rows operator()(std::span<const specsample::Token> prefix) {
+        const Pass pass(*this);
+        const Eigen::ArrayXf state = state_before_last(*target_, prefix);
+        const engine::Logits logits = heads_(engine::ConstVector(state.data(), state.size()));
+        LanguageModel::Rows rows;
+        for (specsample::Index i = 0; i < count(); ++i) rows.push_back(shaper_(logits.row(i), prefix));
+        return rows;
+    }
+
+  private:
+    engine::Heads heads_;
+    std::shared_ptr<engine::Model> target_;
+    RowShaper shaper_;
+};
+
+/// A model that borrows the target's state when a round begins, and goes on from there by itself.
+class TargetModule : public Metered {
+  public:
+    TargetModule(engine::Mtp module, std::shared_ptr<engine::Model> target, RowShaper shaper)
+        : module_(std::move(module)), target_(std::move(target)), shaper_(std::move(shaper)) {}
+
+    /// Before a round after `text`, which has one token at least.
+    void begin(std::span<const specsample::Token> text) {
+        const Eigen::ArrayXf state = state_before_last(*target_, text);
+        module_.begin(engine::ConstVector(state.data(), state.size()));
+        seen_ = text.size() - 1;
+    }
+
+    Eigen::VectorXf operator()(std::span<const specsample::Token> prefix) {
+        const Pass pass(*this);
+        return shaper_(module_(prefix.subspan(seen_)).row(0), prefix);
+    }
+
+  private:
+    engine::Mtp module_;
+    std::shared_ptr<engine::Model> target_;
+    RowShaper shaper_;
+    std::size_t seen_ = 0;  // tokens whose state the module began with
+};

@@ -1,11 +1,12 @@
 // Floor 0: the nouns and the contract.
 #pragma once
 
-#include <specsample/core/config.hpp>    // IWYU pragma: export
-#include <specsample/core/contract.hpp>  // IWYU pragma: export
-#include <specsample/core/fault.hpp>     // IWYU pragma: export
-#include <specsample/core/memory.hpp>    // IWYU pragma: export
-#include <specsample/core/number.hpp>    // IWYU pragma: export
-#include <specsample/core/row.hpp>       // IWYU pragma: export
-#include <specsample/core/rows.hpp>      // IWYU pragma: export
-#include <specsample/core/types.hpp>     // IWYU pragma: export
+#include <specsample/core/config.hpp>        // IWYU pragma: export
+#include <specsample/core/contract.hpp>      // IWYU pragma: export
+#include <specsample/core/fault.hpp>         // IWYU pragma: export
+#include <specsample/core/function_ref.hpp>  // IWYU pragma: export
+#include <specsample/core/memory.hpp>        // IWYU pragma: export
+#include <specsample/core/number.hpp>        // IWYU pragma: export
+#include <specsample/core/row.hpp>           // IWYU pragma: export
+#include <specsample/core/rows.hpp>          // IWYU pragma: export
+#include <specsample/core/types.hpp>         // IWYU pragma: export

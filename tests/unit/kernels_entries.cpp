@@ -216,7 +216,7 @@ TEST_CASE("what is owed after several rejections, in any mix", "[kernels]") {
                                              {{others, back, whole}}};
         const auto target = plain(p);
         for (const Children<Q>& taken : lists) {
-            const OwedWeights<std::remove_cvref_t<decltype(p)>, Q, Children<Q>> owed(p, taken);
+            const OwedWeights<std::remove_cvref_t<decltype(p)>, Q> owed(p, taken);
             const auto expected = taken.left_of(target);
             CHECK(agree(owed, expected));
             for (const Token id : ids)

@@ -41,7 +41,7 @@ struct Children {
 };
 
 template <class P, class Q>
-OwedWeights<P, Q, Children<Q>> owed(const P& p, const Children<Q>& taken) {
+OwedWeights<P, Q> owed(const P& p, const Children<Q>& taken) {
     return {p, taken};
 }
 

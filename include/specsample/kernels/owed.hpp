@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <optional>
 #include <span>
 
+#include <specsample/core/function_ref.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample {
@@ -15,15 +15,32 @@ namespace specsample {
 /// Laws that were subtracted one after the other, each with a maximum, are one sum under one maximum, because none of
 /// them is negative. So a block of p is read once, every q_k is taken off it in the cache, and nothing is stored.
 ///
-/// @tparam Taken   taken.each(row, id) calls row(view, without, factor) per subtracted row, the ids `without` of it
-///                 left out, and id(token) per token that is owed nothing any more
-template <class P, class Q, class Taken>
+/// Who knows what was taken is forgotten: walks of every shape over the same two kinds of rows share this code.
+template <class P, class Q>
 class OwedWeights {
     using Value = std::common_type_t<typename detail::Blocks<P>::Value, typename detail::Blocks<Q>::Value>;
     using QValue = typename detail::Blocks<Q>::Value;
+    using OfRow = FunctionRef<void(const Q&, std::span<const Token>, double)>;
+    using OfPoint = FunctionRef<void(Token)>;
 
   public:
-    OwedWeights(const P& p, const Taken& taken) : p_(p), taken_(&taken) {}
+    /// @param taken   borrowed; taken.each(row, id) calls row(view, without, factor) per subtracted row, the ids
+    ///                `without` of it left out, and id(token) per token that is owed nothing any more
+    template <class Taken>
+    OwedWeights(const P& p, const Taken& taken)
+        : p_(p), taken_(&taken), each_([](const void* from, const OfRow& row, const OfPoint& point) {
+              static_cast<const Taken*>(from)->each(row, point);
+          }) {
+        Index count = 0;
+        const auto keep = [&](const Q& row, std::span<const Token> without, double factor) {
+            ++count;
+            if (!without.empty()) ++count;
+            only_.emplace(row);
+            factor_ = factor;
+        };
+        each(keep, [&](Token) { count += 2; });
+        if (count != 1) only_.reset();
+    }
 
     // Numbered by the places of p: nothing is owed elsewhere.
     Index size() const { return p_.size(); }
@@ -36,73 +53,60 @@ class OwedWeights {
     [[gnu::flatten]] double sum(Index first, Index count) const {
         Scratch scratch;
         double total = 0;
-        detail::for_blocks(first, count, [&](Index begin, Index n) { total += block(begin, n, scratch); });
+        detail::for_blocks(first, count, [&](Index begin, Index n) {
+            total += only_ ? less_only(begin, n, scratch) : less_all(begin, n, scratch);
+        });
         return total / 2;
     }
 
   private:
-    double left_of(double owed, Index id) const {
-        taken_->each(
-            [&](const Q& q, std::span<const Token> without, double factor) {
-                if (std::ranges::find(without, id) == without.end()) owed -= factor * static_cast<double>(q.coeff(id));
-            },
-            [&](Token token) { owed = token == id ? 0 : owed; });
-        return owed > 0 ? owed : 0;
-    }
-
     struct Scratch {
         typename detail::Blocks<P>::Buffer p;
         typename detail::Blocks<Q>::Buffer q;
         Eigen::Array<Value, detail::block_size, 1> owed;
     };
 
-    /// Twice the sum of one block. The last row to come off is taken in the summing pass; those before it are taken
-    /// off in a buffer, which a single rejection never fills.
-    double block(Index begin, Index n, Scratch& scratch) const {
-        std::optional<detail::Blocks<Q>> last;  // the row that is still to come off, without these ids
-        std::span<const Token> last_without;
-        Value factor = 0;
-        bool copied = false;
-        const auto settle = [&] {
-            if (!copied) scratch.owed.head(n) = map(p_.read(begin, n, scratch.p), n);
-            if (last) scratch.owed.head(n) -= factor * map(read(*last, last_without, begin, n, scratch.q), n);
-            copied = true;
-            last.reset();
-        };
-        taken_->each(
-            [&](const Q& row, std::span<const Token> without, double by) {
-                if (last) settle();
-                last.emplace(row);
-                last_without = without;
-                factor = static_cast<Value>(by);
-            },
-            [&](Token token) {
-                const Index place = p_.place_of(token);
-                if (place < begin || place >= begin + n) return;
-                settle();
-                scratch.owed[place - begin] = 0;
-            });
-        const Value* owed = scratch.owed.data();
-        if (last) {
-            const auto sum = [&](const auto& x, const auto& y) { return sum_left(n, factor, x, y); };
-            const auto less_last = [&](const auto& x) {
-                if (!last_without.empty()) return sum(x, read(*last, last_without, begin, n, scratch.q));
-                return detail::visit_at(p_, *last, begin, n, scratch.q, [&](const auto& y) { return sum(x, y); });
-            };
-            return copied ? less_last(owed) : p_.visit(begin, n, scratch.p, less_last);
+    void each(const OfRow& row, const OfPoint& point) const { each_(taken_, row, point); }
+
+    double left_of(double owed, Index id) const {
+        if (only_) {
+            owed -= factor_ * only_->at(id);
+        } else {
+            each(
+                [&](const Q& q, std::span<const Token> without, double factor) {
+                    if (std::ranges::find(without, id) == without.end())
+                        owed -= factor * static_cast<double>(q.coeff(id));
+                },
+                [&](Token token) { owed = token == id ? 0 : owed; });
         }
-        const auto positive = [](const auto& x) { return x + x.abs(); };  // keeps a NaN, unlike a maximum
-        if (copied) return detail::block_sum<Value>(n, positive, owed);
-        const auto all = [](const auto& x) { return 2 * x.template cast<Value>(); };
-        return p_.visit(begin, n, scratch.p, [&](const auto& x) { return detail::block_sum<Value>(n, all, x); });
+        return owed > 0 ? owed : 0;
     }
 
-    template <class X, class Y>
-    static Value sum_left(Index n, Value factor, const X& row, const Y& taken) {
+    /// Twice the sum of one block, a single row taken off in the summing pass.
+    double less_only(Index begin, Index n, Scratch& scratch) const {
+        const auto factor = static_cast<Value>(factor_);
         const auto left = [factor](const auto& x, const auto& y) {
             return x.template cast<Value>().binaryExpr(factor * y.template cast<Value>(), detail::TwiceExcess<Value>());
         };
-        return detail::block_sum<Value>(n, left, row, taken);
+        return detail::visit_both(p_, *only_, begin, n, scratch.p, scratch.q, [&](const auto& x, const auto& y) {
+            return detail::block_sum<Value>(n, left, x, y);
+        });
+    }
+
+    /// The same of whatever was taken, in a buffer.
+    [[gnu::noinline]] double less_all(Index begin, Index n, Scratch& scratch) const {
+        scratch.owed.head(n) = map(p_.read(begin, n, scratch.p), n);
+        each(
+            [&](const Q& row, std::span<const Token> without, double factor) {
+                const detail::Blocks<Q> q(row);
+                scratch.owed.head(n) -= static_cast<Value>(factor) * map(read(q, without, begin, n, scratch.q), n);
+            },
+            [&](Token token) {
+                const Index place = p_.place_of(token);
+                if (place >= begin && place < begin + n) scratch.owed[place - begin] = 0;
+            });
+        const auto positive = [](const auto& x) { return x + x.abs(); };  // keeps a NaN, unlike a maximum
+        return detail::block_sum<Value>(n, positive, static_cast<const Value*>(scratch.owed.data()));
     }
 
     template <class Entry>
@@ -125,7 +129,10 @@ class OwedWeights {
     }
 
     detail::Blocks<P> p_;
-    const Taken* taken_;
+    const void* taken_;
+    void (*each_)(const void*, const OfRow&, const OfPoint&);
+    std::optional<detail::Blocks<Q>> only_;  ///< the only thing that was taken, if that is a whole row
+    double factor_ = 0;
 };
 
 }  // namespace specsample

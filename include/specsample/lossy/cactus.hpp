@@ -52,7 +52,7 @@ class CactusNode : public NodeRow<T> {
     template <class Coin>
     Drawn draw(const Coin& coin) {
         if (!is_residual()) return this->draw_from_row(coin);
-        using Left = OwedWeights<View, typename RowBehind<L, View>::type, CactusNode>;
+        using Left = OwedWeights<View, typename RowBehind<L, View>::type>;
         return this->draw_from_rest(coin, Left(this->view(), *this), [this] {
             this->blame_row();
             if constexpr (RowLaw<L>)

@@ -33,7 +33,7 @@ class ThresholdNode : public NodeRow<T> {
     /// Draw from p without the children that were tried.
     template <class Coin>
     Drawn draw(const Coin& coin) {
-        using Left = OwedWeights<View, View, ThresholdNode>;
+        using Left = OwedWeights<View, View>;
         if (!is_residual()) return this->draw_from_row(coin);
         return this->draw_from_rest(coin, Left(this->view(), *this), [this] { this->blame_row(); });
     }

@@ -40,7 +40,7 @@ class SubTarget : public NodeRow<T> {
                   "it by a match rule (GumbelMatch), or draw it with Purpose::draft and give Sampled{row}");
 
     using View = typename NodeRow<T>::View;
-    using Owed = OwedWeights<View, typename detail::RowBehind<L, View>::type, SubTarget>;
+    using Owed = OwedWeights<View, typename detail::RowBehind<L, View>::type>;
 
   public:
     /// Enter a node with s = c p.

@@ -196,3 +196,26 @@ TEST_CASE("an id that the target does not have is a fault, though a drafter of t
     CHECK_THROWS_WITH(sampler.step(std::vector<Token>{1}),
                       "specsample::Sampler: drafted token 1 is 99, but must be inside the vocabulary [0, 5)");
 }
+
+namespace {
+
+/// Says that it never branches, and does.
+struct Liar {
+    using Law = PointMass;
+    static constexpr bool branches = false;
+
+    template <class Source, class L>
+    void propose(std::span<const Token>, const Source&, Proposal<L>& proposal) {
+        for (const Token token : {0, 1})
+            if (proposal.grows(root_node)) proposal.add(root_node, token, PointMass{});
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a tree of a drafter that only proposes chains, as its type says, is refused") {
+    const ContextModel target(vocab, 2);
+    const auto many = [&](std::span<const Token> prefix, Index n) { return target(prefix, n); };
+    Sampler sampler(Liar{}, many, {.lookahead = 3});
+    CHECK_THROWS_WITH(sampler.generate({1}, {.max_new_tokens = 5}), ContainsSubstring("branches = false"));
+}

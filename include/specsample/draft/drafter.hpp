@@ -20,6 +20,9 @@ namespace specsample {
 /// One that remembers the text offers rollback(length), and is told like a model when its prefix does not extend what
 /// it was last shown. One whose `propose` takes a Proposal of any law that its own converts to can be one of several.
 ///
+/// One that only proposes chains says so: static constexpr bool branches = false. A target that scores many positions
+/// in one pass is then spared the code for trees, which is half of a round's.
+///
 /// One that can also fill a Proposal<Raced> draws with coins.at(Purpose::race, depth) there, depth 0 the first.
 template <class D>
 concept Drafter =
@@ -33,6 +36,13 @@ namespace detail {
 template <class D>
 concept RacingDrafter = Drafter<D> && requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const Coins& coins,
                                                Proposal<Raced>& proposal) { drafter.propose(prefix, coins, proposal); };
+
+/// May its proposals branch, as far as its type tells?
+template <class D>
+inline constexpr bool may_branch = true;
+template <class D>
+    requires requires { Unwrapped<D>::branches; }
+inline constexpr bool may_branch<D> = Unwrapped<D>::branches;
 
 /// The law of what a drafter proposes under a rule that shares its noise, or does not.
 template <class D, bool shares_noise>

@@ -90,6 +90,7 @@ template <HeadsModel Heads>
 class HeadsDraft {
   public:
     using Law = Sampled<typename detail::HeadRows<Heads>::View>;
+    static constexpr bool branches = false;
 
     /// @param count   rows that heads(prefix) returns
     /// @throws        std::invalid_argument unless count >= 1

@@ -37,6 +37,7 @@ struct LookupOptions {
 class LookupDraft {
   public:
     using Law = PointMass;
+    static constexpr bool branches = false;
 
     /// @throws std::invalid_argument if options.min_match < 1 or options.max_match < options.min_match
     explicit LookupDraft(LookupOptions options = {}) : index_(options.min_match, options.max_match) {}

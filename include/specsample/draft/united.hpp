@@ -115,6 +115,7 @@ template <class... D>
 class FirstOf {
   public:
     using Law = typename detail::Drafters<D...>::Law;
+    static constexpr bool branches = (detail::may_branch<typename detail::DrafterOf<D>::type> || ...);
 
     explicit FirstOf(D... drafters) : drafters_(std::move(drafters)...) {}
 

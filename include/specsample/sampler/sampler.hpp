@@ -233,7 +233,7 @@ class Sampler {
     }
 
     detail::Proposer<Drafts> drafter_;
-    detail::Scorer<Target> scorer_;
+    detail::Scorer<Target, detail::may_branch<Drafts>> scorer_;
     Options options_;
     Rule rule_;
     Lengths given_length_;

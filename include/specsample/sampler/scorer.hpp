@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/core/contract.hpp>
 #include <specsample/draft/host.hpp>
 #include <specsample/proposal/proposal.hpp>
 #include <specsample/sampler/tree_model.hpp>
@@ -54,7 +55,8 @@ class PathRows {
 /// Scores proposals with a target: in one pass where it can score many positions and the draft is a chain, or where it
 /// takes trees; in one pass per path where the draft branches and it does not; or row by row as they are asked for
 /// where it scores one position at a time.
-template <class Target>
+/// @tparam may_branch   false: every proposal is a chain
+template <class Target, bool may_branch = true>
 class Scorer {
   public:
     explicit Scorer(Target target) : target_(std::move(target)) {}
@@ -70,7 +72,9 @@ class Scorer {
         if constexpr (BatchModel<Target>) {
             if (is_chain(proposal)) return score_chain(known, proposal, judge);
         }
-        if constexpr (TreeModel<Target>) {
+        if constexpr (BatchModel<Target> && !may_branch) {
+            invalid("Sampler", "the drafter's proposal", "a tree", "a chain, because its type says branches = false");
+        } else if constexpr (TreeModel<Target>) {
             return score_tree(known, proposal, judge);
         } else if constexpr (BatchModel<Target>) {
             return score_paths(std::ssize(text), known, proposal, judge);
@@ -163,12 +167,12 @@ class Scorer {
         return made;
     }
 
-    template <class T>
+    template <class T, bool needed = may_branch>
     struct PathRowsOf {
         using type = NoSlots;
     };
     template <BatchModel T>
-    struct PathRowsOf<T> {
+    struct PathRowsOf<T, true> {
         using type = PathRows<std::remove_reference_t<Answer<T, Index>>>;
     };
 

@@ -78,6 +78,7 @@ class StagedDraft {
 
   public:
     using Law = Sampled<row_view_t<Kept>>;
+    static constexpr bool branches = false;
     static constexpr int stages = detail::stages_of<Drafts> + 1;
     static_assert(stages <= 2, "specsample::StagedDraft: at most two stages");
 
@@ -141,7 +142,7 @@ class StagedDraft {
     }
 
     detail::Proposer<Drafts> drafter_;
-    detail::Scorer<Middle> scorer_;
+    detail::Scorer<Middle, detail::may_branch<Drafts>> scorer_;
     Index lookahead_;
     Rule rule_;
 

@@ -1,12 +1,16 @@
 # A program that must not compile, and must say why at once.
 #
-#     cmake -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D CASE=<file.cpp> -P run.cmake
+#     cmake -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D CASE=<file.cpp>
+#           [-D FIRST=<header that is included first>] -P run.cmake
 #
 # A case is a source file with one or more lines `// expect: <regex>`. It is compiled as it stands, which must fail, and
 # the first error that the compiler prints must match: a user reads that line and no other. Then, as the control that
 # nothing else is wrong with it, it is compiled with -DFIXED, which must succeed.
 cmake_policy(VERSION 3.22)
 set(ENV{LC_ALL} C)  # error messages in English
+if(DEFINED FIRST)
+    list(APPEND FLAGS -include ${FIRST})
+endif()
 
 # compile(succeeds output [flags...])
 function(compile succeeds output)

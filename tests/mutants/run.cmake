@@ -3,14 +3,15 @@
 #     cmake -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D SCRATCH=<directory>
 #           [-D BUGS=<file> -D BUG=<name>] -P run.cmake
 #
-# The proof (proof.cpp) exits with 0 when every law holds and with 3 when it saw one violated. A bug is caught by that 3
-# and by nothing else: a mutant that does not compile, crashes or hangs proves nothing. Without BUG the headers are
-# taken as they are, and the proof must exit with 0.
+# The proof has parts (proof/*.cpp). Each exits with 0 when every law holds and with 3 when it saw one violated. A bug is
+# caught by that 3 and by nothing else: a mutant that does not compile, crashes or hangs proves nothing. Without BUG the
+# headers are taken as they are, and every part must exit with 0.
 #
 # A bug in BUGS is a block
 #     bug: name
 #     why: what is wrong, in one line
 #     in:  header, relative to specsample/
+#     by:  the part of the proof that catches it
 #     - old text: it must occur in the header exactly once, within a line or over several such lines
 #     + new text: likewise, or no such line at all
 cmake_policy(VERSION 3.22)
@@ -18,16 +19,19 @@ cmake_policy(VERSION 3.22)
 file(REMOVE_RECURSE ${SCRATCH})
 file(COPY ${INCLUDE}/ DESTINATION ${SCRATCH}/include)
 
+set(parts token ratio match rows)
 if(DEFINED BUG)
     file(READ ${BUGS} text)
-    string(REGEX MATCH "(^|\n)bug: ${BUG}\nwhy: ([^\n]*)\nin:  ([^\n]*)((\n- [^\n]*)+)((\n\\+ [^\n]*)*)\n" block "${text}")
+    string(REGEX MATCH "(^|\n)bug: ${BUG}\nwhy: ([^\n]*)\nin:  ([^\n]*)\nby:  ([^\n]*)((\n- [^\n]*)+)((\n\\+ [^\n]*)*)\n"
+           block "${text}")
     if(NOT block)
         message(FATAL_ERROR "${BUG}: not a well-formed block of ${BUGS}")
     endif()
     set(why "${CMAKE_MATCH_2}")
     set(header ${SCRATCH}/include/specsample/${CMAKE_MATCH_3})
-    string(REPLACE "\n- " "\n" old "${CMAKE_MATCH_4}")
-    string(REPLACE "\n+ " "\n" new "${CMAKE_MATCH_6}")
+    set(parts ${CMAKE_MATCH_4})
+    string(REPLACE "\n- " "\n" old "${CMAKE_MATCH_5}")
+    string(REPLACE "\n+ " "\n" new "${CMAKE_MATCH_7}")
     string(REGEX REPLACE "^\n" "" old "${old}")
     string(REGEX REPLACE "^\n" "" new "${new}")
 
@@ -41,24 +45,26 @@ if(DEFINED BUG)
     file(WRITE ${header} "${text}")
 endif()
 
-execute_process(COMMAND ${CXX} -I${SCRATCH}/include -I${CMAKE_CURRENT_LIST_DIR}/.. ${FLAGS} -Og
-                        ${CMAKE_CURRENT_LIST_DIR}/proof.cpp -o ${SCRATCH}/proof
-                RESULT_VARIABLE status ERROR_VARIABLE log)
-if(NOT status EQUAL 0)
-    message(NOTICE "${log}")
-    message(FATAL_ERROR "BROKEN: the proof does not compile")
-endif()
-execute_process(COMMAND ${SCRATCH}/proof RESULT_VARIABLE status OUTPUT_VARIABLE log ERROR_VARIABLE log)
-
-if(status EQUAL 3 AND DEFINED BUG)
-    string(REGEX MATCH "LAW VIOLATED[^\n]*" violation "${log}")
-    message(STATUS "caught: ${BUG}: ${violation}")
-elseif(status EQUAL 0 AND NOT DEFINED BUG)
-    message(STATUS "every law holds")
-else()
-    message(NOTICE "${log}")
-    if(status EQUAL 0)
-        message(FATAL_ERROR "${BUG}: SURVIVED: ${why}")
+foreach(part IN LISTS parts)
+    execute_process(COMMAND ${CXX} -I${SCRATCH}/include -I${CMAKE_CURRENT_LIST_DIR}/.. ${FLAGS} -Og
+                            ${CMAKE_CURRENT_LIST_DIR}/proof/${part}.cpp -o ${SCRATCH}/${part}
+                    RESULT_VARIABLE status ERROR_VARIABLE log)
+    if(NOT status EQUAL 0)
+        message(NOTICE "${log}")
+        message(FATAL_ERROR "BROKEN: the proof does not compile")
     endif()
-    message(FATAL_ERROR "BROKEN: the proof ended with ${status}")
-endif()
+    execute_process(COMMAND ${SCRATCH}/${part} RESULT_VARIABLE status OUTPUT_VARIABLE log ERROR_VARIABLE log)
+
+    if(status EQUAL 3 AND DEFINED BUG)
+        string(REGEX MATCH "LAW VIOLATED[^\n]*" violation "${log}")
+        message(STATUS "caught: ${BUG}: ${violation}")
+    elseif(status EQUAL 0 AND NOT DEFINED BUG)
+        message(STATUS "${part}: every law holds")
+    else()
+        message(NOTICE "${log}")
+        if(status EQUAL 0)
+            message(FATAL_ERROR "${BUG}: SURVIVED: ${why}")
+        endif()
+        message(FATAL_ERROR "BROKEN: the proof ended with ${status}")
+    endif()
+endforeach()

@@ -1,0 +1,37 @@
+// The rules that match the target's own tokens.
+#include "mutants/proof/proof.hpp"
+
+using namespace proof;
+
+namespace {
+
+/// The text of a match rule does not depend on the draft; its noise is shared with a drafter that asks for it.
+template <class Rule>
+void prove_invariance(const std::string& name, const Rule& rule) {
+    static_assert(Rule::drafter_invariant, "what is proved here is what the rule claims");
+    const Remembered target = ContextModel(5, 14), other = ContextModel(5, 15);
+    const auto text = [&](auto draft, Index lookahead) {
+        Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = lookahead, .seed = 6}, rule);
+        return sampler.generate({1}, {.max_new_tokens = 60});
+    };
+    law_of(name + ": the text depends on the draft", [&] {
+        const std::vector<Token> plain = text(Draft(other, {}, {}), 0);
+        return text(Draft(other, {1, 1, 1}, {}), 3).tokens == plain &&
+               text(Draft(other, {2, 2}, {Kind::greedy}), 2).tokens == plain;
+    });
+    if constexpr (requires { requires Rule::shares_noise; })
+        law_of(name + ": the drafter does not share the noise", [&] {
+            return text(target, 2).tally.accepted == 40 && text(Draft(target, {1, 1}, {}), 2).tally.accepted == 40;
+        });
+}
+
+}  // namespace
+
+int main() {
+    return run([] {
+        prove("sample match", SampleMatch{});
+        prove("Gumbel match", GumbelMatch{});
+        prove_invariance("sample match", SampleMatch{});
+        prove_invariance("Gumbel match", GumbelMatch{});
+    });
+}

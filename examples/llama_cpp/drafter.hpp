@@ -1,0 +1,54 @@
+// What drafts, chosen when the program runs: a model, in a chain or in trees, or the text itself.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <specsample/specsample.hpp>
+
+#include "llama_cpp/text_model.hpp"
+
+/// The shape of drafts: so many children at each depth, or a chain where there is none.
+struct DraftTree {
+    std::vector<specsample::Index> children{};
+    bool are_likeliest = false;  ///< children are named, the likeliest first, not drawn
+};
+
+class TextDrafter {
+    using DraftModel = std::reference_wrapper<TextModel>;
+
+  public:
+    using Law = specsample::TreeDraft<DraftModel>::Law;
+
+    /// The text is the draft.
+    TextDrafter() = default;
+
+    /// A model is, which is borrowed.
+    TextDrafter(TextModel& model, const DraftTree& tree) : drafter_(kind(model, tree)) {}
+
+    template <class Source, class L>
+    void propose(std::span<const specsample::Token> prefix, const Source& coins, specsample::Proposal<L>& proposal) {
+        std::visit([&](auto& drafter) { drafter.propose(prefix, coins, proposal); }, drafter_);
+    }
+
+    void rollback(specsample::Index length) {
+        if (auto* lookup = std::get_if<specsample::LookupDraft>(&drafter_)) lookup->rollback(length);
+    }
+
+  private:
+    using Kind =
+        std::variant<specsample::LookupDraft, specsample::ChainDraft<DraftModel>, specsample::TreeDraft<DraftModel>,
+                     specsample::TreeDraft<DraftModel, specsample::TopChildren>>;
+
+    static Kind kind(DraftModel model, const DraftTree& tree) {
+        using namespace specsample;
+        if (tree.children.empty()) return ChainDraft(model);
+        if (tree.are_likeliest) return TreeDraft(model, tree.children, TopChildren());
+        return TreeDraft(model, tree.children);
+    }
+
+    Kind drafter_{};
+};

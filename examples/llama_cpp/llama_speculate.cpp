@@ -1,0 +1,239 @@
+// Text from a model of llama.cpp, sped along by a draft: the rounds are specsample's, everything else is llama.cpp's.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "llama_cpp/arguments.hpp"
+#include "llama_cpp/equality.hpp"
+#include "llama_cpp/glue.hpp"
+#include "llama_cpp/load.hpp"
+#include "llama_cpp/lookahead.hpp"
+#include "llama_cpp/report.hpp"
+#include "llama_cpp/run.hpp"
+#include "llama_cpp/screen.hpp"
+#include "llama_cpp/text_model.hpp"
+
+namespace {
+
+using specsample::Index;
+using specsample::Token;
+
+/// Leaves and nodes of a tree with so many children at each depth.
+struct TreeSize {
+    Index leaves = 0;  ///< of a chain none: it needs no sequence but the text's
+    Index nodes = 0;
+
+    explicit TreeSize(const std::vector<Index>& children) : leaves(children.empty() ? 0 : 1) {
+        for (const Index count : children) {
+            if (leaves * count > 255) throw std::invalid_argument("--tree has more than the 255 leaves it may have");
+            leaves *= count;
+            nodes += leaves;
+        }
+    }
+};
+
+/// A model in memory, and its text.
+struct Engine {
+    ModelOwner model;
+    ContextOwner context;
+    std::shared_ptr<LlamaModel> text;
+
+    /// @param length   tokens of the longest text
+    Engine(ModelOwner loaded, const Arguments& arguments, Index length) : model(std::move(loaded)) {
+        const TreeSize tree(arguments.tree);
+        const auto threads =
+            arguments.threads > 0 ? arguments.threads : static_cast<Index>(std::thread::hardware_concurrency());
+        context = ::context(*model, {.n_ctx = static_cast<std::uint32_t>(length + tree.nodes),
+                                     .n_seq_max = static_cast<std::uint32_t>(1 + tree.leaves),
+                                     .threads = static_cast<std::int32_t>(threads),
+                                     .abort = [](void*) { return interrupted().load(); }});
+        text = std::make_shared<LlamaModel>(context.get());
+    }
+
+    const llama_vocab& vocab() const { return *llama_model_get_vocab(model.get()); }
+};
+
+/// What the command line asks for, in memory.
+class Session {
+  public:
+    explicit Session(const Arguments& arguments) : arguments_(arguments) {
+        static_cast<void>(TextShape(arguments, {}));  // says no before anything is loaded
+        ModelOwner target = load(arguments.model);
+        Index length = llama_model_n_ctx_train(target.get());
+        ModelOwner draft;
+        if (!arguments.draft_model.empty()) {
+            draft = load(arguments.draft_model);
+            same_vocabulary(*target, *draft);
+            length = std::min<Index>(length, llama_model_n_ctx_train(draft.get()));
+        }
+        if (arguments.context > 0) length = arguments.context;
+        target_.emplace(std::move(target), arguments, length);
+        if (draft) draft_.emplace(std::move(draft), arguments, length);
+        request_.limits = {.max_new_tokens = arguments.predict < 0 ? specsample::unlimited : arguments.predict,
+                           .max_length = length,
+                           .stop_tokens = end_tokens(vocab())};
+        request_.options = {.lookahead = arguments.lookahead,
+                            .seed = arguments.seed < 0 ? std::random_device()() : std::uint64_t(arguments.seed),
+                            .check = specsample::Check::entries_read};
+        banned_ = suppressed_tokens(vocab());
+        if (arguments.ignore_eos)
+            banned_.insert(banned_.end(), request_.limits.stop_tokens.begin(), request_.limits.stop_tokens.end());
+        set_prompt();
+    }
+
+    const llama_vocab& vocab() const { return target_->vocab(); }
+    Index length() const { return request_.limits.max_length; }
+    std::uint64_t seed() const { return request_.options.seed; }
+
+    TextRun speculate(const OnTextRound& on_round) {
+        TextRequest request = request_;
+        if (arguments_.adapts) {
+            const PassCosts measured = costs(request_.prompt);
+            request.options.lookahead = std::ssize(measured.verify_curve) - 1;  // a full context gives few figures
+            request.length = TextLookahead(measured);
+        }
+        return with_rule(arguments_.rule, [&](auto rule) { return run(writers(), rule, request, on_round); });
+    }
+
+    /// The same text plainly and by llama.cpp's rule, which takes rows as they are.
+    TextComparison compare(const TextRun& speculative) {
+        const auto silent = [](const auto&, const auto*) {};
+        TextRequest plain = request_;
+        plain.options.lookahead = 0;
+        Writers plainly{.target = shaped(*target_)}, llama_cpp = writers();
+        llama_cpp.target = llama_cpp.target.with(TextShape());
+        SamplerChain chain(arguments_, banned_, llama_vocab_n_tokens(&vocab()), seed());
+        for (const Token token : request_.prompt) chain.accept(token);
+        TextComparison result{
+            .plain = with_rule(arguments_.rule, [&](auto rule) { return run(plainly, rule, plain, silent); }),
+            .equality = run(llama_cpp, EqualityRule{&chain}, request_, silent),
+            .costs = {},
+            .margin = {}};
+        for (const TextRun* each : {&result.plain, &result.equality})
+            if (each->ended == Ended::failed) throw std::runtime_error(each->error);
+        result.margin = margin_where_they_part(speculative, result.plain);
+        std::vector<Token> text = request_.prompt;
+        text.insert(text.end(), speculative.tokens.begin(), speculative.tokens.end());
+        text.resize(std::min(text.size(), std::size_t(std::max<Index>(length() - arguments_.lookahead, 1))));
+        result.costs = costs(text);
+        return result;
+    }
+
+  private:
+    void set_prompt() {
+        request_.prompt = tokenise(vocab(), *arguments_.prompt, true);
+        if (request_.prompt.empty()) throw std::invalid_argument("the prompt is empty");
+        if (std::ssize(request_.prompt) >= request_.limits.max_length)
+            throw std::invalid_argument("the prompt has " + std::to_string(request_.prompt.size()) +
+                                        " tokens, but must have fewer than the context of " +
+                                        std::to_string(request_.limits.max_length));
+    }
+
+    TextModel shaped(const Engine& engine) const { return {engine.text, TextShape(arguments_, banned_)}; }
+
+    /// At temperature 0 a draft of the same shape knows one child alone: those of a tree are then its likeliest ones.
+    Writers writers() const {
+        const bool are_likeliest = arguments_.temperature <= 0 && !arguments_.tree.empty();
+        Writers result{.target = shaped(*target_), .tree = {arguments_.tree, are_likeliest}};
+        if (draft_) result.draft = shaped(*draft_);
+        if (are_likeliest) {
+            const Index most = std::ranges::max(arguments_.tree);
+            result.draft =
+                result.draft->with(TextShape({.temperature = 1, .top_k = most, .top_p = 1, .min_p = 0}, banned_));
+        }
+        return result;
+    }
+
+    /// Between the two largest logits after what both texts begin with: how close a call it was.
+    std::optional<double> margin_where_they_part(const TextRun& run, const TextRun& other) const {
+        const auto end = std::ranges::mismatch(run.tokens, other.tokens).in1;
+        if (arguments_.temperature > 0 || end == run.tokens.end()) return std::nullopt;
+        std::vector<Token> text = request_.prompt;
+        text.insert(text.end(), run.tokens.begin(), end);
+        Eigen::ArrayXf row = (*target_->text)(text, 1)[0];
+        std::ranges::nth_element(row, row.begin() + 1, std::ranges::greater());
+        return row[0] - row[1];
+    }
+
+    PassCosts costs(const std::vector<Token>& text) const {
+        Writers measured = writers();
+        const Index most = std::min(arguments_.lookahead, length() - std::ssize(text)) + 1;
+        return measure(measured.target, measured.draft ? &*measured.draft : nullptr, text, most);
+    }
+
+    Arguments arguments_;
+    std::optional<Engine> target_, draft_;
+    std::vector<Token> banned_;
+    TextRequest request_;
+};
+
+/// What to say of a text that did not end well, and the exit code.
+int conclude(const TextRun& run, Index length) {
+    switch (run.ended) {
+        case Ended::context:
+            std::fprintf(stderr, "llama_speculate: the context of %d tokens is full; -c makes it larger\n",
+                         static_cast<int>(length));
+            return 3;
+        case Ended::interrupted:
+            std::fprintf(stderr, "llama_speculate: interrupted after %zu tokens\n", run.tokens.size());
+            return 130;
+        case Ended::failed:
+            std::fprintf(stderr, "llama_speculate: %s, after %zu tokens\n", run.error.c_str(), run.tokens.size());
+            return 2;
+        default:
+            return 0;
+    }
+}
+
+int speculate(const Arguments& arguments) {
+    Session session(arguments);
+    catch_interrupts();
+    TextScreen screen(session.vocab(), arguments.color);
+    if (!arguments.json) screen.prompt(*arguments.prompt);
+    const TextRun run = session.speculate([&](const specsample::Round& round, const Token* rejected) {
+        if (!arguments.json) screen.round(round, rejected);
+    });
+    screen.close();
+    std::optional<TextComparison> comparison;
+    const bool is_whole = run.ended != Ended::interrupted && run.ended != Ended::failed;
+    if (arguments.compare && is_whole) comparison = session.compare(run);
+    if (arguments.json) {
+        std::string text;
+        for (const Token token : run.tokens) text += piece(session.vocab(), token);
+        print_json(run, *arguments.prompt, text, session.seed(), comparison);
+    } else {
+        print_table(run, session.seed(), comparison);
+    }
+    std::fflush(stdout);
+    if (interrupted() && is_whole) std::fprintf(stderr, "llama_speculate: interrupted while comparing\n");
+    return interrupted() && is_whole ? 130 : conclude(run, session.length());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        const Arguments arguments = parse({argv + 1, argv + argc});
+        if (arguments.help) {
+            std::fputs(usage.data(), stdout);
+            return 0;
+        }
+        return speculate(arguments);
+    } catch (const Interrupted&) {
+        std::fprintf(stderr, "llama_speculate: interrupted before the first token\n");
+        return 130;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "llama_speculate: %s\n", error.what());
+        return 2;
+    }
+}

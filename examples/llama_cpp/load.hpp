@@ -1,0 +1,180 @@
+// Models and contexts of llama.cpp with owners, and errors that say which file and why.
+#pragma once
+
+#include <ggml-backend.h>
+#include <llama.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <specsample/core/types.hpp>
+
+struct FreeModel {
+    void operator()(llama_model* model) const { llama_model_free(model); }
+};
+struct FreeContext {
+    void operator()(llama_context* context) const { llama_free(context); }
+};
+using ModelOwner = std::unique_ptr<llama_model, FreeModel>;
+using ContextOwner = std::unique_ptr<llama_context, FreeContext>;
+
+/// What a context is made for; 0 leaves a number to the model or to llama.cpp.
+struct ContextOptions {
+    std::uint32_t n_ctx = 0;      ///< tokens that all sequences have together
+    std::uint32_t n_batch = 0;    ///< tokens of one decode
+    std::uint32_t n_seq_max = 1;  ///< one more than the leaves of the widest tree
+    std::int32_t threads = 0;
+    ggml_abort_callback abort = nullptr;  ///< asked during a decode; true ends it
+};
+
+namespace loading {
+
+/// The first error that llama.cpp has logged since this was emptied: later ones only follow from it.
+inline std::string& logged_error() {
+    static std::string text;
+    return text;
+}
+
+/// llama.cpp writes to stderr unless somebody else takes its log.
+inline void start_quietly() {
+    [[maybe_unused]] static const bool once = [] {
+        llama_log_set(
+            [](ggml_log_level level, const char* text, void*) {
+                if (level == GGML_LOG_LEVEL_ERROR && logged_error().empty()) logged_error() = text;
+            },
+            nullptr);
+        ggml_backend_load_all();  // backends may be libraries of their own
+        llama_backend_init();
+        return true;
+    }();
+    logged_error().clear();
+}
+
+/// "what failed: what llama.cpp said", without its line break.
+[[noreturn]] inline void fail(const std::string& what) {
+    std::string said = logged_error();
+    while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
+    throw std::runtime_error(said.empty() ? what : what + " (llama.cpp: " + said + ")");
+}
+
+/// A token's text may have bytes that no terminal should see.
+inline std::string shown(std::string_view text) {
+    std::string result = "'";
+    for (const char c : text) result += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+    return result + "'";
+}
+
+}  // namespace loading
+
+/// @throws std::runtime_error naming the file, and what is wrong with it
+inline ModelOwner load(const std::filesystem::path& path) {
+    loading::start_quietly();
+    if (!std::filesystem::is_regular_file(path)) throw std::runtime_error("there is no file " + path.string());
+    ModelOwner model(llama_model_load_from_file(path.string().c_str(), llama_model_default_params()));
+    if (!model) loading::fail(path.string() + " is no complete GGUF model that this llama.cpp can load");
+    if (llama_model_has_encoder(model.get()) || !llama_model_has_decoder(model.get()))
+        throw std::runtime_error(path.string() + " is no model that continues a text: only decoders do");
+    return model;
+}
+
+/// A context with one cache for all of its sequences, so that they may share what they begin with.
+/// @throws std::runtime_error with what llama.cpp said
+inline ContextOwner context(llama_model& model, const ContextOptions& options) {
+    loading::start_quietly();
+    llama_context_params given = llama_context_default_params();
+    given.n_ctx = options.n_ctx;
+    if (options.n_batch > 0) given.n_batch = options.n_batch;
+    given.n_seq_max = options.n_seq_max;
+    if (options.threads > 0) given.n_threads = given.n_threads_batch = options.threads;
+    given.abort_callback = options.abort;
+    given.kv_unified = true;
+    ContextOwner result(llama_init_from_model(&model, given));
+    if (!result)
+        loading::fail("there is no room for a context of " +
+                      (options.n_ctx == 0 ? "the model's length" : std::to_string(options.n_ctx) + " tokens"));
+    return result;
+}
+
+/// What keeps a draft's tokens from being the target's, named by the first difference; empty if they are the same.
+inline std::string vocabulary_difference(const llama_vocab& target, const llama_vocab& draft) {
+    const auto size = llama_vocab_n_tokens(&target);
+    if (llama_vocab_n_tokens(&draft) != size)
+        return "the draft has " + std::to_string(llama_vocab_n_tokens(&draft)) + " tokens, but the target " +
+               std::to_string(size);
+    if (llama_vocab_type(&target) != llama_vocab_type(&draft)) return "their tokenizers are of different kinds";
+    for (llama_token token = 0; token < size; ++token) {
+        const std::string_view text = llama_vocab_get_text(&target, token), other = llama_vocab_get_text(&draft, token);
+        if (text != other)
+            return "token " + std::to_string(token) + " is " + loading::shown(text) + " to the target and " +
+                   loading::shown(other) + " to the draft";
+        if (llama_vocab_get_attr(&target, token) != llama_vocab_get_attr(&draft, token))
+            return "token " + std::to_string(token) + ", " + loading::shown(text) +
+                   ", has other attributes in the draft than in the target";
+    }
+    return "";
+}
+
+/// @throws std::runtime_error unless every id means the same token to both
+inline void same_vocabulary(const llama_model& target, const llama_model& draft) {
+    const auto difference = vocabulary_difference(*llama_model_get_vocab(&target), *llama_model_get_vocab(&draft));
+    if (!difference.empty()) throw std::runtime_error("this draft is not for this target: " + difference);
+}
+
+/// The tokens of a text, with those that the model wants around one. Names of special tokens are text like any other
+/// unless `parse_special`.
+inline std::vector<specsample::Token> tokenise(const llama_vocab& vocab, std::string_view text,
+                                               bool parse_special = false) {
+    const auto length = static_cast<std::int32_t>(text.size());
+    std::vector<specsample::Token> tokens(text.size() + 4);
+    const auto fill = [&] {
+        return llama_tokenize(&vocab, text.data(), length, tokens.data(), static_cast<std::int32_t>(tokens.size()),
+                              true, parse_special);
+    };
+    auto count = fill();
+    if (count < 0) {  // that many are needed
+        tokens.resize(static_cast<std::size_t>(-count));
+        count = fill();
+    }
+    tokens.resize(static_cast<std::size_t>(count));
+    return tokens;
+}
+
+/// The bytes of a token; nothing for special ones unless `special`.
+inline std::string piece(const llama_vocab& vocab, specsample::Token token, bool special = false) {
+    std::string bytes(64, '\0');
+    const auto fill = [&] {
+        return llama_token_to_piece(&vocab, token, bytes.data(), static_cast<std::int32_t>(bytes.size()), 0, special);
+    };
+    auto count = fill();
+    if (count < 0) {
+        bytes.resize(static_cast<std::size_t>(-count));
+        count = fill();
+    }
+    bytes.resize(static_cast<std::size_t>(count));
+    return bytes;
+}
+
+/// The tokens after which a text ends.
+inline std::vector<specsample::Token> end_tokens(const llama_vocab& vocab) {
+    std::vector<specsample::Token> result;
+    for (llama_token token = 0; token < llama_vocab_n_tokens(&vocab); ++token)
+        if (llama_vocab_is_eog(&vocab, token)) result.push_back(token);
+    return result;
+}
+
+/// The tokens that a model asks never to be written. Older versions of llama.cpp cannot say.
+template <class Vocab = llama_vocab>
+std::vector<specsample::Token> suppressed_tokens(const Vocab& vocab) {
+    std::int32_t count = 0;
+    if constexpr (requires { llama_vocab_get_suppress_tokens(&vocab, &count); }) {
+        const llama_token* tokens = llama_vocab_get_suppress_tokens(&vocab, &count);
+        return {tokens, tokens + count};
+    } else {
+        return {};
+    }
+}

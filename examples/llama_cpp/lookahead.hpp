@@ -1,0 +1,81 @@
+// How many tokens a round drafts: as many as were asked for, or as many as pay by what passes cost here.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <specsample/specsample.hpp>
+
+#include "generate/stopwatch.hpp"
+#include "llama_cpp/text_model.hpp"
+
+/// What passes cost on this machine: the two figures that decide whether speculation pays.
+struct PassCosts {
+    double target_pass = 0;              ///< seconds of one target pass over one position
+    double draft = 0;                    ///< a drafted token over one target pass
+    std::vector<double> verify_curve{};  ///< [n - 1]: a target pass over n positions over one over one
+};
+
+/// Median seconds of doing something three times, after a first time that prepares it.
+template <class Work>
+double median_seconds_of(Work&& work) {
+    work();
+    std::array<double, 3> times;
+    for (double& time : times) {
+        const Stopwatch watch;
+        work();
+        time = watch.seconds();
+    }
+    std::ranges::sort(times);
+    return times[1];
+}
+
+/// Measure after a text. Passes over 1, 2, 3, 5, 9 ... positions are timed, and those between lie on a line.
+/// @param draft   null where drafts cost nothing
+inline PassCosts measure(TextModel target, TextModel* draft, std::vector<specsample::Token> text,
+                         specsample::Index positions) {
+    using specsample::Index;
+    const auto size = static_cast<Index>(text.size());
+    text.resize(static_cast<std::size_t>(size + positions - 1), text.back());
+    const auto pass_over = [&](Index n) {
+        return median_seconds_of([&] { target(std::span(text).first(static_cast<std::size_t>(size + n - 1)), n); });
+    };
+    PassCosts costs{.target_pass = pass_over(1), .verify_curve = {1}};
+    for (Index n = 1; n < positions;) {
+        const Index next = std::min(n + std::max<Index>(n - 1, 1), positions);
+        const double from = costs.verify_curve.back(), to = pass_over(next) / costs.target_pass;
+        for (Index i = n + 1; i <= next; ++i)
+            costs.verify_curve.push_back(from +
+                                         (to - from) * static_cast<double>(i - n) / static_cast<double>(next - n));
+        n = next;
+    }
+    if (draft == nullptr) return costs;
+    TextModel drafting = *draft;  // with a stopwatch of its own
+    costs.draft = median_seconds_of([&] { drafting(text, 1); }) / costs.target_pass;
+    return costs;
+}
+
+class TextLookahead {
+  public:
+    /// Always the most.
+    TextLookahead() = default;
+
+    /// As many as pay at these costs, corrected by what rounds take.
+    explicit TextLookahead(const PassCosts& costs) : goodput_(std::in_place, costs.draft, costs.verify_curve) {}
+
+    bool adapts() const { return goodput_.has_value(); }
+
+    specsample::Index next(specsample::Index most) const { return goodput_ ? goodput_->next(most) : most; }
+    void record(const specsample::RoundCounts& counts) {
+        if (goodput_) goodput_->record(counts);
+    }
+    void observe(specsample::Index drafted, double seconds) {
+        if (goodput_) goodput_->observe(drafted, seconds);
+    }
+
+  private:
+    std::optional<specsample::GoodputLength<std::vector<double>>> goodput_;
+};

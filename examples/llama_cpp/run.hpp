@@ -1,0 +1,136 @@
+// One text, written round by round, and what it took.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <specsample/specsample.hpp>
+
+#include "generate/rules.hpp"
+#include "generate/stopwatch.hpp"
+#include "llama_cpp/drafter.hpp"
+#include "llama_cpp/interrupt.hpp"
+#include "llama_cpp/lookahead.hpp"
+#include "llama_cpp/text_model.hpp"
+
+/// Why a text ended.
+enum class Ended { not_yet, stop, budget, context, interrupted, failed };
+
+/// A text and its figures.
+struct TextRun {
+    std::vector<specsample::Token> tokens{};  ///< without the prompt
+    Ended ended = Ended::not_yet;
+    std::string error{};  ///< of one that failed
+    specsample::Tally tally{};
+    specsample::Index lookahead = 0;  ///< most tokens of a draft, one behind the other
+    bool is_steady = true;            ///< were all drafts chains of as many?
+    double seconds = 0;               ///< of all rounds, without showing them
+    double draft_seconds = 0;
+    double target_seconds = 0;
+
+    double sampler_seconds() const { return seconds - draft_seconds - target_seconds; }
+    double tokens_per_second() const { return seconds > 0 ? static_cast<double>(tokens.size()) / seconds : 0; }
+};
+
+/// What a run is asked for.
+struct TextRequest {
+    std::vector<specsample::Token> prompt{};
+    specsample::Options options{};
+    TextLookahead length{};
+    specsample::Limits limits{};
+};
+
+/// Called after every round with the drafted token that was rejected, or null.
+using OnTextRound = std::function<void(const specsample::Round&, const specsample::Token*)>;
+
+/// Adds the time from here to the end of the block to a sum, whatever ends it.
+class Adding {
+  public:
+    explicit Adding(double& sum) : sum_(sum) {}
+    ~Adding() { sum_ += watch_.seconds(); }
+    Adding(const Adding&) = delete;
+    Adding& operator=(const Adding&) = delete;
+
+  private:
+    double& sum_;
+    Stopwatch watch_;
+};
+
+/// Write a text with an engine's own loop: ask for a round, commit it, show it, until it ends.
+template <class Rule>
+void write(TextRun& run, TextDrafter drafter, TextModel& target, Rule rule, const TextRequest& request,
+           const OnTextRound& on_round) {
+    using namespace specsample;
+    std::vector<Token> text = request.prompt;
+    TextLookahead length = request.length;
+    Sampler sampler(std::move(drafter), std::ref(target), request.options, rule, std::ref(length));
+    Limits left = request.limits;
+    while (run.ended == Ended::not_yet) {
+        const auto start = static_cast<Index>(text.size());
+        left.max_new_tokens = request.limits.max_new_tokens - std::ssize(run.tokens);
+        if (left.max_new_tokens <= 0 || start >= left.max_length) {
+            run.ended = left.max_new_tokens <= 0 ? Ended::budget : Ended::context;
+            break;
+        }
+        const double before = run.seconds;
+        const Round round = [&] {
+            const Adding adding(run.seconds);
+            return sampler.step(text, left);
+        }();
+        text.insert(text.end(), round.tokens.begin(), round.tokens.end());
+        run.tokens.insert(run.tokens.end(), round.tokens.begin(), round.tokens.end());
+        run.tally.record(round.counts());
+        length.observe(round.depth, run.seconds - before);
+        length.record(round.counts());
+        const auto drafted = target.last_prefix();
+        const auto first = static_cast<std::size_t>(start + round.accepted);
+        const bool replaces = round.last == Last::recovered || round.last == Last::matched;
+        on_round(round, replaces && first < drafted.size() ? &drafted[first] : nullptr);
+        if (round.end == End::stop_token) run.ended = Ended::stop;
+        if (interrupted()) run.ended = Ended::interrupted;
+    }
+}
+
+/// Whoever writes a text: a target and what drafts for it.
+struct Writers {
+    TextModel target;
+    std::optional<TextModel> draft{};  ///< none: the text itself drafts
+    DraftTree tree{};
+
+    /// Fill the caches with a prompt, off the clock.
+    void prefill(std::span<const specsample::Token> prompt) {
+        target(prompt, 1);
+        if (draft) (*draft)(prompt, 1);
+    }
+
+    TextDrafter drafter() { return draft ? TextDrafter(*draft, tree) : TextDrafter(); }
+};
+
+/// A text after a prompt. Whatever ends it, what was written by then is kept.
+/// @param writers   by value: stopwatches begin with the text
+template <class Rule>
+TextRun run(Writers writers, Rule rule, const TextRequest& request, const OnTextRound& on_round) {
+    TextRun result{.lookahead = request.options.lookahead,
+                   .is_steady = !request.length.adapts() && writers.tree.children.empty()};
+    double before_target = 0, before_draft = 0;
+    try {
+        writers.prefill(request.prompt);
+        before_target = writers.target.seconds();
+        before_draft = writers.draft ? writers.draft->seconds() : 0;
+        write(result, writers.drafter(), writers.target, rule, request, on_round);
+    } catch (const Interrupted&) {
+        result.ended = Ended::interrupted;
+    } catch (const std::exception& error) {
+        result.ended = Ended::failed;
+        result.error = error.what();
+    }
+    result.target_seconds = writers.target.seconds() - before_target;
+    result.draft_seconds = writers.draft ? writers.draft->seconds() - before_draft : 0;
+    return result;
+}

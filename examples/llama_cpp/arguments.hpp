@@ -9,6 +9,7 @@
 #include <iterator>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -50,6 +51,8 @@ law of the model alone. Prompts are taken as they are; a chat template is yours 
                           auto: up to 8, as many as pay here         (4)
        --tree N,N,...     draft a tree with so many children at each depth, not a chain
        --rule R           token, block (chains), traversal, gumbel or match   (token)
+  -np, --parallel N       write N texts at once: of the prompts in -f's lines, or of one prompt with
+                          seeds S, S + 1 and so on; --compare writes them one by one as well   (1)
        --compare          decode plainly as well, and by llama.cpp's own rule on such drafts
        --json             print one JSON object instead of text and table
        --color WHEN       auto, always or never                      (auto)
@@ -87,10 +90,14 @@ struct Arguments : Sampling {
     bool adapts = false;                    ///< lookahead is the most, and how many pay is found out
     std::vector<specsample::Index> tree{};  ///< children at each depth; empty: a chain
     RuleKind rule = RuleKind::token;
+    specsample::Index parallel = 1;  ///< texts that are written at once
     std::string color = "auto";
     bool compare = false;
     bool json = false;
     bool help = false;
+
+    /// Of all texts: with parallel, a line of the file each, or the same for as many as are written at once.
+    std::vector<std::string> prompts() const;
 
     bool drafts() const { return looks_up || !draft_model.empty(); }
 };
@@ -192,6 +199,7 @@ inline constexpr Option known_options[]{
     {"--lookahead --draft-max --spec-draft-n-max", true, set_lookahead},
     {"--tree", true, set_tree},
     {"--rule", true, set_rule},
+    {"-np --parallel", true, set<&Arguments::parallel>},
     {"--compare", false, flag<&Arguments::compare>},
     {"--json", false, flag<&Arguments::json>},
     {"--color", true, set<&Arguments::color>},
@@ -208,6 +216,15 @@ inline std::string unescaped(std::string_view text) {
         if (which != std::string_view::npos) ++i;
     }
     return result;
+}
+
+inline std::vector<std::string> Arguments::prompts() const {
+    if (parallel == 1 || file.empty()) return std::vector(static_cast<std::size_t>(parallel), *prompt);
+    std::vector<std::string> lines;
+    std::istringstream stream(*prompt);
+    for (std::string line; std::getline(stream, line);) lines.push_back(escapes ? unescaped(line) : line);
+    if (lines.empty()) throw std::invalid_argument("there is no prompt in " + file);
+    return lines;
 }
 
 /// Without the line break that an editor leaves at its end.
@@ -233,6 +250,12 @@ inline void check(const Arguments& arguments) {
     require_at_least(-1, "--seed", arguments.seed);
     require_at_least(-1, "--repeat-last-n", arguments.repeat_last_n);
     require_at_least(0, "--lookahead", arguments.lookahead);
+    require_at_least(1, "--parallel", arguments.parallel);
+    if (arguments.parallel > 1) {
+        if (!arguments.tree.empty()) refuse("--parallel is for chains: leave out --tree");
+        if (arguments.adapts) refuse("--parallel needs a --lookahead that is a number");
+        if (arguments.json) refuse("--parallel prints text and a table: leave out --json");
+    }
     if (arguments.tree.empty()) return;
     if (arguments.draft_model.empty()) refuse("--tree needs a --model-draft, which knows alternatives");
     if (arguments.adapts) refuse("--tree has a depth of its own: leave out --lookahead auto");

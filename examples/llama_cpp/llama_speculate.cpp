@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -18,6 +19,7 @@
 #include "llama_cpp/glue.hpp"
 #include "llama_cpp/load.hpp"
 #include "llama_cpp/lookahead.hpp"
+#include "llama_cpp/parallel.hpp"
 #include "llama_cpp/report.hpp"
 #include "llama_cpp/run.hpp"
 #include "llama_cpp/screen.hpp"
@@ -50,17 +52,42 @@ struct Engine {
 
     /// @param length   tokens of the longest text
     Engine(ModelOwner loaded, const Arguments& arguments, Index length) : model(std::move(loaded)) {
+        const Index texts = arguments.parallel;
         const TreeSize tree(arguments.tree);
         const auto threads =
             arguments.threads > 0 ? arguments.threads : static_cast<Index>(std::thread::hardware_concurrency());
-        context = ::context(*model, {.n_ctx = static_cast<std::uint32_t>(length + tree.nodes),
-                                     .n_seq_max = static_cast<std::uint32_t>(1 + tree.leaves),
+        context = ::context(*model, {.n_ctx = static_cast<std::uint32_t>(texts * length + tree.nodes),
+                                     .n_batch = static_cast<std::uint32_t>(batch_size(arguments)),
+                                     .n_seq_max = static_cast<std::uint32_t>(texts + tree.leaves),
                                      .threads = static_cast<std::int32_t>(threads),
                                      .abort = [](void*) { return interrupted().load(); }});
         text = std::make_shared<LlamaModel>(context.get());
     }
 
     const llama_vocab& vocab() const { return *llama_model_get_vocab(model.get()); }
+
+    /// llama.cpp's own size, unless the drafts of many texts need more.
+    static Index batch_size(const Arguments& arguments) {
+        const Index needed = arguments.parallel * (arguments.lookahead + 1);
+        return needed <= llama_context_default_params().n_batch ? 0 : needed;
+    }
+};
+
+/// What many texts came to, together or one after the other.
+struct ParallelTexts {
+    std::vector<ParallelText> texts{};
+    double seconds = 0;
+
+    bool are_whole() const {
+        return std::ranges::none_of(texts, [](const auto& each) {
+            return each.run.ended == Ended::interrupted || each.run.ended == Ended::failed;
+        });
+    }
+    std::size_t tokens() const {
+        std::size_t sum = 0;
+        for (const auto& each : texts) sum += each.run.tokens.size();
+        return sum;
+    }
 };
 
 /// What the command line asks for, in memory.
@@ -77,8 +104,11 @@ class Session {
             length = std::min<Index>(length, llama_model_n_ctx_train(draft.get()));
         }
         if (arguments.context > 0) length = arguments.context;
-        target_.emplace(std::move(target), arguments, length);
-        if (draft) draft_.emplace(std::move(draft), arguments, length);
+        set_prompts(*llama_model_get_vocab(target.get()), length);
+        const Index cells = arguments.parallel > 1 ? needed(length) : length;
+        target_.emplace(std::move(target), arguments, cells);
+        if (draft) draft_.emplace(std::move(draft), arguments, cells);
+        request_.prompt = prompts_.front();
         request_.limits = {.max_new_tokens = arguments.predict < 0 ? specsample::unlimited : arguments.predict,
                            .max_length = length,
                            .stop_tokens = end_tokens(vocab())};
@@ -88,7 +118,6 @@ class Session {
         banned_ = suppressed_tokens(vocab());
         if (arguments.ignore_eos)
             banned_.insert(banned_.end(), request_.limits.stop_tokens.begin(), request_.limits.stop_tokens.end());
-        set_prompt();
     }
 
     const llama_vocab& vocab() const { return target_->vocab(); }
@@ -129,14 +158,70 @@ class Session {
         return result;
     }
 
+    /// Every prompt's text, so many at a time, each with a seed of its own.
+    ParallelTexts write(std::size_t at_once) {
+        ParallelTexts result;
+        for (const auto& prompt : prompts_) result.texts.push_back({prompt, seed() + result.texts.size()});
+        std::vector<ParallelText*> all;
+        for (auto& each : result.texts) all.push_back(&each);
+        try {
+            for (std::size_t begin = 0; begin < all.size(); begin += at_once) {
+                const auto end = std::min(begin + at_once, all.size());
+                write({all.begin() + Index(begin), all.begin() + Index(end)}, result.seconds);
+            }
+        } catch (const Interrupted&) {
+            end(result.texts, Ended::interrupted);
+        } catch (const std::exception& error) {
+            end(result.texts, Ended::failed, error.what());
+        }
+        return result;
+    }
+
+    /// Between the two largest logits after a text: how close a call the next token was.
+    double margin_after(std::span<const Token> text) const {
+        target_->text->keep({});  // others may have written to the cache
+        Eigen::ArrayXf row = (*target_->text)(text, 1)[0];
+        std::ranges::nth_element(row, row.begin() + 1, std::ranges::greater());
+        return row[0] - row[1];
+    }
+
   private:
-    void set_prompt() {
-        request_.prompt = tokenise(vocab(), *arguments_.prompt, true);
-        if (request_.prompt.empty()) throw std::invalid_argument("the prompt is empty");
-        if (std::ssize(request_.prompt) >= request_.limits.max_length)
-            throw std::invalid_argument("the prompt has " + std::to_string(request_.prompt.size()) +
-                                        " tokens, but must have fewer than the context of " +
-                                        std::to_string(request_.limits.max_length));
+    /// What all texts that go on end by.
+    static void end(std::vector<ParallelText>& texts, Ended ended, const std::string& error = {}) {
+        for (auto& each : texts) {
+            if (each.run.ended != Ended::not_yet) continue;
+            each.run.ended = ended;
+            each.run.error = error;
+        }
+    }
+
+    void write(std::vector<ParallelText*> texts, double& seconds) {
+        llama_context* draft = draft_ ? draft_->context.get() : nullptr;
+        with_rule(arguments_.rule, [&](auto rule) {
+            ParallelWriter writer(target_->context.get(), draft, TextShape(arguments_, banned_), rule, request_.options,
+                                  request_.limits);
+            writer.write(std::move(texts), seconds);
+        });
+    }
+
+    /// Of one text, or of many: those in a file, a line each, or as many as are written at once.
+    void set_prompts(const llama_vocab& vocab, Index length) {
+        for (const auto& text : arguments_.prompts()) {
+            prompts_.push_back(tokenise(vocab, text, true));
+            const auto size = std::ssize(prompts_.back());
+            if (size == 0) throw std::invalid_argument("the prompt is empty");
+            if (size >= length)
+                throw std::invalid_argument("the prompt has " + std::to_string(size) +
+                                            " tokens, but must have fewer than the context of " +
+                                            std::to_string(length));
+        }
+    }
+
+    /// Tokens of the longest text and a draft after it.
+    Index needed(Index length) const {
+        const auto size = [](const auto& prompt) { return std::ssize(prompt); };
+        const Index longest = size(std::ranges::max(prompts_, {}, size));
+        return arguments_.predict < 0 ? length : std::min(length, longest + arguments_.predict + arguments_.lookahead);
     }
 
     TextModel shaped(const Engine& engine) const { return {engine.text, TextShape(arguments_, banned_)}; }
@@ -160,9 +245,7 @@ class Session {
         if (arguments_.temperature > 0 || end == run.tokens.end()) return std::nullopt;
         std::vector<Token> text = request_.prompt;
         text.insert(text.end(), run.tokens.begin(), end);
-        Eigen::ArrayXf row = (*target_->text)(text, 1)[0];
-        std::ranges::nth_element(row, row.begin() + 1, std::ranges::greater());
-        return row[0] - row[1];
+        return margin_after(text);
     }
 
     PassCosts costs(const std::vector<Token>& text) const {
@@ -173,6 +256,7 @@ class Session {
 
     Arguments arguments_;
     std::optional<Engine> target_, draft_;
+    std::vector<std::vector<Token>> prompts_;
     std::vector<Token> banned_;
     TextRequest request_;
 };
@@ -193,6 +277,54 @@ int conclude(const TextRun& run, Index length) {
         default:
             return 0;
     }
+}
+
+/// Where a text that was written among others parts from the same one alone.
+void print_difference(const Session& session, const ParallelText& text, const ParallelText& alone) {
+    std::printf("  %s", difference(alone.run, text.run).c_str());
+    const auto [here, there] = std::ranges::mismatch(text.text, alone.text);
+    if (here == text.text.end() || there == alone.text.end()) return;
+    std::printf(", where the two largest logits differ by %.2g", session.margin_after({text.text.begin(), here}));
+}
+
+void print_table(const Session& session, const ParallelTexts& together, const ParallelTexts& alone) {
+    std::printf("\n  text         seed   tokens   rounds  tokens/round   ended by\n");
+    for (std::size_t i = 0; i < together.texts.size(); ++i) {
+        const ParallelText& text = together.texts[i];
+        std::printf("  %-4zu %12llu %8zu %8d %13.2f   %-12s", i + 1, static_cast<unsigned long long>(text.seed),
+                    text.run.tokens.size(), static_cast<int>(text.run.tally.rounds), text.run.tally.tokens_per_round(),
+                    name(text.run.ended).data());
+        if (!alone.texts.empty()) print_difference(session, text, alone.texts[i]);
+        std::printf("\n");
+    }
+    for (const auto* each : {&together, &alone})
+        if (each->tokens() > 0)
+            std::printf("  %-18s %4zu tokens in %.2f s: %.1f tokens a second\n",
+                        each == &together ? "together" : "one after another", each->tokens(), each->seconds,
+                        static_cast<double>(each->tokens()) / each->seconds);
+}
+
+/// Exit code of many texts: that of the first which did not end well.
+int conclude(const ParallelTexts& together, Index length) {
+    for (const auto& each : together.texts)
+        if (const int code = conclude(each.run, length); code != 0) return code;
+    return 0;
+}
+
+int write_together(const Arguments& arguments) {
+    Session session(arguments);
+    catch_interrupts();
+    const auto at_once = static_cast<std::size_t>(arguments.parallel);
+    const ParallelTexts together = session.write(at_once);
+    for (std::size_t i = 0; i < together.texts.size(); ++i) {
+        std::printf("[%zu] ", i + 1);
+        for (const Token token : together.texts[i].text) std::fputs(piece(session.vocab(), token).c_str(), stdout);
+        std::printf("\n");
+    }
+    const bool compares = arguments.compare && together.are_whole();
+    print_table(session, together, compares ? session.write(1) : ParallelTexts());
+    std::fflush(stdout);
+    return conclude(together, session.length());
 }
 
 int speculate(const Arguments& arguments) {
@@ -228,7 +360,7 @@ int main(int argc, char** argv) {
             std::fputs(usage.data(), stdout);
             return 0;
         }
-        return speculate(arguments);
+        return arguments.parallel > 1 ? write_together(arguments) : speculate(arguments);
     } catch (const Interrupted&) {
         std::fprintf(stderr, "llama_speculate: interrupted before the first token\n");
         return 130;

@@ -72,25 +72,31 @@ class RealModel {
 
     std::string shown(Token token) const { return loading::shown(piece(vocab(), token, true)); }
 
-    /// One line per prompt, and whether all are as they must be.
+    /// One line per prompt, and whether all are as they must be: every token is what its own text's rows choose, and
+    /// texts differ only after rows that do.
     template <class One, class Other, class Noise>
     bool compare_texts(const char* title, const One& one, const Other& other, const Noise& noise) {
         std::printf("\n%s\n", title);
-        int same = 0, count = 0;
+        int same = 0, same_bits = 0, count = 0;
         bool good = true;
-        float largest = 0;
         for (std::size_t i = 0; i < prompts_.size(); i += step(), ++count) {
             const auto prompt = tokens(prompts_[i]);
-            const Comparison result = compare(one(prompt), other(prompt), [&](Index place, Token token) {
-                return noise(std::ssize(prompt) + place, token);
-            });
+            const auto noise_at = [&](Index place, Token token) { return noise(std::ssize(prompt) + place, token); };
+            const Noted first = one(prompt), second = other(prompt);
+            const Comparison result = compare(first, second, noise_at);
             same += result.is_same;
-            good = good && result.is_arithmetic();
-            largest = std::max(largest, result.largest);
+            same_bits += result.first_unlike < 0;
             print(i, result);
+            good = good && result.is_right();
+            for (const Noted* text : {&first, &second}) {
+                const Index wrong = first_wrong(*text, noise_at);
+                if (wrong < 0) continue;
+                good = false;
+                std::printf("  token %td is NOT WHAT ITS ROW CHOOSES\n", wrong + 1);
+            }
         }
-        std::printf("  %d of %d texts are the same; the same prefix made logits that differ by at most %.3g\n", same,
-                    count, static_cast<double>(largest));
+        std::printf("  %d of %d texts are the same, %d of them with logits the same to the bit%s\n", same, count,
+                    same_bits, good ? "; every token is what its row chooses" : "");
         return good;
     }
 
@@ -103,10 +109,10 @@ class RealModel {
                         static_cast<double>(result.largest));
         }
         if (result.is_same) return void(std::printf("text the same, %td tokens\n", result.same));
-        std::printf("text differs at token %td: %s leads %s by %.2g, batched numerics moved that row by %.2g%s\n",
-                    result.same + 1, shown(result.one).c_str(), shown(result.other).c_str(),
-                    static_cast<double>(result.margin), static_cast<double>(result.there),
-                    result.is_arithmetic() ? "" : ": NOT EXPLAINED");
+        const std::string one = shown(result.one), other = shown(result.other);
+        std::printf("text differs at token %td: %s leads %s by %.2g, and in the other's row %s leads by %.2g%s\n",
+                    result.same + 1, one.c_str(), other.c_str(), result.one_leads, other.c_str(), result.other_leads,
+                    result.is_right() ? "" : ": NOT EXPLAINED");
     }
 
     bool greedy_texts() {
@@ -114,22 +120,24 @@ class RealModel {
                            draft = context(*draft_, size);
         LlamaModel target_model(target.get()), draft_model(draft.get());
         const Drafting drafting{&draft_model, 0};
-        const auto by_llama = [&](const auto& prompt) {
-            return plain_greedy(plain.get(), prompt, limits().stop_tokens, length());
+        const auto by_llama = [&](bool split) {
+            return [&, split](const auto& prompt) {
+                return plain_greedy(plain.get(), prompt, limits().stop_tokens, length(), split);
+            };
         };
         const auto no_noise = [](Index, Token) { return 0.; };
         const bool alone = compare_texts(
-            "llama.cpp alone: its greedy texts, token by token and again in one batch", by_llama,
-            [&](const auto& prompt) { return in_one_batch(plain.get(), prompt, by_llama(prompt).tokens); }, no_noise);
+            "temperature 0, llama.cpp alone: the last token of the prompt in a batch with the rest, and by itself",
+            by_llama(false), by_llama(true), no_noise);
         const bool chains = compare_texts(
-            "temperature 0, chains of 4, against llama.cpp's own greedy decoding", by_llama,
+            "temperature 0, chains of 4, against llama.cpp's own greedy decoding", by_llama(false),
             [&](const auto& prompt) {
                 return sampled(target_model, drafting, TokenVerification{}, 0, 4, prompt, limits());
             },
             no_noise);
         const TreeDraft tree(Drafting{&draft_model, 1}, {2, 2, 1}, TopChildren{});
         const bool trees = compare_texts(
-            "temperature 0, trees of 2, 2, 1 children, against the same", by_llama,
+            "temperature 0, trees of 2, 2, 1 children, against the same", by_llama(false),
             [&](const auto& prompt) {
                 return sampled(target_model, tree, TraversalVerification{}, 0, 3, prompt, limits());
             },

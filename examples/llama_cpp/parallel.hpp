@@ -68,10 +68,11 @@ class ParallelWriter {
         if (draft != nullptr) draft_.emplace(draft);
     }
 
-    /// @param seconds   of all rounds are added here; prompts are decoded off the clock
+    /// @param seconds   of all rounds are added here; prompts are read off the clock
     /// What was written before an exception stays.
     void write(std::vector<ParallelText*> texts, double& seconds) {
-        prepare(texts);
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            if (texts[i]->sequence = i; !has_ended(*texts[i])) read_prompt(*texts[i]);
         const Adding adding(seconds);
         while (std::erase_if(texts, [&](auto* each) { return has_ended(*each); }), !texts.empty()) round(texts);
     }
@@ -81,14 +82,16 @@ class ParallelWriter {
         return llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(context)));
     }
 
-    void prepare(std::span<ParallelText* const> texts) {
-        for (std::size_t i = 0; i < texts.size(); ++i) {
-            texts[i]->sequence = i;
-            texts[i]->draft_rows.resize(static_cast<std::size_t>(options_.lookahead));
-            texts[i]->target_rows.resize(static_cast<std::size_t>(options_.lookahead) + 1);
-            target_.fill(i, texts[i]->text);
-            if (draft_) draft_->fill(i, texts[i]->text);
-        }
+    /// As one text alone is: its first token comes from the pass that reads its prompt, with no draft behind it.
+    void read_prompt(ParallelText& each) {
+        each.draft_rows.resize(static_cast<std::size_t>(options_.lookahead));
+        each.target_rows.resize(static_cast<std::size_t>(options_.lookahead) + 1);
+        if (draft_) draft_->read(each.sequence, each.text);
+        each.first_row = target_.read(each.sequence, each.text);
+        each.proposal.open(0, limits_.stop_tokens, vocab_);
+        each.drafted = each.text;
+        specsample::Workspace workspace;
+        append(each, judge(each, workspace));
     }
 
     void round(std::span<ParallelText* const> texts) {
@@ -103,7 +106,10 @@ class ParallelWriter {
             return this->judge(*texts[static_cast<std::size_t>(i)], workspace);
         };
         const auto rounds = verify_batch(std::ssize(texts), judge, memory_);
-        for (std::size_t i = 0; i < texts.size(); ++i) commit(*texts[i], rounds[i]);
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            append(*texts[i], rounds[i]);
+            texts[i]->run.tally.record(rounds[i].counts());
+        }
     }
 
     /// Begin a draft. What the text itself has to say is all of it at once.
@@ -162,22 +168,13 @@ class ParallelWriter {
                 .check = options_.check};
     }
 
-    static void commit(ParallelText& each, const specsample::BatchRound& round) {
+    static void append(ParallelText& each, const specsample::BatchRound& round) {
         if (!round) throw std::runtime_error(message(round));
         each.text.insert(each.text.end(), round.tokens.begin(), round.tokens.end());
-        each.run.tokens.insert(each.run.tokens.end(), round.tokens.begin(), round.tokens.end());
-        each.run.tally.record(round.counts());
-        if (round.end == specsample::End::stop_token) each.run.ended = Ended::stop;
+        ::append(each.run, round);
     }
 
-    bool has_ended(ParallelText& each) const {
-        Ended& ended = each.run.ended;
-        if (ended != Ended::not_yet) return true;
-        if (std::ssize(each.text) >= limits_.max_length) ended = Ended::context;
-        if (std::ssize(each.run.tokens) >= limits_.max_new_tokens) ended = Ended::budget;
-        if (interrupted()) ended = Ended::interrupted;
-        return ended != Ended::not_yet;
-    }
+    bool has_ended(ParallelText& each) const { return ::has_ended(each.run, std::ssize(each.text), limits_); }
 
     LlamaSequences target_;
     std::optional<LlamaSequences> draft_;

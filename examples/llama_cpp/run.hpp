@@ -26,16 +26,16 @@ enum class Ended { not_yet, stop, budget, context, interrupted, failed };
 struct TextRun {
     std::vector<specsample::Token> tokens{};  ///< without the prompt
     Ended ended = Ended::not_yet;
-    std::string error{};  ///< of one that failed
-    specsample::Tally tally{};
+    std::string error{};              ///< of one that failed
+    specsample::Tally tally{};        ///< of all rounds after the first token, which the prompt's own pass gives
     specsample::Index lookahead = 0;  ///< most tokens of a draft, one behind the other
     bool is_steady = true;            ///< were all drafts chains of as many?
-    double seconds = 0;               ///< of all rounds, without showing them
+    double seconds = 0;               ///< of those rounds, without showing them
     double draft_seconds = 0;
     double target_seconds = 0;
 
     double sampler_seconds() const { return seconds - draft_seconds - target_seconds; }
-    double tokens_per_second() const { return seconds > 0 ? static_cast<double>(tokens.size()) / seconds : 0; }
+    double tokens_per_second() const { return seconds > 0 ? static_cast<double>(tally.tokens) / seconds : 0; }
 };
 
 /// What a run is asked for.
@@ -62,29 +62,62 @@ class Adding {
     Stopwatch watch_;
 };
 
-/// Write a text with an engine's own loop: ask for a round, commit it, show it, until it ends.
+/// Whoever writes a text: a target and what drafts for it.
+struct Writers {
+    TextModel target;
+    std::optional<TextModel> draft{};  ///< none: the text itself drafts
+    DraftTree tree{};
+
+    TextDrafter drafter() { return draft ? TextDrafter(*draft, tree) : TextDrafter(); }
+};
+
+/// Has a text of so many tokens, prompt and all, ended? Says why in the run.
+inline bool has_ended(TextRun& run, specsample::Index length, const specsample::Limits& limits) {
+    if (run.ended != Ended::not_yet) return true;
+    if (length >= limits.max_length) run.ended = Ended::context;
+    if (std::ssize(run.tokens) >= limits.max_new_tokens) run.ended = Ended::budget;
+    if (interrupted()) run.ended = Ended::interrupted;
+    return run.ended != Ended::not_yet;
+}
+
+inline void append(TextRun& run, const specsample::Round& round) {
+    run.tokens.insert(run.tokens.end(), round.tokens.begin(), round.tokens.end());
+    if (round.end == specsample::End::stop_token) run.ended = Ended::stop;
+}
+
+/// Write the first token. The pass that reads a prompt has no draft behind it, as where nobody drafts at all: engines
+/// compute long batches in another order, and the text should not depend on who drafts.
+template <class Rule>
+void read_prompt(TextRun& run, Writers& writers, Rule rule, const TextRequest& request, const OnTextRound& on_round) {
+    if (writers.draft) (*writers.draft)(request.prompt, 1);
+    specsample::Options options = request.options;
+    options.lookahead = 0;
+    specsample::Sampler sampler(TextDrafter(), std::ref(writers.target), options, rule);
+    const specsample::Round round = sampler.step(request.prompt, request.limits);
+    append(run, round);
+    on_round(round, nullptr);
+}
+
+/// Write the rest with an engine's own loop: ask for a round, commit it, show it, until it ends.
 template <class Rule>
 void write(TextRun& run, TextDrafter drafter, TextModel& target, Rule rule, const TextRequest& request,
            const OnTextRound& on_round) {
     using namespace specsample;
     std::vector<Token> text = request.prompt;
+    text.insert(text.end(), run.tokens.begin(), run.tokens.end());
     TextLookahead length = request.length;
     Sampler sampler(std::move(drafter), std::ref(target), request.options, rule, std::ref(length));
-    Limits left = request.limits;
-    while (run.ended == Ended::not_yet) {
+    while (!has_ended(run, std::ssize(text), request.limits)) {
         const auto start = static_cast<Index>(text.size());
-        left.max_new_tokens = request.limits.max_new_tokens - std::ssize(run.tokens);
-        if (left.max_new_tokens <= 0 || start >= left.max_length) {
-            run.ended = left.max_new_tokens <= 0 ? Ended::budget : Ended::context;
-            break;
-        }
+        Limits left = request.limits;
+        left.max_new_tokens -= std::ssize(run.tokens);
         const double before = run.seconds;
         const Round round = [&] {
             const Adding adding(run.seconds);
             return sampler.step(text, left);
         }();
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());
-        run.tokens.insert(run.tokens.end(), round.tokens.begin(), round.tokens.end());
+        append(run, round);
         run.tally.record(round.counts());
         length.observe(round.depth, run.seconds - before);
         length.record(round.counts());
@@ -92,25 +125,8 @@ void write(TextRun& run, TextDrafter drafter, TextModel& target, Rule rule, cons
         const auto first = static_cast<std::size_t>(start + round.accepted);
         const bool replaces = round.last == Last::recovered || round.last == Last::matched;
         on_round(round, replaces && first < drafted.size() ? &drafted[first] : nullptr);
-        if (round.end == End::stop_token) run.ended = Ended::stop;
-        if (interrupted()) run.ended = Ended::interrupted;
     }
 }
-
-/// Whoever writes a text: a target and what drafts for it.
-struct Writers {
-    TextModel target;
-    std::optional<TextModel> draft{};  ///< none: the text itself drafts
-    DraftTree tree{};
-
-    /// Fill the caches with a prompt, off the clock.
-    void prefill(std::span<const specsample::Token> prompt) {
-        target(prompt, 1);
-        if (draft) (*draft)(prompt, 1);
-    }
-
-    TextDrafter drafter() { return draft ? TextDrafter(*draft, tree) : TextDrafter(); }
-};
 
 /// A text after a prompt. Whatever ends it, what was written by then is kept.
 /// @param writers   by value: stopwatches begin with the text
@@ -120,7 +136,8 @@ TextRun run(Writers writers, Rule rule, const TextRequest& request, const OnText
                    .is_steady = !request.length.adapts() && writers.tree.children.empty()};
     double before_target = 0, before_draft = 0;
     try {
-        writers.prefill(request.prompt);
+        if (!has_ended(result, std::ssize(request.prompt), request.limits))
+            read_prompt(result, writers, rule, request, on_round);
         before_target = writers.target.seconds();
         before_draft = writers.draft ? writers.draft->seconds() : 0;
         write(result, writers.drafter(), writers.target, rule, request, on_round);

@@ -26,13 +26,16 @@ class LlamaSequences {
         llama_memory_clear(memory_, true);
     }
 
-    /// Decode a text before it is asked about, alone and in as many parts as it takes.
-    void fill(std::size_t sequence, Text text) {
+    /// Decode a text alone, in as many parts as it takes.
+    /// @returns the number of the row after it
+    Index read(std::size_t sequence, Text text) {
+        Index last = 0;
         for (std::size_t end = 0; end < text.size();) {
             end = std::min(end + llama_n_batch(context_), text.size());
-            ask(sequence, text.first(end), 0);
+            last = ask(sequence, text.first(end), end == text.size() ? 1 : 0);
             decode();
         }
+        return last;
     }
 
     /// Put what the cache lacks of a text into the next decode, with the logits after its last n prefixes.

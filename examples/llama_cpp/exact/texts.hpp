@@ -26,33 +26,28 @@ struct Noted {
 };
 
 /// Greedy decoding as llama.cpp does it: its own calls alone.
-inline Noted plain_greedy(llama_context* context, const std::vector<Token>& prompt, const std::vector<Token>& ends,
-                          Index length) {
+/// @param split   the last token of the prompt is decoded by itself, as llama.cpp's speculative programs do
+inline Noted plain_greedy(llama_context* context, std::vector<Token> prompt, const std::vector<Token>& ends,
+                          Index length, bool split) {
     const std::unique_ptr<llama_sampler, decltype(&llama_sampler_free)> greedy(llama_sampler_init_greedy(),
                                                                                llama_sampler_free);
     const Index vocab = llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(context)));
-    llama_memory_clear(llama_get_memory(context), true);
-    Noted text;
-    std::vector<llama_token> given = prompt;
-    while (std::ssize(text.tokens) < length) {
-        if (llama_decode(context, llama_batch_get_one(given.data(), static_cast<std::int32_t>(given.size()))) != 0)
+    const auto decode = [&](std::span<llama_token> tokens) {
+        if (llama_decode(context, llama_batch_get_one(tokens.data(), static_cast<std::int32_t>(tokens.size()))) != 0)
             throw std::runtime_error("llama_decode failed");
+    };
+    llama_memory_clear(llama_get_memory(context), true);
+    const std::span<llama_token> given(prompt);
+    if (split) decode(given.first(given.size() - 1));
+    decode(split ? given.last(1) : given);
+    Noted text;
+    for (;;) {
         text.rows.push_back(Eigen::Map<const Eigen::ArrayXf>(llama_get_logits_ith(context, -1), vocab));
-        given = {llama_sampler_sample(greedy.get(), context, -1)};
-        text.tokens.push_back(given[0]);
-        if (std::ranges::find(ends, given[0]) != ends.end()) break;
+        llama_token token = llama_sampler_sample(greedy.get(), context, -1);
+        text.tokens.push_back(token);
+        if (std::ssize(text.tokens) == length || std::ranges::find(ends, token) != ends.end()) return text;
+        decode({&token, 1});
     }
-    return text;
-}
-
-/// A text and its rows when it is decoded again in one batch: what the engine's arithmetic makes of the same prefixes
-/// where nobody drafts.
-inline Noted in_one_batch(llama_context* context, std::vector<Token> prompt, const std::vector<Token>& tokens) {
-    const auto count = std::ssize(tokens);
-    prompt.insert(prompt.end(), tokens.begin(), tokens.end() - 1);  // nothing follows the last one
-    Noted text{tokens, {}};
-    for (const auto& row : LlamaModel(context)(prompt, count)) text.rows.emplace_back(row);
-    return text;
 }
 
 /// A model at a temperature that remembers the row that it gave last after each prefix.
@@ -105,18 +100,25 @@ inline double race_noise(double temperature, Index position, Token token) {
     return -temperature * std::log(-std::log(coin.open_uniform(static_cast<std::uint32_t>(token))));
 }
 
-/// A text by Sampler.
+/// A text by Sampler. The pass that reads the prompt has no draft behind it, as in plain decoding.
 template <class Draft, class Rule>
 Noted sampled(LlamaModel& target, const Draft& draft, const Rule& rule, double temperature, Index lookahead,
-              std::vector<Token> prompt, const Limits& limits) {
+              const std::vector<Token>& prompt, const Limits& limits) {
     Noting noting(target, temperature);
-    Sampler sampler(draft, std::ref(noting), {.lookahead = lookahead, .seed = text_seed}, rule);
-    Noted text{sampler.generate(prompt, limits).tokens, {}};
-    for (const Token token : text.tokens) {
-        text.rows.push_back(noting.row(prompt));
-        prompt.push_back(token);
-    }
-    return text;
+    std::vector<Token> text = prompt;
+    const auto write = [&](Index drafted, Index most) {
+        Sampler sampler(draft, std::ref(noting), {.lookahead = drafted, .seed = text_seed}, rule);
+        Limits left = limits;
+        left.max_new_tokens = most;
+        const Generation made = sampler.generate(text, left);
+        text.insert(text.end(), made.tokens.begin(), made.tokens.end());
+        return made.finish == Finish::stop;
+    };
+    if (!write(0, 1)) write(lookahead, limits.max_new_tokens - 1);
+    Noted result{{text.begin() + std::ssize(prompt), text.end()}, {}};
+    for (auto i = std::ssize(prompt); i < std::ssize(text); ++i)
+        result.rows.push_back(noting.row({text.begin(), text.begin() + i}));
+    return result;
 }
 
 /// How two texts of one prompt compare.
@@ -125,34 +127,54 @@ struct Comparison {
     bool is_same = false;      ///< there is none
     Index first_unlike = -1;   ///< the first row after the same prefix that is not the same to the bit, -1: none
     float largest = 0;         ///< difference of two numbers in rows after the same prefix
-    float there = 0;           ///< in the rows of the first token that differs
-    float margin = 0;          ///< by which the first text's token there leads the other's, noise included
-    Token one = 0, other = 0;  ///< the tokens there
+    Token one = 0, other = 0;  ///< the tokens that differ first
+    double one_leads = 0;      ///< by so much in the row of its own text, noise included
+    double other_leads = 0;    ///< likewise
 
-    /// Is a difference no more than what the engine's arithmetic made of the same prefix?
-    bool is_arithmetic() const { return is_same || (margin >= 0 && margin <= 2 * there); }
+    /// Unless rows differ, texts must not.
+    bool is_right() const { return is_same || first_unlike >= 0; }
 };
 
-/// @param noise   noise(i, token) is what decides beside the logit of a token at place i, on its scale
+/// By how much a token leads another.
+/// @param noise   noise(i, token) decides, beside its logit and on that scale, about a token at place i
+template <class Noise>
+double lead(const Noted& text, Index place, Token one, Token other, const Noise& noise) {
+    const Eigen::ArrayXf& row = text.rows[static_cast<std::size_t>(place)];
+    return static_cast<double>(row[one]) - static_cast<double>(row[other]) + noise(place, one) - noise(place, other);
+}
+
 template <class Noise>
 Comparison compare(const Noted& a, const Noted& b, const Noise& noise) {
     Comparison result;
     result.same = std::ranges::mismatch(a.tokens, b.tokens).in1 - a.tokens.begin();
     result.is_same = a.tokens == b.tokens;
-    const auto rows = std::min({a.rows.size(), b.rows.size(), static_cast<std::size_t>(result.same) + 1});
-    for (std::size_t i = 0; i < rows; ++i) {
+    const auto at = static_cast<std::size_t>(result.same);
+    const std::size_t both = std::min(a.tokens.size(), b.tokens.size());
+    for (std::size_t i = 0; i < std::min(both, at + 1); ++i) {
         const float difference = (a.rows[i] - b.rows[i]).abs().maxCoeff();
         if (difference > 0 && result.first_unlike < 0) result.first_unlike = static_cast<Index>(i);
         result.largest = std::max(result.largest, difference);
-        result.there = difference;
     }
-    if (result.is_same || rows <= static_cast<std::size_t>(result.same)) return result;
-    const auto at = static_cast<std::size_t>(result.same);
+    if (at == both) return result;
     result.one = a.tokens[at];
     result.other = b.tokens[at];
-    result.margin = a.rows[at][result.one] - a.rows[at][result.other] +
-                    static_cast<float>(noise(result.same, result.one) - noise(result.same, result.other));
+    result.one_leads = lead(a, result.same, result.one, result.other, noise);
+    result.other_leads = lead(b, result.same, result.other, result.one, noise);
     return result;
+}
+
+/// The first token that its own row, with the noise, does not choose; -1: none. Ties and the last bits of a float are
+/// forgiven.
+template <class Noise>
+Index first_wrong(const Noted& text, const Noise& noise) {
+    constexpr double rounding = 1e-4;
+    for (Index place = 0; place < std::ssize(text.tokens); ++place) {
+        const Eigen::ArrayXf& row = text.rows[static_cast<std::size_t>(place)];
+        const Token chosen = text.tokens[static_cast<std::size_t>(place)];
+        for (Token id = 0; id < row.size(); ++id)
+            if (lead(text, place, chosen, id, noise) < -rounding) return place;
+    }
+    return -1;
 }
 
 }  // namespace exact

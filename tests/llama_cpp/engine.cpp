@@ -163,6 +163,8 @@ std::int32_t llama_vocab_n_tokens(const llama_vocab* vocab) { return vocab->size
 std::int32_t llama_model_n_swa(const llama_model* model) { return model->window; }
 llama_memory_t llama_get_memory(const llama_context* context) { return &context->memory; }
 
+void llama_memory_clear(llama_memory_t memory, bool) { memory->cells.clear(); }
+
 bool llama_memory_seq_rm(llama_memory_t memory, llama_seq_id sequence, llama_pos begin, llama_pos end) {
     if (sequence >= memory->sequences) abort_with("seq_rm of a sequence that there is not");
     const auto is_in = [&](const Cell& cell) {

@@ -1,4 +1,4 @@
-// A stand-in for the few functions of llama.cpp that the glue calls: the same names, a recorded engine behind them.
+// A stand-in for the few functions of llama.cpp that the glue and the loops over it call: the same names, a recorded engine behind them.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,7 @@ std::int32_t llama_vocab_n_tokens(const llama_vocab* vocab);
 std::int32_t llama_model_n_swa(const llama_model* model);
 
 llama_memory_t llama_get_memory(const llama_context* context);
+void llama_memory_clear(llama_memory_t memory, bool data);
 bool llama_memory_seq_rm(llama_memory_t memory, llama_seq_id sequence, llama_pos begin, llama_pos end);
 void llama_memory_seq_cp(llama_memory_t memory, llama_seq_id from, llama_seq_id to, llama_pos begin, llama_pos end);
 llama_pos llama_memory_seq_pos_min(llama_memory_t memory, llama_seq_id sequence);

@@ -128,17 +128,16 @@ def metadata(model, tokenizer):
         yield from (("tokenizer.ggml." + name, kind, value) for name, value in values.items())
 
 
-def gguf(model, tokenizer, half):
+def gguf(model, tokenizer):
     """The pieces of the file, one after the other."""
     pairs = list(metadata(model, tokenizer))
     header = b"GGUF" + struct.pack("<IQQ", 3, len(model.weights), len(pairs))
     header += b"".join(packed(STRING, name) + struct.pack("<I", kind) + packed(kind, v) for name, kind, v in pairs)
     tensors, offset = [], 0
     for name, (rows, columns, values) in model.weights.items():
-        is_half = half and rows > 1  # llama.cpp wants norms in float32
-        data = struct.pack(f"<{len(values)}{'e' if is_half else 'f'}", *values)
+        data = struct.pack(f"<{len(values)}f", *values)
         shape = (columns, rows) if rows > 1 else (columns,)
-        header += packed(STRING, name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, is_half, offset)
+        header += packed(STRING, name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, 0, offset)
         tensors.append(data + bytes(-len(data) % ALIGNMENT))
         offset += len(tensors[-1])
     return [header + bytes(-len(header) % ALIGNMENT), *tensors]
@@ -159,9 +158,8 @@ if __name__ == "__main__":
     parser.add_argument("model", help="the checkpoint, *.bin")
     parser.add_argument("tokenizer", help="its merges, *.merges.u16")
     parser.add_argument("out", help="the GGUF file to write")
-    parser.add_argument("--f16", action="store_true", help="round the matrices to half precision (else float32)")
     options = parser.parse_args()
     model = converted(options.model, Checkpoint)
     tokenizer = converted(options.tokenizer, lambda data: byte_pairs(data, model.vocab))
     with open(options.out, "wb") as out:
-        out.writelines(gguf(model, tokenizer, options.f16))
+        out.writelines(gguf(model, tokenizer))

@@ -3,8 +3,10 @@
 
 #include <ggml-backend.h>
 #include <llama.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -82,10 +84,35 @@ inline ModelOwner load(const std::filesystem::path& path) {
     return model;
 }
 
+namespace loading {
+
+/// Bytes of a cache for so many tokens, in half precision: keys and values of every layer.
+inline double cache_bytes(const llama_model& model, double tokens) {
+    const double head = static_cast<double>(llama_model_n_embd(&model)) / llama_model_n_head(&model);
+    return 2 * 2 * tokens * llama_model_n_layer(&model) * llama_model_n_head_kv(&model) * head;
+}
+
+/// llama.cpp writes zeros to a cache that does not fit in memory until the system ends it.
+inline void require_memory(const llama_model& model, double tokens) {
+    constexpr double gib = 1 << 30;
+    const double needed = cache_bytes(model, tokens) / gib;
+    const double present =
+        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)) / gib;
+    if (needed <= present) return;
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "there is no room for a context of %.0f tokens: its cache takes %.1f GiB, and this machine has %.1f",
+                  tokens, needed, present);
+    throw std::runtime_error(text);
+}
+
+}  // namespace loading
+
 /// A context with one cache for all of its sequences, so that they may share what they begin with.
 /// @throws std::runtime_error with what llama.cpp said
 inline ContextOwner context(llama_model& model, const ContextOptions& options) {
     loading::start_quietly();
+    loading::require_memory(model, options.n_ctx);
     llama_context_params given = llama_context_default_params();
     given.n_ctx = options.n_ctx;
     if (options.n_batch > 0) given.n_batch = options.n_batch;

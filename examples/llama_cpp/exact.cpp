@@ -62,7 +62,8 @@ class RealModel {
     }
 
   private:
-    static constexpr ContextOptions size{.n_ctx = 2048, .n_batch = 1024, .n_seq_max = 5, .threads = 2};
+    /// On one thread: several share the attention of a lone token, and no other, in a long text.
+    static constexpr ContextOptions size{.n_ctx = 2048, .n_batch = 1024, .n_seq_max = 5, .threads = 1};
 
     std::vector<Token> tokens(const std::string& text) const { return tokenise(vocab(), text); }
     const llama_vocab& vocab() const { return *llama_model_get_vocab(target_.get()); }

@@ -59,6 +59,7 @@ struct Engine {
         context = ::context(*model, {.n_ctx = static_cast<std::uint32_t>(texts * length + tree.nodes),
                                      .n_batch = static_cast<std::uint32_t>(batch_size(arguments)),
                                      .n_seq_max = static_cast<std::uint32_t>(texts + tree.leaves),
+                                     .one_cache = texts == 1,  // tokens of other texts would lie between those of one
                                      .threads = static_cast<std::int32_t>(threads),
                                      .abort = [](void*) { return interrupted().load(); }});
         text = std::make_shared<LlamaModel>(context.get());
@@ -162,13 +163,13 @@ class Session {
     ParallelTexts write(std::size_t at_once) {
         ParallelTexts result;
         for (const auto& prompt : prompts_) result.texts.push_back({prompt, seed() + result.texts.size()});
-        std::vector<ParallelText*> all;
-        for (auto& each : result.texts) all.push_back(&each);
+        llama_context* draft = draft_ ? draft_->context.get() : nullptr;
         try {
-            for (std::size_t begin = 0; begin < all.size(); begin += at_once) {
-                const auto end = std::min(begin + at_once, all.size());
-                write({all.begin() + Index(begin), all.begin() + Index(end)}, result.seconds);
-            }
+            with_rule(arguments_.rule, [&](auto rule) {
+                ParallelWriter writer(target_->context.get(), draft, TextShape(arguments_, banned_), rule,
+                                      request_.options, request_.limits, at_once);
+                writer.write(result.texts, result.seconds);
+            });
         } catch (const Interrupted&) {
             end(result.texts, Ended::interrupted);
         } catch (const std::exception& error) {
@@ -193,15 +194,6 @@ class Session {
             each.run.ended = ended;
             each.run.error = error;
         }
-    }
-
-    void write(std::vector<ParallelText*> texts, double& seconds) {
-        llama_context* draft = draft_ ? draft_->context.get() : nullptr;
-        with_rule(arguments_.rule, [&](auto rule) {
-            ParallelWriter writer(target_->context.get(), draft, TextShape(arguments_, banned_), rule, request_.options,
-                                  request_.limits);
-            writer.write(std::move(texts), seconds);
-        });
     }
 
     /// Of one text, or of many: those in a file, a line each, or as many as are written at once.

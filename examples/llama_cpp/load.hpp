@@ -30,6 +30,7 @@ struct ContextOptions {
     std::uint32_t n_ctx = 0;      ///< tokens that all sequences have together
     std::uint32_t n_batch = 0;    ///< tokens of one decode
     std::uint32_t n_seq_max = 1;  ///< one more than the leaves of the widest tree
+    bool one_cache = true;        ///< of all sequences, so that they may share what they begin with; or one each
     std::int32_t threads = 0;
     ggml_abort_callback abort = nullptr;  ///< asked during a decode; true ends it
 };
@@ -108,7 +109,6 @@ inline void require_memory(const llama_model& model, double tokens) {
 
 }  // namespace loading
 
-/// A context with one cache for all of its sequences, so that they may share what they begin with.
 /// @throws std::runtime_error with what llama.cpp said
 inline ContextOwner context(llama_model& model, const ContextOptions& options) {
     loading::start_quietly();
@@ -119,7 +119,7 @@ inline ContextOwner context(llama_model& model, const ContextOptions& options) {
     given.n_seq_max = options.n_seq_max;
     if (options.threads > 0) given.n_threads = given.n_threads_batch = options.threads;
     given.abort_callback = options.abort;
-    given.kv_unified = true;
+    given.kv_unified = options.one_cache;
     ContextOwner result(llama_init_from_model(&model, given));
     if (!result)
         loading::fail("there is no room for a context of " +

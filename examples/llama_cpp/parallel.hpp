@@ -29,27 +29,32 @@ struct ParallelRow {
 
 /// One of many texts. What it becomes depends on nothing but itself, as far as logits do not.
 struct ParallelText {
-    using Law = specsample::Mixed<specsample::row_view_t<TextRow>>;
-
     std::vector<specsample::Token> text;  ///< with its prompt
     std::uint64_t seed;
     TextRun run{};
 
-    // Of a round.
+    specsample::Coins coins() const { return {seed, 0, std::ssize(text)}; }
+};
+
+/// Where a text is written: a sequence of the context, and what a round needs beside it.
+struct ParallelSlot {
+    using Law = specsample::Mixed<specsample::row_view_t<TextRow>>;
+
     std::size_t sequence = 0;
+    ParallelText* text = nullptr;              ///< none: the slot is free
     std::vector<specsample::Token> drafted{};  ///< the text and its draft
     specsample::Index first_row = 0;
     specsample::Proposal<Law> proposal{};
     std::vector<ParallelRow> draft_rows{}, target_rows{};
     specsample::LookupDraft lookup{};
 
-    specsample::Coins coins() const { return {seed, 0, std::ssize(text)}; }
+    /// The text and its draft up to a node.
     std::span<const specsample::Token> before(specsample::Index node) const {
-        return std::span(drafted).first(text.size() + static_cast<std::size_t>(node));
+        return std::span(drafted).first(text->text.size() + static_cast<std::size_t>(node));
     }
 };
 
-/// Writes texts, all of them in every round, until each has ended.
+/// Writes texts, as many in every round as there are slots. A text that has ended makes room for the next one.
 /// @tparam Rule   any rule for chains
 template <class Rule>
 class ParallelWriter {
@@ -57,124 +62,146 @@ class ParallelWriter {
 
   public:
     /// @param draft   null where texts draft from themselves, or options.lookahead is 0
+    /// @param slots   no more than either context has sequences
     ParallelWriter(llama_context* target, llama_context* draft, TextShape shape, Rule rule,
-                   const specsample::Options& options, const specsample::Limits& limits)
+                   const specsample::Options& options, const specsample::Limits& limits, std::size_t slots)
         : target_(target),
           shape_(std::move(shape)),
           rule_(rule),
           options_(options),
           limits_(limits),
-          vocab_(target_vocab(target)) {
+          vocab_(target_vocab(target)),
+          slots_(slots) {
         if (draft != nullptr) draft_.emplace(draft);
+        for (std::size_t i = 0; i < slots; ++i) {
+            slots_[i].sequence = i;
+            slots_[i].draft_rows.resize(static_cast<std::size_t>(options.lookahead));
+            slots_[i].target_rows.resize(static_cast<std::size_t>(options.lookahead) + 1);
+        }
     }
 
     /// @param seconds   of all rounds are added here; prompts are read off the clock
     /// What was written before an exception stays.
-    void write(std::vector<ParallelText*> texts, double& seconds) {
-        for (std::size_t i = 0; i < texts.size(); ++i)
-            if (texts[i]->sequence = i; !has_ended(*texts[i])) read_prompt(*texts[i]);
-        const Adding adding(seconds);
-        while (std::erase_if(texts, [&](auto* each) { return has_ended(*each); }), !texts.empty()) round(texts);
+    void write(std::span<ParallelText> texts, double& seconds) {
+        for (auto next = texts.begin();;) {
+            for (Slot& slot : slots_)
+                while (slot.text == nullptr && next != texts.end()) begin(slot, *next++);
+            std::vector<Slot*> busy;
+            for (Slot& slot : slots_)
+                if (slot.text != nullptr) busy.push_back(&slot);
+            if (busy.empty()) return;
+            const Adding adding(seconds);
+            round(busy);
+        }
     }
 
   private:
+    using Slot = ParallelSlot;
+
     static Index target_vocab(llama_context* context) {
         return llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(context)));
     }
 
     /// As one text alone is: its first token comes from the pass that reads its prompt, with no draft behind it.
-    void read_prompt(ParallelText& each) {
-        each.draft_rows.resize(static_cast<std::size_t>(options_.lookahead));
-        each.target_rows.resize(static_cast<std::size_t>(options_.lookahead) + 1);
-        if (draft_) draft_->read(each.sequence, each.text);
-        each.first_row = target_.read(each.sequence, each.text);
-        each.proposal.open(0, limits_.stop_tokens, vocab_);
-        each.drafted = each.text;
+    void begin(Slot& slot, ParallelText& text) {
+        if (has_ended(text)) return;
+        slot.text = &text;
+        slot.lookup = specsample::LookupDraft();
+        if (draft_) draft_->read(slot.sequence, text.text);
+        slot.first_row = target_.read(slot.sequence, text.text);
+        slot.proposal.open(0, limits_.stop_tokens, vocab_);
+        slot.drafted = text.text;
         specsample::Workspace workspace;
-        append(each, judge(each, workspace));
+        append(slot, judge(slot, workspace));
     }
 
-    void round(std::span<ParallelText* const> texts) {
-        for (ParallelText* each : texts) open(*each);
-        if (draft_) draft(texts);
-        for (ParallelText* each : texts) {
-            if (each->proposal.fault()) throw std::runtime_error(message(*each->proposal.fault()));
-            each->first_row = target_.ask(each->sequence, each->drafted, each->proposal.size() + 1);
+    void round(std::span<Slot* const> slots) {
+        for (Slot* slot : slots) open(*slot);
+        if (draft_) draft(slots);
+        for (Slot* slot : slots) {
+            if (slot->proposal.fault()) throw std::runtime_error(message(*slot->proposal.fault()));
+            slot->first_row = target_.ask(slot->sequence, slot->drafted, slot->proposal.size() + 1);
         }
         target_.decode();
         const auto judge = [&](Index i, specsample::Workspace& workspace) {
-            return this->judge(*texts[static_cast<std::size_t>(i)], workspace);
+            return this->judge(*slots[static_cast<std::size_t>(i)], workspace);
         };
-        const auto rounds = verify_batch(std::ssize(texts), judge, memory_);
-        for (std::size_t i = 0; i < texts.size(); ++i) {
-            append(*texts[i], rounds[i]);
-            texts[i]->run.tally.record(rounds[i].counts());
+        const auto rounds = verify_batch(std::ssize(slots), judge, memory_);
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            if (rounds[i]) slots[i]->text->run.tally.record(rounds[i].counts());
+            append(*slots[i], rounds[i]);
         }
     }
 
     /// Begin a draft. What the text itself has to say is all of it at once.
-    void open(ParallelText& each) {
-        const Index room = limits_.max_length - std::ssize(each.text);
-        each.proposal.open(std::min(options_.lookahead, room - 1), limits_.stop_tokens, vocab_);
-        each.drafted = each.text;
+    void open(Slot& slot) {
+        const std::vector<specsample::Token>& text = slot.text->text;
+        slot.proposal.open(std::min(options_.lookahead, limits_.max_length - std::ssize(text) - 1), limits_.stop_tokens,
+                           vocab_);
+        slot.drafted = text;
         if (draft_) return;
-        each.lookup.propose(each.text, each.coins(), each.proposal);
-        each.drafted.insert(each.drafted.end(), each.proposal.tokens().begin(), each.proposal.tokens().end());
+        slot.lookup.propose(text, slot.text->coins(), slot.proposal);
+        slot.drafted.insert(slot.drafted.end(), slot.proposal.tokens().begin(), slot.proposal.tokens().end());
     }
 
     /// A pass for every depth, over the texts whose drafts go on.
-    void draft(std::span<ParallelText* const> texts) {
-        const auto grows = [](const auto* each) { return each->proposal.grows(each->proposal.size() - 1); };
-        for (std::vector<ParallelText*> growing(texts.begin(), texts.end());;) {
-            std::erase_if(growing, [&](const auto* each) { return !grows(each); });
+    void draft(std::span<Slot* const> slots) {
+        const auto grows = [](const Slot* slot) { return slot->proposal.grows(slot->proposal.size() - 1); };
+        for (std::vector<Slot*> growing(slots.begin(), slots.end());;) {
+            std::erase_if(growing, [&](const Slot* slot) { return !grows(slot); });
             if (growing.empty()) return;
-            for (ParallelText* each : growing) each->first_row = draft_->ask(each->sequence, each->drafted, 1);
+            for (Slot* slot : growing) slot->first_row = draft_->ask(slot->sequence, slot->drafted, 1);
             draft_->decode();
-            for (ParallelText* each : growing) draw_next(*each, draft_->row(each->first_row));
+            for (Slot* slot : growing) draw_next(*slot, draft_->row(slot->first_row));
         }
     }
 
     /// The row is copied: the next depth overwrites it, and the draft is judged by it.
-    void draw_next(ParallelText& each, const LogitRow& given) {
+    void draw_next(Slot& slot, const LogitRow& given) {
         using namespace specsample;
-        const Index node = each.proposal.size();
-        ParallelRow& row = each.draft_rows[static_cast<std::size_t>(node)];
+        const Index node = slot.proposal.size();
+        const Coins coins = slot.text->coins();
+        ParallelRow& row = slot.draft_rows[static_cast<std::size_t>(node)];
         row.copy = given;
-        row.shaped.emplace(shape_(LogitRow(row.copy.data(), row.copy.size()), each.drafted, row.memory));
+        row.shaped.emplace(shape_(LogitRow(row.copy.data(), row.copy.size()), slot.drafted, row.memory));
         const auto weights = row_weights(*row.shaped);
         if constexpr (requires { requires bool(Rule::shares_noise); }) {
-            each.proposal.add(node - 1, race(each.coins().at(Purpose::race, node), weights), PointMass{});
+            slot.proposal.add(node - 1, race(coins.at(Purpose::race, node), weights), PointMass{});
         } else {
-            const Index token = draw(each.coins().at(Purpose::draft, node), weights).index;
-            each.proposal.add(node - 1, token, Sampled(probs_of(*row.shaped, weights)));
+            const Index token = draw(coins.at(Purpose::draft, node), weights).index;
+            slot.proposal.add(node - 1, token, Sampled(probs_of(*row.shaped, weights)));
         }
-        if (!each.proposal.fault()) each.drafted.push_back(each.proposal.token(node));
+        if (!slot.proposal.fault()) slot.drafted.push_back(slot.proposal.token(node));
     }
 
-    specsample::Round judge(ParallelText& each, specsample::Workspace& workspace) {
-        for (ParallelRow& row : each.target_rows) row.shaped.reset();
+    specsample::Round judge(Slot& slot, specsample::Workspace& workspace) {
+        for (ParallelRow& row : slot.target_rows) row.shaped.reset();
         const auto rows = [&](Index i) -> const TextRow& {
-            ParallelRow& row = each.target_rows[static_cast<std::size_t>(i)];
-            if (!row.shaped) row.shaped.emplace(shape_(target_.row(each.first_row + i), each.before(i), row.memory));
+            ParallelRow& row = slot.target_rows[static_cast<std::size_t>(i)];
+            if (!row.shaped) row.shaped.emplace(shape_(target_.row(slot.first_row + i), slot.before(i), row.memory));
             return *row.shaped;
         };
-        return verify(each.proposal.tokens(), each.proposal.laws(), rows, rule_, each.coins(), left(each), workspace);
+        return verify(slot.proposal.tokens(), slot.proposal.laws(), rows, rule_, slot.text->coins(), left(*slot.text),
+                      workspace);
     }
 
-    specsample::RoundLimits left(const ParallelText& each) const {
-        const Index budget = limits_.max_new_tokens - std::ssize(each.run.tokens);
-        return {.max_tokens = std::min(budget, limits_.max_length - std::ssize(each.text)),
+    specsample::RoundLimits left(const ParallelText& text) const {
+        const Index budget = limits_.max_new_tokens - std::ssize(text.run.tokens);
+        return {.max_tokens = std::min(budget, limits_.max_length - std::ssize(text.text)),
                 .stop_tokens = limits_.stop_tokens,
                 .check = options_.check};
     }
 
-    static void append(ParallelText& each, const specsample::BatchRound& round) {
+    /// A text that has ended with this leaves its slot.
+    void append(Slot& slot, const specsample::BatchRound& round) const {
         if (!round) throw std::runtime_error(message(round));
-        each.text.insert(each.text.end(), round.tokens.begin(), round.tokens.end());
-        ::append(each.run, round);
+        ParallelText& text = *slot.text;
+        text.text.insert(text.text.end(), round.tokens.begin(), round.tokens.end());
+        ::append(text.run, round);
+        if (has_ended(text)) slot.text = nullptr;
     }
 
-    bool has_ended(ParallelText& each) const { return ::has_ended(each.run, std::ssize(each.text), limits_); }
+    bool has_ended(ParallelText& text) const { return ::has_ended(text.run, std::ssize(text.text), limits_); }
 
     LlamaSequences target_;
     std::optional<LlamaSequences> draft_;
@@ -183,5 +210,6 @@ class ParallelWriter {
     specsample::Options options_;
     specsample::Limits limits_;
     Index vocab_;
+    std::vector<Slot> slots_;
     specsample::BatchWorkspace memory_;
 };

@@ -85,11 +85,16 @@ inline void append(TextRun& run, const specsample::Round& round) {
     if (round.end == specsample::End::stop_token) run.ended = Ended::stop;
 }
 
-/// Write the first token. The pass that reads a prompt has no draft behind it, as where nobody drafts at all: engines
-/// compute long batches in another order, and the text should not depend on who drafts.
+/// Write the first token. The pass that reads a prompt starts from nothing and has no draft behind it, as where nobody
+/// drafts at all: engines compute long batches in another order, and a text should not depend on who drafts, nor on
+/// what was written before it.
 template <class Rule>
 void read_prompt(TextRun& run, Writers& writers, Rule rule, const TextRequest& request, const OnTextRound& on_round) {
-    if (writers.draft) (*writers.draft)(request.prompt, 1);
+    writers.target.forget();
+    if (writers.draft) {
+        writers.draft->forget();
+        (*writers.draft)(request.prompt, 1);
+    }
     specsample::Options options = request.options;
     options.lookahead = 0;
     specsample::Sampler sampler(TextDrafter(), std::ref(writers.target), options, rule);

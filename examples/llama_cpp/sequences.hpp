@@ -26,9 +26,10 @@ class LlamaSequences {
         llama_memory_clear(memory_, true);
     }
 
-    /// Decode a text alone, in as many parts as it takes.
+    /// Decode a text alone and from nothing, in as many parts as it takes.
     /// @returns the number of the row after it
     Index read(std::size_t sequence, Text text) {
+        roll_back(sequence, {});
         Index last = 0;
         for (std::size_t end = 0; end < text.size();) {
             end = std::min(end + llama_n_batch(context_), text.size());

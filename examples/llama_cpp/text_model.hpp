@@ -92,6 +92,9 @@ class TextModel : public Metered {
         return decode(prefix, tree, [&] { return (*model_)(prefix, tree); });
     }
 
+    /// Empty the cache.
+    void forget() { model_->keep({}); }
+
     /// The prefix of the last call: after a round, the text and the chain that was drafted after it.
     Text last_prefix() const { return prefix_; }
 

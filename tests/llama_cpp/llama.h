@@ -1,4 +1,5 @@
-// A stand-in for the few functions of llama.cpp that the glue and the loops over it call: the same names, a recorded engine behind them.
+// A stand-in for the few functions of llama.cpp that the glue and the loops over it call: the same names, a recorded
+// engine behind them.
 #pragma once
 
 #include <cstdint>

@@ -65,7 +65,7 @@ TEST_CASE("a fault and a step tell a length nothing", "[sampler]") {
     Listed length{{2}};
     bool bad = false;
     const auto target = [&](std::span<const Token>) -> Eigen::VectorXd {
-        return bad ? Eigen::VectorXd::Zero(vocab) : Eigen::VectorXd::Constant(vocab, 1. / vocab);
+        return Eigen::VectorXd::Constant(vocab, bad ? 0. : 1. / vocab);
     };
     Sampler sampler(ContextModel(vocab, 1), target, {.lookahead = 4}, TokenVerification{}, std::ref(length));
     sampler.step(std::vector<Token>{1});

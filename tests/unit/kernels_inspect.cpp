@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/catch.hpp"
+#include "support/numbers.hpp"
 
 using namespace specsample;
 
@@ -154,7 +155,8 @@ TEST_CASE("a number that is none is named before anything else", "[kernels]") {
 TEST_CASE("minus infinity is how logits are masked", "[kernels]") {
     const RowFault fault = fault_of(std::vector<float>{.5f, -infinity, .5f});
     CHECK(fault.cause == Cause::logits);
-    CHECK(fault.value == -infinity);
+    CHECK(numbers::is_infinite(fault.value));  // -ffast-math knows no infinity to compare with
+    CHECK((numbers::bits_of(fault.value) & numbers::sign<double>) != 0);
 }
 
 TEST_CASE("strided rows and expressions are inspected like their copies", "[kernels]") {

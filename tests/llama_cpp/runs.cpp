@@ -87,14 +87,12 @@ void check_together(const Rule& rule) {
 TEST_CASE("many texts at once are those that each is alone, in as many passes as the longest takes") {
     check_together(TokenVerification{});
     check_together(BlockVerification{});
-    check_together(TraversalVerification{});
-    check_together(SampleMatch{});
     check_together(GumbelMatch{});
     check_together({.lookahead = 0}, TokenVerification{});
 }
 
 TEST_CASE("a text that has ended makes room for the next one") {
-    for (const std::size_t slots : {1, 2, 3}) {
+    for (const std::size_t slots : {1u, 2u, 3u}) {
         check_together({}, BlockVerification{}, slots);
         check_together({.has_model = false}, GumbelMatch{}, slots);
     }

@@ -6,7 +6,7 @@
 #include <specsample/testing/models.hpp>
 #include <specsample/verify.hpp>
 
-namespace rounds {
+namespace random_round {
 
 using namespace specsample;
 using View = row_view_t<const Eigen::VectorXd&>;
@@ -81,4 +81,4 @@ inline Draft draft_of(std::uint64_t seed) {
                  ContextModel(vocab, 2 * seed + 1, kinds[seed % 4]), Coins(seed, seed % 3, std::ssize(text)));
 }
 
-}  // namespace rounds
+}  // namespace random_round

@@ -234,7 +234,8 @@ TEST_CASE("a truncated round is as if the rest had never been decided") {
 TEST_CASE("keep lengths count from the text before the round, and never fall below it") {
     const ContextModel model(5, 1);  // as draft and target: all is accepted
     Workspace workspace;
-    Round round = rounds::Draft({}, rounds::chain_parents(4), model, model, Coins(1, 0, 0)).judge(rule, {}, workspace);
+    Round round = random_round::Draft({}, random_round::chain_parents(4), model, model, Coins(1, 0, 0))
+                      .judge(rule, {}, workspace);
     REQUIRE(round.accepted == 4);
     CHECK(round.keep_target(10) == 14);
     CHECK(round.keep_draft(10) == 13);
@@ -244,7 +245,7 @@ TEST_CASE("keep lengths count from the text before the round, and never fall bel
     round.truncate(0);
     CHECK(round.keep_target(10) == 10);
     CHECK(round.keep_draft(10) == 10);
-    round = rounds::Draft({}, {}, model, model, Coins(1, 0, 0)).judge(rule, {}, workspace);
+    round = random_round::Draft({}, {}, model, model, Coins(1, 0, 0)).judge(rule, {}, workspace);
     CHECK(round.keep_target(10) == 10);
     CHECK(round.keep_draft(10) == 10);
 }

@@ -41,7 +41,7 @@ Round round_of(std::span<const Token> tokens, std::span<const Index> path) {
 
 TEST_CASE("an emitted token is scored in the row it came from, in a chain and in a tree") {
     for (std::uint64_t seed = 0; seed < 240; ++seed) {
-        const auto draft = rounds::draft_of(seed);
+        const auto draft = random_round::draft_of(seed);
         Workspace workspace;
         Scores memory;
         const Round round = draft.judge(TokenVerification{}, {}, workspace);
@@ -139,7 +139,7 @@ TEST_CASE("before and after shaping: the same tokens in either rows") {
 
 TEST_CASE("scores read no row that the round has not read") {
     for (std::uint64_t seed = 0; seed < 240; ++seed) {
-        const auto draft = rounds::draft_of(seed);
+        const auto draft = random_round::draft_of(seed);
         Workspace workspace;
         Scores memory;
         std::vector<Index> read, asked;
@@ -159,8 +159,8 @@ TEST_CASE("scores read no row that the round has not read") {
 
 TEST_CASE("a chain's ratios are p / q, its slacks |u q - p|, and they are the decisions") {
     for (std::uint64_t seed = 0; seed < 600; ++seed) {
-        const auto draft = rounds::draft_of(seed);
-        if (draft.parents != rounds::chain_parents(draft.size())) continue;
+        const auto draft = random_round::draft_of(seed);
+        if (draft.parents != random_round::chain_parents(draft.size())) continue;
         Workspace workspace;
         Scores memory;
         const auto laws = draft.laws();
@@ -227,7 +227,7 @@ TEST_CASE("a tree's drafted tokens are scored as they were tried, siblings after
 }
 
 TEST_CASE("a warm score allocates nothing new") {
-    const auto draft = rounds::draft_of(25);
+    const auto draft = random_round::draft_of(25);
     Workspace workspace;
     Scores memory;
     const auto laws = draft.laws();

@@ -46,7 +46,7 @@ struct Met {
 };
 
 template <class Rule>
-Round judge(const rounds::Draft& draft, const Rule& rule, Check check, Workspace& workspace, Met& met) {
+Round judge(const random_round::Draft& draft, const Rule& rule, Check check, Workspace& workspace, Met& met) {
     met = {std::vector<bool>(draft.target_rows.size()), std::vector<bool>(draft.draft_rows.size())};
     const auto rows = [&](Index i) -> const Eigen::VectorXd& {
         met.target[static_cast<std::size_t>(i)] = true;
@@ -61,7 +61,7 @@ Round judge(const rounds::Draft& draft, const Rule& rule, Check check, Workspace
 
 /// One injection into a row of a draft, which is good again afterwards.
 template <class Rule>
-void inject(rounds::Draft& draft, const Rule& rule, const Injected& injected, Party party, Index row) {
+void inject(random_round::Draft& draft, const Rule& rule, const Injected& injected, Party party, Index row) {
     Workspace workspace, good_workspace;
     Met met;
     const Round good = judge(draft, rule, Check::entries_read, good_workspace, met);
@@ -112,7 +112,7 @@ void inject(rounds::Draft& draft, const Rule& rule, const Injected& injected, Pa
 
 TEST_CASE("a fault injected at any row of any draft is named or has no effect") {
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
-        auto draft = rounds::draft_of(seed);
+        auto draft = random_round::draft_of(seed);
         rules::for_each([&](const auto& rule, const char* rule_name) {
             constexpr bool is_match = requires { std::remove_cvref_t<decltype(rule)>::drafter_invariant; };
             for (const Injected& injected : injections) {

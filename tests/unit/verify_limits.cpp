@@ -21,7 +21,7 @@ std::vector<Token> tokens_of(const Round& round) { return {round.tokens.begin(),
 template <class F>
 void for_drafts(const F& f) {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-        const auto draft = rounds::draft_of(seed);
+        const auto draft = random_round::draft_of(seed);
         rules::for_each([&](const auto& rule, const char*) { f(draft, rule); });
     }
 }
@@ -92,8 +92,8 @@ TEST_CASE("a predicate ends a round after a token, or before it") {
 }
 
 TEST_CASE("whichever limit comes first ends a round") {
-    const auto draft = rounds::Draft({}, rounds::chain_parents(4), testing::ContextModel(5, 1),
-                                     testing::ContextModel(5, 1), Coins(1, 0, 0));  // p = q: all is accepted
+    const auto draft = random_round::Draft({}, random_round::chain_parents(4), testing::ContextModel(5, 1),
+                                           testing::ContextModel(5, 1), Coins(1, 0, 0));  // p = q: all is accepted
     Workspace memory;
     const TokenVerification rule;
     const std::vector<Token> whole = tokens_of(draft.judge(rule, {}, memory));

@@ -1,0 +1,40 @@
+// Every header that several folders' tests include, for compiling tests together: their own #include lines must find
+// nothing left to do inside of a namespace.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cctype>
+#include <clocale>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <list>
+#include <locale>
+#include <map>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <specsample/lossy.hpp>
+#include <specsample/specsample.hpp>
+#include <specsample/testing.hpp>

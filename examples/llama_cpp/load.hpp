@@ -100,9 +100,10 @@ inline void require_memory(const llama_model& model, double tokens) {
     const double present =
         static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)) / gib;
     if (needed <= present) return;
-    char text[160];
+    char text[192];
     std::snprintf(text, sizeof text,
-                  "there is no room for a context of %.0f tokens: its cache takes %.1f GiB, and this machine has %.1f",
+                  "there is no room for a context of %.0f tokens: its cache takes %.1f GiB, and this machine has %.1f; "
+                  "ask for a shorter one",
                   tokens, needed, present);
     throw std::runtime_error(text);
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -62,7 +63,7 @@ class ParallelWriter {
 
   public:
     /// @param draft   null where texts draft from themselves, or options.lookahead is 0
-    /// @param slots   no more than either context has sequences
+    /// @throws std::invalid_argument for more slots than either context has sequences
     ParallelWriter(llama_context* target, llama_context* draft, TextShape shape, Rule rule,
                    const specsample::Options& options, const specsample::Limits& limits, std::size_t slots)
         : target_(target),
@@ -72,7 +73,11 @@ class ParallelWriter {
           limits_(limits),
           vocab_(target_vocab(target)),
           slots_(slots) {
-        if (draft != nullptr) draft_.emplace(draft);
+        require_sequences(target, slots);
+        if (draft != nullptr) {
+            require_sequences(draft, slots);
+            draft_.emplace(draft);
+        }
         for (std::size_t i = 0; i < slots; ++i) {
             slots_[i].sequence = i;
             slots_[i].draft_rows.resize(static_cast<std::size_t>(options.lookahead));
@@ -97,6 +102,14 @@ class ParallelWriter {
 
   private:
     using Slot = ParallelSlot;
+
+    static void require_sequences(llama_context* context, std::size_t slots) {
+        const std::size_t most = llama_n_seq_max(context);
+        if (slots > most)
+            throw std::invalid_argument(std::to_string(slots) +
+                                        " texts at once need as many sequences, but n_seq_max is " +
+                                        std::to_string(most) + ": make the context with more");
+    }
 
     static Index target_vocab(llama_context* context) {
         return llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(context)));

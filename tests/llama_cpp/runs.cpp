@@ -98,6 +98,32 @@ TEST_CASE("a text that has ended makes room for the next one") {
     }
 }
 
+TEST_CASE("a slot remembers nothing of the text before") {
+    const Task task{.has_model = false, .limits = {.max_new_tokens = 4}};
+    std::vector<ParallelText> texts;
+    for (std::size_t i = 0; i < 40; ++i) {  // each goes on where the one before had ended, after other tokens
+        Tokens prompt;
+        for (std::size_t place = 0; place < 3 + 5 * i; ++place) prompt.push_back(Token(1 + (place * place + i) % 3));
+        texts.push_back({prompt, 7 + i});
+    }
+    const auto prompts = texts;
+    llama_context together;
+    write_together(task, BlockVerification{}, texts, together, 1);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        llama_context target;
+        const TextRun single = alone(task, BlockVerification{}, prompts[i].text, prompts[i].seed, target);
+        CHECK(texts[i].run.tokens == single.tokens);
+        CHECK(texts[i].run.tally == single.tally);
+    }
+}
+
+TEST_CASE("more texts at once than there are sequences are refused") {
+    std::vector<ParallelText> texts = several_texts();
+    llama_context target;
+    CHECK_THROWS_WITH(write_together({}, TokenVerification{}, texts, target, 9),
+                      ContainsSubstring("9 texts at once") && ContainsSubstring("n_seq_max is 8"));
+}
+
 TEST_CASE("what many texts have is kept when the engine fails") {
     std::vector<ParallelText> texts = several_texts();
     llama_context target{.n_ctx = 150};

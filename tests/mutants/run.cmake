@@ -19,7 +19,7 @@ cmake_policy(VERSION 3.22)
 file(REMOVE_RECURSE ${SCRATCH})
 file(COPY ${INCLUDE}/ DESTINATION ${SCRATCH}/include)
 
-set(parts token ratio match rows)
+set(parts token ratio match rows parts)
 if(DEFINED BUG)
     file(READ ${BUGS} text)
     string(REGEX MATCH "(^|\n)bug: ${BUG}\nwhy: ([^\n]*)\nin:  ([^\n]*)\nby:  ([^\n]*)((\n- [^\n]*)+)((\n\\+ [^\n]*)*)\n"

@@ -93,7 +93,7 @@ TEST_CASE("united drafters add their branches one after the other", "[draft]") {
     const std::vector<bool> points{true, true, false, false, false, false, false};
     for (std::size_t i = 0; i < points.size(); ++i) CHECK(proposal.laws()[i].is_point() == points[i]);
     const Eigen::VectorXd row = a(std::vector<Token>{1, 2});
-    CHECK(proposal.token(2) == draw(Coins(3, 0, 2).at(Purpose::draft, 2), RowWeights(as_row(row))).index);
+    CHECK(proposal.token(2) == draw(Coins(3, 0, 2).split(1).at(Purpose::draft, 2), RowWeights(as_row(row))).index);
     for (Index id = 0; id < vocab; ++id) CHECK(proposal.laws()[2].weight(id) == row[id]);
 }
 

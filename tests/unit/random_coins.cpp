@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -105,6 +106,43 @@ TEST_CASE("a round's coins have the address of the round", "[random]") {
     CHECK(coins.at(Purpose::accept, 2).bits(9) != expected.bits(9));
     CHECK(coins.at(Purpose::last, 1).bits(9) != expected.bits(9));
     CHECK(coins.at(Purpose::last, 2).bits(8) != expected.bits(9));
+}
+
+TEST_CASE("a source that is split off shares no coin with its parent, its siblings or another round", "[random]") {
+    std::set<std::uint64_t> seen;
+    std::size_t asked = 0;
+    const auto note = [&](const Coins& coins) {
+        for (const Purpose purpose : {Purpose::race, Purpose::draft, Purpose::accept, Purpose::last, Purpose::split})
+            for (const Index node : {0, 1, 2}) {
+                // The target's own noise is the same in the rounds that come to its position.
+                seen.insert(coins.at(purpose, purpose == Purpose::race ? 0 : node).bits());
+                asked += purpose == Purpose::race && node > 0 ? 0 : 1;
+            }
+    };
+    for (const Index start : {0, 1, 7})
+        for (const std::uint64_t request : {0, 1}) {
+            const Coins coins(5, request, start);
+            note(coins);
+            for (const Index part : {0, 1, 9}) {
+                note(coins.split(part));
+                for (const Index inner : {0, 1}) note(coins.split(part).split(inner));
+            }
+        }
+    CHECK(seen.size() == asked);
+    CHECK(Coins(5, 0, 7).split(1).split(2).at(Purpose::accept, 3).bits() ==
+          Coins(5, 0, 7).split(1).split(2).at(Purpose::accept, 3).bits());
+}
+
+TEST_CASE("coins of parts, and of a part and its parent, are independent", "[random]") {
+    constexpr int n = 100000;
+    const auto of_part = [](Index part, Purpose purpose) {
+        return [=](int i) { return Coins(3, 0, i).split(part).at(purpose, 0).uniform(); };
+    };
+    const auto of_parent = [](int i) { return Coins(3, 0, i).at(Purpose::accept, 0).uniform(); };
+    CHECK(std::abs(correlation(n, of_part(0, Purpose::accept), of_part(1, Purpose::accept))) < once_in_a_billion);
+    CHECK(std::abs(correlation(n, of_part(0, Purpose::accept), of_part(0, Purpose::draft))) < once_in_a_billion);
+    CHECK(std::abs(correlation(n, of_part(0, Purpose::accept), of_parent)) < once_in_a_billion);
+    CHECK(is_uniform(64, n, of_part(0, Purpose::accept)));
 }
 
 TEST_CASE("coins can be tossed at compile time", "[random]") {

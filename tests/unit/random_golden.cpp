@@ -72,6 +72,7 @@ TEST_CASE("golden: the bits of coins", "[random][golden]") {
         CHECK(Coin(golden.address).bits(golden.lane) == golden.bits);
         CHECK(Coin(golden.address).uniform(golden.lane) == golden.uniform);
     }
+    CHECK(Coins(42, 7, 100).split(3).at(Purpose::accept, 1).bits() == 0x8d81cffcbcbd2018);
 }
 
 TEST_CASE("golden: a text of token verification", "[random][golden]") {

@@ -12,6 +12,7 @@
 
 #include <specsample/draft/drafter.hpp>
 #include <specsample/draft/proposer.hpp>
+#include <specsample/random/draw.hpp>
 
 namespace specsample {
 namespace detail {
@@ -40,10 +41,19 @@ class Drafters {
 
     explicit Drafters(D... drafters) : drafters_(std::move(drafters)...) {}
 
-    /// Call f(drafter) for each, in order, for as long as it returns true.
-    template <class F>
-    void each(F&& f) {
-        std::apply([&](auto&... drafter) { (f(unwrapped(drafter)) && ...); }, drafters_);
+    /// Let each add its nodes, in order, for as long as go_on() says so. Each draws with a source of its own; where
+    /// they draw with the target's noise, that is the same for all.
+    template <class Source, class L, class GoOn>
+    void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal, const GoOn& go_on) {
+        Index part = 0;
+        each([&](auto& drafter) {
+            if constexpr (std::same_as<L, Raced>) {
+                drafter.propose(prefix, coins, proposal);
+            } else {
+                drafter.propose(prefix, split(coins, part++), proposal);
+            }
+            return go_on() && !proposal.fault();
+        });
     }
 
     void rollback(Index length) {
@@ -54,6 +64,12 @@ class Drafters {
     }
 
   private:
+    /// Call f(drafter) for each, in order, for as long as it returns true.
+    template <class F>
+    void each(F&& f) {
+        std::apply([&](auto&... drafter) { (f(unwrapped(drafter)) && ...); }, drafters_);
+    }
+
     template <class Drafter>
     static Unwrapped<Drafter>& unwrapped(Drafter& drafter) {
         return drafter;
@@ -78,7 +94,7 @@ concept FilledBy = (Fills<typename DrafterOf<D>::type, L> && ...);
 ///
 /// @tparam D   drafters, models, or std::refs of either; models are drafted from as chains
 /// @law        that of each drafter; one common law type: rows of one type, and point masses
-/// @cost       that of all of them. Coins: theirs, at nodes of their own
+/// @cost       that of all of them. Coins: theirs, each from a source of its own
 template <class... D>
 class United {
   public:
@@ -87,19 +103,12 @@ class United {
     explicit United(D... drafters) : drafters_(std::move(drafters)...) {}
 
     template <class Source, class L>
-        requires detail::FilledBy<L, D...>
+    requires detail::FilledBy<L, D...>
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
-        drafters_.each([&](auto& drafter) {
-            drafter.propose(prefix, coins, proposal);
-            return !proposal.fault();
-        });
+        drafters_.propose(prefix, coins, proposal, [] { return true; });
     }
 
-    void rollback(Index length)
-        requires detail::any_remembers<D...>
-    {
-        drafters_.rollback(length);
-    }
+    void rollback(Index length) requires detail::any_remembers<D...> { drafters_.rollback(length); }
 
   private:
     detail::Drafters<D...> drafters_;
@@ -120,20 +129,13 @@ class FirstOf {
     explicit FirstOf(D... drafters) : drafters_(std::move(drafters)...) {}
 
     template <class Source, class L>
-        requires detail::FilledBy<L, D...>
+    requires detail::FilledBy<L, D...>
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
         const Index before = proposal.size();
-        drafters_.each([&](auto& drafter) {
-            drafter.propose(prefix, coins, proposal);
-            return proposal.size() == before && !proposal.fault();
-        });
+        drafters_.propose(prefix, coins, proposal, [&] { return proposal.size() == before; });
     }
 
-    void rollback(Index length)
-        requires detail::any_remembers<D...>
-    {
-        drafters_.rollback(length);
-    }
+    void rollback(Index length) requires detail::any_remembers<D...> { drafters_.rollback(length); }
 
   private:
     detail::Drafters<D...> drafters_;

@@ -20,7 +20,8 @@ enum class Purpose : std::uint32_t {
     draft,   ///< drawing a drafted token
     accept,  ///< judging a drafted token
     last,    ///< the last token of a round: recovered or bonus
-    policy   ///< anything a drafting policy decides by chance
+    policy,  ///< anything a drafting policy decides by chance
+    split    ///< the key of a source of its own, for a part inside a part
 };
 
 /// Where a coin lives.

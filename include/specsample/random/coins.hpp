@@ -66,6 +66,15 @@ class Coins {
     constexpr Coins(std::uint64_t seed, std::uint64_t request, Index round_start)
         : seed_(seed), request_(checked_request(request)), round_start_(round_start) {}
 
+    /// A source for part number `part` of whoever draws with this one: a member of a union, a verification inside a
+    /// drafter. Its key is a random number of this round, so that it shares no number with this source, with another
+    /// part or with another round, and parts of parts compose. The target's own noise stays behind: Purpose::race of a
+    /// part is noise of its own.
+    /// @source   Claessen, Palka: "Splittable pseudorandom number generators using cryptographic hashing", Haskell 2013
+    constexpr Coins split(Index part) const {
+        return {at(Purpose::split, part).bits(), request_, round_start_};
+    }
+
     constexpr Coin at(Purpose purpose, Index node) const {
         const bool of_the_text = purpose == Purpose::race;
         return Coin({.seed = seed_,
@@ -106,6 +115,7 @@ class BitCoins {
     explicit BitCoins(Generator& generator) noexcept : generator_(&generator) {}
 
     BitCoins at(Purpose, Index) const noexcept { return *this; }
+    BitCoins split(Index) const noexcept { return *this; }
 
     /// Uniform in [0, 1).
     double uniform() const {

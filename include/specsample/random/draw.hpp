@@ -23,6 +23,17 @@ namespace specsample {
 template <class C>
 concept CoinSource = requires(const C& coins, Purpose purpose, Index node) { coins.at(purpose, node); };
 
+/// A source of its own for part number `part` of whoever draws with `coins`. Whoever runs a part inside a part hands it
+/// one, so that addresses compose: a part numbers its nodes from 0, wherever it stands.
+template <CoinSource Source>
+auto split(const Source& coins, Index part) {
+    static_assert(
+        requires { coins.split(part); },
+        "specsample: a random source for drafters inside drafters must have split(part), which returns a source that "
+        "shares no number with it; Coins and BitCoins have it");
+    return coins.split(part);
+}
+
 /// True with probability min(1, s/q), decided as u*q < s.
 ///
 /// Strict, and without a division: s = 0 is never accepted, not even by u = 0, and 0/0 does not arise. A forced

@@ -16,30 +16,6 @@
 namespace specsample {
 namespace detail {
 
-/// How many stages a drafter has inside: models that verify before the target does.
-template <class D>
-inline constexpr int stages_of = [] {
-    if constexpr (requires { Unwrapped<D>::stages; }) return int{Unwrapped<D>::stages};
-    return 0;
-}();
-
-/// The coins of a round inside a round. Nodes are 28 bits: the lowest 14 are the target's own, 7 more for where in the
-/// draft the first stage's round began, the last 7 for the second's. So no two rounds share a coin.
-template <class Source>
-class StageCoins {
-  public:
-    static constexpr Index most_tokens = 126;  ///< that a staged draft may hold
-
-    StageCoins(const Source& coins, int stage, Index begin)
-        : coins_(&coins), first_((begin + 1) << (14 + 7 * (stage - 1))) {}
-
-    auto at(Purpose purpose, Index node) const { return coins_->at(purpose, first_ + node); }
-
-  private:
-    const Source* coins_;
-    Index first_;
-};
-
 /// What a model's rows are kept as, whether they come one by one or several at a time.
 template <class M>
 struct KeptRowOf : KeptRow<std::remove_cvref_t<Answer<M>>> {};
@@ -57,13 +33,11 @@ struct KeptRowOf<M> : KeptRow<std::remove_cvref_t<Element<std::remove_reference_
 ///
 ///     Sampler sampler(StagedDraft(small, middle, 4), large, {.lookahead = 12});
 ///
-/// A stage may be the draft of another one, once.
-///
 /// @tparam Draft    a model or a drafter
 /// @tparam Middle   a model, as a target is
 /// @tparam Rule     how the middle model judges the drafts
 /// @cost            passes of the middle model as rounds need them; a copy of its row per token. Coins: those of its
-///                  rounds, at nodes of their own
+///                  rounds, each from a source of its own
 /// @edge            bad data of either model is a fault of the draft, at the token that it would have been
 /// @source          Chen et al.: "Cascade speculative drafting" (arXiv:2312.11462), vertical cascades, made lossless by
 ///                  the law that is passed on
@@ -79,8 +53,6 @@ class StagedDraft {
   public:
     using Law = Sampled<row_view_t<Kept>>;
     static constexpr bool branches = false;
-    static constexpr int stages = detail::stages_of<Drafts> + 1;
-    static_assert(stages <= 2, "specsample::StagedDraft: at most two stages");
 
     /// @param lookahead   tokens that a round of the two models drafts
     /// @throws            std::invalid_argument unless lookahead >= 1
@@ -95,14 +67,12 @@ class StagedDraft {
     template <class Source, class L>
         requires std::convertible_to<Law, L>
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
-        detail::require(proposal.depth_limit() <= detail::StageCoins<Source>::most_tokens, "StagedDraft",
-                        "the lookahead of the sampler", proposal.depth_limit(), "at most 126");
         detail::follow(text_, prefix, 0, proposal.depth_limit());
         const Index start = std::ssize(prefix);
         Index known = 0;
         for (Index node = root_node; proposal.grows(node);) {
             const Index begin = proposal.depth(node);
-            const Round made = round(known, begin, coins, proposal);
+            const Round made = round(known, begin, split(coins, begin), proposal);
             if (made.fault) {
                 RowFault fault = *made.fault;
                 fault.party = Party::draft;
@@ -121,14 +91,13 @@ class StagedDraft {
     /// A round of the two models after the first `begin` tokens of the draft; the rows that its tokens follow are kept.
     template <class Source, class L>
     Round round(Index known, Index begin, const Source& coins, const Proposal<L>& proposal) {
-        const detail::StageCoins<Source> own(coins, stages, begin);
         const Index room = proposal.depth_limit() - begin;
         inner_.open(std::min(lookahead_, room - 1), proposal.stop_tokens(), scorer_.vocab());
-        drafter_.propose(text_, known, own, inner_);
+        drafter_.propose(text_, known, coins, inner_);
         if (inner_.fault()) return {.fault = inner_.fault()};
         const RoundLimits limits{.max_tokens = room, .stop_tokens = proposal.stop_tokens()};
         return scorer_.score(text_, known, inner_, [&](auto& rows) {
-            const Round made = verify(inner_.tree(), inner_.laws(), rows, rule_, own, limits, workspace_);
+            const Round made = verify(inner_.tree(), inner_.laws(), rows, rule_, coins, limits, workspace_);
             for (Index i = 0; i < std::ssize(made.tokens); ++i)
                 keep(begin + i, detail::element(rows, i == 0 ? 0 : made.path[static_cast<std::size_t>(i - 1)] + 1));
             return made;

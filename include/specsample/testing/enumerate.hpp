@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -84,21 +86,48 @@ class Enumerator {
 
 /// The coins of one round that branch instead of falling. One address is one coin: asking for it twice within a
 /// round is the bug that couples two decisions, and is reported. So are weights whose sums are not those of their
-/// entries: a draw meets both.
+/// entries: a draw meets both. The sources split off it are other addresses of the same round.
 /// @throws std::logic_error naming the address that was used twice, or the two sums
 class EnumeratedCoins {
+    /// A coin's address: the parts that lead to its source, and where it is there.
+    struct Address {
+        std::vector<Index> parts;
+        Purpose purpose;
+        Index node;
+
+        auto operator<=>(const Address&) const = default;
+    };
+
+    /// A race that was held, and may be held once more with its noise.
+    struct Race {
+        Eigen::VectorXd rates;
+        Index winner;
+    };
+
+    /// What a round has drawn, in whichever part.
+    struct Round {
+        std::set<Address> used;
+        std::map<Address, Race> races;
+    };
+
   public:
-    explicit EnumeratedCoins(Enumerator& paths) : paths_(&paths) {}
+    explicit EnumeratedCoins(Enumerator& paths) : paths_(&paths), round_(std::make_shared<Round>()) {}
+
+    EnumeratedCoins split(Index part) const {
+        EnumeratedCoins own = *this;
+        own.parts_.push_back(part);
+        return own;
+    }
 
     class Coin {
       public:
-        Coin(const EnumeratedCoins& coins, Purpose purpose, Index node)
-            : coins_(&coins), purpose_(purpose), node_(node) {}
+        Coin(Enumerator& paths, std::shared_ptr<Round> round, Address address)
+            : paths_(&paths), round_(std::move(round)), address_(std::move(address)) {}
 
         bool accept(double s, double q) const {
-            coins_->use(purpose_, node_);
+            use();
             const double probability = s > 0 ? std::min(1.0, s / q) : 0;
-            return coins_->paths_->choose({1 - probability, probability}) == 1;
+            return paths_->choose({1 - probability, probability}) == 1;
         }
 
         template <Weights W>
@@ -109,9 +138,9 @@ class EnumeratedCoins {
                 total += probabilities[i] = weights[static_cast<Index>(i)];
             check_sum(weights, total);
             if (!is_positive(total)) return {-1, total};
-            coins_->use(purpose_, node_);
+            use();
             for (double& probability : probabilities) probability /= total;
-            return {id_of(weights, static_cast<Index>(coins_->paths_->choose(std::move(probabilities)))), total};
+            return {id_of(weights, static_cast<Index>(paths_->choose(std::move(probabilities)))), total};
         }
 
         /// The first race at an address is a draw. A second one, with other weights, meets the same noise: it takes
@@ -120,15 +149,15 @@ class EnumeratedCoins {
         Index race(const W& weights) const {
             const Eigen::VectorXd rates = normalised(weights);
             if (rates.size() == 0) return -1;
-            const auto held = coins_->races_.find({purpose_, node_});
-            if (held == coins_->races_.end()) {
-                coins_->use(purpose_, node_);
-                const auto winner = static_cast<Index>(coins_->paths_->choose({rates.begin(), rates.end()}));
-                coins_->races_.emplace(std::pair(purpose_, node_), Race{rates, winner});
+            const auto held = round_->races.find(address_);
+            if (held == round_->races.end()) {
+                use();
+                const auto winner = static_cast<Index>(paths_->choose({rates.begin(), rates.end()}));
+                round_->races.emplace(address_, Race{rates, winner});
                 return winner;
             }
             Race first = held->second;
-            coins_->races_.erase(held);  // a third one would be reported
+            round_->races.erase(held);  // a third one would be reported
             Eigen::VectorXd given = rates;
             const Index size = std::max(first.rates.size(), given.size());
             for (Eigen::VectorXd* row : {&first.rates, &given}) {
@@ -137,7 +166,7 @@ class EnumeratedCoins {
                 row->tail(size - had).setZero();
             }
             const Eigen::VectorXd second = winner_given(first.rates, first.winner, given);
-            return static_cast<Index>(coins_->paths_->choose({second.begin(), second.end()}));
+            return static_cast<Index>(paths_->choose({second.begin(), second.end()}));
         }
 
         /// Several winners: a draw without replacement. Not coupled to a later race at the address, which is why this
@@ -148,13 +177,21 @@ class EnumeratedCoins {
             for (std::size_t i = 0; i < winners.size(); ++i) {
                 if (left.size() == 0 || !(left.sum() > 0)) return static_cast<Index>(i);
                 left /= left.sum();
-                winners[i] = static_cast<Token>(coins_->paths_->choose({left.begin(), left.end()}));
+                winners[i] = static_cast<Token>(paths_->choose({left.begin(), left.end()}));
                 left[winners[i]] = 0;
             }
             return static_cast<Index>(winners.size());
         }
 
       private:
+        void use() const {
+            if (round_->used.insert(address_).second) return;
+            std::string where = "the coin of purpose " + std::to_string(static_cast<int>(address_.purpose)) +
+                                " at node " + std::to_string(address_.node);
+            for (const Index part : address_.parts) where += " of part " + std::to_string(part);
+            throw std::logic_error(where + " was used twice in a round");
+        }
+
         /// A coin that falls is given sums, one that branches entries: they must tell of the same weights.
         template <Weights W>
         static void check_sum(const W& weights, double total) {
@@ -175,29 +212,17 @@ class EnumeratedCoins {
             return rates / total;
         }
 
-        const EnumeratedCoins* coins_;
-        Purpose purpose_;
-        Index node_;
+        Enumerator* paths_;
+        std::shared_ptr<Round> round_;
+        Address address_;
     };
 
-    Coin at(Purpose purpose, Index node) const { return {*this, purpose, node}; }
+    Coin at(Purpose purpose, Index node) const { return {*paths_, round_, {parts_, purpose, node}}; }
 
   private:
-    void use(Purpose purpose, Index node) const {
-        if (!used_.emplace(purpose, node).second)
-            throw std::logic_error("the coin of purpose " + std::to_string(static_cast<int>(purpose)) + " at node " +
-                                   std::to_string(node) + " was used twice in a round");
-    }
-
-    /// A race that was held, and may be held once more with its noise.
-    struct Race {
-        Eigen::VectorXd rates;
-        Index winner;
-    };
-
     Enumerator* paths_;
-    mutable std::set<std::pair<Purpose, Index>> used_;
-    mutable std::map<std::pair<Purpose, Index>, Race> races_;
+    std::shared_ptr<Round> round_;
+    std::vector<Index> parts_;
 };
 
 }  // namespace specsample::testing

@@ -19,7 +19,8 @@ struct SampleAndCompare {
     Outcome operator()(const T& trial) const {
         for (Outcome kept;;) {
             NodeRow<T> row(trial, kept.node);
-            kept.token = static_cast<Token>(row.draw_from_row(trial.coins.at(Purpose::last, kept.accepted)).index);
+            const auto coin = trial.coins.at(Purpose::last, kept.accepted);
+            kept.token = static_cast<Token>(row.draw_from_row(coin).index);
             kept.fault = row.fault();
             const Index child = trial.shape.first_child(kept.node);
             kept.last = child == no_node ? Last::bonus : Last::matched;

@@ -9,12 +9,14 @@
 //         Outcome operator()(const T& trial) const {
 //             for (Outcome kept;;) {
 //                 NodeRow<T> row(trial, kept.node);
-//                 kept.token = static_cast<Token>(row.draw_from_row(trial.coins.at(Purpose::last,
-//                 kept.accepted)).index); kept.fault = row.fault(); const Index child =
-//                 trial.shape.first_child(kept.node); kept.last = child == no_node ? Last::bonus : Last::matched; if
-//                 (kept.fault || child == no_node || trial.token(child) != kept.token) return kept; kept = {.node =
-//                 child, .accepted = kept.accepted + 1, .last = Last::stopped, .token = kept.token}; if (kept.accepted
-//                 == trial.limits.max_tokens || trial.limits.stops(kept.token)) return kept;
+//                 const auto coin = trial.coins.at(Purpose::last, kept.accepted);
+//                 kept.token = static_cast<Token>(row.draw_from_row(coin).index);
+//                 kept.fault = row.fault();
+//                 const Index child = trial.shape.first_child(kept.node);
+//                 kept.last = child == no_node ? Last::bonus : Last::matched;
+//                 if (kept.fault || child == no_node || trial.token(child) != kept.token) return kept;
+//                 kept = {.node = child, .accepted = kept.accepted + 1, .last = Last::stopped, .token = kept.token};
+//                 if (kept.accepted == trial.limits.max_tokens || trial.limits.stops(kept.token)) return kept;
 //             }
 //         }
 //     };
@@ -48,9 +50,8 @@
 // What it must return: an Outcome.
 //   node, accepted   the last accepted node and the number of nodes on its path; root_node and 0 where none is
 //   last, token      the one token after it, and what it is: recovered after a rejection, bonus at a leaf, matched
-//   where
-//                    the target left the draft. Last::stopped where there is none: the accepted path ends in a stop
-//                    token, or is max_tokens long
+//                    where the target left the draft. Last::stopped where there is none: the accepted path ends in a
+//                    stop token, or is max_tokens long
 //   fault            the first bad data met, after which the rest is not looked at
 // It throws nothing on data, keeps no state between rounds, and may run on several threads at once.
 //

@@ -139,7 +139,8 @@ Round judge(const Ids& given, const S& shape, Laws& laws, Rows& rows, const Rule
 /// Judge a draft: which of its tokens to keep, and what to write after them.
 ///
 /// @param tokens      [K] drafted token ids, of any integral type
-/// @param laws        [K] the laws they were drawn from: Sampled{row} each, or PointMass{} for all
+/// @param laws        [K] the laws they were drawn from: Sampled{row} each, or PointMass{} for all. draft_token draws a
+///                    token and gives both; over logits it saves the pass that Sampled{row} makes for their normaliser
 /// @param rows        [K + 1] target probabilities; row i follows drafted token i - 1. A row-major matrix, anything
 ///                    indexed [i], or a callable of i that computes rows when they are needed. The row after a
 ///                    drafted stop token is never asked for, so K rows are enough where the last token is one. A

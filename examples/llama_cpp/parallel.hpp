@@ -177,12 +177,11 @@ class ParallelWriter {
         ParallelRow& row = slot.draft_rows[static_cast<std::size_t>(node)];
         row.copy = given;
         row.shaped.emplace(shape_(LogitRow(row.copy.data(), row.copy.size()), slot.drafted, row.memory));
-        const auto weights = row_weights(*row.shaped);
         if constexpr (requires { requires bool(Rule::shares_noise); }) {
-            slot.proposal.add(node - 1, race(coins.at(Purpose::race, node), weights), PointMass{});
+            slot.proposal.add(node - 1, race(coins.at(Purpose::race, node), *row.shaped), PointMass{});
         } else {
-            const Index token = draw(coins.at(Purpose::draft, node), weights).index;
-            slot.proposal.add(node - 1, token, Sampled(probs_of(*row.shaped, weights)));
+            const auto [token, distribution] = draft_token(coins.at(Purpose::draft, node), *row.shaped);
+            slot.proposal.add(node - 1, token, distribution);
         }
         if (!slot.proposal.fault()) slot.drafted.push_back(slot.proposal.token(node));
     }

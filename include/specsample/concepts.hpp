@@ -1,76 +1,50 @@
-// Floor 0: what a user may plug in, and the sentences for what cannot be.
+// Everything that a user may plug in, as concepts.
 //
-//   RowModel     model(prefix) -> row                 the next token's probabilities
-//   TokenModel   model(prefix) -> Token               a drafter that names its token: a point mass
-//   BatchModel   model(prefix, n) -> n rows           the last n positions in one pass
-//   Rewindable   model.rollback(length)               a model with a cache that can be cut back
-//   StableRows   Model::stable_rows = true            returned views stay valid until the round ends
+//   part            concept        what you write
+//   --------------  -------------  -------------------------------------------------------------------------------
+//   model           RowModel       model(prefix) -> row              the next token's probabilities
+//                   TokenModel     model(prefix) -> Token            a draft model that names its token
+//   batch model     BatchModel     model(prefix, n) -> n rows        the last n positions in one pass
+//   tree model      TreeModel      model(prefix, tree) -> rows       a prefix and a token tree after it in one pass
+//     with a cache  Rewindable     model.rollback(length)            told where the next prefix leaves the last one
+//     with memory   StableRows     Model::stable_rows = true         returned views stay valid until the round ends
+//   drafter         Drafter        drafter.propose(prefix, coins, proposal), with a member type Law
+//   length          Length         length.next(most), length.record(counts): how many tokens to draft
+//   shaper          Shaper         shaper(candidates, context): temperature, top-k, penalties and the like
+//   cursor          Cursor         cursor.mask(), accept(token), rollback(n): a grammar's matcher
+//   rule            Rule           rule(trial) -> Outcome, with a constant `lossless`: which drafted tokens are kept
+//   random source   CoinSource     source.at(purpose, node) -> random numbers of that address
 //
-// `prefix` is a std::span<const Token>; a `const std::vector<Token>&` works as well.
+// `prefix` is a std::span<const Token>; a `const std::vector<Token>&` works as well. Types of other parts are only
+// declared here: a program that uses one includes the part's own header.
 #pragma once
 
 #include <concepts>
-#include <functional>
+#include <cstdint>
 #include <span>
 #include <type_traits>
-#include <vector>
 
-#include <specsample/core/rows.hpp>
-#include <specsample/core/types.hpp>
+#include <specsample/core/ask.hpp>
 
 namespace specsample {
 
-namespace detail {
+// What the concepts mention.
 
-/// std::ref models are looked at as what they refer to.
-template <class M>
-using Unwrapped = std::remove_reference_t<std::unwrap_reference_t<std::remove_cvref_t<M>>>;
+enum class Purpose : std::uint32_t;  // random/address.hpp
+class Coins;                         // random/coins.hpp
+struct PointMass;                    // proposal/law.hpp
+struct Raced;                        //
+class Chain;                         // proposal/chain.hpp
+template <class Id, class Parent>
+struct Tree;         // proposal/tree.hpp
+struct RoundCounts;  // analysis/tally.hpp
+template <std::floating_point Value>
+class Candidates;  // shaping/candidates.hpp
+struct Outcome;    // verify/trial.hpp
+template <class S, class Laws, class Rows, class Source>
+struct Trial;  //
 
-template <class M, class... Rest>
-inline constexpr bool takes_span = std::invocable<Unwrapped<M>&, std::span<const Token>, Rest...>;
-template <class M, class... Rest>
-inline constexpr bool takes_vector = std::invocable<Unwrapped<M>&, const std::vector<Token>&, Rest...>;
-
-/// Call a model in the form it takes.
-template <class M, class... Rest>
-    requires(takes_span<M, Rest...> || takes_vector<M, Rest...>)
-decltype(auto) ask(M& model, const std::vector<Token>& prefix, Rest... rest) {
-    Unwrapped<M>& callable = model;
-    if constexpr (takes_span<M, Rest...>) {
-        return std::invoke(callable, std::span<const Token>(prefix), rest...);
-    } else {
-        return std::invoke(callable, prefix, rest...);
-    }
-}
-
-template <class M, class... Rest>
-using Answer = decltype(ask(std::declval<std::remove_cvref_t<M>&>(), std::declval<const std::vector<Token>&>(),
-                            std::declval<Rest>()...));
-
-/// Does a row hold its numbers itself, so that they are gone with it?
-template <class R>
-inline constexpr bool owns = EigenOwner<R> || (ContiguousRow<R> && !is_span<R>);
-template <StatedRow R>
-inline constexpr bool owns<R> = !R::borrows;
-
-/// Rows returned as R borrow memory: they must be copied to outlive the model's next call.
-template <class R>
-inline constexpr bool borrows = std::is_lvalue_reference_v<R> || !owns<std::remove_cvref_t<R>>;
-
-/// A row that a callable may return: it owns its numbers or views memory that outlives the call.
-template <class R>
-concept ReturnedRow = Row<R> && (ContiguousRow<std::remove_cvref_t<R>> || EigenOwner<std::remove_cvref_t<R>> ||
-                                 EigenView<std::remove_cvref_t<R>> || std::remove_cvref_t<R>::outlives_its_making);
-
-template <class R>
-concept RowMajorRows = bool(R::IsRowMajor) && !bool(R::IsVectorAtCompileTime) && Floating<typename R::Scalar> &&
-                       (EigenOwner<R> || EigenView<R>);
-template <class R>
-concept IndexedRows = !EigenMatrix<R> && requires(const R& rows) {
-    { rows[std::size_t{}] } -> Row;
-};
-
-}  // namespace detail
+// ---- Models ---------------------------------------------------------------------------------------------------------
 
 /// A model that can be asked about a prefix.
 template <class M>
@@ -89,21 +63,196 @@ template <class M>
 concept ManyModel = detail::takes_span<M, Index> || detail::takes_vector<M, Index>;
 
 /// model(prefix, n) returns a row-major matrix of n rows, or anything indexed [i] that gives a row. Row i is the
-/// law of the token that follows prefix.first(prefix.size() - n + 1 + i), so the last row equals model(prefix).
+/// distribution of the token that follows prefix.first(prefix.size() - n + 1 + i), so the last row equals
+/// model(prefix).
 template <class M>
-concept BatchModel = ManyModel<M> && (detail::RowMajorRows<std::remove_cvref_t<detail::Answer<M, Index>>> ||
-                                      detail::IndexedRows<std::remove_cvref_t<detail::Answer<M, Index>>>);
+concept BatchModel = ManyModel<M> && detail::ReturnedRows<detail::Answer<M, Index>>;
+
+/// A model that can be asked about a prefix and a tree after it.
+template <class M>
+concept TreeCallable = detail::takes_span<M, Tree<Token, Index>> || detail::takes_vector<M, Tree<Token, Index>>;
+
+/// model(prefix, tree) returns a row-major matrix of tree.tokens.size() + 1 rows, or anything indexed [i] that gives a
+/// row. Row 0 is the distribution of the token that follows the prefix, row i + 1 of that which follows node i: given
+/// the prefix and the tokens on the node's path, and no other node. attention.hpp has masks and positions for that.
+///
+/// The row after a drafted stop token is asked for with the others, and no walk reads it.
+///
+/// What it computes for nodes is its own affair: the next prefix says which of them were kept. rollback(length), if the
+/// model has it, is told of prefixes alone.
+template <class M>
+concept TreeModel = TreeCallable<M> && detail::ReturnedRows<detail::Answer<M, Tree<Token, Index>>>;
 
 /// model.rollback(length): afterwards the model is as if it had been shown exactly `length` tokens.
 template <class M>
-concept Rewindable = requires(detail::Unwrapped<M>& model, Index length) { model.rollback(length); };
+concept Rewindable = requires(detail::Unwrapped<M>& model, Index length) {
+    model.rollback(length);
+};
 
 /// The rows that a model returns as views stay valid until the round ends.
 template <class M>
-concept StableRows = requires { requires bool(detail::Unwrapped<M>::stable_rows); };
+concept StableRows = requires {
+    requires bool(detail::Unwrapped<M>::stable_rows);
+};
 
 /// A row that is an Eigen expression over a callable's own temporaries.
 template <class R>
 concept DanglingRow = EigenRow<std::remove_cvref_t<R>> && !detail::ReturnedRow<R>;
+
+// ---- Drafters -------------------------------------------------------------------------------------------------------
+
+/// A distribution Q that a drafted token was drawn from, as a ratio rule reads it: Q(x) = weight(x) / rest(). A point
+/// mass has no row behind it.
+template <class L>
+concept RatioLaw = requires(const L& law, Index token) {
+    { law.weight(token) } -> std::convertible_to<double>;
+    { law.rest() } -> std::convertible_to<double>;
+    { law.is_point() } -> std::convertible_to<bool>;
+};
+
+/// One that may have a row behind it, which can be bad.
+template <class L>
+concept RowLaw = RatioLaw<L> && requires(const L& law) {
+    { law.row() } -> Row;
+    { law.without() } -> std::convertible_to<std::span<const Token>>;
+};
+
+/// What a drafted token was drawn from: proposal/law.hpp has all of them, and few programs need another.
+template <class L>
+concept Law = RatioLaw<L> || std::same_as<L, Raced>;
+
+template <Law L>
+class Proposal;  // proposal/proposal.hpp
+
+/// drafter.propose(prefix, coins, proposal) adds nodes to an open proposal of its `Law`.
+///
+/// A drafter draws with coins.at(Purpose::draft, node), the node that the token will be, and gives each token the
+/// distribution it was drawn from; rows behind distributions stay where they are until its next call. Whether it grows
+/// may depend on the tokens above a node, never on the token to be added: dropping a drafted token by its own identity
+/// is lossy.
+///
+/// One that remembers the text offers rollback(length), and is told like a model when its prefix does not extend what
+/// it was last shown. One whose `propose` takes a Proposal of any law that its own converts to can be one of several.
+///
+/// One that only proposes chains says so: static constexpr bool branches = false. A target that scores many positions
+/// in one pass is then spared the code for trees, which is half of a round's.
+///
+/// One that can also fill a Proposal<Raced> draws with coins.at(Purpose::race, depth) there, depth 0 the first.
+template <class D>
+concept Drafter = requires {
+    typename detail::Unwrapped<D>::Law;
+}
+&&requires(detail::Unwrapped<D>& drafter, std::span<const Token> prefix, const Coins& coins,
+           Proposal<typename detail::Unwrapped<D>::Law>& proposal) {
+    drafter.propose(prefix, coins, proposal);
+};
+
+/// length.next(most) says how many tokens the next round may draft, in [0, most], and length.record(counts) is called
+/// after every committed round.
+///
+/// `next` is a function of what was recorded: without a record in between, two calls agree. It uses no clock and no
+/// random draws, so that a text can be written again. A round may draft fewer than it may: the draft's own stop, a stop
+/// token. What is drafted next may depend on all that was committed and stays lossless, as every round is exact for
+/// every lookahead.
+template <class L>
+concept Length = requires(L& length, const L& known, Index most, const RoundCounts& round) {
+    { known.next(most) } -> std::convertible_to<Index>;
+    length.record(round);
+};
+
+// ---- Shaping --------------------------------------------------------------------------------------------------------
+
+/// A step of a pipeline: changes the candidates of the token that follows `context`, which is the whole prefix, the
+/// tokens drafted before that position included.
+template <class S>
+concept Shaper = std::invocable < const S&,
+        Candidates<float>
+&, std::span < const Token >> || std::invocable<const S&, Candidates<double>&, std::span<const Token>>;
+
+namespace detail {
+
+/// Words of a mask: 32 bits each, signed or not.
+template <class W>
+concept MaskWords = requires(const W& words) {
+    std::span(words);
+}
+&&std::integral<typename decltype(std::span(std::declval<const W&>()))::value_type> &&
+    sizeof(typename decltype(std::span(std::declval<const W&>()))::value_type) == 4;
+
+template <class C, class Value>
+concept MasksRow = requires(C& cursor, Candidates<Value>& row) {
+    cursor.mask(row);
+};
+template <class C>
+concept GivesWords = requires(C& cursor) {
+    { cursor.mask() } -> MaskWords;
+};
+template <class C>
+concept Masks = GivesWords<C> || MasksRow<C, float> || MasksRow<C, double>;
+
+/// A C interface says 0 for success: only a bool says what it means.
+template <class T>
+concept VoidOrBool = std::is_void_v<T> || std::same_as<T, bool>;
+template <class C>
+concept Accepts = requires(C& cursor, Token token) {
+    { cursor.accept(token) } -> VoidOrBool;
+};
+
+template <class C>
+concept RollsBack = requires(C& cursor, Index tokens) {
+    cursor.rollback(tokens);
+};
+template <class C>
+concept GoesBack = RollsBack<C> || std::copy_constructible<C>;
+
+}  // namespace detail
+
+/// What follows a text token by token, and can be taken back: a grammar's matcher, or any processor whose state its
+/// tokens alone decide.
+///
+///   cursor.mask()          the words of a bit mask, as TokenMask takes them, of the tokens that may come next; or
+///   cursor.mask(row)       makes the others impossible in Candidates<float> or Candidates<double>, or shapes them in
+///                          any other way. Neither moves the cursor
+///   cursor.accept(token)   one token on. Returns nothing; or false where it refuses the token, and stays where it was,
+///                          as it does where it throws
+///   cursor.rollback(n)     the last n accepted tokens back: as many as a round drafts while a text grows, all of them
+///                          for another text. Without it the cursor is copied, and a copy must share no state with the
+///                          original; where it has both, it is not copied
+template <class C>
+concept Cursor = detail::Masks<C> && detail::Accepts<C> && detail::GoesBack<C>;
+
+// ---- Rules ----------------------------------------------------------------------------------------------------------
+
+/// source.at(purpose, node) gives the random numbers of one address. They have uniform(), a double in [0, 1), and for
+/// races open_uniform(lane), in (0, 1); or they decide themselves, by members accept, draw and race like the functions
+/// in random/draw.hpp. The same address gives the same numbers, and two addresses give independent ones.
+template <class C>
+concept CoinSource = requires(const C& coins, Purpose purpose, Index node) {
+    coins.at(purpose, node);
+};
+
+namespace detail {
+
+template <class R, class T>
+concept RuleCall = std::invocable<const R&, const T&>;
+
+/// rule(trial) for this very type of trial.
+template <class R, class T>
+concept RuleFor = RuleCall<R, T> && std::same_as<std::invoke_result_t<const R&, const T&>, Outcome>;
+
+template <class R>
+concept RuleClaim = requires {
+    { R::lossless } -> std::convertible_to<bool>;
+};
+
+/// A chain of named tokens before dense rows: a trial that every rule takes.
+using PlainTrial = Trial<Chain, const PointMass, const RowMajorMatrix<float>, Coins>;
+
+}  // namespace detail
+
+/// A rule decides which drafted tokens are kept, and draws the token after them. verify/rule.hpp is its page: what a
+/// rule is given, what it may ask and draw, what it must return, and an example.
+template <class R>
+concept Rule = detail::RuleClaim<R> && detail::RuleFor<R, detail::PlainTrial>;
 
 }  // namespace specsample

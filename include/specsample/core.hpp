@@ -1,6 +1,7 @@
 // Floor 0: the nouns and the contract.
 #pragma once
 
+#include <specsample/core/ask.hpp>           // IWYU pragma: export
 #include <specsample/core/config.hpp>        // IWYU pragma: export
 #include <specsample/core/contract.hpp>      // IWYU pragma: export
 #include <specsample/core/fault.hpp>         // IWYU pragma: export

@@ -4,6 +4,7 @@
 #include <specsample/draft/beam.hpp>              // IWYU pragma: export
 #include <specsample/draft/chain.hpp>             // IWYU pragma: export
 #include <specsample/draft/children.hpp>          // IWYU pragma: export
+#include <specsample/draft/draft_token.hpp>       // IWYU pragma: export
 #include <specsample/draft/drafter.hpp>           // IWYU pragma: export
 #include <specsample/draft/heads.hpp>             // IWYU pragma: export
 #include <specsample/draft/heads_tree.hpp>        // IWYU pragma: export

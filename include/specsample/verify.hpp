@@ -5,6 +5,7 @@
 //   match    target first, draft second   GreedyMatch, SampleMatch, GumbelMatch
 #pragma once
 
+#include <specsample/verify/arguments.hpp>      // IWYU pragma: export
 #include <specsample/verify/batch.hpp>          // IWYU pragma: export
 #include <specsample/verify/batch_memory.hpp>   // IWYU pragma: export
 #include <specsample/verify/batch_request.hpp>  // IWYU pragma: export
@@ -17,6 +18,7 @@
 #include <specsample/verify/k_seq.hpp>          // IWYU pragma: export
 #include <specsample/verify/match.hpp>          // IWYU pragma: export
 #include <specsample/verify/round.hpp>          // IWYU pragma: export
+#include <specsample/verify/rule.hpp>           // IWYU pragma: export
 #include <specsample/verify/sample_match.hpp>   // IWYU pragma: export
 #include <specsample/verify/token.hpp>          // IWYU pragma: export
 #include <specsample/verify/verify.hpp>         // IWYU pragma: export

@@ -1,16 +1,15 @@
-// What is drawn from are weights: a bare row does not say which.
-// expect: error: no matching function for call to .draw
+// A row of integers is neither probabilities nor weights.
+// expect: error: static assertion failed.*specsample::draw: the second argument must be a row.*or weights; write draw
 #include <specsample/specsample.hpp>
 
 using namespace specsample;
 
 int main() {
-    const std::vector<float> row{.5f, .5f};
-    const auto view = as_row(row);
     const Coin coin = Coins(1, 2, 3).at(Purpose::last, 0);
 #ifdef FIXED
-    return static_cast<int>(draw(coin, RowWeights(view)).index);
+    const std::vector<float> row{.5f, .5f};
 #else
-    return static_cast<int>(draw(coin, view).index);
+    const std::vector<int> row{1, 1};
 #endif
+    return static_cast<int>(draw(coin, row).index);
 }

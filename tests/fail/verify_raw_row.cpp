@@ -1,5 +1,6 @@
 // A law is not a row: it must be said how the token was drawn.
-// expect: error: no matching function for call to .verify
+// expect: error: static assertion failed.*specsample::verify: the second argument must say what each token was drawn
+// from.*write Sampled.row. for each
 #include <array>
 
 #include <specsample/random.hpp>

@@ -1,5 +1,6 @@
 // Rows hold probabilities.
-// expect: error: no matching function for call to .verify
+// expect: error: static assertion failed.*specsample::verify: the third argument must be the target.s rows of floating
+// point
 #include <array>
 
 #include <specsample/random.hpp>

@@ -17,6 +17,8 @@ struct Noise {
         race_as_last      ///< the exponentials that drew the token draw the recovered one
     } reuse = Reuse::none;
 
+    static constexpr bool lossless = true;  // so it claims
+
     template <class T>
     Outcome operator()(const T& trial) const {
         const ChainRows rows(trial);

@@ -160,10 +160,19 @@ TEST_CASE("the normaliser of a drafted row is found once, and none that is known
     long reads = 0;
     const auto expression = counted(numbers, reads);
     const Logits row(expression, 1), known(expression, 1, 1 + std::log(5000.));
-    const auto weights = row_weights(row);
-    CHECK(reads == 5000 + 512);
-    const Sampled law(probs_of(row, weights));
-    CHECK(law.weight(17) == Approx(1. / 5000));
+    const Coin coin = Coins(1, 2, 3).at(Purpose::draft, 0);
+    const Index drawn = draw(coin, row).index;
+    const long one_draw = reads;  // a pass, the largest of the first block, and the block that the token is in
+    CHECK(one_draw <= 5000 + 512 + 512 + 64);
+    reads = 0;
+    const auto [token, distribution] = draft_token(coin, row);
+    CHECK(token == drawn);
+    CHECK(reads == one_draw);
+    CHECK(distribution.weight(17) == Approx(1. / 5000));
+    CHECK(reads == one_draw + 1);
+
+    reads = 0;
+    CHECK(Sampled(row).weight(17) == Approx(1. / 5000));  // knows of no draw: a pass of its own
     CHECK(reads == 5000 + 512 + 1);
 
     reads = 0;
@@ -186,6 +195,46 @@ TEST_CASE("a drafted token of logits is judged by one entry and no pass of its o
     REQUIRE(round);
     CHECK(round.accepted == 1);
     CHECK(reads <= 4);
+}
+
+TEST_CASE("an engine that drafts by draft_token makes one pass over a row of logits, and the same round") {
+    std::vector<float> numbers(5000, 1), certain(5000, 1.f / 5000);
+    long reads = 0;
+    const auto expression = counted(numbers, reads);
+    const Logits row(expression, .7);
+    const Coins coins(1, 2, 3);
+    Workspace workspace;
+    const auto round_of = [&](const auto& drafted) {
+        std::vector<Token> tokens;
+        std::vector<Sampled<row_view_t<decltype(row)>>> distributions;
+        for (Index node = 0; node < 3; ++node) {
+            const auto [token, distribution] = drafted(coins.at(Purpose::draft, node));
+            tokens.push_back(token);
+            distributions.push_back(distribution);
+        }
+        const Round round = verify(tokens, distributions, std::vector(4, certain), TokenVerification{}, coins,
+                                   RoundLimits{}, workspace);
+        REQUIRE(round);
+        return std::vector<Token>(round.tokens.begin(), round.tokens.end());
+    };
+    const auto by_parts =
+        round_of([&](const Coin& coin) { return std::pair(static_cast<Token>(draw(coin, row).index), Sampled(row)); });
+    const long twice = std::exchange(reads, 0);
+    CHECK(round_of([&](const Coin& coin) { return draft_token(coin, row); }) == by_parts);
+    CHECK(by_parts.size() == 4);
+    CHECK(reads == twice - 3 * (5000 + 512));
+}
+
+TEST_CASE("a row that nothing can be drawn from gives a drafted token that verify refuses") {
+    const std::vector<float> masked(4, -std::numeric_limits<float>::infinity()), target(4, .25f);
+    const Logits row(masked);
+    const auto [token, distribution] = draft_token(Coins(1, 2, 3).at(Purpose::draft, 0), row);
+    CHECK(token == -1);
+    Workspace workspace;
+    const Round round = verify(std::array{token}, std::array{distribution}, std::array{target, target},
+                               TokenVerification{}, Coins(1, 2, 3), RoundLimits{}, workspace);
+    REQUIRE(round.fault);
+    CHECK(round.fault->cause == Cause::outside_vocabulary);
 }
 
 TEST_CASE("a sampler asks a model once for every row, and reads logits no oftener than they are needed") {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include <specsample/kernels/sparse.hpp>
 #include <specsample/random/coins.hpp>
 
 #include "support/catch.hpp"
@@ -96,6 +97,37 @@ TEST_CASE("a keyed coin draws where its uniform says", "[random]") {
         REQUIRE(draw(coin, weights).index == (coin.uniform() < .5 ? 0 : coin.uniform() < .75 ? 2 : 3));
         REQUIRE(accept(coin, .3, .6) == (coin.uniform() < .5));
     }
+}
+
+TEST_CASE("a plain row of any kind is drawn from, and raced, as its weights are", "[random]") {
+    const Eigen::VectorXf vector{{.5f, 0, .25f, .25f}};
+    const Logits logits(Eigen::ArrayXf(vector.array().log() + 3), .7);
+    const std::vector<Token> ids{0, 2, 3};
+    const std::vector<float> probs{.5f, .25f, .25f};
+    const Sparse sparse(ids, probs, 4);
+    std::vector<Token> winners(2), expected(2);
+    std::vector<double> arrivals(2);
+    const auto same = [&](const auto& from, const auto& weights) {
+        for (Index round = 0; round < 50; ++round) {
+            const Coin coin = Coins(1, 2, round).at(Purpose::draft, 0);
+            REQUIRE(draw(coin, from).index == draw(coin, weights).index);
+            REQUIRE(draw(coin, from).sum == draw(coin, weights).sum);
+            REQUIRE(race(coin, from) == race(coin, weights));
+            REQUIRE(race(coin, from, winners, arrivals) == race(coin, weights, expected, arrivals));
+            REQUIRE(winners == expected);
+        }
+    };
+    same(row, RowWeights(as_row(row)));
+    same(std::span(row), RowWeights(as_row(row)));
+    same(vector, RowWeights(as_row(vector)));
+    same(vector.transpose(), RowWeights(as_row(vector)));
+    same(vector.cast<double>(), RowWeights(as_row(vector)));
+    same(logits, logits.weights());
+    same(sparse, RowWeights(as_row(sparse)));
+    same(Sparse(ids, Logits(probs), 4), Sparse(ids, Logits(probs), 4).weights());
+    CHECK(draw(Decides{}, row).sum == 77);
+    CHECK(draw(Says{.5}, std::vector<float>{}).index == -1);
+    CHECK(race(Coin({.seed = 1}), std::vector<float>(3)) == -1);
 }
 
 static_assert(CoinSource<Coins> && !CoinSource<Coin>);

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/draft/draft_token.hpp>
 #include <specsample/draft/drafter.hpp>
 #include <specsample/draft/host.hpp>
 #include <specsample/kernels/inspect.hpp>
-#include <specsample/kernels/logits.hpp>
 #include <specsample/random/draw.hpp>
 
 namespace specsample {
@@ -22,13 +22,12 @@ namespace detail {
 template <class R, class Source, class L>
 Index draw_child(const R& row, Index parent, const Source& coins, Proposal<L>& proposal) {
     const Index node = proposal.size();
-    const auto weights = row_weights(row);
     if constexpr (std::same_as<L, Raced>) {
-        const Index token = race(coins.at(Purpose::race, proposal.depth(parent)), weights);
+        const Index token = race(coins.at(Purpose::race, proposal.depth(parent)), row);
         if (token >= 0) return proposal.add(parent, token, Raced{});
     } else {
-        const Index token = draw(coins.at(Purpose::draft, node), weights).index;
-        if (token >= 0) return proposal.add(parent, token, Sampled(probs_of(row, weights)));
+        const auto [token, distribution] = draft_token(coins.at(Purpose::draft, node), row);
+        if (token >= 0) return proposal.add(parent, token, distribution);
     }
     if (const auto bad = inspect(row, Party::draft, node)) proposal.blame(*bad);
     return parent;
@@ -80,8 +79,9 @@ class ChainDraft {
     explicit ChainDraft(Model model, Stop stop = {}) : model_(std::move(model)), stop_(std::move(stop)) {}
 
     template <class Source, class L>
-        requires std::convertible_to<Law, L> || (std::same_as<L, Raced> && RowModel<Model>)
-    void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
+    requires std::convertible_to<Law, L> ||
+        (std::same_as<L, Raced>&& RowModel<Model>)void propose(std::span<const Token> prefix, const Source& coins,
+                                                               Proposal<L>& proposal) {
         detail::follow(context_, prefix, 0, proposal.depth_limit());
         Index known = 0;
         for (Index node = root_node; proposal.grows(node); known = std::ssize(context_)) {

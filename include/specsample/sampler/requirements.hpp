@@ -1,9 +1,11 @@
 // One sentence per thing that can be wrong with a model, so that the compiler's first error is ours.
 #pragma once
 
+#include <type_traits>
+
 #include <specsample/concepts.hpp>
 #include <specsample/draft/drafter.hpp>
-#include <specsample/sampler/tree_model.hpp>
+#include <specsample/proposal/tree.hpp>
 
 namespace specsample::detail {
 
@@ -27,10 +29,27 @@ inline constexpr bool is_borrowed_rows = [] {
     }
 }();
 
+struct NamedPropose {
+    int propose;
+};
+template <class D>
+struct WithPropose : D, NamedPropose {};
+
+/// Does a class have a member `propose`, whatever it takes? Then its name is ambiguous beside another.
+template <class D>
+inline constexpr bool has_propose = false;
+template <class D>
+requires(std::is_class_v<D> && !std::is_final_v<D>) inline constexpr bool has_propose<D> = !requires {
+    &WithPropose<D>::propose;
+};
+
 /// Each claim is true where an earlier one already failed: one mistake, one sentence.
 template <class Draft, class Target>
 struct Requirements {
-    static constexpr bool draft_call = Model<Draft> || Drafter<Draft>;
+    static constexpr bool is_drafter = has_propose<Unwrapped<Draft>> && !Model<Draft>;
+    static constexpr bool draft_law = !is_drafter || requires { requires Law<typename Unwrapped<Draft>::Law>; };
+    static constexpr bool draft_propose = !is_drafter || !draft_law || Drafter<Draft>;
+    static constexpr bool draft_call = is_drafter || Model<Draft> || Drafter<Draft>;
     static constexpr bool draft_result = [] {
         if constexpr (Model<Draft>) return Row<Answer<Draft>> || Integer<std::remove_cvref_t<Answer<Draft>>>;
         return true;
@@ -85,10 +104,19 @@ struct Requirements {
         return true;
     }();
 
-    static constexpr bool all = draft_call && draft_result && draft_kept && draft_owned && target_call &&
-                                target_result && target_kept && target_owned && target_rows_layout && target_rows &&
-                                target_rows_kept && target_tree_rows && target_tree_rows_kept;
+    static constexpr bool all = draft_law && draft_propose && draft_call && draft_result && draft_kept && draft_owned &&
+                                target_call && target_result && target_kept && target_owned && target_rows_layout &&
+                                target_rows && target_rows_kept && target_tree_rows && target_tree_rows_kept;
 
+    static_assert(
+        draft_law,
+        "specsample::Sampler: draft has propose, but no member type Law, which says what its tokens are drawn "
+        "from; write `using Law = specsample::PointMass;` for tokens that are named, or `using Law = "
+        "specsample::Sampled<...>;` for drawn ones");
+    static_assert(draft_propose,
+                  "specsample::Sampler: draft.propose cannot be called with a prefix, coins and a proposal of its Law; "
+                  "write `void propose(std::span<const specsample::Token> prefix, const auto& coins, "
+                  "specsample::Proposal<Law>& proposal)`");
     static_assert(draft_call,
                   "specsample::Sampler: draft must be callable with a token prefix; write "
                   "[](std::span<const specsample::Token> prefix) { ... }");

@@ -16,6 +16,7 @@
 #include <specsample/sampler/requirements.hpp>
 #include <specsample/sampler/scorer.hpp>
 #include <specsample/verify/evidence.hpp>
+#include <specsample/verify/rule.hpp>
 #include <specsample/verify/token.hpp>
 #include <specsample/verify/verify.hpp>
 
@@ -65,6 +66,7 @@ class Sampler {
     static_assert(sizeof(detail::Requirements<Draft, Target>) > 0);  // says in a sentence what is wrong
     static_assert(Length<detail::Unwrapped<Lengths>>,
                   "specsample::Sampler: length must have next(most) and record(counts), as FixedLength has them");
+    static_assert(sizeof(detail::RuleRequirements<Rule>) > 0);
     static constexpr bool usable = detail::Requirements<Draft, Target>::all;
     static constexpr bool shares_noise = requires { requires bool(Rule::shares_noise); };
     using Drafts = typename detail::DraftsOf<Draft, usable>::type;

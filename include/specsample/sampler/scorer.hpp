@@ -10,7 +10,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/draft/host.hpp>
 #include <specsample/proposal/proposal.hpp>
-#include <specsample/sampler/tree_model.hpp>
+#include <specsample/proposal/tree.hpp>
 #include <specsample/verify/verify.hpp>
 
 namespace specsample::detail {

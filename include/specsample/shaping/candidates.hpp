@@ -1,7 +1,8 @@
 // What a pipeline works on: the tokens that are still possible after a prefix, with a number each.
 //
 //   Candidates   the numbers and their ids; dense until the first filter, afterwards only what is left
-//   Shaper       a callable of them and of the prefix: shaper(row, context)
+//
+// A Shaper (concepts.hpp) is a callable of them and of the prefix: shaper(row, context).
 //
 // Nothing is computed that no shaper asks for. A temperature waits beside the numbers, for all but two filters can work
 // with it unapplied; probabilities are made of the candidates that are left by then. Numbers are the model's own memory
@@ -15,6 +16,7 @@
 #include <optional>
 #include <span>
 
+#include <specsample/concepts.hpp>
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/kernels/logits.hpp>
 #include <specsample/shaping/memory.hpp>
@@ -254,11 +256,5 @@ class Candidates {
     std::span<const Value> weights_;
     std::optional<double> total_;
 };
-
-/// A step of a pipeline: changes the candidates of the token that follows `context`, which is the whole prefix, the
-/// tokens drafted before that position included.
-template <class S>
-concept Shaper = std::invocable<const S&, Candidates<float>&, std::span<const Token>> ||
-                 std::invocable<const S&, Candidates<double>&, std::span<const Token>>;
 
 }  // namespace specsample

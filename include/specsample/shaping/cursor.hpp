@@ -1,7 +1,4 @@
-// Cursors: where a text stands in a grammar, or in any other state that its tokens alone decide.
-//
-//   Cursor          a mask of what may follow, accept(token), and a way back: rollback(n), or copies
-//   detail::Trail   a cursor that is taken from one text to any other, by what the two do not share
+// A cursor (concepts.hpp) that is taken from one text to any other, by what the two do not share.
 #pragma once
 
 #include <algorithm>
@@ -15,48 +12,7 @@
 
 #include <specsample/shaping/mask.hpp>
 
-namespace specsample {
-namespace detail {
-
-template <class C, class Value>
-concept MasksRow = requires(C& cursor, Candidates<Value>& row) { cursor.mask(row); };
-template <class C>
-concept GivesWords = requires(C& cursor) {
-    { cursor.mask() } -> MaskWords;
-};
-template <class C>
-concept Masks = GivesWords<C> || MasksRow<C, float> || MasksRow<C, double>;
-
-/// A C interface says 0 for success: only a bool says what it means.
-template <class T>
-concept VoidOrBool = std::is_void_v<T> || std::same_as<T, bool>;
-template <class C>
-concept Accepts = requires(C& cursor, Token token) {
-    { cursor.accept(token) } -> VoidOrBool;
-};
-
-template <class C>
-concept RollsBack = requires(C& cursor, Index tokens) { cursor.rollback(tokens); };
-template <class C>
-concept GoesBack = RollsBack<C> || std::copy_constructible<C>;
-
-}  // namespace detail
-
-/// What follows a text token by token, and can be taken back: a grammar's matcher, or any processor whose state its
-/// tokens alone decide.
-///
-///   cursor.mask()          the words of a bit mask, as TokenMask takes them, of the tokens that may come next; or
-///   cursor.mask(row)       makes the others impossible in Candidates<float> or Candidates<double>, or shapes them in
-///                          any other way. Neither moves the cursor
-///   cursor.accept(token)   one token on. Returns nothing; or false where it refuses the token, and stays where it was,
-///                          as it does where it throws
-///   cursor.rollback(n)     the last n accepted tokens back: as many as a round drafts while a text grows, all of them
-///                          for another text. Without it the cursor is copied, and a copy must share no state with the
-///                          original; where it has both, it is not copied
-template <class C>
-concept Cursor = detail::Masks<C> && detail::Accepts<C> && detail::GoesBack<C>;
-
-namespace detail {
+namespace specsample::detail {
 
 template <class C>
 bool accepts(C& cursor, Token token) {
@@ -160,5 +116,4 @@ class Trail {
     std::vector<Token> taken_;  ///< what the cursor has accepted
 };
 
-}  // namespace detail
-}  // namespace specsample
+}  // namespace specsample::detail

@@ -82,12 +82,6 @@ void apply_mask(Candidates<Value>& row, const MaskBits& mask) {
     }
 }
 
-/// Words of a mask: 32 bits each, signed or not.
-template <class W>
-concept MaskWords = requires(const W& words) { std::span(words); } &&
-                    std::integral<typename decltype(std::span(std::declval<const W&>()))::value_type> &&
-                    sizeof(typename decltype(std::span(std::declval<const W&>()))::value_type) == 4;
-
 template <MaskWords W>
 std::span<const std::uint32_t> words_of(const W& words) {
     const auto all = std::span(words);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <specsample/proposal/tree.hpp>
+#include <specsample/verify/arguments.hpp>
 #include <specsample/verify/trial.hpp>
 
 namespace specsample {
@@ -133,22 +134,19 @@ Round judge(const Ids& given, const S& shape, Laws& laws, Rows& rows, const Rule
     return made_round(trial, rule(trial));
 }
 
-template <class T>
-concept Ids = requires(const T& ids) { std::span(ids); } &&
-              Integer<typename decltype(std::span(std::declval<const T&>()))::value_type>;
-
 }  // namespace detail
 
 /// Judge a draft: which of its tokens to keep, and what to write after them.
 ///
 /// @param tokens      [K] drafted token ids, of any integral type
-/// @param laws        [K] the laws they were drawn from: Sampled{row} each, or PointMass{} for all
+/// @param laws        [K] the laws they were drawn from: Sampled{row} each, or PointMass{} for all. draft_token draws a
+///                    token and gives both; over logits it saves the pass that Sampled{row} makes for their normaliser
 /// @param rows        [K + 1] target probabilities; row i follows drafted token i - 1. A row-major matrix, anything
 ///                    indexed [i], or a callable of i that computes rows when they are needed. The row after a
 ///                    drafted stop token is never asked for, so K rows are enough where the last token is one. A
 ///                    callable is asked for row 0 and then for those that the walk reaches, each once on its way down;
 ///                    block verification asks again on its way up
-/// @param rule        the rule: TokenVerification{} and its like
+/// @param rule        a Rule: TokenVerification{} and its like, or one of your own (verify/rule.hpp)
 /// @param coins       Coins{seed, request, round start}, or any source with at(purpose, node)
 /// @param limits      stop tokens, a token budget, how much to check
 /// @param workspace   memory for the tokens of the result
@@ -159,12 +157,18 @@ concept Ids = requires(const T& ids) { std::span(ids); } &&
 /// @edge              no drafted tokens: one token from row 0. A drafted stop token that is accepted ends the round,
 ///                    and so do the budget and limits.until; all leave it without a last token. Where limits.until
 ///                    leaves out the first token, a round has none
-template <detail::Ids Tokens, class Laws, class Rows, class Rule, CoinSource Source>
-    requires LawSource<Laws> && RowSource<Rows>
+template <class Tokens, class Laws, class Rows, class Rule, class Source>
 Round verify(const Tokens& tokens, Laws&& laws, Rows&& rows, const Rule& rule, const Source& coins,
              const RoundLimits& limits, Workspace& workspace) {
-    const auto given = std::span(tokens);
-    return detail::judge(given, Chain(static_cast<Index>(given.size())), laws, rows, rule, coins, limits, workspace);
+    using Arguments = detail::VerifyArguments<detail::Ids<Tokens>, Chain, std::remove_reference_t<Laws>,
+                                              std::remove_reference_t<Rows>, Rule, Source>;
+    if constexpr (Arguments::all) {
+        const auto given = std::span(tokens);
+        const Chain chain(static_cast<Index>(given.size()));
+        return detail::judge(given, chain, laws, rows, rule, coins, limits, workspace);
+    } else {
+        return {};
+    }
 }
 
 /// Judge a token tree.
@@ -175,15 +179,20 @@ Round verify(const Tokens& tokens, Laws&& laws, Rows&& rows, const Rule& rule, c
 ///                drafted stop token is never asked for
 /// @throws        std::invalid_argument if a parent is not -1 or an earlier node, or there are not as many as tokens
 /// Otherwise as above.
-template <class Id, class Parent, class Laws, class Rows, class Rule, CoinSource Source>
-    requires Integer<Id> && Integer<Parent> && LawSource<Laws> && RowSource<Rows>
+template <class Id, class Parent, class Laws, class Rows, class Rule, class Source>
 Round verify(const Tree<Id, Parent>& tree, Laws&& laws, Rows&& rows, const Rule& rule, const Source& coins,
              const RoundLimits& limits, Workspace& workspace) {
-    if (tree.parents.size() != tree.tokens.size())
-        detail::invalid("verify", "the number of tree.parents", tree.parents.size(),
-                        "that of tree.tokens, " + detail::to_text(tree.tokens.size()));
-    workspace.links.connect(tree.parents);
-    return detail::judge(tree.tokens, workspace.links, laws, rows, rule, coins, limits, workspace);
+    using Arguments = detail::VerifyArguments<Integer<Id> && Integer<Parent>, Links, std::remove_reference_t<Laws>,
+                                              std::remove_reference_t<Rows>, Rule, Source>;
+    if constexpr (Arguments::all) {
+        if (tree.parents.size() != tree.tokens.size())
+            detail::invalid("verify", "the number of tree.parents", tree.parents.size(),
+                            "that of tree.tokens, " + detail::to_text(tree.tokens.size()));
+        workspace.links.connect(tree.parents);
+        return detail::judge(tree.tokens, workspace.links, laws, rows, rule, coins, limits, workspace);
+    } else {
+        return {};
+    }
 }
 
 }  // namespace specsample

@@ -1,0 +1,31 @@
+// A rule is called by several threads at once: it must not change.
+// expect: error: static assertion failed.*specsample::Rule: a rule must be callable with a trial
+#include <array>
+
+#include <specsample/random.hpp>
+#include <specsample/verify.hpp>
+
+using namespace specsample;
+
+struct Never {
+    static constexpr bool lossless = false;
+    template <class T>
+#ifdef FIXED
+    Outcome operator()(const T&) const {
+        return {};
+    }
+#else
+    Outcome operator()(const T&) {
+        return {};
+    }
+#endif
+};
+
+int main() {
+    const std::vector<float> row{.5f, .5f};
+    const std::vector<Token> tokens{1};
+    Workspace workspace;
+    const auto round =
+        verify(tokens, PointMass{}, std::array{row, row}, Never{}, Coins(1, 2, 3), RoundLimits{}, workspace);
+    return static_cast<int>(round.accepted);
+}

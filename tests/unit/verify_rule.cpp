@@ -1,0 +1,85 @@
+// The concept Rule, and the rule that its page shows.
+#include <specsample/verify.hpp>
+
+#include <specsample/testing.hpp>
+
+#include "support/catch.hpp"
+#include "support/rules.hpp"
+
+using namespace specsample;
+using namespace specsample::testing;
+
+namespace {
+
+// Line for line in verify/rule.hpp: build.rule_page.
+struct SampleAndCompare {
+    static constexpr bool lossless = true;
+
+    template <class T>
+    Outcome operator()(const T& trial) const {
+        for (Outcome kept;;) {
+            NodeRow<T> row(trial, kept.node);
+            const auto coin = trial.coins.at(Purpose::last, kept.accepted);
+            kept.token = static_cast<Token>(row.draw_from_row(coin).index);
+            kept.fault = row.fault();
+            const Index child = trial.shape.first_child(kept.node);
+            kept.last = child == no_node ? Last::bonus : Last::matched;
+            if (kept.fault || child == no_node || trial.token(child) != kept.token) return kept;
+            kept = {.node = child, .accepted = kept.accepted + 1, .last = Last::stopped, .token = kept.token};
+            if (kept.accepted == trial.limits.max_tokens || trial.limits.stops(kept.token)) return kept;
+        }
+    }
+};
+
+struct Claims {
+    static constexpr bool lossless = false;
+};
+template <class Answer>
+struct Answers : Claims {
+    template <class T>
+    Answer operator()(const T&) const;
+};
+struct Changes : Claims {
+    template <class T>
+    Outcome operator()(const T&);
+};
+struct WithoutClaim {
+    template <class T>
+    Outcome operator()(const T&) const;
+};
+
+static_assert(Rule<SampleAndCompare> && Rule<Answers<Outcome>> && !Rule<Answers<bool>> && !Rule<Answers<void>>);
+static_assert(!Rule<Changes> && !Rule<WithoutClaim> && !Rule<Claims> && !Rule<int>);
+static_assert(Rule<SpecInfer> && Rule<TraversalVerification> && Rule<KSeq>);
+
+}  // namespace
+
+TEST_CASE("every rule is a Rule", "[verify]") {
+    rules::for_each([](const auto& rule, const char*) { STATIC_REQUIRE(Rule<std::remove_cvref_t<decltype(rule)>>); });
+}
+
+TEST_CASE("the rule of the page is exact", "[verify]") {
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+        const ContextModel draft(3, seed), target(3, 50 + seed, Rows::with_zeros);
+        for (Index lookahead = 0; lookahead <= 3; ++lookahead)
+            CHECK(distance_from_target(SampleAndCompare{}, draft, target, lookahead) < 1e-12);
+    }
+}
+
+TEST_CASE("the rule of the page ends where its limits do, and at bad data", "[verify]") {
+    const std::vector<float> sure{0, 1}, bad{0, std::nanf("")};
+    const std::vector<Token> tokens{1, 1};
+    Workspace workspace;
+    const auto judged = [&](const std::vector<std::vector<float>>& rows, const RoundLimits& limits) {
+        return verify(tokens, PointMass{}, rows, SampleAndCompare{}, Coins(1, 2, 3), limits, workspace);
+    };
+    const std::vector<Token> stops{1};
+    CHECK(judged({sure, sure, sure}, {}).last == Last::bonus);
+    CHECK(judged({sure, sure, sure}, {}).tokens.size() == 3);
+    CHECK(judged({sure, sure, sure}, {.max_tokens = 1}).end == End::budget);
+    CHECK(judged({sure, bad, bad}, {.stop_tokens = stops}).end == End::stop_token);
+    const Round faulty = judged({sure, bad, sure}, {});
+    REQUIRE(faulty.fault);
+    CHECK(faulty.fault->row == 1);
+    CHECK(faulty.tokens.empty());
+}

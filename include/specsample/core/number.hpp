@@ -1,6 +1,9 @@
 // Numbers that are no numbers, told by their bits: -ffast-math lets a compiler drop every other test.
 //
-// By reference and inlined: there, clang takes an argument for neither NaN nor infinite.
+// These tests take references and are inlined, because clang takes a plain argument for neither NaN nor infinite there.
+//
+//   is_finite, is_nan, is_infinity, is_zero, is_positive   the tests
+//   detail::rounded                                        a product that is rounded before it is added to anything
 #pragma once
 
 #include <bit>
@@ -13,6 +16,20 @@ namespace detail {
 
 /// The bits of infinity: all of the exponent, and nothing else.
 inline constexpr std::uint64_t infinity_bits = 0x7ff0'0000'0000'0000;
+
+/// `x`, a product, rounded to its own type before anything is added to it.
+///
+/// A compiler may contract a * b + c into one fused multiply-add, which skips the rounding of the product, and it does
+/// so or not depending on -march, on -ffp-contract and on what is inlined where. A token must depend on none of these,
+/// so every product that feeds a sum on which a decision depends goes through here.
+///
+/// @tparam T   float, double or a packet of them
+/// @cost       no instruction of its own: it only keeps the two operations apart
+template <class T>
+[[nodiscard]] EIGEN_ALWAYS_INLINE T rounded(T x) {
+    EIGEN_OPTIMIZATION_BARRIER(x);
+    return x;
+}
 
 }  // namespace detail
 

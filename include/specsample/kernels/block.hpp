@@ -11,6 +11,7 @@
 #include <limits>
 #include <type_traits>
 
+#include <specsample/core/number.hpp>
 #include <specsample/core/row.hpp>
 #include <specsample/kernels/convert.hpp>
 
@@ -62,7 +63,11 @@ class Blocks {
     explicit Blocks(const View& view) : view_(view) {}
 
     Index size() const { return view_.size(); }  ///< places
-    double operator[](Index place) const { return static_cast<double>(view_.coeff(place)); }
+    double operator[](Index place) const {
+        const auto entry = static_cast<double>(view_.coeff(place));
+        if constexpr (has_memory<View>) return entry;
+        return rounded(entry);  // an expression may end in a product
+    }
     double at(Index id) const { return (*this)[id]; }
 
     static Index id(Index place) { return place; }

@@ -100,7 +100,7 @@ class BlockSums {
     /// The place at u in [0, 1) of the cumulative weights.
     /// @pre the total is a positive number
     Index pick(double u) const {
-        const double target = u * total_;
+        const double target = detail::rounded(u * total_);
         std::size_t block = 0;
         while (block + 1 < count_ && target >= up_to_[block]) ++block;
         const double rest = block == 0 ? target : target - up_to_[block - 1];

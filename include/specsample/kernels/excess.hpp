@@ -1,7 +1,8 @@
-// What one number exceeds another by: the term that residuals are summed from.
+// What one number exceeds another by: the term that residuals are summed from; and the product that it is less.
 #pragma once
 
 #include <specsample/core/config.hpp>
+#include <specsample/core/number.hpp>
 
 namespace specsample::detail {
 
@@ -20,9 +21,30 @@ struct TwiceExcess {
     }
 };
 
+/// factor * x, rounded, for Eigen's unaryExpr: what a row takes off another one must not be fused with the difference.
+template <class Value>
+class Scaled {
+  public:
+    explicit Scaled(Value factor) : factor_(factor) {}
+
+    EIGEN_ALWAYS_INLINE Value operator()(const Value& x) const { return rounded(factor_ * x); }
+    template <class Packet>
+    EIGEN_ALWAYS_INLINE Packet packetOp(const Packet& x) const {
+        return rounded(Eigen::internal::pmul(x, Eigen::internal::pset1<Packet>(factor_)));
+    }
+
+  private:
+    Value factor_;
+};
+
 }  // namespace specsample::detail
 
 template <class Value>
 struct Eigen::internal::functor_traits<specsample::detail::TwiceExcess<Value>> {
     enum { Cost = 3 * NumTraits<Value>::AddCost, PacketAccess = packet_traits<Value>::HasSub };
+};
+
+template <class Value>
+struct Eigen::internal::functor_traits<specsample::detail::Scaled<Value>> {
+    enum { Cost = NumTraits<Value>::MulCost, PacketAccess = packet_traits<Value>::HasMul };
 };

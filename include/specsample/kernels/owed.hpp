@@ -70,12 +70,12 @@ class OwedWeights {
 
     double left_of(double owed, Index id) const {
         if (only_) {
-            owed -= factor_ * only_->at(id);
+            owed -= detail::rounded(factor_ * only_->at(id));
         } else {
             each(
                 [&](const Q& q, std::span<const Token> without, double factor) {
                     if (std::ranges::find(without, id) == without.end())
-                        owed -= factor * static_cast<double>(q.coeff(id));
+                        owed -= detail::rounded(factor * static_cast<double>(q.coeff(id)));
                 },
                 [&](Token token) { owed = token == id ? 0 : owed; });
         }
@@ -84,9 +84,10 @@ class OwedWeights {
 
     /// Twice the sum of one block, a single row taken off in the summing pass.
     double less_only(Index begin, Index n, Scratch& scratch) const {
-        const auto factor = static_cast<Value>(factor_);
-        const auto left = [factor](const auto& x, const auto& y) {
-            return x.template cast<Value>().binaryExpr(factor * y.template cast<Value>(), detail::TwiceExcess<Value>());
+        const detail::Scaled<Value> scaled(static_cast<Value>(factor_));
+        const auto left = [&scaled](const auto& x, const auto& y) {
+            return x.template cast<Value>().binaryExpr(y.template cast<Value>().unaryExpr(scaled),
+                                                       detail::TwiceExcess<Value>());
         };
         return detail::visit_both(p_, *only_, begin, n, scratch.p, scratch.q, [&](const auto& x, const auto& y) {
             return detail::block_sum<Value>(n, left, x, y);
@@ -99,7 +100,8 @@ class OwedWeights {
         each(
             [&](const Q& row, std::span<const Token> without, double factor) {
                 const detail::Blocks<Q> q(row);
-                scratch.owed.head(n) -= static_cast<Value>(factor) * map(read(q, without, begin, n, scratch.q), n);
+                scratch.owed.head(n) -= map(read(q, without, begin, n, scratch.q), n)
+                                            .unaryExpr(detail::Scaled<Value>(static_cast<Value>(factor)));
             },
             [&](Token token) {
                 const Index place = p_.place_of(token);

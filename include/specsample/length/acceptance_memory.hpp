@@ -62,8 +62,8 @@ class AcceptanceMemory {
         for (Index i = 0; i < count; ++i) {
             if (i < std::ssize(positions_)) {
                 const Position& here = positions_[static_cast<std::size_t>(i)];
-                estimate =
-                    i == 0 ? here.mean : (here.weight * here.mean + pooling * estimate) / (here.weight + pooling);
+                const double pooled = detail::rounded(here.weight * here.mean) + detail::rounded(pooling * estimate);
+                estimate = i == 0 ? here.mean : pooled / (here.weight + pooling);
             }
             f(estimate);
         }
@@ -83,7 +83,7 @@ class AcceptanceMemory {
 
     void age(Index rounds) {
         const double kept = std::pow(decay, static_cast<double>(rounds));
-        for (Position& position : positions_) position.weight *= kept;
+        for (Position& position : positions_) position.weight = detail::rounded(position.weight * kept);
         if (!positions_.empty()) positions_.front().weight = std::max(positions_.front().weight, pooling);
     }
 

@@ -53,8 +53,9 @@ BatchDraft best_batch_draft(std::span<const Prospect> all, Index requests, Index
         for (const Prospect& token : all) {
             if (token.depth >= depth) continue;
             tokens += token.survival;
-            const double speed =
-                tokens / (static_cast<double>(depth) * draft_cost + pass_cost(where, verify_cost, requests + ++count));
+            const double cost =
+                rounded(static_cast<double>(depth) * draft_cost) + pass_cost(where, verify_cost, requests + ++count);
+            const double speed = tokens / cost;
             if (speed <= fastest) continue;
             fastest = speed;
             best = {depth, count};

@@ -100,7 +100,7 @@ class GoodputLength {
   private:
     double cost(Index lookahead) const {
         return times_.cost(lookahead, [this](Index tokens) {
-            return static_cast<double>(tokens) * draft_cost_ +
+            return detail::rounded(static_cast<double>(tokens) * draft_cost_) +
                    detail::pass_cost("GoodputLength", verify_cost_, tokens + 1);
         });
     }
@@ -109,7 +109,7 @@ class GoodputLength {
         Index best = 0, lookahead = 0;
         double tokens = 1, survival = 1, fastest = 1 / cost(0);
         memory_.for_estimates(most, [&](double acceptance) {
-            survival *= acceptance;
+            survival = detail::rounded(survival * acceptance);
             tokens += survival;
             const double speed = tokens / cost(++lookahead);
             if (speed <= fastest) return;

@@ -69,7 +69,7 @@ class KSeqNode : public NodeRow<T> {
         const L law = law_at(this->trial().laws, first);
         const auto p = this->view().template cast<double>();
         const auto q = law.row().template cast<double>();
-        const auto left = p - q.min(p * (1 / constants_.rho)) * constants_.factor;
+        const auto left = p - q.min(p * (1 / constants_.rho)).unaryExpr(Scaled(constants_.factor));
         return this->draw_from_rest(coin, RowWeights((left + left.abs()) * .5), [&] {
             this->blame_row();
             this->blame(inspect(law.row(), Party::draft, first));

@@ -77,7 +77,7 @@ class SubTarget : public NodeRow<T> {
         this->trial().state(child).factor = std::min(d / (at.c * last_->rest()), 1e30);
         at.rejected = child;
         if (last_->is_point()) {
-            at.owed = std::max(0.0, at.owed - at.c * owed);
+            at.owed = std::max(0.0, at.owed - detail::rounded(at.c * owed));
         } else {
             at.is_summed = false;
         }
@@ -118,7 +118,7 @@ class SubTarget : public NodeRow<T> {
     double owed() {
         State& at = state();
         if (!at.is_summed) {
-            at.owed = at.c * sums().total();
+            at.owed = detail::rounded(at.c * sums().total());
             at.is_summed = true;
             check_sum(sums().total());
         }

@@ -6,4 +6,3 @@
 #include <specsample/sampler/options.hpp>       // IWYU pragma: export
 #include <specsample/sampler/sampler.hpp>       // IWYU pragma: export
 #include <specsample/sampler/staged.hpp>        // IWYU pragma: export
-#include <specsample/sampler/tree_model.hpp>    // IWYU pragma: export

@@ -3,7 +3,6 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/draft/drafter.hpp>
-#include <specsample/sampler/tree_model.hpp>
 
 namespace specsample::detail {
 

@@ -25,6 +25,7 @@
 #include <type_traits>
 
 #include <specsample/core/ask.hpp>
+#include <specsample/core/tree.hpp>
 
 namespace specsample {
 
@@ -35,8 +36,6 @@ class Coins;                         // random/coins.hpp
 struct PointMass;                    // proposal/law.hpp
 struct Raced;                        //
 class Chain;                         // proposal/chain.hpp
-template <class Id, class Parent>
-struct Tree;         // proposal/tree.hpp
 struct RoundCounts;  // analysis/tally.hpp
 template <std::floating_point Value>
 class Candidates;  // shaping/candidates.hpp

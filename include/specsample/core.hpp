@@ -10,4 +10,5 @@
 #include <specsample/core/number.hpp>        // IWYU pragma: export
 #include <specsample/core/row.hpp>           // IWYU pragma: export
 #include <specsample/core/rows.hpp>          // IWYU pragma: export
+#include <specsample/core/tree.hpp>          // IWYU pragma: export
 #include <specsample/core/types.hpp>         // IWYU pragma: export

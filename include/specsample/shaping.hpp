@@ -1,6 +1,7 @@
 // Floor 2: rows to rows, before anything is drawn from them.
 #pragma once
 
+#include <specsample/shaping/adaptor.hpp>        // IWYU pragma: export
 #include <specsample/shaping/cursor.hpp>         // IWYU pragma: export
 #include <specsample/shaping/from_logits.hpp>    // IWYU pragma: export
 #include <specsample/shaping/grammar.hpp>        // IWYU pragma: export
@@ -14,6 +15,7 @@
 #include <specsample/shaping/min_p.hpp>          // IWYU pragma: export
 #include <specsample/shaping/penalties.hpp>      // IWYU pragma: export
 #include <specsample/shaping/pipeline.hpp>       // IWYU pragma: export
+#include <specsample/shaping/row_adaptor.hpp>    // IWYU pragma: export
 #include <specsample/shaping/settings.hpp>       // IWYU pragma: export
 #include <specsample/shaping/shape.hpp>          // IWYU pragma: export
 #include <specsample/shaping/shaped.hpp>         // IWYU pragma: export

@@ -1,5 +1,5 @@
 // A draft that names its token has no row to map.
-// expect: error: no matching function for call to .mapped
+// expect: error: static assertion failed.*specsample::mapped: model must return rows, which have a number for every id
 #include <specsample/specsample.hpp>
 
 using namespace specsample;

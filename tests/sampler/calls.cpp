@@ -54,6 +54,7 @@ TEST_CASE("a target that scores many positions is called once per round") {
     Sampler sampler(draft, RecordedMany{target, &log}, {.lookahead = lookahead, .seed = 1});
     const Generation made = sampler.generate({1, 2}, {.max_new_tokens = 50});
     CHECK(static_cast<Index>(log.size()) == made.tally.rounds);
+    CHECK(made.tally.passes == made.tally.rounds);
     for (const Call& call : log) CHECK(call.count == lookahead + 1);
 }
 
@@ -87,6 +88,21 @@ TEST_CASE("a target that scores one position is called once per token written") 
     const Generation made = sampler.generate({1, 2}, {.max_new_tokens = budget});
     CHECK(static_cast<Index>(log.size()) == budget);
     CHECK(std::ssize(made.tokens) == budget);
+    CHECK(made.tally.passes == budget);
+    CHECK(made.tally.tokens_per_pass() == 1);
+}
+
+TEST_CASE("a tree without a pass of its own takes one per path, and every pass is counted") {
+    std::vector<Call> log;
+    Sampler sampler(TreeDraft(draft, {2, 2}), RecordedMany{target, &log}, {.lookahead = 2, .seed = 1});
+    const Generation made = sampler.generate({1, 2}, {.max_new_tokens = 50});
+    CHECK(static_cast<Index>(log.size()) == made.tally.passes);
+    CHECK(made.tally.passes > 3 * made.tally.rounds);
+    CHECK(made.tally.tokens_per_pass() < made.tally.tokens_per_round() / 3);
+    CHECK(sampler.tally().passes == made.tally.passes);
+    log.clear();
+    const Round round = sampler.step(std::vector<Token>{1, 2});
+    CHECK(round.passes == std::ssize(log));
 }
 
 TEST_CASE("a target that scores one position is shown the accepted drafts only") {

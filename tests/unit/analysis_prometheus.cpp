@@ -93,7 +93,7 @@ struct Exposition {
 
 Tally example() {
     Tally tally;
-    tally.record({.proposed = 2, .evaluated = 2, .accepted = 1, .tokens = 2, .last = Last::recovered});
+    tally.record({.proposed = 2, .evaluated = 2, .accepted = 1, .tokens = 2, .last = Last::recovered, .passes = 3});
     tally.record({.proposed = 2, .evaluated = 1, .accepted = 1, .tokens = 1, .last = Last::stopped, .discarded = 1});
     tally.record({.fault = Cause::negative});
     return tally;
@@ -122,7 +122,9 @@ TEST_CASE("to_prometheus has every counter and rate of a tally", "[analysis]") {
         {"specsample_position_censored_total{position=\"1\"}", 1},
         {"specsample_faults_total{cause=\"negative\"}", 1},
         {"specsample_faults_total{cause=\"not_finite\"}", 0},
+        {"specsample_passes_total", 4},
         {"specsample_tokens_per_round", 1.5},
+        {"specsample_tokens_per_pass", .75},
         {"specsample_acceptance", 2. / 3},
         {"specsample_acceptance_low", specsample::estimate_acceptance(2, 3).low},
         {"specsample_acceptance_high", specsample::estimate_acceptance(2, 3).high},
@@ -137,14 +139,14 @@ TEST_CASE("to_prometheus has every counter and rate of a tally", "[analysis]") {
         CHECK(read.samples.at(name) == value);
     }
     CHECK(read.samples.size() == expected.size() + 11 + 2);  // the other causes; the other ends of two intervals
-    CHECK(read.types.size() == 10 + 3 + 1 + 1 + 3 + 3);
+    CHECK(read.types.size() == 11 + 3 + 1 + 2 + 3 + 3);
 }
 
 TEST_CASE("to_prometheus of nothing has no rates", "[analysis]") {
     const Exposition read(to_prometheus(Tally{}));
     CHECK(read.samples.at("specsample_rounds_total") == 0);
-    CHECK(read.samples.size() == 10 + 13);
-    CHECK(read.types.size() == 21);
+    CHECK(read.samples.size() == 11 + 13);
+    CHECK(read.types.size() == 23);
     const Exposition none(to_prometheus(std::vector<LabelledTally>{}));
     CHECK(none.samples.empty());
 }

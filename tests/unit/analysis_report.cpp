@@ -104,7 +104,7 @@ class Json {
 Tally example() {
     Tally tally;
     tally.record({.proposed = 3, .evaluated = 3, .accepted = 2, .tokens = 3, .last = Last::recovered});
-    tally.record({.proposed = 3, .evaluated = 3, .accepted = 3, .tokens = 4, .last = Last::bonus});
+    tally.record({.proposed = 3, .evaluated = 3, .accepted = 3, .tokens = 4, .last = Last::bonus, .passes = 3});
     tally.record({.proposed = 3, .evaluated = 1, .accepted = 0, .tokens = 1, .last = Last::matched});
     tally.record({.proposed = 3, .evaluated = 1, .accepted = 1, .tokens = 1, .last = Last::stopped, .discarded = 2});
     tally.record({.proposed = 3, .fault = Cause::not_finite});
@@ -141,7 +141,9 @@ TEST_CASE("to_json has every counter and rate of a tally", "[analysis]") {
         {"stopped", "1"},
         {"tokens", "9"},
         {"discarded", "2"},
+        {"passes", "6"},
         {"tokens_per_round", "2.25"},
+        {"tokens_per_pass", "1.5"},
         {"acceptance.value", "0.75"},
         {"positions.0.evaluated", "4"},
         {"positions.0.accepted", "3"},
@@ -187,6 +189,7 @@ TEST_CASE("to_json is valid where nothing was counted: rates are null, keys stay
     REQUIRE(empty);
     CHECK(empty->at("rounds") == "0");
     CHECK(empty->at("tokens_per_round") == "null");
+    CHECK(empty->at("tokens_per_pass") == "null");
     CHECK(empty->at("acceptance") == "null");
     CHECK(empty->at("faults.all_masked") == "0");
 
@@ -224,6 +227,7 @@ matched              1
 stopped              1
 tokens               9  2.250 per round
 discarded            2
+passes               6  1.500 tokens per pass
 
 position   evaluated    accepted    censored  accepted / evaluated
        0           4           3           0  0.750 [0.301, 0.954]
@@ -244,6 +248,7 @@ matched              0
 stopped              0
 tokens               0
 discarded            0
+passes               0
 )");
     Tally undecided;
     undecided.record({.proposed = 1, .last = Last::stopped});

@@ -80,6 +80,19 @@ TEST_CASE("Tally counts rounds made by hand as its definitions say", "[analysis]
     CHECK(tally.tokens_per_round() == Approx(2.4).epsilon(1e-14));
 }
 
+TEST_CASE("Tally: tokens per target pass count every pass of a round", "[analysis]") {
+    RoundCounts by_paths = rejected_third, by_rows = all_accepted;
+    by_paths.passes = 4;
+    by_rows.passes = 5;
+    Tally tally = tally_of({by_paths, by_rows, left_at_once, bad_target_row});
+    CHECK(tally.passes == 10);
+    CHECK(tally.tokens_per_pass() == Approx(.9).epsilon(1e-14));
+    CHECK(tally.tokens_per_round() == Approx(3).epsilon(1e-14));
+    tally += tally_of({all_accepted});
+    CHECK(tally.passes == 11);
+    CHECK(Tally{}.tokens_per_pass() == 0.);
+}
+
 TEST_CASE("Tally: positions past a stop are neither evaluated nor rejected", "[analysis]") {
     const Tally tally = tally_of({stop_token_second});
     CHECK(tally.evaluated == 2);
@@ -264,6 +277,7 @@ TEST_CASE("Tallies with different counters differ", "[analysis]") {
         return !(round == callback_third) && !(tally_of({round}) == tally_of({callback_third}));
     };
     CHECK(differs([](auto& r) { r.discarded = 2; }));
+    CHECK(differs([](auto& r) { r.passes = 2; }));
     CHECK(differs([](auto& r) {
         r.depth = 3;
         r.discarded = 2;
@@ -315,6 +329,8 @@ TEST_CASE("Tally refuses counts that no round has, and adds nothing then", "[ana
                       std::string("specsample::Tally::record: tokens is 4, but must be ") + tokens);
     CHECK_THROWS_WITH(tally.record(with([](auto& r) { r.last = Last::stopped; })),
                       std::string("specsample::Tally::record: tokens is 3, but must be ") + tokens);
+    CHECK_THROWS_WITH(tally.record(with([](auto& r) { r.passes = 0; })),
+                      "specsample::Tally::record: passes is 0, but must be 1 or more");
     const char* const depth = "specsample::Tally::record: depth is ";
     CHECK_THROWS_WITH(tally.record(with([](auto& r) { r.depth = 2; })),
                       depth + std::string("2, but must be in [evaluated, proposed]"));

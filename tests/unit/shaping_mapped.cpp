@@ -10,6 +10,7 @@
 #include <specsample/shaping/from_logits.hpp>
 #include <specsample/shaping/mapped_prefix.hpp>
 #include <specsample/shaping/settings.hpp>
+#include <specsample/shaping/shaped.hpp>
 
 #include "support/catch.hpp"
 #include "unit/shaping_rows.hpp"
@@ -79,16 +80,68 @@ TEST_CASE("a mapped model offers what a draft is asked for", "[shaping]") {
     CHECK(RowModel<decltype(mapped(from_logits(One{}), map))>);
 }
 
-TEST_CASE("a mapped model hands on its prefix and its rollback", "[shaping]") {
+TEST_CASE("a mapped model reads its own ids", "[shaping]") {
     std::vector<Token> seen;
-    auto noting = mapped(
-        [&](Prefix text) {
-            seen.assign(text.begin(), text.end());
-            return One{}(text);
-        },
-        map);
-    noting(Prefix(prefix));
+    const auto noting = [&](Prefix text) {
+        seen.assign(text.begin(), text.end());
+        return One{}(text);
+    };
+    const std::vector<Token> text{1, 3, 2, 0, 7};
+    const auto shown = [&](auto model) {
+        CHECK(is_mapped(model(Prefix(text))));
+        return seen;
+    };
+    CHECK(shown(mapped(noting, map)) == std::vector<Token>{2, 0, 0, 0, 0});  // 2, 0 and 7 mean nothing to it
+    CHECK(shown(mapped(noting, std::cref(map))) == std::vector<Token>{2, 0, 0, 0, 0});
+    CHECK(shown(mapped(noting, map, OwnIds(map, 1))) == std::vector<Token>{2, 0, 1, 1, 1});
+    CHECK(shown(mapped(noting, map, TargetIds{})) == text);
+    CHECK(shown(mapped(noting, map, [](Token token) { return token + 10; })) == std::vector<Token>{11, 13, 12, 10, 17});
+    auto many_to_one = mapped(noting, IdMap(std::vector{2, 0, 2}, 8));
+    many_to_one(Prefix(text));
+    CHECK(seen == std::vector<Token>{0, 0, 0, 1, 0});  // of several the lowest
+}
+
+TEST_CASE("a draft that looks its ids up in a table finds them all", "[shaping]") {
+    struct Embedding {
+        Eigen::Matrix3d rows = Eigen::Matrix3d::Constant(1. / 3);
+
+        Eigen::VectorXd operator()(Prefix text) const {
+            Eigen::VectorXd mean = Eigen::VectorXd::Zero(3);
+            for (const Token token : text) {
+                if (token < 0 || token >= rows.rows()) throw std::out_of_range("no such row");
+                mean += rows.row(token).transpose() / static_cast<double>(text.size());
+            }
+            return mean;
+        }
+    };
+    const std::vector<Token> prompt{3, 2, 1, 0};  // of a vocabulary of four; the draft has three ids
+    Sampler sampler(mapped(Embedding{}, map), target, {.lookahead = 3, .seed = 1});
+    CHECK(sampler.generate(prompt, {.max_new_tokens = 100}).tokens.size() == 100);
+    Sampler out_of_range(mapped(Embedding{}, map, TargetIds{}), target, {.lookahead = 3, .seed = 1});
+    CHECK_THROWS_AS(out_of_range.generate(prompt, {.max_new_tokens = 100}), std::out_of_range);
+}
+
+TEST_CASE("what stands for an unknown token is an id that the draft has", "[shaping]") {
+    CHECK_THROWS_WITH(OwnIds(map, 3), "specsample::OwnIds: unknown is 3, but must be in [0, 3)");
+    CHECK_THROWS_AS(OwnIds(map, -1), std::invalid_argument);
+}
+
+TEST_CASE("a map of offsets is mapped with what its head reads", "[shaping]") {
+    const auto d2t = IdMap::from_offsets(std::vector{1, 1, 1}, 4);
+    static_assert(std::is_same_v<decltype(d2t), const ReducedIdMap>);
+    std::vector<Token> seen;
+    const auto noting = [&](Prefix text) {
+        seen.assign(text.begin(), text.end());
+        return One{}(text);
+    };
+    auto eagle = mapped(noting, std::cref(d2t), TargetIds{});
+    CHECK(distance(probs_by_id(eagle(Prefix(prefix))), Array<double>(Eigen::Array4d(0, .5, .3, .2))) < 1e-15);
     CHECK(seen == prefix);
+    mapped(noting, d2t, OwnIds(d2t))(Prefix(prefix));
+    CHECK(seen == std::vector<Token>{0, 1});
+}
+
+TEST_CASE("a mapped model hands on its rollback", "[shaping]") {
     Cached cached;
     mapped(std::ref(cached), map).rollback(7);
     CHECK(cached.lengths == std::vector<Index>{7});
@@ -140,7 +193,7 @@ TEST_CASE("a prefix-mapped model is shown what its translation says", "[shaping]
         for (const Token token : text) own.insert(own.end(), {token + 10, token + 20});
         return own;
     };
-    auto model = mapped(prefix_mapped(noting, twice), map);
+    auto model = mapped(noting, map, twice);
     CHECK(is_mapped(model(Prefix(prefix))));
     CHECK(seen == std::vector<Token>{11, 21, 12, 22});
     auto view = prefix_mapped(noting, [](Prefix text) { return text.last(1); });
@@ -150,6 +203,16 @@ TEST_CASE("a prefix-mapped model is shown what its translation says", "[shaping]
     auto reference = prefix_mapped(noting, [&](Prefix) -> const std::vector<Token>& { return fixed; });
     reference(Prefix(prefix));
     CHECK(seen == fixed);
+}
+
+TEST_CASE("a model that names its token is prefix-mapped as well", "[shaping]") {
+    const auto last = [](Prefix text) { return text.back(); };
+    auto by_token = prefix_mapped(last, [](Token token) { return token + 10; });
+    static_assert(TokenModel<decltype(by_token)>);
+    CHECK(by_token(Prefix(prefix)) == 12);
+    auto by_prefix = prefix_mapped(last, [](Prefix text) { return text.first(1); });
+    static_assert(TokenModel<decltype(by_prefix)>);
+    CHECK(by_prefix(Prefix(prefix)) == 1);
 }
 
 TEST_CASE("a prefix-mapped model is rolled back in its own tokens", "[shaping]") {
@@ -188,9 +251,9 @@ TEST_CASE("a prefix-mapped model is rolled back in its own tokens", "[shaping]")
     CHECK(ask({7, 9}) == 3);
 }
 
-TEST_CASE("a cached model of another vocabulary drafts behind both wrappers", "[shaping]") {
+TEST_CASE("a cached model of another vocabulary drafts behind a translation", "[shaping]") {
     Cached cached;
-    Sampler sampler(mapped(prefix_mapped(std::ref(cached), [](Prefix text) { return text; }), map), target,
+    Sampler sampler(mapped(std::ref(cached), map, [](Prefix text) { return text; }), target,
                     {.lookahead = 3, .seed = 1});
     CHECK(sampler.generate(prefix, {.max_new_tokens = 50}).tokens.size() == 50);
     REQUIRE_FALSE(cached.lengths.empty());

@@ -126,7 +126,8 @@ inline constexpr std::array<Bound, 3> bounds{{{"", "", &Estimate::value},
 ///     specsample_rounds_total{model="large"} 12                         every counter of Tally
 ///     specsample_position_evaluated_total{model="large",position="0"} 12
 ///     specsample_faults_total{model="large",cause="not_finite"} 0       every cause
-///     specsample_tokens_per_round, specsample_acceptance, specsample_position_acceptance     gauges
+///     specsample_tokens_per_round, specsample_tokens_per_pass,
+///     specsample_acceptance, specsample_position_acceptance             gauges
 ///
 /// An acceptance comes with its 95 % interval, as metrics ending in _low and _high. Gauges are over all that the tally
 /// holds; over a window, divide increases: rate(specsample_accepted_total[5m]) / rate(specsample_evaluated_total[5m]).
@@ -162,6 +163,9 @@ inline constexpr std::array<Bound, 3> bounds{{{"", "", &Estimate::value},
     writer.metric("tokens_per_round", "gauge", "Tokens emitted per round");
     for (const LabelledTally& of : tallies)
         if (of.tally.rounds > 0) writer.sample(of, of.tally.tokens_per_round());
+    writer.metric("tokens_per_pass", "gauge", "Tokens emitted per target pass");
+    for (const LabelledTally& of : tallies)
+        if (of.tally.rounds > 0) writer.sample(of, of.tally.tokens_per_pass());
     for (const auto& bound : detail::bounds) {
         writer.metric("acceptance" + std::string(bound.suffix), "gauge",
                       "Accepted over evaluated" + std::string(bound.meaning));

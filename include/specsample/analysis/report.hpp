@@ -26,8 +26,8 @@ struct Counter {
     Index Of::*count;
 };
 
-inline constexpr std::array<Counter<Tally>, 10> tally_counters{
-    {{"rounds", "Verifications, so target passes", &Tally::rounds},
+inline constexpr std::array<Counter<Tally>, 11> tally_counters{
+    {{"rounds", "Verifications", &Tally::rounds},
      {"proposed", "Drafted tokens shown to verification", &Tally::proposed},
      {"evaluated", "Positions decided: accepted or rejected", &Tally::evaluated},
      {"accepted", "Drafted tokens emitted", &Tally::accepted},
@@ -36,7 +36,8 @@ inline constexpr std::array<Counter<Tally>, 10> tally_counters{
      {name_of(Last::matched), "Rounds whose last token was the target's own choice", &Tally::matched},
      {name_of(Last::stopped), "Rounds without a last token", &Tally::stopped},
      {"tokens", "Tokens emitted", &Tally::tokens},
-     {"discarded", "Tokens decided and then cut, as the text ended before them", &Tally::discarded}}};
+     {"discarded", "Tokens decided and then cut, as the text ended before them", &Tally::discarded},
+     {"passes", "Target passes", &Tally::passes}}};
 
 inline constexpr std::array<Counter<PositionCounts>, 3> position_counters{
     {{"evaluated", "Rounds that decided this position", &PositionCounts::evaluated},
@@ -121,6 +122,8 @@ class JsonWriter {
     const auto rate = [&](std::string_view key) -> std::string {
         if (key == "tokens" && tally.rounds > 0)
             return "  " + detail::decimals(tally.tokens_per_round()) + " per round";
+        if (key == "passes" && tally.rounds > 0)
+            return "  " + detail::decimals(tally.tokens_per_pass()) + " tokens per pass";
         if (key == "accepted" && tally.evaluated > 0)
             return "  " + detail::with_interval(tally.acceptance()) + " of evaluated";
         return {};
@@ -147,8 +150,8 @@ class JsonWriter {
 
 /// A tally as one JSON object, without spaces or line breaks.
 ///
-///     {"rounds":3, .., "discarded":0,                     counters, by the names of Tally
-///      "tokens_per_round":2.5,
+///     {"rounds":3, .., "passes":3,                        counters, by the names of Tally
+///      "tokens_per_round":2.5,"tokens_per_pass":2.5,
 ///      "acceptance":{"value":0.75,"low":0.5,"high":0.9},  ratio of sums, 95 % interval
 ///      "positions":[{"evaluated":3,"accepted":2,"censored":0,"acceptance":{..}}, ..],
 ///      "faults":{"wrong_count":0, ..}}                    every cause, by name_of
@@ -161,6 +164,8 @@ class JsonWriter {
     for (const auto& counter : detail::tally_counters) json.key(counter.key).number(tally.*counter.count);
     json.key("tokens_per_round");
     tally.rounds > 0 ? json.number(tally.tokens_per_round()) : json.null();
+    json.key("tokens_per_pass");
+    tally.rounds > 0 ? json.number(tally.tokens_per_pass()) : json.null();
     json.key("acceptance").rate(tally.acceptance(), tally.evaluated > 0);
     json.key("positions").open('[');
     for (Index i = 0; i < std::ssize(tally.positions); ++i) {

@@ -24,6 +24,7 @@ struct RoundCounts {
     Last last = Last::stopped;
     Index depth = -1;              ///< positions of the proposal: its longest path; -1 in a chain, which has `proposed`
     Index discarded = 0;           ///< tokens decided and then cut, as the text ended before them; none of `tokens`
+    Index passes = 1;              ///< how often the target was asked for rows of the round
     std::optional<Cause> fault{};  ///< bad data: the round emitted nothing, and nothing else of it is counted
 
     /// How many positions the proposal has.
@@ -44,7 +45,9 @@ struct PositionCounts {
     friend bool operator==(const PositionCounts&, const PositionCounts&) = default;
 };
 
-/// Counters over rounds. A round is one draft and one verification, so `rounds` is the number of target passes.
+/// Counters over rounds. A round is one draft and one verification. It costs one target pass where the target scores
+/// all drafted positions at once, and several (`passes`) where a token tree is scored path by path, or a chain row by
+/// row.
 ///
 /// `evaluated` counts decisions, not drafted tokens: a position after a rejection, or past a stop, was never decided
 /// and is in `proposed` only. In a tree a position is a depth: it is accepted if one of its children is, and
@@ -61,7 +64,7 @@ struct PositionCounts {
 /// A good acceptance does not show that a text follows the target's law: judging drafts with a wrong draft law
 /// raises it. `Audit` looks at the text itself.
 struct Tally {
-    Index rounds = 0;     ///< verifications without bad data = target passes
+    Index rounds = 0;     ///< verifications without bad data
     Index proposed = 0;   ///< sum of RoundCounts::proposed
     Index evaluated = 0;  ///< sum of RoundCounts::evaluated = accepted + rejections
     Index accepted = 0;   ///< sum of RoundCounts::accepted
@@ -73,6 +76,7 @@ struct Tally {
     /// Per 0-based position in the round; as many as the longest proposal had.
     std::vector<PositionCounts> positions;
     Index discarded = 0;                      ///< sum of RoundCounts::discarded
+    Index passes = 0;                         ///< sum of RoundCounts::passes: of what speculation saves
     std::array<Index, cause_count> faults{};  ///< rounds that met bad data, by cause: see `faults_of`
 
     /// Make room for rounds that propose up to `lookahead` tokens, so that even the first `record` allocates nothing.
@@ -85,7 +89,7 @@ struct Tally {
     /// Add one round.
     /// @throws std::invalid_argument, with nothing added, unless 0 <= accepted <= evaluated <= positions <= proposed,
     ///         evaluated <= accepted + 1, and tokens = accepted + 1 (accepted in a stopped round); unless only a
-    ///         stopped round discards tokens, of those it can have decided; for a fault, unless nothing was emitted
+    ///         stopped round discards tokens, of those it can have decided; unless passes >= 1; for a fault, unless nothing was emitted
     /// @cost   O(positions); allocates only for a proposal longer than all before
     void record(const RoundCounts& round) {
         if (round.fault) {
@@ -100,6 +104,7 @@ struct Tally {
         accepted += round.accepted;
         tokens += round.tokens;
         discarded += round.discarded;
+        passes += round.passes;
         ++rounds_ending(round.last);
         for (Index i = 0; i < round.evaluated; ++i) ++positions[static_cast<std::size_t>(i)].evaluated;
         for (Index i = 0; i < round.accepted; ++i) ++positions[static_cast<std::size_t>(i)].accepted;
@@ -120,6 +125,7 @@ struct Tally {
         stopped += other.stopped;
         tokens += other.tokens;
         discarded += other.discarded;
+        passes += other.passes;
         for (std::size_t i = 0; i < other.positions.size(); ++i) {
             positions[i].evaluated += other.positions[i].evaluated;
             positions[i].accepted += other.positions[i].accepted;
@@ -151,10 +157,16 @@ struct Tally {
         return estimate_acceptance(at.accepted, at.evaluated, z);
     }
 
-    /// Mean tokens emitted per round, so per target pass; plain decoding has 1.
+    /// Mean tokens emitted per round: the block efficiency of the draft, whatever a round costs.
     /// @edge no rounds: 0
     [[nodiscard]] double tokens_per_round() const {
         return rounds == 0 ? 0.0 : static_cast<double>(tokens) / static_cast<double>(rounds);
+    }
+
+    /// Mean tokens emitted per target pass; plain decoding has 1. Below tokens_per_round() where rounds take several.
+    /// @edge no rounds: 0
+    [[nodiscard]] double tokens_per_pass() const {
+        return passes == 0 ? 0.0 : static_cast<double>(tokens) / static_cast<double>(passes);
     }
 
     friend bool operator==(const Tally&, const Tally&) = default;
@@ -171,6 +183,7 @@ struct Tally {
                         round.positions(), "in [evaluated, proposed]");
         detail::require(round.tokens == round.accepted + (is_stopped ? 0 : 1), where, "tokens", round.tokens,
                         "accepted + 1, or accepted in a stopped round");
+        detail::require(round.passes >= 1, where, "passes", round.passes, "1 or more");
         const Index cut_at_most = is_stopped ? round.positions() + 1 - round.tokens : 0;
         detail::require(round.discarded >= 0 && round.discarded <= cut_at_most, where, "discarded", round.discarded,
                         "0, or in a stopped round at most as many as its positions and a last token leave");

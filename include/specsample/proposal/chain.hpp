@@ -6,13 +6,10 @@
 
 #include <concepts>
 
+#include <specsample/core/tree.hpp>
 #include <specsample/core/types.hpp>
 
 namespace specsample {
-
-/// The prefix that a draft grows from; "no node" where a child or a sibling is asked for.
-inline constexpr Index root_node = -1;
-inline constexpr Index no_node = -1;
 
 template <class S>
 concept Shape = requires(const S& shape, Index node) {

@@ -1,4 +1,4 @@
-// A token tree on the caller's memory, and its shape.
+// The shape of a token tree.
 #pragma once
 
 #include <algorithm>
@@ -10,24 +10,10 @@
 
 #include <specsample/core/contract.hpp>
 #include <specsample/core/row.hpp>
+#include <specsample/core/tree.hpp>  // IWYU pragma: export
 #include <specsample/proposal/chain.hpp>
 
 namespace specsample {
-
-/// Drafted tokens in any order in which parents come before their children; siblings in the order of their drawing.
-///
-///     parents {-1, 0, 0}    one token after the prefix, two after that one
-///
-/// Siblings may repeat a token.
-template <class Id, class Parent>
-struct Tree {
-    std::span<const Id> tokens;       ///< [K] ids, of any integral type
-    std::span<const Parent> parents;  ///< [K] the node before each, -1 for the prefix
-};
-
-template <class Ids, class Parents>
-Tree(const Ids&, const Parents&) -> Tree<typename decltype(std::span(std::declval<const Ids&>()))::value_type,
-                                         typename decltype(std::span(std::declval<const Parents&>()))::value_type>;
 
 /// The links between the nodes of a tree, made in one pass; memory that is reused from tree to tree.
 class Links {

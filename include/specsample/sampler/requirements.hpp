@@ -5,7 +5,6 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/draft/drafter.hpp>
-#include <specsample/proposal/tree.hpp>
 
 namespace specsample::detail {
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/concepts.hpp>
 #include <specsample/core/contract.hpp>
 #include <specsample/draft/host.hpp>
 #include <specsample/proposal/proposal.hpp>
-#include <specsample/proposal/tree.hpp>
 #include <specsample/verify/verify.hpp>
 
 namespace specsample::detail {
@@ -64,7 +64,7 @@ class Scorer {
     /// Ids that the target is known to have: before the first round, all of 31 bits.
     Index vocab() const { return vocab_; }
 
-    /// judge(rows), on the rows of a proposal after `text`.
+    /// judge(rows), on the rows of a proposal after `text`; the round counts the passes that those took.
     /// @param known   leading tokens of the text that are the same as at the last call
     template <class L, class Judge>
     Round score(std::span<const Token> text, Index known, const Proposal<L>& proposal, const Judge& judge) {
@@ -116,6 +116,7 @@ class Scorer {
     /// call, so they are copied.
     template <class L, class Judge>
     Round score_paths(Index start, Index known, const Proposal<L>& proposal, const Judge& judge) {
+        Index passes = 0;
         path_rows_.clear(proposal.size() + 1);
         has_children_.assign(static_cast<std::size_t>(proposal.size()), false);
         for (const Index parent : proposal.tree().parents)
@@ -133,18 +134,20 @@ class Scorer {
             context_.resize(static_cast<std::size_t>(start));
             proposal.append_path(end, context_);
             auto&& rows = target_.ask_about(context_, known, count);
+            ++passes;
             known = start;
             if (const auto fault = check_count(rows, Party::target, count)) return {.fault = fault};
             Index node = end;
             for (Index i = count; i-- > 0; node = node == root_node ? root_node : proposal.parent(node))
                 path_rows_.put(node + 1, element(rows, i));
         }
-        return learn(path_rows_, judge(path_rows_));
+        return learn(path_rows_, judge(path_rows_), passes);
     }
 
     /// A pass per row, when the row is asked for.
     template <class L, class Judge>
     Round score_lazily(Index start, Index known, const Proposal<L>& proposal, const Judge& judge) {
+        Index passes = 0;
         ready_.assign(static_cast<std::size_t>(proposal.size() + 1), false);
         const auto row = [&](Index i) -> const auto& {
             const auto at = static_cast<std::size_t>(i);
@@ -153,17 +156,20 @@ class Scorer {
                 proposal.append_path(i - 1, context_);
                 rows_.put(i, target_.ask_about(context_, known));
                 ready_[at] = true;
+                ++passes;
                 known = start;
             }
             return rows_.row(i);
         };
-        return learn(row, judge(row));
+        return learn(row, judge(row), passes);
     }
 
-    /// Remember the target's vocabulary, so that no model is shown an id outside it.
+    /// Remember the target's vocabulary, so that no model is shown an id outside it; and the passes that rows took.
+    /// @param passes   by reference: rows that are computed on demand are still counted here
     template <class Rows>
-    Round learn(Rows& rows, const Round& made) {
+    Round learn(Rows& rows, Round made, const Index& passes = 1) {
         if (made) vocab_ = HeldRow<Element<Rows>>(element(rows, 0)).size();
+        made.passes = passes;
         return made;
     }
 

@@ -19,15 +19,19 @@ namespace detail {
 
 /// Integers in memory: a vector, an array or a span of any integral type.
 template <class List>
-concept Integers = requires(const List& list) { std::span(list); } &&
-                   Integer<std::remove_cv_t<typename decltype(std::span(std::declval<const List&>()))::value_type>>;
+concept Integers = requires(const List& list) {
+    std::span(list);
+}
+&&Integer<std::remove_cv_t<typename decltype(std::span(std::declval<const List&>()))::value_type>>;
 
 }  // namespace detail
+
+class ReducedIdMap;
 
 /// Which target id each draft id means. Some may mean none, and several the same.
 ///
 ///     IdMap map(to_target, target_vocab);                       an id each, -1 for none
-///     IdMap map = IdMap::from_offsets(d2t, target_vocab);       the reduced vocabulary of an EAGLE-3 checkpoint
+///     auto map = IdMap::from_offsets(d2t, target_vocab);        the reduced output head of an EAGLE-3 checkpoint
 ///     IdMap map = IdMap::same_ids(151936, 152064);              one vocabulary under two paddings
 ///     IdMap map = vocabulary_intersection(draft_texts, target_texts);
 ///
@@ -53,19 +57,7 @@ class IdMap {
 
     /// The same from a table of offsets, the d2t of EAGLE-3 checkpoints: target id = draft id + offsets[draft id].
     template <detail::Integers List>
-    static IdMap from_offsets(const List& offsets, Index target_vocab) {
-        const std::span all(offsets);
-        IdMap map(target_vocab);
-        map.open(all.size());
-        for (const auto offset : all) {
-            const Index id = std::ssize(map.to_target_);
-            if (std::cmp_less(offset, -id) || std::cmp_greater_equal(offset, target_vocab - id))
-                map.refuse(detail::to_text(id) + " + " + detail::to_text(offset));
-            map.to_target_.push_back(static_cast<Token>(id + static_cast<Index>(offset)));
-        }
-        map.close();
-        return map;
-    }
+    static ReducedIdMap from_offsets(const List& offsets, Index target_vocab);
 
     /// Every draft id is the target id of the same number, where the target has one: a vocabulary padded to two sizes.
     static IdMap same_ids(Index draft_vocab, Index target_vocab) {
@@ -136,6 +128,58 @@ class IdMap {
     std::vector<Token> by_image_;
     std::vector<Token> images_;
     bool is_monotone_ = false;
+};
+
+/// The map of a reduced output head. Its type says that the head's ids may not be those in which the model reads a
+/// text: EAGLE-3's reads the target's.
+class ReducedIdMap : public IdMap {
+    friend class IdMap;
+    explicit ReducedIdMap(IdMap map) : IdMap(std::move(map)) {}
+};
+
+template <detail::Integers List>
+ReducedIdMap IdMap::from_offsets(const List& offsets, Index target_vocab) {
+    const std::span all(offsets);
+    IdMap map(target_vocab);
+    map.open(all.size());
+    for (const auto offset : all) {
+        const Index id = std::ssize(map.to_target_);
+        if (std::cmp_less(offset, -id) || std::cmp_greater_equal(offset, target_vocab - id))
+            map.refuse(detail::to_text(id) + " + " + detail::to_text(offset));
+        map.to_target_.push_back(static_cast<Token>(id + static_cast<Index>(offset)));
+    }
+    map.close();
+    return ReducedIdMap(std::move(map));
+}
+
+/// The draft id that is shown to a draft for each target id: the lowest that means it, or `unknown` where none does.
+/// What is shown is a matter of acceptance alone; every id is one that the draft has.
+///
+/// @cost   4 bytes per target id; a look-up per token of a prefix
+class OwnIds {
+  public:
+    /// @param unknown   a draft id, such as that of the draft's own token for what it does not know
+    /// @throws          std::invalid_argument unless the draft has it
+    explicit OwnIds(const IdMap& map, Token unknown = 0) : unknown_(unknown) {
+        if (unknown < 0 || unknown >= map.draft_vocab())
+            detail::invalid("OwnIds", "unknown", unknown, "in [0, " + detail::to_text(map.draft_vocab()) + ")");
+        own_.assign(static_cast<std::size_t>(map.target_vocab()), unknown);
+        const auto drafts = map.by_image();
+        for (std::size_t i = drafts.size(); i-- > 0;) own_[static_cast<std::size_t>(*map.image(drafts[i]))] = drafts[i];
+    }
+
+    Token operator()(Token target) const {
+        return target < 0 || target >= std::ssize(own_) ? unknown_ : own_[static_cast<std::size_t>(target)];
+    }
+
+  private:
+    std::vector<Token> own_;
+    Token unknown_;
+};
+
+/// Shows a draft the target's ids as they are: what a reduced output head on the target's own embedding reads.
+struct TargetIds {
+    Token operator()(Token target) const { return target; }
 };
 
 }  // namespace specsample

@@ -129,6 +129,7 @@ struct Round {
     Index accepted = 0;   ///< = path.size()
     Index continued = 0;  ///< accepted nodes that the draft went on from
     Index discarded = 0;  ///< tokens that were decided and then cut, because the text ends before them
+    Index passes = 1;     ///< target passes made for its rows; whoever makes several counts them
     Last last = Last::stopped;
     End end = End::none;
     std::optional<RowFault> fault{};
@@ -180,7 +181,8 @@ struct Round {
                            .tokens = static_cast<Index>(tokens.size()),
                            .last = last,
                            .depth = depth,
-                           .discarded = discarded};
+                           .discarded = discarded,
+                           .passes = passes};
         if (fault) counts.fault = fault->cause;
         return counts;
     }

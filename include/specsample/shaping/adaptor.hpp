@@ -1,0 +1,57 @@
+// The base of adaptors: models that change what another model returns, or what it is shown.
+#pragma once
+
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/concepts.hpp>
+
+namespace specsample::detail {
+
+/// The form in which a model takes the prefix of a call.
+template <class M, class... Rest>
+using PrefixOf = std::conditional_t<takes_span<M, Rest...>, std::span<const Token>, const std::vector<Token>&>;
+
+/// A prefix, kept where texts grow by a round at a time.
+inline void remember(std::span<const Token> prefix, std::vector<Token>& memory) {
+    if (memory.capacity() < prefix.size()) memory.reserve(2 * prefix.size() + 1024);
+    memory.assign(prefix.begin(), prefix.end());
+}
+
+/// Offers the calls that the model under it offers, in the same form, and no other: one row, n rows in one pass, the
+/// rows of a tree in one pass, rollback. So no adaptor costs a pass that the model would not, whatever is stacked.
+///
+/// @tparam Self   the adaptor, which derives from this. Calls go to its ask(prefix), ask(prefix, n), ask(prefix, tree),
+///                which ask model(). Where its rows last as long as the model's, it repeats the model's stable_rows
+/// @tparam M      the model, or a std::reference_wrapper of one
+template <class Self, class M>
+class Adaptor {
+  public:
+    decltype(auto) operator()(PrefixOf<M> prefix) requires(Model<M>) { return self().ask(prefix); }
+    decltype(auto) operator()(PrefixOf<M, Index> prefix, Index count) requires(ManyModel<M>) {
+        return self().ask(prefix, count);
+    }
+    decltype(auto) operator()(PrefixOf<M, Tree<Token, Index>> prefix,
+                              Tree<Token, Index> tree) requires(TreeCallable<M>) {
+        return self().ask(prefix, tree);
+    }
+    void rollback(Index length) requires(Rewindable<M>) { model().rollback(length); }
+
+  protected:
+    explicit Adaptor(M model) : model_(std::move(model)) {}
+
+    Unwrapped<M>& model() { return model_; }
+
+  private:
+    Self& self() { return static_cast<Self&>(*this); }
+
+    M model_;
+};
+
+/// A model of rows, by whichever call it gives them.
+template <class M>
+concept RowsModel = (Model<M> || ManyModel<M> || TreeCallable<M>)&&!TokenModel<M>;
+
+}  // namespace specsample::detail

@@ -1,0 +1,198 @@
+// Adaptors that change rows one by one: shaped(model, pipeline) and mapped(model, map).
+//
+//   Contexts           the prefix of every row that a call asks for
+//   ChangedRow(s)      what a model returned, and what became of it
+//   RowAdaptor         a model whose rows are changed when they are first read
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/shaping/adaptor.hpp>
+#include <specsample/shaping/shape.hpp>
+
+namespace specsample::detail {
+
+/// The prefix of every row that a call asks for, the tokens drafted before its position included.
+class Contexts {
+  public:
+    /// Of the last `count` positions of a prefix.
+    void of(std::span<const Token> prefix, Index count) {
+        remember(prefix, context_);
+        size_ = count;
+        start_ = std::ssize(prefix) - count + 1;
+        is_tree_ = false;
+    }
+
+    /// Of a prefix, and of each node of a tree after it.
+    void of(std::span<const Token> prefix, Tree<Token, Index> tree) {
+        remember(prefix, context_);
+        tokens_.assign(tree.tokens.begin(), tree.tokens.end());
+        parents_.assign(tree.parents.begin(), tree.parents.end());
+        size_ = std::ssize(tokens_) + 1;
+        start_ = std::ssize(prefix);
+        is_tree_ = true;
+    }
+
+    Index size() const { return size_; }
+
+    /// Of row i, until the next call.
+    std::span<const Token> operator[](Index i) {
+        if (!is_tree_)
+            return std::span<const Token>(context_).first(
+                static_cast<std::size_t>(std::min(std::ssize(context_), start_ + i)));
+        context_.resize(static_cast<std::size_t>(start_));
+        for (Index node = i - 1; node != root_node; node = parents_[static_cast<std::size_t>(node)])
+            context_.push_back(tokens_[static_cast<std::size_t>(node)]);
+        std::reverse(context_.begin() + start_, context_.end());
+        return context_;
+    }
+
+  private:
+    std::vector<Token> context_;
+    std::vector<Token> tokens_;
+    std::vector<Index> parents_;
+    Index size_ = 0;
+    Index start_ = 0;
+    bool is_tree_ = false;
+};
+
+/// What a model returned, for as long as changed rows may view it: the thing itself, or where it is.
+template <class Answer>
+class HeldAnswer {
+    static constexpr bool is_borrowed = std::is_lvalue_reference_v<Answer>;
+    using R = std::remove_reference_t<Answer>;
+
+  public:
+    R& hold(Answer&& answer) {
+        if constexpr (is_borrowed) {
+            return *(held_ = &answer);
+        } else {
+            return held_.emplace(std::forward<Answer>(answer));
+        }
+    }
+    R& operator*() { return *held_; }
+
+  private:
+    std::conditional_t<is_borrowed, R*, std::optional<R>> held_{};
+};
+
+/// The last answer of a model to a question about one position.
+template <class Answer>
+class ChangedRow {
+  public:
+    template <class Change>
+    auto hold(Answer&& answer, std::span<const Token> prefix, const Change& change) {
+        return change(answer_.hold(std::forward<Answer>(answer)), prefix, memory_.row, memory_.scratch);
+    }
+
+  private:
+    HeldAnswer<Answer> answer_;
+    ShapedMemory<ShapedValue<std::remove_cvref_t<Answer>>> memory_;
+};
+
+/// The last answer of a model to a question about several positions, and its rows as far as they were read.
+template <class Answer>
+class ChangedRows {
+    using Given = Element<std::remove_reference_t<Answer>>;
+    using Value = ShapedValue<std::remove_cvref_t<Given>>;
+    using Changed = ShapedRow<Given>;
+
+  public:
+    /// @param asked   the number of positions, or the tree
+    template <class Asked>
+    void hold(Answer&& answer, std::span<const Token> prefix, Asked asked) {
+        auto& rows = answer_.hold(std::forward<Answer>(answer));
+        contexts_.of(prefix, asked);
+        rows_.clear();
+        rows_.resize(static_cast<std::size_t>(element_count(rows).value_or(contexts_.size())));
+        grow(memory_, rows_.size());
+    }
+
+    std::size_t size() const { return rows_.size(); }
+
+    template <class Change>
+    const Changed& row(Index i, const Change& change) {
+        const auto at = static_cast<std::size_t>(i);
+        if (!rows_[at]) rows_[at].emplace(change(element(*answer_, i), contexts_[i], memory_[at], scratch_));
+        return *rows_[at];
+    }
+
+  private:
+    HeldAnswer<Answer> answer_;
+    Contexts contexts_;
+    std::vector<std::optional<Changed>> rows_;
+    std::vector<ShapedNumbers<Value>> memory_;
+    ShapingScratch<Value> scratch_;
+};
+
+/// Memory for the answers to one kind of call; nothing where the model cannot be asked so.
+template <template <class> class Memory, bool asked, class M, class... Rest>
+struct MemoryFor {
+    struct type {};
+};
+template <template <class> class Memory, class M, class... Rest>
+struct MemoryFor<Memory, true, M, Rest...> {
+    using type = Memory<Answer<M, Rest...>>;
+};
+
+/// Several rows by position, changed when they are read first. They can be called as well, which is how verify knows
+/// that they are computed: even a check of every row looks at those alone that a walk reaches.
+template <class Memory, class Change>
+class RowsOnDemand {
+  public:
+    RowsOnDemand(Memory& memory, const Change& change) : memory_(&memory), change_(&change) {}
+
+    std::size_t size() const { return memory_->size(); }
+    auto operator()(Index i) const { return memory_->row(i, *change_); }
+    auto operator[](std::size_t i) const { return (*this)(static_cast<Index>(i)); }
+
+  private:
+    Memory* memory_;
+    const Change* change_;
+};
+
+/// A model whose rows are changed. Of several rows each is changed when it is first read, with the prefix of its own
+/// position as context: what no walk reaches never is. Rows view the adaptor's memory and the model's, until its next
+/// call.
+///
+/// @tparam Change   change(row, context, ShapedNumbers&, ShapingScratch&) -> ShapedRow
+template <class M, class Change>
+class RowAdaptor : public Adaptor<RowAdaptor<M, Change>, M> {
+    friend class Adaptor<RowAdaptor, M>;
+
+  public:
+    RowAdaptor(M model, Change change) : Adaptor<RowAdaptor, M>(std::move(model)), change_(std::move(change)) {}
+
+  private:
+    template <class Prefix>
+    auto ask(const Prefix& prefix) {
+        return row_.hold(std::invoke(this->model(), prefix), prefix, change_);
+    }
+    template <class Prefix>
+    auto ask(const Prefix& prefix, Index count) {
+        return several(many_, prefix, count);
+    }
+    template <class Prefix>
+    auto ask(const Prefix& prefix, Tree<Token, Index> tree) {
+        return several(tree_, prefix, tree);
+    }
+
+    template <class Memory, class Prefix, class Asked>
+    auto several(Memory& memory, const Prefix& prefix, Asked asked) {
+        memory.hold(std::invoke(this->model(), prefix, asked), prefix, asked);
+        return RowsOnDemand(memory, change_);
+    }
+
+    Change change_;
+    typename MemoryFor<ChangedRow, Model<M>, M>::type row_;
+    typename MemoryFor<ChangedRows, ManyModel<M>, M, Index>::type many_;
+    typename MemoryFor<ChangedRows, TreeCallable<M>, M, Tree<Token, Index>>::type tree_;
+};
+
+}  // namespace specsample::detail

@@ -20,21 +20,20 @@ Race residual(const Setting& setting) {
     return race_draws(
         setting, rows, textbook::owed(rows.contents()),
         [](const auto& at, double u) {
-            const specsample::ResidualWeights weights(as_row(at.target), as_row(at.draft));
+            const specsample::OwedWeights weights(as_row(at.target), as_row(at.draft));
             return specsample::draw_index(weights, [u] { return u; }).index;
         },
         [](const auto& at, double u) { return textbook::draw(textbook::residual(at.target, at.draft), u); },
         target_and_draft);
 }
 
-/// The sum of a row is known, or found: then all of the row is read.
-template <class Scalar, template <class> class Weights = specsample::RowWeights>
+template <class Scalar>
 Race categorical(const Setting& setting) {
     const PoolOf<Scalar> rows(setting);
     return race_draws(
         setting, rows, rows.contents().target,
         [](const auto& at, double u) {
-            const Weights weights(as_row(at.target));
+            const specsample::RowWeights weights(as_row(at.target));
             return specsample::draw_index(weights, [u] { return u; }).index;
         },
         [](const auto& at, double u) { return textbook::draw(at.target, u); }, target_alone);
@@ -119,7 +118,6 @@ void add_draws(Kernels& kernels) {
     const std::string group = "probabilities";
     kernels.push_back({"residual/probs", group, residual<float>, {}});
     kernels.push_back({"categorical/probs", group, categorical<float>, {}});
-    kernels.push_back({"early_exit/probs", group, categorical<float, specsample::NormalisedWeights>, {}});
     kernels.push_back({"overlap/probs", group, overlap, {}});
     kernels.push_back({"inspect/probs", group, inspect, {}});
     kernels.push_back({"argmax/probs", group, argmax, {}});

@@ -51,7 +51,7 @@ Race residual(const Setting& setting) {
         [&known = rows.contents()](const auto& at, double u) {
             const auto target = law_of_known(at.target, known.target_log_sum);
             const auto draft = law_of_known(at.draft, known.draft_log_sum);
-            return draw(specsample::ResidualWeights(as_row(target), as_row(draft)), u);
+            return draw(specsample::OwedWeights(as_row(target), as_row(draft)), u);
         },
         [](const auto& at, double u) {
             return textbook::draw(textbook::residual(textbook::softmax(at.target), textbook::softmax(at.draft)), u);
@@ -65,7 +65,7 @@ Race residual_mixed(const Setting& setting) {
         setting, rows, textbook::owed(rows.contents()),
         [&known = rows.contents()](const Pair& at, double u) {
             const auto target = law_of_known(at.target, known.target_log_sum);
-            return draw(specsample::ResidualWeights(as_row(target), as_row(at.draft)), u);
+            return draw(specsample::OwedWeights(as_row(target), as_row(at.draft)), u);
         },
         [](const Pair& at, double u) {
             return textbook::draw(textbook::residual(textbook::softmax(at.target), at.draft), u);

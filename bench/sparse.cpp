@@ -114,7 +114,7 @@ Race residual(const Setting& setting) {
         setting, rows, (rows.target() - rows.draft()).cwiseMax(0),
         [](const SparsePair& at, double u) {
             const auto target = law_of(at.target), draft = law_of(at.draft);
-            const specsample::ResidualWeights weights(target, draft);
+            const specsample::OwedWeights weights(target, draft);
             return specsample::draw_index(weights, [u] { return u; }).index;
         },
         [](const SparsePair& at, double u) {

@@ -32,7 +32,7 @@ struct ShareNode : NodeRow<Trial> {
         const auto p = this->view();
         const auto q = this->law(rejected).row();
         if constexpr (careful) return specsample::draw(coin, RowWeights(p - share * p.min(q)));
-        return specsample::draw(coin, ResidualWeights(p, q));
+        return specsample::draw(coin, OwedWeights(p, q));
     }
 
     double share;

@@ -6,7 +6,6 @@
 #include <specsample/kernels/entropy.hpp>         // IWYU pragma: export
 #include <specsample/kernels/inspect.hpp>         // IWYU pragma: export
 #include <specsample/kernels/logits.hpp>          // IWYU pragma: export
-#include <specsample/kernels/normalised.hpp>      // IWYU pragma: export
 #include <specsample/kernels/overlap.hpp>         // IWYU pragma: export
 #include <specsample/kernels/owed.hpp>            // IWYU pragma: export
 #include <specsample/kernels/race.hpp>            // IWYU pragma: export

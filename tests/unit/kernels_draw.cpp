@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include <specsample/kernels/owed.hpp>
 #include <specsample/random/coins.hpp>
 
 #include "support/catch.hpp"
@@ -145,7 +146,7 @@ TEMPLATE_TEST_CASE("a draw from a residual is the linear inverse CDF of max(0, p
         auto p = integers<TestType>(size, 3), q = integers<TestType>(size, 4);
         p.back() = static_cast<TestType>(9.f);
         const auto p_view = as_row(p), q_view = as_row(q);
-        const ResidualWeights weights(p_view, q_view);
+        const OwedWeights weights(p_view, q_view);
         INFO("size " << size);
         for_coins(weights, [&](double u) { REQUIRE(pick(weights, u) == linear(weights, u)); });
     }
@@ -266,7 +267,7 @@ TEST_CASE("a residual never gives a token that the draft covers", "[kernels]") {
     q[0] = p[0];
     q[1999] = p[1999];
     const auto p_view = as_row(p), q_view = as_row(q);
-    const ResidualWeights weights(p_view, q_view);
+    const OwedWeights weights(p_view, q_view);
     for_coins(weights, [&](double u) {
         const auto i = static_cast<std::size_t>(pick(weights, u));
         REQUIRE(p[i] > q[i]);

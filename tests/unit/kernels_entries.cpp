@@ -178,7 +178,7 @@ TEST_CASE("what one row leaves of another, in any mix", "[kernels]") {
         const auto target = plain(p), draft = plain(q);
         std::vector<double> left;
         for (std::size_t id = 0; id < target.size(); ++id) left.push_back(std::max(target[id] - draft[id], 0.));
-        CHECK(agree(ResidualWeights(p, q), left));
+        CHECK(agree(OwedWeights(p, q), left));
     });
 }
 

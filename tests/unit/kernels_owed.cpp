@@ -177,8 +177,15 @@ TEST_CASE("what is owed is the same to the bit, read in place or through a buffe
 TEST_CASE("one row off the target is the residual, to the bit", "[kernels]") {
     const auto target = distribution<float>(2000, 1), draft = distribution<float>(2000, 2);
     const auto p = as_row(target), q = as_row(draft);
-    const Children<decltype(as_row(draft))> taken{{{&q, {}, 1}}};
-    CHECK(owed(p, taken).sum(0, 2000) == ResidualWeights(p, q).sum(0, 2000));
+    const Eigen::ArrayXf residual = (p - q).max(0.f);
+    const Children<decltype(as_row(draft))> taken{{{&q, {}, 1}}}, half{{{&q, {}, .5}}};
+    CHECK(owed(p, taken).sum(0, 2000) == RowWeights(residual).sum(0, 2000));
+    CHECK(OwedWeights(p, q).sum(0, 2000) == RowWeights(residual).sum(0, 2000));
+    CHECK(OwedWeights(p, q, .5).sum(0, 2000) == owed(p, half).sum(0, 2000));
+    for (Index i = 0; i < 2000; i += 37) {
+        CHECK(OwedWeights(p, q)[i] == owed(p, taken)[i]);
+        CHECK(OwedWeights(p, q, .5)[i] == owed(p, half)[i]);
+    }
     const Children<decltype(as_row(draft))> none{};
     CHECK(owed(p, none).sum(0, 2000) == RowWeights(p).sum(0, 2000));
 }

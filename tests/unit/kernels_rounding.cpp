@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include <specsample/kernels/owed.hpp>
 #include <specsample/kernels/sparse.hpp>
 #include <specsample/random/coins.hpp>
 
@@ -147,11 +148,11 @@ TEST_CASE("the draw of a residual is as good as exact", "[kernels]") {
         const auto vocab = static_cast<Index>(target.size());
         const auto p = softmax_of(target, temperature), q = softmax_of(draft, temperature);
         const auto p_row = stored(p), q_row = stored(q);
-        CHECK(distance(law_of(ResidualWeights(as_row(p_row), as_row(q_row)), vocab),
-                       left(exactly(p_row), exactly(q_row))) < bound);
+        CHECK(distance(law_of(OwedWeights(as_row(p_row), as_row(q_row)), vocab), left(exactly(p_row), exactly(q_row))) <
+              bound);
         const auto p_view = as_row(Logits(target, temperature)), q_view = as_row(Logits(draft, temperature));
-        CHECK(distance(law_of(ResidualWeights(p_view, q_view), vocab), left(p, q)) < bound);
-        CHECK(distance(law_of(ResidualWeights(p_view, as_row(q_row)), vocab), left(p, exactly(q_row))) < bound);
+        CHECK(distance(law_of(OwedWeights(p_view, q_view), vocab), left(p, q)) < bound);
+        CHECK(distance(law_of(OwedWeights(p_view, as_row(q_row)), vocab), left(p, exactly(q_row))) < bound);
     });
 }
 

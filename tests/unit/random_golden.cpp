@@ -1,7 +1,8 @@
 // Golden numbers. RED HERE MEANS THAT THE SAME SEED NO LONGER GIVES THE SAME TEXT: token stability is broken for every
-// user. If that is meant, print the new values with `specsample_test_unit "[golden]"`, bump the version in core/config.hpp
-// and say so under "Token stability" in README.md; if it is not meant, the change is a bug. No value here depends on a
-// compiler, on its flags or on the mathematics library: coins are integers and the models' rows are exact fractions.
+// user. If that is meant, print the new values with `specsample_test_unit "[golden]"`, bump the version in
+// core/config.hpp and say so under "Token stability" in README.md; if it is not meant, the change is a bug. No value
+// here depends on a compiler, on its flags or on the mathematics library: coins are integers and the models' rows are
+// exact fractions.
 #include <bit>
 #include <vector>
 
@@ -104,7 +105,7 @@ TEST_CASE("golden: sums and draws of float rows, to the bit on every machine", "
             const auto target = as_row(p), draft = as_row(q);
             for (Index position = 0; position < 20; ++position) {
                 const Coin coin({.seed = seed, .position = position, .purpose = Purpose::last});
-                for (const Drawn drawn : {draw(coin, RowWeights(target)), draw(coin, ResidualWeights(target, draft))}) {
+                for (const Drawn drawn : {draw(coin, RowWeights(target)), draw(coin, OwedWeights(target, draft))}) {
                     mix(static_cast<std::uint64_t>(drawn.index));
                     mix(std::bit_cast<std::uint64_t>(drawn.sum));
                 }

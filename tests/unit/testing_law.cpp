@@ -1,6 +1,7 @@
 // The rig itself must be able to fail: exact distances for rules that are wrong on purpose.
 #include <specsample/testing/law.hpp>
 
+#include <specsample/kernels/owed.hpp>
 #include <specsample/testing/models.hpp>
 #include <specsample/verify/token.hpp>
 
@@ -37,8 +38,7 @@ struct Wrong {
                 .last = Last::bonus,
                 .token = static_cast<Token>(draw(trial.coins.at(Purpose::last, 0), RowWeights(second.view())).index)};
         }
-        return {.last = Last::recovered,
-                .token = static_cast<Token>(emit(trial.coins, first.view(), law, token))};
+        return {.last = Last::recovered, .token = static_cast<Token>(emit(trial.coins, first.view(), law, token))};
     }
 };
 template <class Judge, class Emit>
@@ -46,7 +46,7 @@ Wrong(Judge, Emit) -> Wrong<Judge, Emit>;
 
 constexpr auto right_judge = [](const auto& coin, double p, double q) { return accept(coin, p, q); };
 constexpr auto right_emit = [](const auto& coins, const auto& target, const auto& law, Token) {
-    return draw(coins.at(Purpose::last, 0), ResidualWeights(target, law.row())).index;
+    return draw(coins.at(Purpose::last, 0), OwedWeights(target, law.row())).index;
 };
 constexpr auto emit_from_target = [](const auto& coins, const auto& target, const auto&, Token) {
     return draw(coins.at(Purpose::last, 0), RowWeights(target)).index;
@@ -87,7 +87,7 @@ TEST_CASE("an acceptance that is off by a millionth is seen", "[testing]") {
 
 TEST_CASE("a rule that uses its accept coin twice is stopped", "[testing]") {
     const auto reuse = [](const auto& coins, const auto& target, const auto& law, Token) {
-        return draw(coins.at(Purpose::accept, 0), ResidualWeights(target, law.row())).index;
+        return draw(coins.at(Purpose::accept, 0), OwedWeights(target, law.row())).index;
     };
     CHECK_THROWS_AS(distance_from_target(Wrong{right_judge, reuse}, ex3_draft, ex3_target, 1), std::logic_error);
 }

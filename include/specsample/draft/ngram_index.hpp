@@ -121,7 +121,7 @@ class NgramIndex {
         const std::span<const Token> sought = ngram(i, end);
         const std::uint64_t home = detail::ngram_hash(sought);
         for (std::size_t step = 0; step < std::min(longest_search, slots.size()); ++step) {
-            End& slot = slots[static_cast<std::size_t>(home + step) & (slots.size() - 1)];
+            End& slot = slots[(home + step) & (slots.size() - 1)];
             if (slot == 0 || std::ranges::equal(ngram(i, slot), sought)) return &slot;
         }
         return nullptr;

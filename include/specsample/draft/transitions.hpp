@@ -78,7 +78,7 @@ class Transitions {
     const Entry& at(Edge edge) const { return edges_[static_cast<std::size_t>(edge)]; }
     bool is(Edge edge, State from, Token token) const { return at(edge).from == from && at(edge).token == token; }
     std::size_t place(State from, Token token, std::size_t step) const {
-        return static_cast<std::size_t>(transition_hash(from, token) + step) & (slots_.size() - 1);
+        return (transition_hash(from, token) + step) & (slots_.size() - 1);
     }
 
     /// Write into the slot that an edge has or may have, if its search is not too long.

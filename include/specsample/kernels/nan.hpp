@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -34,7 +35,7 @@ struct NanWatch {
 template <class Value, int size>
 bool saw_nan(const Eigen::Array<Value, size, 1>& seen) {
     using Bits = std::conditional_t<sizeof(Value) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
-    std::array<Bits, size> lanes;
+    std::array<Bits, std::size_t{size}> lanes;
     std::memcpy(lanes.data(), seen.data(), sizeof lanes);
     Bits all = 0;
     for (const Bits bits : lanes) all |= bits;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include <specsample/core/function_ref.hpp>
+#include <specsample/kernels/excess.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample {
@@ -24,6 +25,11 @@ class OwedWeights {
     using OfPoint = FunctionRef<void(Token)>;
 
   public:
+    /// The residual of one rejection: max(0, p - factor q).
+    /// @pre p and q are over the same ids
+    OwedWeights(const P& p, const Q& q, double factor = 1) : p_(p), only_(q), factor_(factor) {}
+
+    /// The residual of any number of rejections.
     /// @param taken   borrowed; taken.each(row, id) calls row(view, without, factor) per subtracted row, the ids
     ///                `without` of it left out, and id(token) per token that is owed nothing any more
     template <class Taken>
@@ -131,9 +137,10 @@ class OwedWeights {
     }
 
     detail::Blocks<P> p_;
-    const void* taken_;
-    void (*each_)(const void*, const OfRow&, const OfPoint&);
-    std::optional<detail::Blocks<Q>> only_;  ///< the only thing that was taken, if that is a whole row
+    const void* taken_ = nullptr;
+    void (*each_)(const void*, const OfRow&, const OfPoint&) = nullptr;
+    std::optional<detail::Blocks<Q>> only_;  ///< the only thing that was taken, if that is a whole row: then `taken`
+                                             ///< is not asked again
     double factor_ = 0;
 };
 

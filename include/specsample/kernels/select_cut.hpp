@@ -91,7 +91,7 @@ std::span<Value> narrowed(std::span<Value> values, const Digit& digit, std::size
     std::size_t count = 0;
     for (const Value x : values) {
         values[count] = x;
-        count += digit(x) == bin ? 1 : 0;
+        count += digit(x) == bin ? 1u : 0u;
     }
     return values.first(count);
 }

@@ -1,11 +1,11 @@
 // Weights: non-negative numbers that can be summed over a range. What a token is drawn from.
 //
-//   RowWeights        a row as it is
-//   ResidualWeights   max(0, p - q), never materialised
-//   WithoutWeights    a row with some ids taken out
+//   RowWeights       a row as it is
+//   WithoutWeights   a row with some ids taken out
+//   OwedWeights      what is left of a row after rejections   (owed.hpp)
 //
-// They need not sum to one: the draw scales its coin instead of dividing a row. They are numbered by place; a sparse
-// row has fewer places than there are ids, and so has what the target still owes, which lives where the target does.
+// They need not sum to one: the draw scales its random number instead of dividing a row. They are numbered by place; a
+// sparse row has fewer places than there are ids, and so has a residual, which lives where the target does.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,6 @@
 #include <span>
 
 #include <specsample/kernels/entries.hpp>
-#include <specsample/kernels/excess.hpp>
 
 namespace specsample {
 /// What can be drawn from: a number of places, the weight at one, and the sum of a range in double. weights.id(place)
@@ -63,41 +62,6 @@ class RowWeights {
 
   private:
     detail::Blocks<View> row_;
-};
-
-/// max(0, p - q): what the target still owes after a draft from q was rejected.
-template <class P, class Q>
-class ResidualWeights {
-  public:
-    /// @pre p and q are over the same ids
-    ResidualWeights(const P& p, const Q& q) : p_(p), q_(q) {}
-
-    Index size() const { return p_.size(); }
-    Index id(Index place) const { return p_.id(place); }
-    double operator[](Index place) const {
-        const double d = p_[place] - q_.at(p_.id(place));
-        return d > 0 ? d : 0;
-    }
-
-    [[gnu::flatten]] double sum(Index first, Index count) const {
-        using Value = std::common_type_t<typename decltype(p_)::Value, typename decltype(q_)::Value>;
-        typename decltype(p_)::Buffer p_buffer;
-        typename decltype(q_)::Buffer q_buffer;
-        const auto twice_excess = [](const auto& p, const auto& q) {
-            return p.template cast<Value>().binaryExpr(q.template cast<Value>(), detail::TwiceExcess<Value>());
-        };
-        double total = 0;
-        detail::for_blocks(first, count, [&](Index begin, Index n) {
-            total += detail::visit_both(p_, q_, begin, n, p_buffer, q_buffer, [&](const auto& p, const auto& q) {
-                return detail::block_sum<Value>(n, twice_excess, p, q);
-            });
-        });
-        return total / 2;
-    }
-
-  private:
-    detail::Blocks<P> p_;
-    detail::Blocks<Q> q_;
 };
 
 /// A row with the weights of some ids set to zero: what is left to draw from without replacement.

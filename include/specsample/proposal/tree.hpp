@@ -56,7 +56,7 @@ class Links {
     Node& at(Index node) { return nodes_[static_cast<std::size_t>(node + 1)]; }
     const Node& at(Index node) const { return nodes_[static_cast<std::size_t>(node + 1)]; }
 
-    std::vector<Node> nodes_{Node{}};  // the root first
+    std::vector<Node> nodes_ = std::vector<Node>(1);  // the root first
     Index depth_ = 0;
 };
 

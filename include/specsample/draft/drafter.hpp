@@ -23,6 +23,12 @@ namespace specsample {
 /// One that only proposes chains says so: static constexpr bool branches = false. A target that scores many positions
 /// in one pass is then spared the code for trees, which is half of a round's.
 ///
+/// One whose drafts have a depth of their own says it: `Index depth() const`, the tokens on the longest path. A Sampler
+/// whose lookahead would cut them is refused.
+///
+/// One whose chain under a depth limit is the beginning of its chain under a larger one says so: static constexpr bool
+/// cut_is_prefix = true. It is then not asked for tokens that a budget leaves no room for, where the rule allows that.
+///
 /// One that can also fill a Proposal<Raced> draws with coins.at(Purpose::race, depth) there, depth 0 the first.
 template <class D>
 concept Drafter =
@@ -43,6 +49,21 @@ inline constexpr bool may_branch = true;
 template <class D>
     requires requires { Unwrapped<D>::branches; }
 inline constexpr bool may_branch<D> = Unwrapped<D>::branches;
+
+/// Does a depth limit do no more to its chains than to cut them, as far as its type tells?
+template <class D>
+inline constexpr bool cut_is_prefix = [] {
+    if constexpr (requires { Unwrapped<D>::cut_is_prefix; }) return bool(Unwrapped<D>::cut_is_prefix);
+    return false;
+}();
+
+/// How deep its drafts are by themselves; 0 where they are as deep as they may.
+template <class D>
+Index depth_of(const D& given) {
+    const Unwrapped<D>& drafter = given;
+    if constexpr (requires { drafter.depth(); }) return drafter.depth();
+    return 0;
+}
 
 /// The law of what a drafter proposes under a rule that shares its noise, or does not.
 template <class D, bool shares_noise>

@@ -4,6 +4,7 @@
 //   FirstOf(a, b, ...)   the first that has anything to propose
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <span>
 #include <tuple>
@@ -44,6 +45,11 @@ class Drafters {
     template <class F>
     void each(F&& f) {
         std::apply([&](auto&... drafter) { (f(unwrapped(drafter)) && ...); }, drafters_);
+    }
+
+    /// Of the deepest of them; 0 where none has a depth of its own.
+    Index depth() const {
+        return std::apply([](const auto&... drafter) { return std::max({Index{0}, depth_of(drafter)...}); }, drafters_);
     }
 
     void rollback(Index length) {
@@ -95,6 +101,8 @@ class United {
         });
     }
 
+    Index depth() const { return drafters_.depth(); }
+
     void rollback(Index length)
         requires detail::any_remembers<D...>
     {
@@ -116,6 +124,7 @@ class FirstOf {
   public:
     using Law = typename detail::Drafters<D...>::Law;
     static constexpr bool branches = (detail::may_branch<typename detail::DrafterOf<D>::type> || ...);
+    static constexpr bool cut_is_prefix = (detail::cut_is_prefix<typename detail::DrafterOf<D>::type> && ...);
 
     explicit FirstOf(D... drafters) : drafters_(std::move(drafters)...) {}
 
@@ -128,6 +137,8 @@ class FirstOf {
             return proposal.size() == before && !proposal.fault();
         });
     }
+
+    Index depth() const { return drafters_.depth(); }
 
     void rollback(Index length)
         requires detail::any_remembers<D...>

@@ -21,6 +21,8 @@ inline std::string_view name(specsample::Finish finish) {
     switch (finish) {
         case specsample::Finish::stop:
             return "stop";
+        case specsample::Finish::until:
+            return "until";
         case specsample::Finish::callback:
             return "callback";
         case specsample::Finish::budget:

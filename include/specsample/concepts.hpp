@@ -136,6 +136,12 @@ class Proposal;  // proposal/proposal.hpp
 /// One that only proposes chains says so: static constexpr bool branches = false. A target that scores many positions
 /// in one pass is then spared the code for trees, which is half of a round's.
 ///
+/// One whose drafts have a depth of their own says it: `Index depth() const`, the tokens on the longest path. A Sampler
+/// whose lookahead would cut them is refused.
+///
+/// One whose chain under a depth limit is the beginning of its chain under a larger one says so: static constexpr bool
+/// cut_is_prefix = true. It is then not asked for tokens that a budget leaves no room for, where the rule allows that.
+///
 /// One that can also fill a Proposal<Raced> draws with coins.at(Purpose::race, depth) there, depth 0 the first.
 template <class D>
 concept Drafter = requires {

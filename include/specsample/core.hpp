@@ -6,6 +6,8 @@
 #include <specsample/core/contract.hpp>      // IWYU pragma: export
 #include <specsample/core/fault.hpp>         // IWYU pragma: export
 #include <specsample/core/function_ref.hpp>  // IWYU pragma: export
+#include <specsample/core/lengths.hpp>       // IWYU pragma: export
+#include <specsample/core/list_ref.hpp>      // IWYU pragma: export
 #include <specsample/core/memory.hpp>        // IWYU pragma: export
 #include <specsample/core/number.hpp>        // IWYU pragma: export
 #include <specsample/core/row.hpp>           // IWYU pragma: export

@@ -1,5 +1,5 @@
 // A stop predicate that is gone before the round begins.
-// expect: error: .*deleted.*
+// expect: error: static assertion failed.*`until` is borrowed, and a temporary would be gone before it is called
 #include <specsample/specsample.hpp>
 
 using namespace specsample;

@@ -47,7 +47,7 @@ TEST_CASE("a length says how much every round drafts, and is told what came of i
     Tally tally;
     for (std::size_t i = 0; i < length.told.size(); ++i) {
         CHECK(length.most[i] == 4);
-        CHECK(length.told[i].proposed == expected[i % 4]);
+        CHECK(length.told[i].proposed == std::min(expected[i % 4], 100 - tally.tokens));  // no more than are left
         tally.record(length.told[i]);
     }
     CHECK(tally == text.tally);
@@ -97,6 +97,35 @@ TEST_CASE("a text does not depend on what a length learnt from others", "[sample
     auto goes_on = sampler(std::ref(shared));
     CHECK(goes_on.generate({1}, {.max_new_tokens = 200}).tokens == text);
     CHECK(goes_on.generate({1}, {.max_new_tokens = 200}).tokens != text);
+}
+
+TEST_CASE("a step drafts what it would in a fresh sampler, whatever was written before", "[sampler]") {
+    const auto made = [](auto length) {
+        return Sampler(ContextModel(vocab, 1), ContextModel(vocab, 2), {.lookahead = 6, .seed = 9}, BlockVerification{},
+                       length);
+    };
+    const GoodputLength goodput(.1, [](Index n) { return 1 + .1 * static_cast<double>(n - 1); });
+    auto used = made(goodput);
+    used.generate({2}, {.max_new_tokens = 200});
+    for (std::uint64_t request = 0; request < 200; ++request) {
+        auto fresh = made(goodput);
+        const std::vector<Token> text{1, static_cast<Token>(request % vocab)};
+        const Round expected = fresh.step(text, {.request = request});
+        const Round round = used.step(text, {.request = request});
+        REQUIRE(round.proposed == expected.proposed);
+        REQUIRE(std::ranges::equal(round.tokens, expected.tokens));
+        REQUIRE(round.counts() == expected.counts());
+    }
+}
+
+TEST_CASE("a shared length adapts from step to step, by what its owner records", "[sampler]") {
+    Listed length{{3, 1}};
+    Sampler sampler(ContextModel(vocab, 1), ContextModel(vocab, 2), {.lookahead = 4}, TokenVerification{},
+                    std::ref(length));
+    const Round first = sampler.step(std::vector<Token>{1});
+    CHECK(first.proposed == 3);
+    length.record(first.counts());
+    CHECK(sampler.step(std::vector<Token>{1}).proposed == 1);
 }
 
 TEST_CASE("rounds whose length adapts share no noise", "[sampler]") {

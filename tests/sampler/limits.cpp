@@ -181,3 +181,58 @@ TEST_CASE("a request of 2^32 or more is refused") {
     CHECK_THROWS_WITH(sampler.generate(prompt, {.request = 0x1'0000'0000}),
                       ContainsSubstring("request is 4294967296, but must be below 2^32"));
 }
+
+TEST_CASE("a predicate ends a text, with the token that it looked at or without it") {
+    for (Index lookahead = 0; lookahead <= 4; ++lookahead) {
+        const std::vector<Token> free = text_of(lookahead, {.max_new_tokens = 60});
+        for (const Stop answer : {Stop::include, Stop::exclude})
+            for (std::size_t length = 1; length <= 12; ++length) {
+                const auto until = [&](std::span<const Token> text) {
+                    CHECK(std::ranges::equal(text, std::span(free).first(text.size())));  // all that the call writes
+                    return text.size() == length ? answer : Stop::go_on;
+                };
+                Sampler sampler(draft, target, {.lookahead = lookahead, .seed = 8});
+                std::vector<Token> told;
+                const Generation made = sampler.generate(prompt, {.max_new_tokens = 60, .until = until},
+                                                         [&](Token token) { told.push_back(token); });
+                CHECK(made.finish == Finish::until);
+                CHECK(std::ssize(made.tokens) == static_cast<Index>(length) - (answer == Stop::exclude ? 1 : 0));
+                CHECK(std::ranges::equal(made.tokens, std::span(free).first(made.tokens.size())));
+                CHECK(told == made.tokens);
+                CHECK(made.tally.tokens == std::ssize(made.tokens));
+            }
+    }
+}
+
+TEST_CASE("a stop string may begin in one round and end in another") {
+    const std::vector<Token> free = text_of(4, {.max_new_tokens = 60});
+    const std::vector<Token> wanted(free.begin() + 20, free.begin() + 26);
+    const auto until = [&](std::span<const Token> text) {
+        const bool ends = text.size() >= wanted.size() && std::ranges::equal(text.last(wanted.size()), wanted);
+        return ends ? Stop::include : Stop::go_on;
+    };
+    const std::vector<Token> text = text_of(4, {.max_new_tokens = 60, .until = until});
+    const auto end = std::ranges::search(free, wanted).end();
+    CHECK(text == std::vector(free.begin(), end));
+}
+
+TEST_CASE("a predicate that ends a text before its first token leaves it empty") {
+    const auto never = [](std::span<const Token>) { return Stop::exclude; };
+    Sampler sampler(draft, target);
+    std::vector<Token> text;
+    CHECK(sampler.extend(text, {.until = never}) == Finish::until);
+    CHECK(text.empty());
+    CHECK(sampler.step(prompt, {.until = never}).end == End::excluded);
+}
+
+TEST_CASE("what cut a round at a callback is told of the token that is left, not of those beyond") {
+    const auto certain = [](std::span<const Token> prefix) {
+        return one_hot<double>(5, static_cast<Token>(prefix.size() % 5));
+    };
+    Sampler sampler(certain, certain, {.lookahead = 3});
+    const auto at_first = [](Token) { return false; };
+    const Generation made = sampler.generate(prompt, {.stop_tokens = {4}}, at_first);  // 3, then the stop token 4
+    CHECK(made.tokens == std::vector<Token>{3});
+    CHECK(made.finish == Finish::callback);
+    CHECK(sampler.generate(prompt, {.stop_tokens = {3}}, at_first).finish == Finish::stop);
+}

@@ -12,6 +12,7 @@
 
 #include <specsample/analysis/estimate.hpp>
 #include <specsample/analysis/names.hpp>
+#include <specsample/core/lengths.hpp>
 
 namespace specsample {
 
@@ -80,9 +81,10 @@ struct Tally {
     std::array<Index, cause_count> faults{};  ///< rounds that met bad data, by cause: see `faults_of`
 
     /// Make room for rounds that propose up to `lookahead` tokens, so that even the first `record` allocates nothing.
-    /// @throws std::invalid_argument if lookahead is negative
+    /// @throws std::invalid_argument if lookahead is negative or above most_drafted
     void reserve(Index lookahead) {
         detail::require(lookahead >= 0, "Tally::reserve", "lookahead", lookahead, "0 or more");
+        detail::require_length("Tally::reserve", "lookahead", lookahead, 0);
         positions.reserve(static_cast<std::size_t>(lookahead));
     }
 

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <span>
+#include <type_traits>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/list_ref.hpp>
 #include <specsample/core/row.hpp>
 
 namespace specsample {
@@ -36,10 +38,11 @@ RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Index vocab
 }
 
 /// One field of every struct of an array: member(candidates, &Candidate::logit).
-template <class Structs, class S, class T>
-detail::StridedColumn<T> member(const Structs& structs, T S::*field) {
+/// @param structs   borrowed: a temporary array does not compile
+template <class S, class T>
+detail::StridedColumn<T> member(std::type_identity_t<ListRef<S>> structs, T S::*field) {
     static_assert(sizeof(S) % sizeof(T) == 0, "specsample::member: the field must be aligned like the struct");
-    const std::span<const S> all(structs);
+    const std::span<const S> all = structs;
     constexpr auto step = static_cast<Index>(sizeof(S) / sizeof(T));
     const T* first = all.empty() ? nullptr : &(all.front().*field);
     return {first, static_cast<Index>(all.size()), Eigen::InnerStride<>(step)};

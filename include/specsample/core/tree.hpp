@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include <specsample/core/list_ref.hpp>
 #include <specsample/core/types.hpp>
 
 namespace specsample {
@@ -16,11 +17,11 @@ inline constexpr Index no_node = -1;
 ///
 ///     parents {-1, 0, 0}    one token after the prefix, two after that one
 ///
-/// Siblings may repeat a token.
+/// Siblings may repeat a token. Both lists are borrowed; temporaries do not compile.
 template <class Id, class Parent>
 struct Tree {
-    std::span<const Id> tokens;       ///< [K] ids, of any integral type
-    std::span<const Parent> parents;  ///< [K] the node before each, -1 for the prefix
+    ListRef<Id> tokens;       ///< [K] ids, of any integral type
+    ListRef<Parent> parents;  ///< [K] the node before each, -1 for the prefix
 };
 
 template <class Ids, class Parents>

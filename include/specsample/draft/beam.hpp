@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/core/lengths.hpp>
 #include <specsample/draft/drafter.hpp>
 #include <specsample/draft/host.hpp>
 #include <specsample/kernels/inspect.hpp>
@@ -33,9 +34,9 @@ class Beams {
         Index depth;
     };
 
-    Beams(std::string_view where, Model model, Index width)
-        : model_(std::move(model)), ids_(static_cast<std::size_t>(std::max<Index>(width, 0))) {
-        require(width >= 1, where, "width", width, "at least 1");
+    Beams(std::string_view where, Model model, Index width) : model_(std::move(model)) {
+        require_length(where, "width", width, 1);
+        ids_.resize(static_cast<std::size_t>(width));
     }
 
     /// Search as deep as a proposal may grow. @returns   false if a row is bad, which the proposal then says
@@ -132,7 +133,7 @@ class BeamDraft {
   public:
     using Law = PointMass;
 
-    /// @throws std::invalid_argument unless width >= 1
+    /// @throws std::invalid_argument unless 1 <= width <= most_drafted
     BeamDraft(Model model, Index width) : beams_("BeamDraft", std::move(model), width) {}
 
     template <class Source, class L>
@@ -171,10 +172,10 @@ class DynamicTreeDraft {
   public:
     using Law = PointMass;
 
-    /// @throws std::invalid_argument unless width and nodes are at least 1
+    /// @throws std::invalid_argument unless width and nodes are in 1 .. most_drafted
     explicit DynamicTreeDraft(Model model, DynamicTree tree = {})
         : beams_("DynamicTreeDraft", std::move(model), tree.width), most_(tree.nodes) {
-        detail::require(tree.nodes >= 1, "DynamicTreeDraft", "nodes", tree.nodes, "at least 1");
+        detail::require_length("DynamicTreeDraft", "nodes", tree.nodes, 1);
     }
 
     template <class Source, class L>

@@ -75,6 +75,7 @@ class ChainDraft {
   public:
     using Law = typename Proposes<Model>::type;
     static constexpr bool branches = false;
+    static constexpr bool cut_is_prefix = true;
 
     explicit ChainDraft(Model model, Stop stop = {}) : model_(std::move(model)), stop_(std::move(stop)) {}
 

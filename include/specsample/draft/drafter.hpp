@@ -25,6 +25,21 @@ template <class D>
 requires requires { Unwrapped<D>::branches; }
 inline constexpr bool may_branch<D> = Unwrapped<D>::branches;
 
+/// Does a depth limit do no more to its chains than to cut them, as far as its type tells?
+template <class D>
+inline constexpr bool cut_is_prefix = [] {
+    if constexpr (requires { Unwrapped<D>::cut_is_prefix; }) return bool(Unwrapped<D>::cut_is_prefix);
+    return false;
+}();
+
+/// How deep its drafts are by themselves; 0 where they are as deep as they may.
+template <class D>
+Index depth_of(const D& given) {
+    const Unwrapped<D>& drafter = given;
+    if constexpr (requires { drafter.depth(); }) return drafter.depth();
+    return 0;
+}
+
 /// The law of what a drafter proposes under a rule that shares its noise, or does not.
 template <class D, bool shares_noise>
 using LawOf = std::conditional_t<shares_noise && RacingDrafter<D>, Raced, typename Unwrapped<D>::Law>;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/core/lengths.hpp>
 #include <specsample/draft/drafter.hpp>
 #include <specsample/draft/proposer.hpp>
 #include <specsample/kernels/top.hpp>
@@ -91,6 +92,7 @@ class HeadsDraft {
   public:
     using Law = Sampled<typename detail::HeadRows<Heads>::View>;
     static constexpr bool branches = false;
+    static constexpr bool cut_is_prefix = true;
 
     /// @param count   rows that heads(prefix) returns
     /// @throws        std::invalid_argument unless count >= 1
@@ -130,15 +132,16 @@ class HybridDraft {
     using Law = typename detail::EitherLaw<typename detail::Unwrapped<Chain>::Law, PointMass>::type;
 
     /// @param branching   tokens to name at each place, 0 or more; as many places as heads(prefix) returns rows
-    /// @throws            std::invalid_argument if there is none, or one is negative
+    /// @throws            std::invalid_argument if there is none, or one is outside 0 .. most_drafted
     HybridDraft(Draft draft, Heads heads, std::vector<Index> branching)
         : chain_(std::move(draft)), rows_(std::move(heads), std::ssize(branching)), branching_(std::move(branching)) {
         detail::require(!branching_.empty(), "HybridDraft", "the number of branchings", std::ssize(branching_),
                         "at least 1");
-        for (const Index count : branching_)
-            detail::require(count >= 0, "HybridDraft", "a branching", count, "at least 0");
+        for (const Index count : branching_) detail::require_length("HybridDraft", "a branching", count, 0);
         ids_.resize(static_cast<std::size_t>(std::ranges::max(branching_)));
     }
+
+    Index depth() const { return std::max(std::ssize(branching_), detail::depth_of(chain_)); }
 
     template <class Source, class L>
     requires detail::Fills<Chain, L> && std::convertible_to<PointMass, L>

@@ -39,6 +39,8 @@ class HeadsTreeDraft {
         added_.resize(static_cast<std::size_t>(shape_.size()));
     }
 
+    Index depth() const { return shape_.depth(); }
+
     template <class Source, class L>
     requires std::convertible_to<Law, L>
     void propose(std::span<const Token> prefix, const Source&, Proposal<L>& proposal) {

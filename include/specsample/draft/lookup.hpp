@@ -17,7 +17,7 @@ namespace specsample {
 /// How much of the end of a text must have occurred before: the longest that did counts, where it did so last.
 struct LookupOptions {
     Index min_match = 1;  ///< tokens, at least 1
-    Index max_match = 3;  ///< tokens, at least min_match
+    Index max_match = 3;  ///< tokens, min_match .. most_drafted
 };
 
 /// Drafts without a model, for texts that repeat their prompt or themselves: summaries, edits, code, dialogue.
@@ -38,8 +38,9 @@ class LookupDraft {
   public:
     using Law = PointMass;
     static constexpr bool branches = false;
+    static constexpr bool cut_is_prefix = true;
 
-    /// @throws std::invalid_argument if options.min_match < 1 or options.max_match < options.min_match
+    /// @throws std::invalid_argument unless 1 <= options.min_match <= options.max_match <= most_drafted
     explicit LookupDraft(LookupOptions options = {}) : index_(options.min_match, options.max_match) {}
 
     template <class Source, class L>

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/lengths.hpp>
 #include <specsample/core/types.hpp>
 
 namespace specsample {
@@ -54,11 +55,12 @@ class NgramIndex {
   public:
     static constexpr std::size_t longest_search = 256;
 
-    /// @throws std::invalid_argument if min_match < 1 or max_match < min_match
+    /// @throws std::invalid_argument unless 1 <= min_match <= max_match <= most_drafted
     NgramIndex(Index min_match, Index max_match) : min_match_(min_match) {
         detail::require(min_match >= 1, "NgramIndex", "min_match", min_match, "at least 1");
         if (max_match < min_match)
             detail::invalid("NgramIndex", "max_match", max_match, "at least min_match, " + detail::to_text(min_match));
+        detail::require_length("NgramIndex", "max_match", max_match, 1);
         tables_.resize(static_cast<std::size_t>(max_match - min_match + 1));
     }
 

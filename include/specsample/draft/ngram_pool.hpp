@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/lengths.hpp>
 #include <specsample/draft/drafter.hpp>
 
 namespace specsample {
@@ -28,10 +29,10 @@ class NgramPool {
   public:
     /// @param length     tokens of an n-gram, the first one included
     /// @param capacity   most n-grams with the same first token
-    /// @throws           std::invalid_argument if length < 2 or capacity < 1
+    /// @throws           std::invalid_argument if length < 2, capacity < 1, or either is above most_drafted
     NgramPool(Index length, Index capacity) : length_(length), capacity_(capacity) {
-        detail::require(length >= 2, "NgramPool", "length", length, "at least 2");
-        detail::require(capacity >= 1, "NgramPool", "capacity", capacity, "at least 1");
+        detail::require_length("NgramPool", "length", length, 2);
+        detail::require_length("NgramPool", "capacity", capacity, 1);
     }
 
     /// Add every n-gram of a text, from its beginning to its end; one n-gram is such a text. A shorter one has none.

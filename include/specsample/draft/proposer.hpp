@@ -35,6 +35,8 @@ class Proposer {
 
     explicit Proposer(D drafter) : drafter_(std::move(drafter)) {}
 
+    Index depth() const { return depth_of(drafter_); }
+
     /// @param known   leading tokens of prefix that are the same as at the last call
     template <class Source, class L>
     void propose(std::span<const Token> prefix, Index known, const Source& coins, Proposal<L>& proposal) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/lengths.hpp>
 #include <specsample/draft/drafter.hpp>
 #include <specsample/draft/suffix_automaton.hpp>
 
@@ -45,11 +46,11 @@ class SuffixLookupDraft {
   public:
     using Law = PointMass;
 
-    /// @throws std::invalid_argument unless nodes, width and min_match are at least 1
+    /// @throws std::invalid_argument unless nodes and width are in 1 .. most_drafted, and min_match is at least 1
     explicit SuffixLookupDraft(SuffixLookupOptions options = {}) : options_(options) {
         constexpr auto where = "SuffixLookupDraft";
-        detail::require(options.nodes >= 1, where, "nodes", options.nodes, "at least 1");
-        detail::require(options.width >= 1, where, "width", options.width, "at least 1");
+        detail::require_length(where, "nodes", options.nodes, 1);
+        detail::require_length(where, "width", options.width, 1);
         detail::require(options.min_match >= 1, where, "min_match", options.min_match, "at least 1");
     }
 

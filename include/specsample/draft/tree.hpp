@@ -49,6 +49,8 @@ class TreeDraft {
     TreeDraft(Model model, std::vector<Index> branching, Children children = {})
         : TreeDraft(std::move(model), expansion_tree(checked(branching)), std::move(children)) {}
 
+    Index depth() const { return shape_.depth(); }
+
     template <class Source, class L>
     requires std::convertible_to<Law, L> || std::same_as<L, Raced>
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {

@@ -4,6 +4,7 @@
 //   FirstOf(a, b, ...)   the first that has anything to propose
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <span>
 #include <tuple>
@@ -54,6 +55,11 @@ class Drafters {
             }
             return go_on() && !proposal.fault();
         });
+    }
+
+    /// Of the deepest of them; 0 where none has a depth of its own.
+    Index depth() const {
+        return std::apply([](const auto&... drafter) { return std::max({Index{0}, depth_of(drafter)...}); }, drafters_);
     }
 
     void rollback(Index length) {
@@ -108,7 +114,13 @@ class United {
         drafters_.propose(prefix, coins, proposal, [] { return true; });
     }
 
-    void rollback(Index length) requires detail::any_remembers<D...> { drafters_.rollback(length); }
+    Index depth() const { return drafters_.depth(); }
+
+    void rollback(Index length)
+        requires detail::any_remembers<D...>
+    {
+        drafters_.rollback(length);
+    }
 
   private:
     detail::Drafters<D...> drafters_;
@@ -125,6 +137,7 @@ class FirstOf {
   public:
     using Law = typename detail::Drafters<D...>::Law;
     static constexpr bool branches = (detail::may_branch<typename detail::DrafterOf<D>::type> || ...);
+    static constexpr bool cut_is_prefix = (detail::cut_is_prefix<typename detail::DrafterOf<D>::type> && ...);
 
     explicit FirstOf(D... drafters) : drafters_(std::move(drafters)...) {}
 
@@ -135,7 +148,13 @@ class FirstOf {
         drafters_.propose(prefix, coins, proposal, [&] { return proposal.size() == before; });
     }
 
-    void rollback(Index length) requires detail::any_remembers<D...> { drafters_.rollback(length); }
+    Index depth() const { return drafters_.depth(); }
+
+    void rollback(Index length)
+        requires detail::any_remembers<D...>
+    {
+        drafters_.rollback(length);
+    }
 
   private:
     detail::Drafters<D...> drafters_;

@@ -12,6 +12,7 @@
 #include <concepts>
 #include <span>
 
+#include <specsample/core/list_ref.hpp>
 #include <specsample/kernels/entries.hpp>
 
 namespace specsample {
@@ -69,7 +70,7 @@ template <class View>
 class WithoutWeights {
   public:
     /// @param without   ids inside the row, in any order; borrowed
-    WithoutWeights(const View& view, std::span<const Token> without) : row_(view), without_(without) {}
+    WithoutWeights(const View& view, ListRef<Token> without) : row_(view), without_(without) {}
 
     Index size() const { return row_.size(); }
     Index id(Index place) const { return row_.id(place); }

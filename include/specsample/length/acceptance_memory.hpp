@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <specsample/analysis/tally.hpp>
+#include <specsample/core/lengths.hpp>
 #include <specsample/core/number.hpp>
 
 namespace specsample {
@@ -33,10 +34,11 @@ class AcceptanceMemory {
     /// Tell the overlap of a position of the round that is recorded next, in place of its 0 or 1; if it turns out not
     /// to be decided, this is forgotten.
     /// @param position   0-based in its round
-    /// @throws           std::invalid_argument for a negative position or an overlap outside [0, 1]
+    /// @throws           std::invalid_argument for a position outside 0 .. most_drafted or an overlap outside [0, 1]
     void observe_overlap(Index position, double overlap) {
         constexpr auto where = "AcceptanceMemory::observe_overlap";
         detail::require(position >= 0, where, "position", position, "0 or more");
+        detail::require_length(where, "position", position, 0);
         detail::require(is_finite(overlap) && overlap >= 0 && overlap <= 1, where, "overlap", overlap, "in [0, 1]");
         grow(position + 1);
         at(position).overlap = overlap;

@@ -24,6 +24,7 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/core/contract.hpp>
+#include <specsample/core/list_ref.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample {
@@ -41,8 +42,8 @@ class Sampled {
     /// @param rest      the sum of the row over all others, where the drafter knows it: a draw returns it. Summed
     ///                  when it is needed otherwise, one pass
     template <Row R>
-    requires std::same_as<row_view_t<R>, View> Sampled(const R& row, std::span<const Token> without,
-                                                       std::optional<double> rest = {})
+        requires std::same_as<row_view_t<R>, View>
+    Sampled(const R& row, ListRef<Token> without, std::optional<double> rest = {})
         : row_(as_row(row)), without_(without), rest_(rest) {
         detail::require(!rest || is_positive(*rest), "Sampled", "rest", rest.value_or(1), "a positive number");
     }
@@ -52,8 +53,8 @@ class Sampled {
     requires detail::owns<R>
     explicit Sampled(const R&& row) = delete;
     template <Row R>
-    requires detail::owns<R> Sampled(const R&& row, std::span<const Token> without, std::optional<double> rest = {})
-    = delete;
+        requires detail::owns<R>
+    Sampled(const R&& row, ListRef<Token> without, std::optional<double> rest = {}) = delete;
 
     static constexpr bool is_point() { return false; }
     const View& row() const { return row_; }
@@ -78,7 +79,7 @@ class Sampled {
 template <Row R>
 Sampled(const R&) -> Sampled<row_view_t<R>>;
 template <Row R, class... Rest>
-Sampled(const R&, std::span<const Token>, Rest...) -> Sampled<row_view_t<R>>;
+Sampled(const R&, ListRef<Token>, Rest...) -> Sampled<row_view_t<R>>;
 
 /// The token was not drawn by chance, or nobody knows how: all mass on the token itself. Exact for any origin;
 /// accepts with probability p(x).

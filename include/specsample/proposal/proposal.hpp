@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specsample/core/fault.hpp>
+#include <specsample/core/list_ref.hpp>
 #include <specsample/core/row.hpp>
 #include <specsample/proposal/law.hpp>
 #include <specsample/proposal/tree.hpp>
@@ -26,7 +27,7 @@ class Proposal {
     /// @param depth         most tokens on a path
     /// @param stop_tokens   nothing follows these; borrowed until the next draft
     /// @param vocab         ids that the target is known to have
-    void open(Index depth, std::span<const Token> stop_tokens, Index vocab) {
+    void open(Index depth, ListRef<Token> stop_tokens, Index vocab) {
         depth_ = depth;
         stop_tokens_ = stop_tokens;
         vocab_ = vocab;

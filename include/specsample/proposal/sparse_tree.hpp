@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/lengths.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 #include <specsample/proposal/tree.hpp>
@@ -137,10 +138,10 @@ void take_largest(const RankAcceptance& acceptance, Index nodes, Index max_depth
 ///
 /// @param acceptance  no row may rise with the rank: only then are a node's parent and its elder siblings among the
 ///                    largest products whenever it is. Measured rows that rise by noise are for the caller to smooth
-/// @param nodes       0 or more; the prefix, and a root token, do not count
+/// @param nodes       0 .. most_drafted; the prefix, and a root token, do not count
 /// @param max_depth   most nodes on a path, 0 or more
 /// @returns           fewer nodes where no others can be accepted: the table ends, or products are 0
-/// @throws            std::invalid_argument for a row that rises or a negative bound
+/// @throws            std::invalid_argument for a row that rises or a bound outside its range
 /// @cost              O(n log n)
 /// @edge              0 nodes or depth 0: the empty shape, which is plain decoding
 /// @source            Medusa's optimised tree construction, arXiv:2401.10774; for an acceptance vector the optimum of
@@ -148,7 +149,7 @@ void take_largest(const RankAcceptance& acceptance, Index nodes, Index max_depth
 [[nodiscard]] inline TreeShape sparse_tree(const RankAcceptance& acceptance, Index nodes,
                                            Index max_depth = std::numeric_limits<Index>::max()) {
     constexpr auto where = "sparse_tree";
-    detail::require(nodes >= 0, where, "nodes", nodes, "at least 0");
+    detail::require_length(where, "nodes", nodes, 0);
     detail::require(max_depth >= 0, where, "max_depth", max_depth, "at least 0");
     acceptance.require_falling(where);
     std::vector<Index> parents, ranks;
@@ -186,14 +187,16 @@ void take_largest(const RankAcceptance& acceptance, Index nodes, Index max_depth
 /// The expected tokens per round of the best shapes of all sizes: what best_tree chooses from.
 ///
 /// @returns  [max_depth + 1 x max_nodes + 1] entry (d, n): 1 + expected_path_value of sparse_tree(acceptance, n, d)
-/// @throws   std::invalid_argument for a row that rises or a negative bound
+/// @throws   std::invalid_argument for a row that rises, a bound outside 0 .. most_drafted or more than 2^24 entries
 /// @cost     O(max_depth max_nodes log max_nodes)
 /// @edge     (0, n) and (d, 0): 1
 [[nodiscard]] inline RowMajorMatrixXd sparse_tree_tokens(const RankAcceptance& acceptance, Index max_nodes,
                                                          Index max_depth) {
     constexpr auto where = "sparse_tree_tokens";
-    detail::require(max_nodes >= 0, where, "max_nodes", max_nodes, "at least 0");
-    detail::require(max_depth >= 0, where, "max_depth", max_depth, "at least 0");
+    detail::require_length(where, "max_nodes", max_nodes, 0);
+    detail::require_length(where, "max_depth", max_depth, 0);
+    const Index entries = (max_depth + 1) * (max_nodes + 1);
+    detail::require(entries <= Index{1} << 24, where, "the number of entries", entries, "at most 2^24");
     acceptance.require_falling(where);
     RowMajorMatrixXd tokens = RowMajorMatrixXd::Ones(max_depth + 1, max_nodes + 1);
     for (Index depth = 1; depth <= max_depth; ++depth) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/lengths.hpp>
 #include <specsample/core/row.hpp>
 #include <specsample/proposal/chain.hpp>
 
@@ -46,7 +47,7 @@ class TreeShape {
     TreeShape() = default;
 
     /// @throws std::invalid_argument naming the first node whose parent is not -1 or an earlier node, whose rank is
-    ///         negative or its sibling's, or that is out of order; and if the sizes differ
+    ///         negative, above most_drafted or its sibling's, or that is out of order; and if the sizes differ
     /// @cost   O(nodes), as for a copy
     TreeShape(std::vector<Index> parents, std::vector<Index> ranks)
         : parents_(std::move(parents)),
@@ -89,7 +90,7 @@ class TreeShape {
 
   private:
     void check_order(Index node) const {
-        if (rank(node) < 0) detail::invalid("TreeShape", name("ranks", node), rank(node), "at least 0");
+        detail::require_length("TreeShape", name("ranks", node), rank(node), 0);
         if (node == 0 || std::pair(parent(node - 1), rank(node - 1)) < std::pair(parent(node), rank(node))) return;
         if (parent(node) < parent(node - 1))
             detail::invalid("TreeShape", name("parents", node), parent(node),
@@ -109,10 +110,10 @@ class TreeShape {
 };
 
 /// The tree with one node per level, each of rank 0.
-/// @throws std::invalid_argument for a negative number of nodes
+/// @throws std::invalid_argument unless 0 <= nodes <= most_drafted
 /// @edge   0 nodes: the empty shape
 [[nodiscard]] inline TreeShape chain_tree(Index nodes) {
-    detail::require(nodes >= 0, "chain_tree", "nodes", nodes, "at least 0");
+    detail::require_length("chain_tree", "nodes", nodes, 0);
     std::vector<Index> parents(static_cast<std::size_t>(nodes));
     std::iota(parents.begin(), parents.end(), root_node);
     return {std::move(parents), std::vector<Index>(static_cast<std::size_t>(nodes))};
@@ -122,7 +123,7 @@ class TreeShape {
 ///
 ///     sum over d of branching[0] .. branching[d] nodes, branching[0] .. branching[last] leaves
 ///
-/// @throws std::invalid_argument for a branching below 1
+/// @throws std::invalid_argument for a branching below 1, and for more than most_drafted nodes
 /// @edge   no branching at all: the empty shape
 /// @source SpecInfer's expansion configuration, arXiv:2305.09781; with the top branching[d] of head d, the Cartesian
 ///         product of Medusa's tree attention, arXiv:2401.10774
@@ -130,7 +131,8 @@ class TreeShape {
     std::vector<Index> parents, ranks;
     Index begin = root_node, end = 0;  // the level above
     for (const Index count : branching) {
-        detail::require(count >= 1, "expansion_tree", "a branching", count, "at least 1");
+        detail::require_length("expansion_tree", "a branching", count, 1);
+        detail::require_length("expansion_tree", "the number of nodes", end + (end - begin) * count, 1);
         for (Index parent = begin; parent < end; ++parent)
             for (Index rank = 0; rank < count; ++rank) {
                 parents.push_back(parent);

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/core/lengths.hpp>
+#include <specsample/core/one_call.hpp>
 #include <specsample/draft/host.hpp>
 #include <specsample/proposal/proposal.hpp>
 #include <specsample/sampler/beam_options.hpp>
@@ -51,15 +53,17 @@ class BeamSearch {
     static constexpr bool scores_many = BatchModel<Target> || TreeModel<Target>;
 
   public:
-    /// @throws std::invalid_argument unless width >= 1, draft_width >= width, lookahead >= 0 and the penalty is finite
+    /// @throws std::invalid_argument unless 1 <= width <= draft_width <= most_drafted, 0 <= lookahead <= most_drafted,
+    ///         and the penalty is finite
     BeamSearch(Draft draft, Target target, BeamOptions options = {})
         : draft_(std::move(draft)), target_(std::move(target)), options_(options), tree_(options.width) {
         constexpr auto where = "BeamSearch";
-        detail::require(options.width >= 1, where, "options.width", options.width, "at least 1");
+        detail::require_length(where, "options.width", options.width, 1);
+        detail::require_length(where, "options.draft_width", draft_width(), 1);
         if (draft_width() < options.width)
             detail::invalid(where, "options.draft_width", draft_width(),
                             "at least the width, " + detail::to_text(options.width));
-        detail::require(options.lookahead >= 0, where, "options.lookahead", options.lookahead, "at least 0");
+        detail::require_length(where, "options.lookahead", options.lookahead, 0);
         detail::require(is_finite(options.length_penalty), where, "options.length_penalty", options.length_penalty,
                         "finite");
     }
@@ -67,13 +71,14 @@ class BeamSearch {
     /// Search until every beam is finished or at its limit.
     ///
     /// @param prompt   token ids of any integral type; may be empty, and may be written {1, 2, 3}
-    /// @param limits   max_new_tokens, max_length and stop_tokens; the others are for sampling
+    /// @param limits   max_new_tokens, max_length and stop_tokens; `until` is refused, the others are for sampling
     /// @throws         Fault on bad rows, with the best beam of the rounds before; its row is numbered as those of a
     ///                 TreeModel. std::invalid_argument on bad limits; what the models throw
     /// @edge           tokens of probability 0 are never kept. max_new_tokens = 0: one empty beam
     template <class Prompt>
         requires Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
     BeamResult generate(const Prompt& prompt, const Limits& limits = {}) {
+        const detail::OneCall::Guard guard(call_, "BeamSearch");
         const Index most = begin(std::span(prompt), limits);
         BeamResult result{.beams = {Beam{}}};
         while (result.steps < most && !std::ranges::all_of(result.beams, &Beam::finished))
@@ -99,6 +104,8 @@ class BeamSearch {
         constexpr auto where = "BeamSearch";
         detail::require(limits.max_new_tokens >= 0, where, "limits.max_new_tokens", limits.max_new_tokens,
                         "at least 0");
+        detail::require(!limits.until, where, "limits.until", "a predicate",
+                        "left out: stop tokens alone end a beam, for its text changes while it is searched");
         const Index size = std::ssize(prompt);
         if (limits.max_length < size)
             detail::invalid(where, "limits.max_length", limits.max_length,
@@ -178,6 +185,7 @@ class BeamSearch {
     Proposal<PointMass> scored_;  ///< the tree that the target is shown, which may look at it while steps add nodes
     detail::RoundBeams beams_, ahead_;  ///< where the target's search is in the tree, and the draft's
     Index known_ = 0;                   ///< leading tokens of the text that the target was shown before
+    detail::OneCall call_;
 };
 
 }  // namespace specsample

@@ -12,7 +12,7 @@ namespace specsample {
 
 /// How to sample: fixed for the life of a sampler.
 struct Options {
-    Index lookahead = 4;             ///< tokens that a round drafts, >= 0; 0 is plain decoding
+    Index lookahead = 4;             ///< tokens that a round drafts, 0 .. most_drafted; 0 is plain decoding
     std::uint64_t seed = 0;          ///< with a request, the text
     Check check = Check::every_row;  ///< how much of the models' rows to check
 };
@@ -24,13 +24,17 @@ struct Limits {
     Index max_new_tokens = 128;        ///< most tokens to write in this call, >= 0
     Index max_length = unlimited;      ///< most tokens of prompt and text together; no model sees more
     std::vector<Token> stop_tokens{};  ///< the text ends after any of these, which stays in it
-    std::uint64_t request = 0;         ///< below 2^32; a new text needs a new request
-    Index top_logprobs = 0;            ///< likeliest tokens, 0 .. 64, that an on_token which takes scores is told of
+    /// Ends the text as RoundLimits::until does, its last token in or out. It is shown the tokens that a call writes,
+    /// up to and including the one it is asked about: all new ones in generate and extend, those of the round in step.
+    StopPredicate until{};
+    std::uint64_t request = 0;  ///< below 2^32; a new text needs a new request
+    Index top_logprobs = 0;     ///< likeliest tokens, 0 .. 64, that an on_token which takes scores is told of
 };
 
 /// Why a text ended.
 enum class Finish {
     stop,      ///< a stop token was written
+    until,     ///< limits.until said so
     callback,  ///< on_token said so
     budget,    ///< limits.max_new_tokens are written
     length     ///< prompt and text have reached limits.max_length

@@ -3,18 +3,20 @@
 
 #include <functional>
 #include <initializer_list>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <specsample/core/lengths.hpp>
+#include <specsample/core/one_call.hpp>
 #include <specsample/draft/proposer.hpp>
 #include <specsample/length/length.hpp>
 #include <specsample/random/coins.hpp>
 #include <specsample/sampler/options.hpp>
 #include <specsample/sampler/requirements.hpp>
 #include <specsample/sampler/scorer.hpp>
+#include <specsample/sampler/written.hpp>
 #include <specsample/verify/evidence.hpp>
 #include <specsample/verify/rule.hpp>
 #include <specsample/verify/token.hpp>
@@ -45,7 +47,8 @@ struct DraftsOf<Draft, true> : DrafterOf<Draft> {};
 
 }  // namespace detail
 
-/// Speculative sampling with two models: the text follows the target's law exactly, whatever the draft.
+/// Speculative sampling with two models: the text follows the target's law exactly, whatever the draft. A sampler is
+/// called by one thread at a time; one sampler per thread shares nothing, unless std::ref shares it.
 ///
 ///     Sampler sampler(draft, target, {.lookahead = 4, .seed = 42});
 ///     std::vector<Token> text = sampler.generate(prompt, {.max_new_tokens = 64});
@@ -60,7 +63,8 @@ struct DraftsOf<Draft, true> : DrafterOf<Draft> {};
 /// Models are held by value; std::ref shares one. A model that has rollback(length) is told when its prefix does not
 /// extend the one before, and before its first; one cached object cannot be both draft and target. The text depends on
 /// (seed, request, prompt, models, lookahead, length) alone; under a match rule, on (seed, request, prompt, target). So
-/// every text begins with the length as it was given; a std::ref of one goes on with what it has learnt.
+/// every text, and every step, begins with the length as it was given; a std::ref of one goes on with what it has
+/// learnt. Copies share nothing either, and a call during another one of the same sampler is refused.
 template <class Draft, class Target, class Rule = TokenVerification, class Lengths = FixedLength>
 class Sampler {
     static_assert(sizeof(detail::Requirements<Draft, Target>) > 0);  // says in a sentence what is wrong
@@ -72,16 +76,18 @@ class Sampler {
     using Drafts = typename detail::DraftsOf<Draft, usable>::type;
 
   public:
-    /// @throws std::invalid_argument if options.lookahead < 0
+    /// @throws std::invalid_argument unless 0 <= options.lookahead <= most_drafted, and if a lookahead above 0 would cut
+    ///         the trees of a drafter that has a depth of its own
     Sampler(Draft draft, Target target, Options options = {}, Rule rule = {}, Lengths length = {})
         : drafter_(Drafts(std::move(draft))),
           scorer_(std::move(target)),
           options_(options),
           rule_(std::move(rule)),
-          given_length_(std::move(length)),
-          length_(given_length_) {
-        detail::require(options.lookahead >= 0, "Sampler", "options.lookahead", options.lookahead, "at least 0");
-        tally_.reserve(options.lookahead);
+          given_length_(std::move(length)) {
+        detail::require_length("Sampler", "options.lookahead", options.lookahead, 0);
+        if (const Index depth = drafter_.depth(); options.lookahead > 0 && options.lookahead < depth)
+            detail::invalid("Sampler", "options.lookahead", options.lookahead,
+                            "0, or at least the depth of the drafter's trees, " + detail::to_text(depth));
     }
 
     /// Write a text.
@@ -119,8 +125,8 @@ class Sampler {
         return run(text, limits, on_token, nullptr);
     }
 
-    /// Make one round after a text, and leave it to the caller to append its tokens, and to record its counts with a
-    /// length that adapts (std::ref shares one).
+    /// Make one round after a text, and leave it to the caller to append its tokens. It drafts as much as the length
+    /// says as it was given, whatever was written before; a std::ref of one adapts, if the caller records the counts.
     /// @returns   the round; its tokens point into the sampler until its next call
     /// @throws    as generate; std::invalid_argument if limits leave no room for a token
     Round step(std::span<const Token> text, const Limits& limits = {}) {
@@ -130,9 +136,10 @@ class Sampler {
     /// The same with coins of the caller's: BitCoins over a generator, or a source that enumerates.
     template <CoinSource Source>
     Round step(std::span<const Token> text, const Limits& limits, const Source& coins) {
+        const detail::OneCall::Guard guard(call_, "Sampler");
         check(limits, text);
         known_ = 0;
-        const Round result = round<false>(text, limits, limits.max_new_tokens, coins);
+        const Round result = round<false>(given_length_, text, limits, limits.max_new_tokens, limits.until, coins);
         if (result.fault) detail::raise(Fault(*result.fault, {}));
         return result;
     }
@@ -141,7 +148,12 @@ class Sampler {
     const Tally& tally() const { return tally_; }
 
   private:
-    detail::Unwrapped<Lengths>& length() { return *length_; }
+    /// May a draft be cut at what is left of a budget? Only if no token would be another one: a match rule does not
+    /// look at the draft for its tokens; other rules must not look past what they keep, and the drafter must begin a
+    /// short draft as it begins a long one.
+    static constexpr bool budget_bounds_draft =
+        requires { requires bool(Rule::drafter_invariant); } ||
+        (requires { requires !bool(Rule::looks_ahead); } && detail::cut_is_prefix<Drafts>);
 
     static Token checked_token(auto id) {
         detail::require(id >= 0 && std::in_range<Token>(id), "Sampler", "a token of the prompt", id,
@@ -164,27 +176,32 @@ class Sampler {
     /// Rounds until the text ends.
     template <class OnToken>
     Finish run(std::vector<Token>& text, const Limits& limits, OnToken& on_token, Tally* of_this_text) {
+        const detail::OneCall::Guard guard(call_, "Sampler");
         check(limits, text);
         const std::size_t begin = text.size();
         known_ = 0;
-        length_.emplace(given_length_);
+        Lengths own_length = given_length_;
+        detail::Unwrapped<Lengths>& length = own_length;
+        detail::Written written(limits.until);
         for (;;) {
             const auto start = static_cast<Index>(text.size());
             const Index left = limits.max_new_tokens - (start - static_cast<Index>(begin));
             if (left == 0) return Finish::budget;
             if (start == limits.max_length) return Finish::length;
-            Round made =
-                round<detail::TakesScores<OnToken>>(text, limits, left, Coins(options_.seed, limits.request, start));
+            Round made = round<detail::TakesScores<OnToken>>(length, text, limits, left, written.of_round(),
+                                                             Coins(options_.seed, limits.request, start));
             if (made.fault) {
                 tally_.record(made.counts());
                 detail::raise(Fault(*made.fault, {text.begin() + static_cast<Index>(begin), text.end()}));
             }
             const bool go_on = write(made, text, on_token);
             tally_.record(made.counts());
-            length().record(made.counts());
+            length.record(made.counts());
             if (of_this_text != nullptr) of_this_text->record(made.counts());
             known_ = start;
-            if (RoundLimits{.stop_tokens = limits.stop_tokens}.stops(text.back())) return Finish::stop;
+            written.commit(made.tokens);
+            if (made.end == End::stop_token) return Finish::stop;
+            if (made.end == End::included || made.end == End::excluded) return Finish::until;
             if (!go_on) return Finish::callback;
         }
     }
@@ -213,13 +230,18 @@ class Sampler {
 
     /// One round after `text`, as a value: draft, score, verify; and what its tokens are worth.
     template <bool scored, class Source>
-    Round round(std::span<const Token> text, const Limits& limits, Index budget, const Source& coins) {
+    Round round(const detail::Unwrapped<Lengths>& length, std::span<const Token> text, const Limits& limits,
+                Index budget, const StopPredicate& until, const Source& coins) {
         const Index room = limits.max_length - static_cast<Index>(text.size());
-        const RoundLimits allowed{
-            .max_tokens = std::min(budget, room), .stop_tokens = limits.stop_tokens, .check = options_.check};
+        const RoundLimits allowed{.max_tokens = std::min(budget, room),
+                                  .stop_tokens = limits.stop_tokens,
+                                  .until = until,
+                                  .check = options_.check};
         detail::require(allowed.max_tokens >= 1, "Sampler", "the room that limits leave", allowed.max_tokens,
                         "at least 1 token");
-        proposal_.open(length().next(std::min(options_.lookahead, room - 1)), limits.stop_tokens, scorer_.vocab());
+        const Index lookahead = length.next(std::min(options_.lookahead, room - 1));
+        proposal_.open(budget_bounds_draft ? std::min(lookahead, budget) : lookahead, limits.stop_tokens,
+                       scorer_.vocab());
         if constexpr (usable) {
             drafter_.propose(text, known_, coins, proposal_);
             if (proposal_.fault()) return {.proposed = proposal_.size(), .fault = proposal_.fault()};
@@ -239,8 +261,8 @@ class Sampler {
     Options options_;
     Rule rule_;
     Lengths given_length_;
-    std::optional<Lengths> length_;  ///< of the text that is being written
     Tally tally_;
+    detail::OneCall call_;
 
     // Reused from round to round.
     Proposal<detail::LawOf<Drafts, shares_noise>> proposal_;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/core/lengths.hpp>
 #include <specsample/draft/proposer.hpp>
 #include <specsample/sampler/scorer.hpp>
 #include <specsample/verify/token.hpp>
@@ -55,13 +56,17 @@ class StagedDraft {
     static constexpr bool branches = false;
 
     /// @param lookahead   tokens that a round of the two models drafts
-    /// @throws            std::invalid_argument unless lookahead >= 1
+    /// @throws            std::invalid_argument unless 1 <= lookahead <= most_drafted, and if it would cut the
+    ///                    drafter's trees
     StagedDraft(Draft draft, Middle middle, Index lookahead, Rule rule = {})
         : drafter_(Drafts(std::move(draft))),
           scorer_(std::move(middle)),
           lookahead_(lookahead),
           rule_(std::move(rule)) {
-        detail::require(lookahead >= 1, "StagedDraft", "lookahead", lookahead, "at least 1");
+        detail::require_length("StagedDraft", "lookahead", lookahead, 1);
+        if (const Index depth = drafter_.depth(); lookahead < depth)
+            detail::invalid("StagedDraft", "lookahead", lookahead,
+                            "at least the depth of the drafter's trees, " + detail::to_text(depth));
     }
 
     template <class Source, class L>

@@ -119,6 +119,7 @@ class KSeqNode : public NodeRow<T> {
 /// @throws std::invalid_argument where siblings are not independent draws of one row
 struct KSeq {
     static constexpr bool lossless = true;
+    static constexpr bool looks_ahead = false;
 
     template <class Trial>
     Outcome operator()(const Trial& trial) const {

@@ -15,6 +15,7 @@
 
 #include <specsample/analysis/tally.hpp>
 #include <specsample/core/fault.hpp>
+#include <specsample/core/list_ref.hpp>
 #include <specsample/core/row.hpp>
 #include <specsample/proposal/tree.hpp>
 
@@ -51,19 +52,20 @@ class StopPredicate {
     StopPredicate() = default;
 
     template <class F>
-        requires(!std::same_as<std::remove_cv_t<F>, StopPredicate> &&
+        requires(!std::same_as<std::remove_cvref_t<F>, StopPredicate> &&
                  std::is_invocable_r_v<Stop, F&, std::span<const Token>>)
-    StopPredicate(F& predicate)
+    StopPredicate(F&& predicate)
         : predicate_(const_cast<void*>(static_cast<const volatile void*>(std::addressof(predicate)))),
           call_([](void* self, std::span<const Token> tokens) -> Stop {
-              return std::invoke(*static_cast<F*>(self), tokens);
-          }) {}
+              return std::invoke(*static_cast<std::remove_reference_t<F>*>(self), tokens);
+          }) {
+        static_assert(std::is_lvalue_reference_v<F>,
+                      "specsample: `until` is borrowed, and a temporary would be gone before it is called; give the "
+                      "predicate a name that lives for as long as the limits");
+    }
 
-    /// A predicate that would be gone: give it a name.
-    template <class F>
-        requires(!std::is_lvalue_reference_v<F> && !std::same_as<std::remove_cv_t<F>, StopPredicate> &&
-                 std::is_invocable_r_v<Stop, F&, std::span<const Token>>)
-    StopPredicate(F&& predicate) = delete;
+    /// Is there a predicate?
+    explicit operator bool() const { return call_ != nullptr; }
 
     Stop operator()(std::span<const Token> tokens) const {
         return call_ == nullptr ? Stop::go_on : call_(predicate_, tokens);
@@ -76,9 +78,9 @@ class StopPredicate {
 
 /// What a round may do. Tokens past a limit do not exist: they are neither evaluated nor counted.
 struct RoundLimits {
-    Index max_tokens = unlimited;          ///< most tokens the round emits, >= 1
-    std::span<const Token> stop_tokens{};  ///< the text ends after any of these
-    StopPredicate until{};                 ///< and where this says so
+    Index max_tokens = unlimited;  ///< most tokens the round emits, >= 1
+    ListRef<Token> stop_tokens{};  ///< the text ends after any of these; borrowed
+    StopPredicate until{};         ///< and where this says so
     Check check = Check::entries_read;
 
     /// Is this id, of any integral type, a stop token?
@@ -171,6 +173,7 @@ struct Round {
         continued = std::min(continued, count);
         path = path.first(static_cast<std::size_t>(accepted));
         last = Last::stopped;
+        end = End::none;
     }
 
     /// What the round adds to a tally.

@@ -16,6 +16,7 @@ namespace specsample {
 /// Cost: O(1) per token and one pass over one row (two where it is a residual).
 struct TokenVerification {
     static constexpr bool lossless = true;
+    static constexpr bool looks_ahead = false;
 
     template <class Trial>
     Outcome operator()(const Trial& trial) const {

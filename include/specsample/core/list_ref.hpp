@@ -1,0 +1,54 @@
+// A list of the caller's, borrowed: a std::span that is never made of a temporary.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <span>
+#include <type_traits>
+
+namespace specsample {
+
+/// A std::span<const T> for types that keep a list: limits, trees, the law of a drafted token.
+///
+///     const std::vector<Token> stops{eos};
+///     RoundLimits limits{.stop_tokens = stops};
+///
+/// A vector, an array or a named initializer_list is borrowed, a span is copied as a span. A temporary owner of numbers
+/// does not compile, because its memory would be gone before the list is read.
+///
+/// @cost   O(1); it owns nothing
+template <class T>
+class ListRef : public std::span<const T> {
+    using Span = std::span<const T>;
+
+    template <class Given>
+    static constexpr bool outlives_its_making =
+        std::is_lvalue_reference_v<Given> || std::ranges::enable_borrowed_range<std::remove_cvref_t<Given>>;
+
+  public:
+    constexpr ListRef() = default;
+
+    /// @param list   contiguous elements of type T
+    template <class List>
+    requires(!std::same_as<std::remove_cvref_t<List>, ListRef> &&
+             std::convertible_to<const std::remove_cvref_t<List>&, Span>) constexpr ListRef(List&& list)
+        : Span(static_cast<const std::remove_cvref_t<List>&>(list)) {
+        static_assert(outlives_its_making<List>,
+                      "specsample: this list is borrowed, and a temporary would be gone before it is read; give the "
+                      "list a name that lives for as long as it is used");
+    }
+
+    /// Elements in braces, which are a temporary as well.
+    template <std::same_as<T> U>
+    constexpr ListRef(std::initializer_list<U>&& list) : Span(list.begin(), list.size()) {
+        static_assert(!std::same_as<T, U>,
+                      "specsample: this list is borrowed, and elements in braces would be gone before they are read; "
+                      "give the list a name that lives for as long as it is used");
+    }
+};
+
+}  // namespace specsample
+
+/// Its elements outlive it, as those of a span do.
+template <class T>
+inline constexpr bool std::ranges::enable_borrowed_range<specsample::ListRef<T>> = true;

@@ -7,9 +7,13 @@
 using specsample::Token;
 
 int main() {
-    // The small model guesses, the large one decides. Here both ignore the prefix.
+    // The small model guesses, the large one decides, n positions in one pass. Here both ignore the prefix.
     auto draft = [](std::span<const Token>) { return Eigen::VectorXd{{0.2, 0.3, 0.5}}; };
-    auto target = [](std::span<const Token>) { return Eigen::VectorXd{{0.5, 0.3, 0.2}}; };
+    struct {
+        Eigen::RowVectorXd row{{0.5, 0.3, 0.2}};
+        Eigen::RowVectorXd operator()(std::span<const Token>) { return row; }
+        specsample::RowMajorMatrixXd operator()(std::span<const Token>, Eigen::Index n) { return row.replicate(n, 1); }
+    } target;
 
     specsample::Sampler sampler(draft, target, {.lookahead = 4, .seed = 42});
     for (std::uint64_t request = 0; request < 3; ++request) {  // a new text needs a new request
@@ -19,7 +23,7 @@ int main() {
     }
 
     const specsample::Tally& tally = sampler.tally();
-    std::printf("%.2f tokens per target pass; acceptance %.2f, expected %.2f\n", tally.tokens_per_round(),
+    std::printf("%.2f tokens per target pass; acceptance %.2f, expected %.2f\n", tally.tokens_per_pass(),
                 tally.acceptance().value, specsample::acceptance(target({}), draft({})));
 
     // Every outcome of a round, enumerated with its exact probability.

@@ -59,5 +59,5 @@ int main() {
     std::vector<Token> text{1, 2, 3};  // grows in place; survives anything a model throws
     sampler.extend(text, {.max_new_tokens = 40, .stop_tokens = {11}}, [](Token token) { std::printf("%d ", token); });
     std::printf("\n%zu tokens; %d target passes, %d draft passes, %.2f tokens per target pass\n", text.size() - 3,
-                static_cast<int>(target.passes), static_cast<int>(draft.passes), sampler.tally().tokens_per_round());
+                static_cast<int>(target.passes), static_cast<int>(draft.passes), sampler.tally().tokens_per_pass());
 }

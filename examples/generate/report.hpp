@@ -70,7 +70,7 @@ inline void print_table(const Run& run, const std::optional<Comparison>& compari
     const specsample::Estimate acceptance = tally.acceptance();
     const double rounds = static_cast<double>(std::max<specsample::Index>(tally.rounds, 1));
     std::printf("\n\n  text            %zu tokens, ended by %s\n", run.tokens.size(), name(run.finish).data());
-    std::printf("  target passes   %d, %.2f tokens each", static_cast<int>(tally.rounds), tally.tokens_per_round());
+    std::printf("  target passes   %d, %.2f tokens each", static_cast<int>(tally.passes), tally.tokens_per_pass());
     if (tally.evaluated > 0 && run.is_steady)
         std::printf(" (theory %.2f)", specsample::expected_tokens(acceptance.value, run.lookahead));
     std::printf("\n  drafted         %d, %d accepted; rounds ended %d recovered, %d bonus, %d cut\n",
@@ -137,6 +137,8 @@ inline void print_json(const Run& run, std::string_view prompt, std::string_view
     std::printf("{\"prompt\": %s,\n \"text\": %s,\n", quoted(prompt).c_str(), quoted(text).c_str());
     std::printf(" \"finish\": \"%s\", \"tokens\": %zu, \"rounds\": %d, \"tokens_per_round\": %.6g,\n",
                 name(run.finish).data(), run.tokens.size(), static_cast<int>(tally.rounds), tally.tokens_per_round());
+    std::printf(" \"target_passes\": %d, \"tokens_per_pass\": %.6g,\n", static_cast<int>(tally.passes),
+                tally.tokens_per_pass());
     std::printf(
         " \"lookahead\": %d, \"proposed\": %d, \"evaluated\": %d, \"accepted\": %d, \"recovered\": %d, "
         "\"bonus\": %d, \"stopped\": %d,\n",

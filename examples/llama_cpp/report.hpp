@@ -63,7 +63,7 @@ inline void print_comparison(const TextRun& run, const TextComparison& compariso
     if (run.tokens.empty()) return;
     const auto line = [&](const char* what, const TextRun& each) {
         const double tokens = static_cast<double>(std::max<std::size_t>(each.tokens.size(), 1));
-        std::printf("  %-20s %12.2f %13.1f %12.2f %18.1f   %s\n", what, each.tally.tokens_per_round(),
+        std::printf("  %-20s %12.2f %13.1f %12.2f %18.1f   %s\n", what, each.tally.tokens_per_pass(),
                     each.tokens_per_second(), each.tokens_per_second() / comparison.plain.tokens_per_second(),
                     1e6 * each.sampler_seconds() / tokens, &each == &run ? "" : difference(run, each).c_str());
     };
@@ -86,7 +86,7 @@ inline void print_table(const TextRun& run, std::uint64_t seed, const std::optio
     const specsample::Estimate acceptance = tally.acceptance();
     std::printf("\n\n  text            %zu tokens, ended by %s; seed %llu\n", run.tokens.size(), name(run.ended).data(),
                 static_cast<unsigned long long>(seed));
-    std::printf("  target passes   %d, %.2f tokens each", static_cast<int>(tally.rounds), tally.tokens_per_round());
+    std::printf("  target passes   %d, %.2f tokens each", static_cast<int>(tally.passes), tally.tokens_per_pass());
     if (tally.evaluated > 0 && run.is_steady)
         std::printf(" (theory %.2f)", specsample::expected_tokens(acceptance.value, run.lookahead));
     std::printf("\n  drafted         %d, %d accepted; rounds ended %d recovered, %d bonus, %d cut\n",

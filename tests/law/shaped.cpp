@@ -3,6 +3,7 @@
 #include "law/trees.hpp"
 #include "support/any_shaper.hpp"
 #include "support/catch.hpp"
+#include "support/tree_target.hpp"
 
 using namespace cases;
 
@@ -93,6 +94,33 @@ TEST_CASE("a tree judged by shaped rows has the shaped target's law") {
                                        shaped(from_logits(LogitModel{target}), pipeline), depth) < 1e-12);
         }
     });
+}
+
+TEST_CASE("a tree that a shaped target scores in one pass has the shaped target's law") {
+    const ContextModel draft(3, 41), target(3, 42);
+    const auto check = [&](const auto& on_trees, const auto& by_path, const auto& drafts) {
+        for (const auto& shape : {std::vector<Index>{2}, {2, 1}}) {
+            const Index depth = std::ssize(shape);
+            const TextLaw law = joint_law(by_path, depth + 1);
+            CHECK(total_variation(
+                      exact_law(TokenVerification{}, TreeDraft(drafts, shape, Independent{}), on_trees, depth), law) <
+                  1e-12);
+            CHECK(total_variation(exact_law(TraversalVerification{}, TreeDraft(drafts, shape), on_trees, depth), law) <
+                  1e-12);
+        }
+    };
+    RowAndTreeTarget rows(target);
+    RowAndTreeTarget logits(LogitModel{target});
+    for_pipelines([&](const char* name, const any::Shaper& pipeline) {
+        INFO(name);
+        check(shaped(std::ref(rows), pipeline), shaped(target, pipeline), shaped(draft, pipeline));
+        check(shaped(from_logits(std::ref(logits)), pipeline), shaped(target, pipeline), draft);
+    });
+    check(from_logits(std::ref(logits), .7), from_logits(LogitModel{target}, .7), draft);
+    const IdMap map(std::vector{2, 0, 1}, 3);
+    check(mapped(std::ref(rows), map), mapped(target, map), draft);
+    CHECK(rows.passes > 1000);
+    CHECK(logits.passes > 1000);
 }
 
 TEST_CASE("settings have the law of their pipeline") {

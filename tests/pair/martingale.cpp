@@ -50,7 +50,7 @@ TEST_CASE("accepted minus the sum of overlaps has mean 0 over 20000 rounds at te
     const double rounds = static_cast<double>(tally.rounds);
     const double error = std::sqrt(squares) / rounds;
     WARN(tally.rounds << " rounds: mean difference " << sum / rounds << ", standard error " << error << "; acceptance "
-                      << tally.acceptance().value << ", tokens per round " << tally.tokens_per_round()
+                      << tally.acceptance().value << ", tokens per target pass " << tally.tokens_per_pass()
                       << ", the i.i.d. formula has " << expected_tokens(tally.acceptance().value, 4));
     CHECK(std::abs(sum / rounds) <= 4 * error);
     CHECK(error < 0.01);  // small enough to see a rule that is off by a hundredth

@@ -37,3 +37,12 @@ struct TreeTarget {
 };
 template <class M>
 TreeTarget(M) -> TreeTarget<M>;
+
+/// The same, and single rows.
+template <class M>
+struct RowAndTreeTarget : TreeTarget<M> {
+    explicit RowAndTreeTarget(M rows) : TreeTarget<M>{std::move(rows)} {}
+
+    using TreeTarget<M>::operator();
+    auto operator()(std::span<const specsample::Token> prefix) { return this->model(prefix); }
+};

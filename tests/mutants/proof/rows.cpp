@@ -3,6 +3,7 @@
 
 #include "law/kinds.hpp"
 #include "mutants/proof/proof.hpp"
+#include "support/tree_target.hpp"
 
 using namespace proof;
 
@@ -48,6 +49,12 @@ void prove_shaping() {
     const TextLaw law = joint_law(ByDefinition{target}, 3);
     law_of("shaped rows, many at once", [&] {
         return total_variation(exact_law(TokenVerification{}, draft, shaped(target, pipeline), 2), law) < 1e-12;
+    });
+    law_of("shaped rows, a tree at once", [&] {
+        RowAndTreeTarget on_trees(target);
+        const auto judge = shaped(std::ref(on_trees), pipeline);
+        return total_variation(exact_law(TokenVerification{}, TreeDraft(draft, {2, 1}, Independent{}), judge, 2), law) <
+               1e-12;
     });
     law_of("shaped rows of logits, one by one", [&] {
         const auto logits = [](const ContextModel& model) {

@@ -87,7 +87,7 @@ class United {
     explicit United(D... drafters) : drafters_(std::move(drafters)...) {}
 
     template <class Source, class L>
-    requires detail::FilledBy<L, D...>
+        requires detail::FilledBy<L, D...>
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
         drafters_.each([&](auto& drafter) {
             drafter.propose(prefix, coins, proposal);
@@ -95,7 +95,11 @@ class United {
         });
     }
 
-    void rollback(Index length) requires detail::any_remembers<D...> { drafters_.rollback(length); }
+    void rollback(Index length)
+        requires detail::any_remembers<D...>
+    {
+        drafters_.rollback(length);
+    }
 
   private:
     detail::Drafters<D...> drafters_;
@@ -116,7 +120,7 @@ class FirstOf {
     explicit FirstOf(D... drafters) : drafters_(std::move(drafters)...) {}
 
     template <class Source, class L>
-    requires detail::FilledBy<L, D...>
+        requires detail::FilledBy<L, D...>
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
         const Index before = proposal.size();
         drafters_.each([&](auto& drafter) {
@@ -125,7 +129,11 @@ class FirstOf {
         });
     }
 
-    void rollback(Index length) requires detail::any_remembers<D...> { drafters_.rollback(length); }
+    void rollback(Index length)
+        requires detail::any_remembers<D...>
+    {
+        drafters_.rollback(length);
+    }
 
   private:
     detail::Drafters<D...> drafters_;

@@ -34,26 +34,26 @@ template <class View>
 class Sampled {
   public:
     template <Row R>
-    requires std::same_as<row_view_t<R>, View>
+        requires std::same_as<row_view_t<R>, View>
     explicit Sampled(const R& row) : row_(as_row(row)) {}
 
     /// @param without   ids that could not be drawn, inside the row
     /// @param rest      the sum of the row over all others, where the drafter knows it: a draw returns it. Summed
     ///                  when it is needed otherwise, one pass
     template <Row R>
-    requires std::same_as<row_view_t<R>, View> Sampled(const R& row, std::span<const Token> without,
-                                                       std::optional<double> rest = {})
+        requires std::same_as<row_view_t<R>, View>
+    Sampled(const R& row, std::span<const Token> without, std::optional<double> rest = {})
         : row_(as_row(row)), without_(without), rest_(rest) {
         detail::require(!rest || is_positive(*rest), "Sampled", "rest", rest.value_or(1), "a positive number");
     }
 
     /// A row that would be gone: keep it in a variable for as long as the round lasts.
     template <Row R>
-    requires detail::owns<R>
+        requires detail::owns<R>
     explicit Sampled(const R&& row) = delete;
     template <Row R>
-    requires detail::owns<R> Sampled(const R&& row, std::span<const Token> without, std::optional<double> rest = {})
-    = delete;
+        requires detail::owns<R>
+    Sampled(const R&& row, std::span<const Token> without, std::optional<double> rest = {}) = delete;
 
     static constexpr bool is_point() { return false; }
     const View& row() const { return row_; }

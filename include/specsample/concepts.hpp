@@ -84,15 +84,11 @@ concept TreeModel = TreeCallable<M> && detail::ReturnedRows<detail::Answer<M, Tr
 
 /// model.rollback(length): afterwards the model is as if it had been shown exactly `length` tokens.
 template <class M>
-concept Rewindable = requires(detail::Unwrapped<M>& model, Index length) {
-    model.rollback(length);
-};
+concept Rewindable = requires(detail::Unwrapped<M>& model, Index length) { model.rollback(length); };
 
 /// The rows that a model returns as views stay valid until the round ends.
 template <class M>
-concept StableRows = requires {
-    requires bool(detail::Unwrapped<M>::stable_rows);
-};
+concept StableRows = requires { requires bool(detail::Unwrapped<M>::stable_rows); };
 
 /// A row that is an Eigen expression over a callable's own temporaries.
 template <class R>
@@ -144,13 +140,10 @@ class Proposal;  // proposal/proposal.hpp
 ///
 /// One that can also fill a Proposal<Raced> draws with coins.at(Purpose::race, depth) there, depth 0 the first.
 template <class D>
-concept Drafter = requires {
-    typename detail::Unwrapped<D>::Law;
-}
-&&requires(detail::Unwrapped<D>& drafter, std::span<const Token> prefix, const Coins& coins,
-           Proposal<typename detail::Unwrapped<D>::Law>& proposal) {
-    drafter.propose(prefix, coins, proposal);
-};
+concept Drafter =
+    requires { typename detail::Unwrapped<D>::Law; } &&
+    requires(detail::Unwrapped<D>& drafter, std::span<const Token> prefix, const Coins& coins,
+             Proposal<typename detail::Unwrapped<D>::Law>& proposal) { drafter.propose(prefix, coins, proposal); };
 
 /// length.next(most) says how many tokens the next round may draft, in [0, most], and length.record(counts) is called
 /// after every committed round.
@@ -170,24 +163,19 @@ concept Length = requires(L& length, const L& known, Index most, const RoundCoun
 /// A step of a pipeline: changes the candidates of the token that follows `context`, which is the whole prefix, the
 /// tokens drafted before that position included.
 template <class S>
-concept Shaper = std::invocable < const S&,
-        Candidates<float>
-&, std::span < const Token >> || std::invocable<const S&, Candidates<double>&, std::span<const Token>>;
+concept Shaper = std::invocable<const S&, Candidates<float>&, std::span<const Token>> ||
+                 std::invocable<const S&, Candidates<double>&, std::span<const Token>>;
 
 namespace detail {
 
 /// Words of a mask: 32 bits each, signed or not.
 template <class W>
-concept MaskWords = requires(const W& words) {
-    std::span(words);
-}
-&&std::integral<typename decltype(std::span(std::declval<const W&>()))::value_type> &&
-    sizeof(typename decltype(std::span(std::declval<const W&>()))::value_type) == 4;
+concept MaskWords = requires(const W& words) { std::span(words); } &&
+                    std::integral<typename decltype(std::span(std::declval<const W&>()))::value_type> &&
+                    sizeof(typename decltype(std::span(std::declval<const W&>()))::value_type) == 4;
 
 template <class C, class Value>
-concept MasksRow = requires(C& cursor, Candidates<Value>& row) {
-    cursor.mask(row);
-};
+concept MasksRow = requires(C& cursor, Candidates<Value>& row) { cursor.mask(row); };
 template <class C>
 concept GivesWords = requires(C& cursor) {
     { cursor.mask() } -> MaskWords;
@@ -204,9 +192,7 @@ concept Accepts = requires(C& cursor, Token token) {
 };
 
 template <class C>
-concept RollsBack = requires(C& cursor, Index tokens) {
-    cursor.rollback(tokens);
-};
+concept RollsBack = requires(C& cursor, Index tokens) { cursor.rollback(tokens); };
 template <class C>
 concept GoesBack = RollsBack<C> || std::copy_constructible<C>;
 
@@ -232,9 +218,7 @@ concept Cursor = detail::Masks<C> && detail::Accepts<C> && detail::GoesBack<C>;
 /// races open_uniform(lane), in (0, 1); or they decide themselves, by members accept, draw and race like the functions
 /// in random/draw.hpp. The same address gives the same numbers, and two addresses give independent ones.
 template <class C>
-concept CoinSource = requires(const C& coins, Purpose purpose, Index node) {
-    coins.at(purpose, node);
-};
+concept CoinSource = requires(const C& coins, Purpose purpose, Index node) { coins.at(purpose, node); };
 
 namespace detail {
 

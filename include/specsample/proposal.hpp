@@ -6,6 +6,5 @@
 #include <specsample/proposal/law.hpp>          // IWYU pragma: export
 #include <specsample/proposal/proposal.hpp>     // IWYU pragma: export
 #include <specsample/proposal/sparse_tree.hpp>  // IWYU pragma: export
-#include <specsample/proposal/stored.hpp>       // IWYU pragma: export
 #include <specsample/proposal/tree.hpp>         // IWYU pragma: export
 #include <specsample/proposal/tree_shape.hpp>   // IWYU pragma: export

@@ -303,20 +303,6 @@ TEST_CASE("a warm batch allocates nothing, whichever request a slot is given") {
           }) == 0);
 }
 
-TEST_CASE("a stored draft uses its memory again") {
-    const Table draft(.5f);
-    StoredProposal<float> stored, other;
-    const std::vector<std::byte> bytes = [&] {
-        for (Index i = 0; i < 4; ++i) other.add(i, Sampled(draft.rows.row(i)));
-        return other.save();
-    }();
-    CHECK(when_warm([&] {
-              stored.open({.seed = 1});
-              for (Index i = 0; i < 4; ++i) stored.add(i, Sampled(draft.rows.row(i)));
-          }) == 0);
-    CHECK(when_warm([&] { stored.restore(bytes); }) == 0);
-}
-
 TEST_CASE("an index of n-grams that is written and undone uses its memory again") {
     NgramIndex index(1, 3);
     Token next = 0;

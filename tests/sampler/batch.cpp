@@ -4,7 +4,6 @@
 #include <optional>
 #include <variant>
 
-#include <specsample/proposal/stored.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 #include <specsample/verify/batch_memory.hpp>

@@ -27,8 +27,8 @@ inline constexpr bool takes_vector = std::invocable<Unwrapped<M>&, const std::ve
 
 /// Call a model in the form it takes.
 template <class M, class... Rest>
-requires(takes_span<M, Rest...> || takes_vector<M, Rest...>) decltype(auto)
-    ask(M& model, const std::vector<Token>& prefix, Rest... rest) {
+    requires(takes_span<M, Rest...> || takes_vector<M, Rest...>)
+decltype(auto) ask(M& model, const std::vector<Token>& prefix, Rest... rest) {
     Unwrapped<M>& callable = model;
     if constexpr (takes_span<M, Rest...>) {
         return std::invoke(callable, std::span<const Token>(prefix), rest...);

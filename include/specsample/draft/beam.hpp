@@ -137,7 +137,7 @@ class BeamDraft {
     BeamDraft(Model model, Index width) : beams_("BeamDraft", std::move(model), width) {}
 
     template <class Source, class L>
-    requires std::convertible_to<Law, L>
+        requires std::convertible_to<Law, L>
     void propose(std::span<const Token> prefix, const Source&, Proposal<L>& proposal) {
         if (!beams_.search(prefix, proposal)) return;
         const auto& nodes = beams_.nodes();
@@ -179,7 +179,7 @@ class DynamicTreeDraft {
     }
 
     template <class Source, class L>
-    requires std::convertible_to<Law, L>
+        requires std::convertible_to<Law, L>
     void propose(std::span<const Token> prefix, const Source&, Proposal<L>& proposal) {
         if (!beams_.search(prefix, proposal)) return;
         const auto& nodes = beams_.nodes();

@@ -80,9 +80,8 @@ class ChainDraft {
     explicit ChainDraft(Model model, Stop stop = {}) : model_(std::move(model)), stop_(std::move(stop)) {}
 
     template <class Source, class L>
-    requires std::convertible_to<Law, L> ||
-        (std::same_as<L, Raced>&& RowModel<Model>)void propose(std::span<const Token> prefix, const Source& coins,
-                                                               Proposal<L>& proposal) {
+        requires std::convertible_to<Law, L> || (std::same_as<L, Raced> && RowModel<Model>)
+    void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
         detail::follow(context_, prefix, 0, proposal.depth_limit());
         Index known = 0;
         for (Index node = root_node; proposal.grows(node); known = std::ssize(context_)) {

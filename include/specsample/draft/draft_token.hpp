@@ -41,7 +41,7 @@ DraftedToken<row_view_t<R>> draft_token(const Coin& coin, const R& row) {
     return {static_cast<Token>(draw(coin, weights).index), Sampled(probs_of(row, weights))};
 }
 template <class Coin, Row R>
-requires detail::owns<R> DraftedToken<row_view_t<R>> draft_token(const Coin& coin, const R&& row)
-= delete;
+    requires detail::owns<R>
+DraftedToken<row_view_t<R>> draft_token(const Coin& coin, const R&& row) = delete;
 
 }  // namespace specsample

@@ -13,16 +13,14 @@ namespace specsample::detail {
 
 /// Can it draw with the target's noise?
 template <class D>
-concept RacingDrafter = Drafter<D> &&
-    requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const Coins& coins, Proposal<Raced>& proposal) {
-    drafter.propose(prefix, coins, proposal);
-};
+concept RacingDrafter = Drafter<D> && requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const Coins& coins,
+                                               Proposal<Raced>& proposal) { drafter.propose(prefix, coins, proposal); };
 
 /// May its proposals branch, as far as its type tells?
 template <class D>
 inline constexpr bool may_branch = true;
 template <class D>
-requires requires { Unwrapped<D>::branches; }
+    requires requires { Unwrapped<D>::branches; }
 inline constexpr bool may_branch<D> = Unwrapped<D>::branches;
 
 /// Does a depth limit do no more to its chains than to cut them, as far as its type tells?

@@ -35,8 +35,8 @@ namespace specsample {
 /// Heads that look at the drafted tokens before theirs are models, for ChainDraft or a tree: DeepSeek's MTP
 /// (arXiv:2412.19437), EAGLE (arXiv:2401.15077), ReDrafter (arXiv:2403.09919).
 template <class H>
-concept HeadsModel = Model<H> &&(detail::RowMajorRows<std::remove_cvref_t<detail::Answer<H>>> ||
-                                 detail::IndexedRows<std::remove_cvref_t<detail::Answer<H>>>);
+concept HeadsModel = Model<H> && (detail::RowMajorRows<std::remove_cvref_t<detail::Answer<H>>> ||
+                                  detail::IndexedRows<std::remove_cvref_t<detail::Answer<H>>>);
 
 namespace detail {
 
@@ -101,7 +101,7 @@ class HeadsDraft {
     }
 
     template <class Source, class L>
-    requires std::convertible_to<Law, L> || std::same_as<L, Raced>
+        requires std::convertible_to<Law, L> || std::same_as<L, Raced>
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
         if (!proposal.grows(root_node)) return;
         context_.assign(prefix.begin(), prefix.end());
@@ -144,7 +144,7 @@ class HybridDraft {
     Index depth() const { return std::max(std::ssize(branching_), detail::depth_of(chain_)); }
 
     template <class Source, class L>
-    requires detail::Fills<Chain, L> && std::convertible_to<PointMass, L>
+        requires detail::Fills<Chain, L> && std::convertible_to<PointMass, L>
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
         const Index first = proposal.size();
         detail::Unwrapped<Chain>& chain = chain_;
@@ -161,7 +161,9 @@ class HybridDraft {
         }
     }
 
-    void rollback(Index length) requires Rewindable<Chain> {
+    void rollback(Index length)
+        requires Rewindable<Chain>
+    {
         detail::Unwrapped<Chain>& chain = chain_;
         chain.rollback(length);
     }

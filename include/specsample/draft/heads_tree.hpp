@@ -42,7 +42,7 @@ class HeadsTreeDraft {
     Index depth() const { return shape_.depth(); }
 
     template <class Source, class L>
-    requires std::convertible_to<Law, L>
+        requires std::convertible_to<Law, L>
     void propose(std::span<const Token> prefix, const Source&, Proposal<L>& proposal) {
         if (!proposal.grows(root_node)) return;
         context_.assign(prefix.begin(), prefix.end());

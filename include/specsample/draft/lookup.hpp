@@ -44,7 +44,7 @@ class LookupDraft {
     explicit LookupDraft(LookupOptions options = {}) : index_(options.min_match, options.max_match) {}
 
     template <class Source, class L>
-    requires std::convertible_to<PointMass, L>
+        requires std::convertible_to<PointMass, L>
     void propose(std::span<const Token> prefix, const Source&, Proposal<L>& proposal) {
         read(prefix);
         const NgramMatch match = index_.longest_match();

@@ -80,7 +80,7 @@ class PoolDraft {
     explicit PoolDraft(const NgramPool&&) = delete;
 
     template <class Source, class L>
-    requires std::convertible_to<PointMass, L>
+        requires std::convertible_to<PointMass, L>
     void propose(std::span<const Token> prefix, const Source&, Proposal<L>& proposal) {
         if (prefix.empty()) return;
         const Index first = proposal.size();

@@ -23,9 +23,7 @@ struct DrafterOf<D> {
 /// Can it fill this proposal?
 template <class D, class L>
 concept Fills = requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const Coins& coins,
-                         Proposal<L>& proposal) {
-    drafter.propose(prefix, coins, proposal);
-};
+                         Proposal<L>& proposal) { drafter.propose(prefix, coins, proposal); };
 
 /// A drafter, or a std::ref of one, that is told when its prefix does not extend what it was last shown.
 template <class D>

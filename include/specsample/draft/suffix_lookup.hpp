@@ -65,7 +65,7 @@ class SuffixLookupDraft {
     }
 
     template <class Source, class L>
-    requires std::convertible_to<PointMass, L>
+        requires std::convertible_to<PointMass, L>
     void propose(std::span<const Token> prefix, const Source&, Proposal<L>& proposal) {
         const Index known = seen_.size();
         if (known > std::ssize(prefix) || (known > 0 && seen_.token(known - 1) != at(prefix, known - 1)))

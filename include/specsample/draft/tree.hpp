@@ -52,7 +52,7 @@ class TreeDraft {
     Index depth() const { return shape_.depth(); }
 
     template <class Source, class L>
-    requires std::convertible_to<Law, L> || std::same_as<L, Raced>
+        requires std::convertible_to<Law, L> || std::same_as<L, Raced>
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
         detail::follow(context_, prefix, 0, proposal.depth_limit());
         expanded_ = 0;

@@ -109,7 +109,7 @@ class United {
     explicit United(D... drafters) : drafters_(std::move(drafters)...) {}
 
     template <class Source, class L>
-    requires detail::FilledBy<L, D...>
+        requires detail::FilledBy<L, D...>
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
         drafters_.propose(prefix, coins, proposal, [] { return true; });
     }
@@ -142,7 +142,7 @@ class FirstOf {
     explicit FirstOf(D... drafters) : drafters_(std::move(drafters)...) {}
 
     template <class Source, class L>
-    requires detail::FilledBy<L, D...>
+        requires detail::FilledBy<L, D...>
     void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
         const Index before = proposal.size();
         drafters_.propose(prefix, coins, proposal, [&] { return proposal.size() == before; });

@@ -35,7 +35,7 @@ template <class View>
 class Sampled {
   public:
     template <Row R>
-    requires std::same_as<row_view_t<R>, View>
+        requires std::same_as<row_view_t<R>, View>
     explicit Sampled(const R& row) : row_(as_row(row)) {}
 
     /// @param without   ids that could not be drawn, inside the row
@@ -50,7 +50,7 @@ class Sampled {
 
     /// A row that would be gone: keep it in a variable for as long as the round lasts.
     template <Row R>
-    requires detail::owns<R>
+        requires detail::owns<R>
     explicit Sampled(const R&& row) = delete;
     template <Row R>
         requires detail::owns<R>

@@ -66,9 +66,9 @@ decltype(auto) weights_of(const W& given) {
 /// What a draw or a race needs, in a sentence each.
 template <class Coin, class W>
 struct DrawArguments {
-    static constexpr bool is_coin = requires(const Coin& coin) { coin.uniform(); }
-    || requires(const Coin& coin) { coin.open_uniform(std::uint32_t{}); }
-    || requires(const Coin& coin) { coin.draw(RowWeights(Column<double>(nullptr, 0))); };
+    static constexpr bool is_coin = requires(const Coin& coin) { coin.uniform(); } ||
+                                    requires(const Coin& coin) { coin.open_uniform(std::uint32_t{}); } ||
+                                    requires(const Coin& coin) { coin.draw(RowWeights(Column<double>(nullptr, 0))); };
     static constexpr bool is_row = !is_coin || Weights<W> || Row<W>;
     static constexpr bool all = is_coin && is_row;
     static_assert(is_coin,

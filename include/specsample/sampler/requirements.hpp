@@ -38,9 +38,8 @@ struct WithPropose : D, NamedPropose {};
 template <class D>
 inline constexpr bool has_propose = false;
 template <class D>
-requires(std::is_class_v<D> && !std::is_final_v<D>) inline constexpr bool has_propose<D> = !requires {
-    &WithPropose<D>::propose;
-};
+    requires(std::is_class_v<D> && !std::is_final_v<D>)
+inline constexpr bool has_propose<D> = !requires { &WithPropose<D>::propose; };
 
 /// Each claim is true where an earlier one already failed: one mistake, one sentence.
 template <class Draft, class Target>

@@ -14,10 +14,8 @@
 namespace specsample::detail {
 
 template <class T>
-concept Ids = requires(const T& ids) {
-    std::span(ids);
-}
-&&Integer<typename decltype(std::span(std::declval<const T&>()))::value_type>;
+concept Ids = requires(const T& ids) { std::span(ids); } &&
+              Integer<typename decltype(std::span(std::declval<const T&>()))::value_type>;
 
 /// Each claim is true where an earlier one already failed: one mistake, one sentence.
 template <bool ids, class S, class Laws, class Rows, class R, class Source>

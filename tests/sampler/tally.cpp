@@ -53,9 +53,12 @@ TEST_CASE("the tally of a text is the sum of its rounds made by hand") {
         std::vector<Token> text;
         while (std::ssize(text) < 60) {
             Round round = sampler.step(text);
-            discarded += std::max<Index>(0, std::ssize(text) + std::ssize(round.tokens) - 60);
-            round.truncate(60 - std::ssize(text));
-            tally.record(round.counts());
+            const Index left = 60 - std::ssize(text);
+            discarded += std::max<Index>(0, std::ssize(round.tokens) - left);
+            round.truncate(left);
+            RoundCounts counts = round.counts();
+            counts.proposed = counts.depth = std::min(counts.proposed, left);  // who knows the budget drafts no more
+            tally.record(counts);
             text.insert(text.end(), round.tokens.begin(), round.tokens.end());
         }
         const Generation made = sampler.generate({}, {.max_new_tokens = 60});
@@ -146,6 +149,8 @@ TEST_CASE("keep lengths of a round that a budget cuts stay inside the text") {
     for (Index budget = 1; budget <= 5; ++budget) {
         const Round round = sampler.step(std::vector<Token>{1, 2}, {.max_new_tokens = budget});
         CHECK(round.keep_target(2) == 2 + std::min<Index>(budget, 4));
-        CHECK(round.keep_draft(2) == 2 + std::min<Index>(budget, 3));
+        const Index drafted = std::min<Index>(budget, 4);  // the draft has not seen its last token
+        CHECK(round.proposed == drafted);
+        CHECK(round.keep_draft(2) == 2 + drafted - 1);
     }
 }

@@ -104,7 +104,9 @@ TEST_CASE("chains go to the pass over positions where there is one", "[sampler]"
 TEST_CASE("trees in one pass are exact", "[sampler]") {
     for (const Index lookahead : {1, 2}) {
         OnTrees target;
-        Sampler sampler(TreeDraft(draft, {2, 1}), std::ref(target), {.lookahead = lookahead}, TraversalVerification{});
+        const auto branching = lookahead == 1 ? std::vector<Index>{2} : std::vector<Index>{2, 1};
+        Sampler sampler(TreeDraft(draft, branching), std::ref(target), {.lookahead = lookahead},
+                        TraversalVerification{});
         TextLaw law;
         const ContextModel model(vocab, 2);
         Enumerator().run([&](Enumerator& paths) {

@@ -147,7 +147,8 @@ TEST_CASE("the depth of a tree ends with the lookahead, and with the length of t
         return sampler.step(std::vector<Token>{1, 2}, {.max_length = max_length}).proposed;
     };
     CHECK(proposed(3, 100) == 14);
-    CHECK(proposed(2, 100) == 6);
+    CHECK(proposed(3, 5) == 6);
+    CHECK_THROWS_AS(proposed(2, 100), std::invalid_argument);  // it would be cut for good
     CHECK(proposed(0, 100) == 0);
     CHECK(proposed(3, 4) == 2);
     CHECK(proposed(3, 3) == 0);

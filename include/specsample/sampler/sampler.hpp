@@ -1,6 +1,7 @@
 // Sampler: draft, score, verify, commit, until the text ends.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <initializer_list>
 #include <span>
@@ -88,6 +89,7 @@ class Sampler {
         if (const Index depth = drafter_.depth(); options.lookahead > 0 && options.lookahead < depth)
             detail::invalid("Sampler", "options.lookahead", options.lookahead,
                             "0, or at least the depth of the drafter's trees, " + detail::to_text(depth));
+        tally_.reserve(std::min<Index>(options.lookahead, 64));  // longer drafts grow it once they are made
     }
 
     /// Write a text.

@@ -23,7 +23,7 @@ Race residual(const Setting& setting) {
             const specsample::OwedWeights weights(as_row(at.target), as_row(at.draft));
             return specsample::draw_index(weights, [u] { return u; }).index;
         },
-        [](const auto& at, double u) { return textbook::draw(textbook::residual(at.target, at.draft), u); },
+        [](const auto& at, double u) { return textbook::draw(textbook::residual(at.draft, at.target), u); },
         target_and_draft);
 }
 
@@ -41,7 +41,7 @@ Race categorical(const Setting& setting) {
 
 Race overlap(const Setting& setting) {
     return race_values(
-        setting, Pool(setting), [](const Pair& at) { return specsample::overlap(at.target, at.draft); },
+        setting, Pool(setting), [](const Pair& at) { return specsample::overlap(at.draft, at.target); },
         [](const Pair& at) { return at.target.min(at.draft).sum(); }, target_and_draft);
 }
 

@@ -54,7 +54,7 @@ Race residual(const Setting& setting) {
             return draw(specsample::OwedWeights(as_row(target), as_row(draft)), u);
         },
         [](const auto& at, double u) {
-            return textbook::draw(textbook::residual(textbook::softmax(at.target), textbook::softmax(at.draft)), u);
+            return textbook::draw(textbook::residual(textbook::softmax(at.draft), textbook::softmax(at.target)), u);
         },
         target_and_draft);
 }
@@ -68,7 +68,7 @@ Race residual_mixed(const Setting& setting) {
             return draw(specsample::OwedWeights(as_row(target), as_row(at.draft)), u);
         },
         [](const Pair& at, double u) {
-            return textbook::draw(textbook::residual(textbook::softmax(at.target), at.draft), u);
+            return textbook::draw(textbook::residual(at.draft, textbook::softmax(at.target)), u);
         },
         target_and_draft);
 }

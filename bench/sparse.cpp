@@ -118,7 +118,7 @@ Race residual(const Setting& setting) {
             return specsample::draw_index(weights, [u] { return u; }).index;
         },
         [](const SparsePair& at, double u) {
-            return textbook::draw(textbook::residual(scattered(at.target), scattered(at.draft)), u);
+            return textbook::draw(textbook::residual(scattered(at.draft), scattered(at.target)), u);
         },
         [](const auto& reader, const SparsePair& at) {
             return entries(reader, at.target) + entries(reader, at.draft);

@@ -53,7 +53,7 @@ Index draw(const Probs& probs, double u) {
 
 /// max(0, p - q), normalised.
 template <class Target, class Draft>
-Eigen::ArrayXf residual(const Target& target, const Draft& draft) {
+Eigen::ArrayXf residual(const Draft& draft, const Target& target) {
     Eigen::ArrayXf weights = (target.template cast<float>() - draft.template cast<float>()).cwiseMax(0);
     weights /= weights.sum();
     return weights;
@@ -116,7 +116,7 @@ Ending round(std::span<const Token> tokens, const At& at, const specsample::Coin
         const auto& [target, draft] = at(i);
         const Token token = tokens[static_cast<std::size_t>(i)];
         if (!accept(coins.at(specsample::Purpose::accept, i).uniform(), target[token], draft[token]))
-            return {i, draw(residual(target, draft), u)};
+            return {i, draw(residual(draft, target), u)};
     }
     return {count, draw(at(count).target, u)};
 }

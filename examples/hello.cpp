@@ -24,7 +24,7 @@ int main() {
 
     const specsample::Tally& tally = sampler.tally();
     std::printf("%.2f tokens per target pass; acceptance %.2f, expected %.2f\n", tally.tokens_per_pass(),
-                tally.acceptance().value, specsample::acceptance(target({}), draft({})));
+                tally.acceptance().value, specsample::acceptance(draft({}), target({})));
 
     // Every outcome of a round, enumerated with its exact probability.
     std::printf("distance from the target's law: %.0e\n",

@@ -57,8 +57,8 @@ struct Observed {
         for (Index child = first; child != no_node; child = trial.shape.next_sibling(child)) ++count;
         const auto p = detail::element(trial.rows, 0);
         const auto q = detail::law_at(trial.laws, first).row();
-        sums->first_bound += transport_bound(p, q, count);
-        if constexpr (LossyRule<Rule>) sums->variation += total_variation_from_target(rule, p, q);
+        sums->first_bound += transport_bound(q, p, count);
+        if constexpr (LossyRule<Rule>) sums->variation += total_variation_from_target(rule, q, p);
     }
 };
 

@@ -14,7 +14,7 @@ inline void rank_chains(int draws, int rounds) {
     const auto likeliest = [=](const Pair& pair) {
         return many_rounds(SampleMatch{}, Likeliest{&pair.draft}, pair, depth, rounds).tokens_per_round();
     };
-    const auto accepted = [](const Pair& pair) { return overlap(pair.target, pair.draft); };
+    const auto accepted = [](const Pair& pair) { return overlap(pair.draft, pair.target); };
     const auto bound = [=](const Pair& pair) { return chain_bound(pair, depth, rounds); };
     print_ranking("Chains of 4 drafts, 8 tokens: tokens per round", small_families(),
                   {{"accept", accepted, -1, false},
@@ -55,12 +55,12 @@ inline void rank_positions(specsample::Index count, int draws, int rounds) {
         return Column{name, [=](const Pair& pair) { return tree_tokens(rule, children, pair, {count}, rounds) - 1; },
                       bound};
     };
-    const auto accepted = [](const Pair& pair) { return overlap(pair.target, pair.draft); };
-    const auto independent = [=](const Pair& pair) { return transport_bound(pair.target, pair.draft, count); };
+    const auto accepted = [](const Pair& pair) { return overlap(pair.draft, pair.target); };
+    const auto independent = [=](const Pair& pair) { return transport_bound(pair.draft, pair.target, count); };
     const auto without = [=](const Pair& pair) {
-        return transport_bound_without_replacement(pair.target, pair.draft, count);
+        return transport_bound_without_replacement(pair.draft, pair.target, count);
     };
-    const auto greedy = [=](const Pair& pair) { return transport_bound_greedy(pair.target, pair.draft, count); };
+    const auto greedy = [=](const Pair& pair) { return transport_bound_greedy(pair.draft, pair.target, count); };
     print_ranking("One position of 5000 tokens, " + std::to_string(count) + " drafts: acceptance", large_families(),
                   {{"accept(1)", accepted, -1, false},
                    position("named", SampleMatch{}, TopChildren{}, -1),

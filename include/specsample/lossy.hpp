@@ -6,7 +6,7 @@
 //   after a rejection from what p owes    Lenience, UniformBound, RatioThreshold, Cactus, TreeThresholds
 //   from p                                TypicalAcceptance, BigLittle, PathHeuristic
 //   the likeliest                         RelaxedTopN, TopKMembership, GreedyLenience
-// Each has rule.law(p, q), its exact law at one position.
+// Each has rule.law(q, p), its exact law at one position.
 #pragma once
 
 #include <specsample/lossy/big_little.hpp>       // IWYU pragma: export

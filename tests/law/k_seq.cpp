@@ -8,11 +8,11 @@ namespace {
 
 constexpr KSeq rule;
 
-detail::KSeqConstants constants(const FixedModel& target, const FixedModel& draft, Index count) {
-    return detail::solve_k_seq(as_row(target.row), as_row(draft.row), count);
+detail::KSeqConstants constants(const FixedModel& draft, const FixedModel& target, Index count) {
+    return detail::solve_k_seq(as_row(draft.row), as_row(target.row), count);
 }
 
-double acceptance_of(const FixedModel& target, const FixedModel& draft, Index count) {
+double acceptance_of(const FixedModel& draft, const FixedModel& target, Index count) {
     return exact_tokens(rule, TreeDraft(draft, {count}, Independent{}), target, 1) - 1;
 }
 
@@ -21,11 +21,11 @@ const FixedModel steep_target{row({.75, .25})}, steep_draft{row({.25, .75})};
 }  // namespace
 
 TEST_CASE("the lowered threshold and the acceptance of K-SEQ are the published ones") {
-    CHECK(constants(ex3_target, ex3_draft, 2).rho == Approx(1.456776).epsilon(1e-6));
-    CHECK(constants(ex3_target, ex3_draft, 3).rho == Approx(1.792593).epsilon(1e-6));
-    CHECK(constants(steep_target, steep_draft, 2).rho == Approx(1.593070).epsilon(1e-6));
-    CHECK(acceptance_of(ex3_target, ex3_draft, 2) == Approx(.791355).epsilon(1e-6));
-    CHECK(acceptance_of(ex3_target, ex3_draft, 3) == Approx(.858519).epsilon(1e-6));
+    CHECK(constants(ex3_draft, ex3_target, 2).rho == Approx(1.456776).epsilon(1e-6));
+    CHECK(constants(ex3_draft, ex3_target, 3).rho == Approx(1.792593).epsilon(1e-6));
+    CHECK(constants(steep_draft, steep_target, 2).rho == Approx(1.593070).epsilon(1e-6));
+    CHECK(acceptance_of(ex3_draft, ex3_target, 2) == Approx(.791355).epsilon(1e-6));
+    CHECK(acceptance_of(ex3_draft, ex3_target, 3) == Approx(.858519).epsilon(1e-6));
 }
 
 TEST_CASE("the threshold leaves no negative residual, and is not lowered without need") {
@@ -33,26 +33,26 @@ TEST_CASE("the threshold leaves no negative residual, and is not lowered without
         const FixedModel target{ContextModel(4, 2 * seed, Rows::with_zeros)({})},
             draft{ContextModel(4, 2 * seed + 1)({})};
         for (Index count = 1; count <= 4; ++count) {
-            const auto [rho, factor] = constants(target, draft, count);
+            const auto [rho, factor] = constants(draft, target, count);
             CHECK(rho >= 1);
             CHECK(rho <= static_cast<double>(count));
             const Eigen::ArrayXd taken = draft.row.array().min(target.row.array() / rho) * factor;
             CHECK((target.row.array() - taken).minCoeff() >= -1e-15);
-            CHECK(acceptance_of(target, draft, count) >= acceptance(target.row, draft.row) - 1e-12);
+            CHECK(acceptance_of(draft, target, count) >= acceptance(draft.row, target.row) - 1e-12);
         }
     }
     CHECK(constants(ex3_target, ex3_target, 3).rho == Approx(1).epsilon(1e-7));
-    CHECK(constants({row({1, 0})}, {row({0, 1})}, 2).factor == 0);
+    CHECK(constants({row({0, 1})}, {row({1, 0})}, 2).factor == 0);
 }
 
 TEST_CASE("K-SEQ is never behind SpecInfer, and not above the transport bound") {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const FixedModel target{ContextModel(4, 3 * seed)({})}, draft{ContextModel(4, 3 * seed + 1)({})};
         for (Index count = 2; count <= 3; ++count) {
-            const double accepted = acceptance_of(target, draft, count);
+            const double accepted = acceptance_of(draft, target, count);
             const double other = exact_tokens(SpecInfer{}, TreeDraft(draft, {count}, Independent{}), target, 1) - 1;
             CHECK(accepted >= other - 1e-9);
-            CHECK(accepted <= transport_bound(target.row, draft.row, count) + 1e-9);
+            CHECK(accepted <= transport_bound(draft.row, target.row, count) + 1e-9);
         }
     }
 }

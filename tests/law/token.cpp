@@ -28,7 +28,7 @@ OneStep one_step(const FixedModel& draft, const FixedModel& target) {
 }
 
 /// The probability that the drafted token `x` is accepted, given its two probabilities.
-double acceptance_of(double p, double q) {
+double acceptance_of(double q, double p) {
     double accepted = 0;
     const Eigen::VectorXd target = row({p, 1 - p}), draft = row({q, 1 - q});
     Workspace workspace;
@@ -73,14 +73,14 @@ TEST_CASE("the expected tokens of a round are the published fractions") {
     CHECK(exact_tokens(rule, ex3_draft, ex3_target, 4) == Approx(27731. / 10000).epsilon(1e-13));
     for (Index lookahead = 0; lookahead <= 4; ++lookahead)
         CHECK(exact_tokens(rule, ex3_draft, ex3_target, lookahead) ==
-              Approx(expected_tokens(acceptance(ex3_target.row, ex3_draft.row), lookahead)).epsilon(1e-13));
+              Approx(expected_tokens(acceptance(ex3_draft.row, ex3_target.row), lookahead)).epsilon(1e-13));
 }
 
 TEST_CASE("a drafted token is accepted with probability min(1, p/q)") {
-    CHECK(acceptance_of(.25, .22) == 1);
-    CHECK(acceptance_of(.02, .15) == Approx(2. / 15).epsilon(1e-14));
-    CHECK(acceptance_of(.1, .2) == Approx(1. / 2).epsilon(1e-14));
-    CHECK(acceptance_of(0, .2) == 0);
+    CHECK(acceptance_of(.22, .25) == 1);
+    CHECK(acceptance_of(.15, .02) == Approx(2. / 15).epsilon(1e-14));
+    CHECK(acceptance_of(.2, .1) == Approx(1. / 2).epsilon(1e-14));
+    CHECK(acceptance_of(.2, 0) == 0);
 }
 
 TEST_CASE("nothing after a rejected token is examined") {

@@ -71,10 +71,10 @@ TEST_CASE("the first token follows the documented law, and is the drafted one as
         for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
             INFO(name << ", " << rows);
             const auto [law, accepted] = first_token(rule, draft, target);
-            const Eigen::ArrayXd documented = rule.law(target.row, draft.row);
+            const Eigen::ArrayXd documented = rule.law(draft.row, target.row);
             CHECK((law - documented).abs().maxCoeff() < 1e-12);
             CHECK(documented.sum() == Approx(1).epsilon(1e-13));
-            CHECK(std::abs(acceptance(rule, target.row, draft.row) - accepted) < 1e-12);
+            CHECK(std::abs(acceptance(rule, draft.row, target.row) - accepted) < 1e-12);
         });
     });
 }
@@ -83,8 +83,8 @@ TEST_CASE("no rule accepts more than alpha plus what it is off by") {
     for_rules([](const std::string& name, const auto& rule) {
         for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
             INFO(name << ", " << rows);
-            CHECK(acceptance(rule, target.row, draft.row) <=
-                  acceptance(target.row, draft.row) + total_variation_from_target(rule, target.row, draft.row) + 1e-12);
+            CHECK(acceptance(rule, draft.row, target.row) <=
+                  acceptance(draft.row, target.row) + total_variation_from_target(rule, draft.row, target.row) + 1e-12);
         });
     });
 }
@@ -94,8 +94,8 @@ TEST_CASE("lenience with the standard residual attains it") {
         for (const double l : {.2, .5, .8, 1.}) {
             INFO(rows << ", l = " << l);
             const Lenience rule{.l = l};
-            CHECK(acceptance(rule, target.row, draft.row) ==
-                  Approx(acceptance(target.row, draft.row) + total_variation_from_target(rule, target.row, draft.row))
+            CHECK(acceptance(rule, draft.row, target.row) ==
+                  Approx(acceptance(draft.row, target.row) + total_variation_from_target(rule, draft.row, target.row))
                       .epsilon(1e-12));
         }
     });
@@ -105,7 +105,7 @@ TEST_CASE("at its strict limit a rule is lossless") {
     const auto lossless = [](const std::string& name, const auto& rule) {
         for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
             INFO(name << ", " << rows);
-            CHECK(total_variation_from_target(rule, target.row, draft.row) < 1e-12);
+            CHECK(total_variation_from_target(rule, draft.row, target.row) < 1e-12);
             CHECK(distance_from_target(rule, draft, target, 2) < 1e-12);
         });
     };
@@ -130,7 +130,7 @@ TEST_CASE("at its loose limit a transform is the draft") {
     const auto draft_itself = [](const auto& rule) {
         for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
             INFO(rows);
-            CHECK((rule.law(target.row, draft.row) - draft.row.array()).abs().maxCoeff() < 1e-15);
+            CHECK((rule.law(draft.row, target.row) - draft.row.array()).abs().maxCoeff() < 1e-15);
         });
     };
     draft_itself(Transformed(Mentored{INFINITY}));

@@ -15,9 +15,9 @@ template <class Rule>
 void check(const Rule& rule, std::initializer_list<double> law, double accepted, double distance,
            double tolerance = 1e-14) {
     static_assert(!Rule::lossless && LossyRule<Rule>);
-    CHECK((rule.law(p, q) - row(law).array()).abs().maxCoeff() < tolerance);
-    CHECK(std::abs(acceptance(rule, p, q) - accepted) < tolerance);
-    CHECK(std::abs(total_variation_from_target(rule, p, q) - distance) < tolerance);
+    CHECK((rule.law(q, p) - row(law).array()).abs().maxCoeff() < tolerance);
+    CHECK(std::abs(acceptance(rule, q, p) - accepted) < tolerance);
+    CHECK(std::abs(total_variation_from_target(rule, q, p) - distance) < tolerance);
 }
 
 template <class Rule>
@@ -48,7 +48,7 @@ TEST_CASE("lenience writes no token more than 1/l times as often") {
         const auto target = ContextModel(4, seed, Rows::with_zeros)({}), draft = ContextModel(4, seed + 1000)({});
         const double l = .1 + .1 * static_cast<double>(seed % 10);
         for (const auto residual : {LenientResidual::standard, LenientResidual::scaled})
-            CHECK((Lenience{l, residual}.law(target, draft) <= target.array() / l + 1e-14).all());
+            CHECK((Lenience{l, residual}.law(draft, target) <= target.array() / l + 1e-14).all());
     }
 }
 
@@ -78,17 +78,17 @@ TEST_CASE("mentored decoding finds the median form and its scales") {
     pi(Mentored{.05, ReverseKullbackLeibler{}}, {.3749, .3, .3251}, .8251);
     pi(Mentored{.01, TotalVariation{}}, {.49, .3, .21}, .71);
     pi(Mentored{.05, TotalVariation{}}, {.45, .3, .25}, .75);
-    const auto scales = Mentored{.01}.scales(p.array(), q.array());
+    const auto scales = Mentored{.01}.scales(q.array(), p.array());
     CHECK(scales.low == Approx(.8881).epsilon(1e-4));
     CHECK(scales.high == Approx(1.2797).epsilon(1e-4));
-    const auto wider = Mentored{.05}.scales(p.array(), q.array());
+    const auto wider = Mentored{.05}.scales(q.array(), p.array());
     CHECK(wider.low == Approx(.7411).epsilon(1e-4));
     CHECK(wider.high == Approx(1.6473).epsilon(1e-4));
 }
 
 TEST_CASE("a total variation budget buys as much acceptance, up to 1") {
     for (const double budget : {0., .1, .2, .25, .3, .5, 1.})
-        CHECK(acceptance(Transformed(Mentored{budget, TotalVariation{}}), p, q) ==
+        CHECK(acceptance(Transformed(Mentored{budget, TotalVariation{}}), q, p) ==
               Approx(std::min(1., .7 + budget)).epsilon(1e-12));
 }
 
@@ -101,12 +101,12 @@ TEST_CASE("cascades write the draft, the target, or token by token") {
     check(Transformed(TokenV3{.1}), {3. / 5, 6. / 25, 4. / 25}, 3. / 5, 1. / 10);
     // They defer where the draft is less sure than the target by more than a, or a times their distance.
     const Eigen::VectorXd flat = row({.3, .4, .3});
-    CHECK(total_variation_from_target(Transformed(Diff{.09}), p, flat) < 1e-15);
-    CHECK(total_variation_from_target(Transformed(Diff{.11}), p, flat) == Approx(.2));
-    CHECK(total_variation_from_target(Transformed(Opt{.4}), p, flat) < 1e-15);
-    CHECK(total_variation_from_target(Transformed(Opt{.6}), p, flat) == Approx(.2));
-    CHECK(total_variation_from_target(Transformed(Chow{.61}), p, flat) == Approx(.2));
-    CHECK(total_variation_from_target(Transformed(Chow{.59}), p, flat) < 1e-15);
+    CHECK(total_variation_from_target(Transformed(Diff{.09}), flat, p) < 1e-15);
+    CHECK(total_variation_from_target(Transformed(Diff{.11}), flat, p) == Approx(.2));
+    CHECK(total_variation_from_target(Transformed(Opt{.4}), flat, p) < 1e-15);
+    CHECK(total_variation_from_target(Transformed(Opt{.6}), flat, p) == Approx(.2));
+    CHECK(total_variation_from_target(Transformed(Chow{.61}), flat, p) == Approx(.2));
+    CHECK(total_variation_from_target(Transformed(Chow{.59}), flat, p) < 1e-15);
 }
 
 TEST_CASE("fuzzy decoding takes the draft where it is closer than the threshold") {
@@ -123,11 +123,11 @@ TEST_CASE("fuzzy decoding takes the draft where it is closer than the threshold"
 
 TEST_CASE("cactus lifts the drafted entry and takes it from the others") {
     const Cactus rule{.delta = .02};
-    const Eigen::ArrayXd chances = rule.chances(p, q);
+    const Eigen::ArrayXd chances = rule.chances(q, p);
     CHECK(chances[0] == 1);
     CHECK(chances[1] == 1);
     CHECK(chances[2] == Approx(.56).epsilon(1e-12));
-    CHECK(.2 * chances[0] + .3 * chances[1] + .5 * chances[2] == Approx(acceptance(rule, p, q)));
+    CHECK(.2 * chances[0] + .3 * chances[1] + .5 * chances[2] == Approx(acceptance(rule, q, p)));
     CHECK(specsample::detail::lifted(.5, .02) == Approx(.6).epsilon(1e-12));
     CHECK(std::abs(specsample::detail::lifted(.3, .02) - .3917) < 5e-5);
     CHECK(specsample::detail::lifted(.2, .02) == Approx(.28).epsilon(1e-12));
@@ -177,8 +177,8 @@ TEST_CASE("tree thresholds widen the share of the children") {
     CHECK((TreeThresholds{}.law_of(p, children) - p.array()).abs().maxCoeff() < 1e-14);
     const auto one = TreeThresholds{.single = .3}.law_of(p, children);
     CHECK((one - row({0, 1, 0}).array()).abs().maxCoeff() < 1e-14);
-    CHECK(total_variation_from_target(TreeThresholds{}, p, q) < 1e-15);
-    CHECK(acceptance(TreeThresholds{}, p, q) == Approx(.29));  // sum p q
+    CHECK(total_variation_from_target(TreeThresholds{}, q, p) < 1e-15);
+    CHECK(acceptance(TreeThresholds{}, q, p) == Approx(.29));  // sum p q
 }
 
 TEST_CASE("the scores of the tutorial's three paths, and its choice") {

@@ -21,7 +21,7 @@ struct Substituted {
         if (static_cast<Index>(prefix.size()) >= lookahead) return p;
         Eigen::VectorXd q = draft(prefix);
         if (named) q = one_hot<double>(q.size(), argmax(q));
-        return Transformed(transform).law(p, q).matrix();
+        return Transformed(transform).law(q, p).matrix();
     }
 };
 
@@ -63,8 +63,8 @@ struct Counting {
     long* made;
 
     void check() const {}
-    template <class P, class Q>
-    auto operator()(const P& p, const Q& q) const {
+    template <class Q, class P>
+    auto operator()(const Q& q, const P& p) const {
         ++*made;
         return .5 * p.template cast<double>() + .5 * q.template cast<double>();
     }
@@ -154,9 +154,9 @@ TEST_CASE("rows of any scalar and stride are transformed in double") {
     wide.col(0) = q;
     const auto strided = wide.col(0);
     const Transformed rule(Mentored{.05});
-    const Eigen::ArrayXd expected = rule.law(ex3_target.row, ex3_draft.row);
-    CHECK((rule.law(p, strided) - expected).abs().maxCoeff() < 1e-6);
-    CHECK((rule.law(p.cast<Eigen::half>().eval(), q.cast<Eigen::bfloat16>().eval()) - expected).abs().maxCoeff() < .02);
+    const Eigen::ArrayXd expected = rule.law(ex3_draft.row, ex3_target.row);
+    CHECK((rule.law(strided, p) - expected).abs().maxCoeff() < 1e-6);
+    CHECK((rule.law(q.cast<Eigen::bfloat16>().eval(), p.cast<Eigen::half>().eval()) - expected).abs().maxCoeff() < .02);
     Eigen::ArrayXd law = Eigen::ArrayXd::Zero(3);
     Workspace workspace;
     for (Token token = 0; token < 3; ++token)

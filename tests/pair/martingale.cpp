@@ -39,7 +39,7 @@ TEST_CASE("accepted minus the sum of overlaps has mean 0 over 20000 rounds at te
             double difference = static_cast<double>(round.accepted);
             for (Index i = 0; i < round.evaluated; ++i) {
                 const auto at = static_cast<std::size_t>(i);
-                difference -= overlap(target.rows[at], draft.rows[at]);
+                difference -= overlap(draft.rows[at], target.rows[at]);
             }
             sum += difference;
             squares += difference * difference;

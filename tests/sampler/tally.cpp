@@ -112,7 +112,7 @@ TEST_CASE("every position is decided as often as the one before it was accepted"
 
 // Within five standard deviations at every position: a false alarm in 400000 for all four. Fixed seed.
 TEST_CASE("acceptance is the overlap of the two rows, at every position") {
-    const double overlap = acceptance(cases::ex3_target.row, cases::ex3_draft.row);
+    const double overlap = acceptance(cases::ex3_draft.row, cases::ex3_target.row);
     Sampler sampler(cases::ex3_draft, cases::ex3_target, {.lookahead = 4, .seed = 4});
     const Tally tally = sampler.generate({}, {.max_new_tokens = 30000}).tally;
     for (Index position = 0; position < 4; ++position) {

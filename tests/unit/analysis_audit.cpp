@@ -101,7 +101,7 @@ Index tokens_until_alarm(Engine engine, std::uint64_t seed, Index most, double h
     while (audit.tokens() < most && !audit.alarm(1e-6)) {
         const Position& rows = positions[static_cast<std::size_t>(512 * uniform())];
         const bool is_right = audit.tokens() < right_before;
-        audit.observe(rows.target, rows.draft, emit(is_right ? Engine::right : engine, rows, uniform));
+        audit.observe(rows.draft, rows.target, emit(is_right ? Engine::right : engine, rows, uniform));
     }
     return audit.tokens();
 }
@@ -135,7 +135,7 @@ struct Reference {
     long double reserve = 1;
     int tokens = 0;
 
-    void observe(const Vector& p, const Vector& q, std::size_t y) {
+    void observe(const Vector& q, const Vector& p, std::size_t y) {
         std::array<long double, 4> scores{};
         long double p_sum = 0, q_sum = 0;
         const auto sign = [](auto mine, auto other) { return mine > other ? 1 : mine < other ? -1 : 0; };
@@ -182,14 +182,14 @@ TEST_CASE("Audit bets at fair odds in every state, by enumeration", "[analysis]"
         for (std::size_t i = 0; i < size; ++i) missed += target[i] == 0 ? draft[i] : 0;
         INFO("step " << step << ", missed " << missed);
         const double with_draft =
-            mean_growth(audit, target, [&](Audit& after, Token id) { after.observe(target, draft, id); });
+            mean_growth(audit, target, [&](Audit& after, Token id) { after.observe(draft, target, id); });
         const double without = mean_growth(audit, target, [&](Audit& after, Token id) { after.observe(target, id); });
         REQUIRE(without == Approx(1).epsilon(1e-12));
         REQUIRE(with_draft <= 1 + 1e-12);
         if (missed == 0) REQUIRE(with_draft == Approx(1).epsilon(1e-12));
 
         const Token token = draw(uniform() < step / 400. ? target : draft, uniform());
-        if (at(target, token) > 0) audit.observe(target, draft, token);
+        if (at(target, token) > 0) audit.observe(draft, target, token);
     }
     CHECK(audit.tokens() > 300);
 }
@@ -206,8 +206,8 @@ TEST_CASE("Audit has the evidence of its definition, for rows of one token to ma
             for (double& x : target) x *= 3;  // rows need not be normalised
             for (double& x : draft) x *= step % 2 == 0 ? 1 : .25;
             if (step % 4 == 3) draft = target;
-            audit.observe(target, draft, token);
-            reference.observe(target, draft, static_cast<std::size_t>(token));
+            audit.observe(draft, target, token);
+            reference.observe(draft, target, static_cast<std::size_t>(token));
             INFO("size " << size << ", step " << step);
             REQUIRE(audit.log_evidence() == Approx(reference.log_evidence()).margin(1e-10));
         }
@@ -222,22 +222,22 @@ TEST_CASE("Audit takes every kind of row", "[analysis]") {
         q_logits.push_back(2 * normal(uniform));
     }
     const Vector p = softmax(p_logits, .8), q = softmax(q_logits, .8);
-    const auto evidence = [&](const auto& target, const auto& draft) {
+    const auto evidence = [&](const auto& draft, const auto& target) {
         Audit audit;
-        for (const int token : {3, 5, 600, 250, 511, 512}) audit.observe(target, draft, token);
+        for (const int token : {3, 5, 600, 250, 511, 512}) audit.observe(draft, target, token);
         return audit.log_evidence();
     };
-    const double expected = evidence(p, q);
+    const double expected = evidence(q, p);
     REQUIRE(std::abs(expected) > .01);
     const std::vector<float> p_floats(p.begin(), p.end()), q_floats(q.begin(), q.end());
-    CHECK(evidence(p_floats, q_floats) == Approx(expected).margin(1e-5));
-    CHECK(evidence(p, q_floats) == Approx(expected).margin(1e-5));
+    CHECK(evidence(q_floats, p_floats) == Approx(expected).margin(1e-5));
+    CHECK(evidence(q_floats, p) == Approx(expected).margin(1e-5));
     const Eigen::Map<const Eigen::ArrayXd> p_map(p.data(), 700), q_map(q.data(), 700);
-    CHECK(evidence(p_map * 2, q_map.matrix().transpose()) == Approx(expected).margin(1e-12));
-    CHECK(evidence(p_map.cast<Eigen::half>().eval(), q_map.cast<Eigen::half>().eval()) ==
+    CHECK(evidence(q_map.matrix().transpose(), p_map * 2) == Approx(expected).margin(1e-12));
+    CHECK(evidence(q_map.cast<Eigen::half>().eval(), p_map.cast<Eigen::half>().eval()) ==
           Approx(expected).margin(2e-2));
-    CHECK(evidence(Logits(p_logits, .8), Logits(q_logits, .8)) == Approx(expected).margin(1e-12));
-    CHECK(evidence(Logits(std::vector<float>(p_logits.begin(), p_logits.end()), .8), q) ==
+    CHECK(evidence(Logits(q_logits, .8), Logits(p_logits, .8)) == Approx(expected).margin(1e-12));
+    CHECK(evidence(q, Logits(std::vector<float>(p_logits.begin(), p_logits.end()), .8)) ==
           Approx(expected).margin(1e-4));
 
     // Sparse rows: what they leave out has no probability, in the target or in the draft.
@@ -255,12 +255,12 @@ TEST_CASE("Audit takes every kind of row", "[analysis]") {
         q_dense[static_cast<std::size_t>(id)] = at(q, id);
     }
     const Sparse sparse_p(ids, kept, 700), sparse_q(q_ids, q_kept, 700);
-    CHECK(evidence(p, sparse_q) == Approx(evidence(p, q_dense)).margin(1e-12));
+    CHECK(evidence(sparse_q, p) == Approx(evidence(q_dense, p)).margin(1e-12));
     // A sparse target does not look where nothing can come: there the draft's law bets less, and nothing else changes.
     for (int id = 0; id < 700; ++id)
         if (at(p_dense, id) == 0) q_dense[static_cast<std::size_t>(id)] = 0;
-    CHECK(evidence(sparse_p, sparse_q) == Approx(evidence(p_dense, q_dense)).margin(1e-12));
-    CHECK(evidence(sparse_p, q_dense) == Approx(evidence(p_dense, q_dense)).margin(1e-12));
+    CHECK(evidence(sparse_q, sparse_p) == Approx(evidence(q_dense, p_dense)).margin(1e-12));
+    CHECK(evidence(q_dense, sparse_p) == Approx(evidence(q_dense, p_dense)).margin(1e-12));
 }
 
 TEST_CASE("Audit stays quiet over a million tokens of a right engine", "[analysis]") {
@@ -277,7 +277,7 @@ TEST_CASE("Audit rings by chance as seldom as it says, however often it is asked
         Audit audit;
         for (int i = 0; i < 100; ++i) {
             const Position& rows = positions[static_cast<std::size_t>(64 * uniform())];
-            audit.observe(rows.target, rows.draft, emit(Engine::right, rows, uniform));
+            audit.observe(rows.draft, rows.target, emit(Engine::right, rows, uniform));
         }
         alarms += audit.alarm(.05);
     }
@@ -316,15 +316,15 @@ TEST_CASE("Audit finds an engine that breaks after a hundred thousand tokens", "
 
 TEST_CASE("Audit hints at where the text leans", "[analysis]") {
     const Vector even(8, .125), likely{.3, .1, .1, .1, .1, .1, .1, .1};
-    const auto leaning = [](const Vector& target, const Vector& draft, Token token) {
+    const auto leaning = [](const Vector& draft, const Vector& target, Token token) {
         Audit audit;
-        for (int i = 0; i < 60; ++i) audit.observe(target, draft, token);
+        for (int i = 0; i < 60; ++i) audit.observe(draft, target, token);
         REQUIRE(audit.alarm(1e-6));
         return audit.leaning();
     };
     CHECK(leaning(even, even, 7) == "high ids");
     CHECK(leaning(even, even, 0) == "low ids");
-    CHECK(leaning(even, likely, 0) == "the draft's law");
+    CHECK(leaning(likely, even, 0) == "the draft's law");
     Audit audit;
     audit.observe(Vector{1, 0}, 1);
     CHECK(audit.leaning() == "a token of probability 0");
@@ -336,10 +336,10 @@ TEST_CASE("Audit: a token without target probability is an alarm for ever", "[an
     const Vector kept{.5, .5};
     for (const bool sparse : {false, true}) {
         Audit audit;
-        sparse ? audit.observe(Sparse(ids, kept, 3), draft, 2) : audit.observe(target, draft, 2);
+        sparse ? audit.observe(draft, Sparse(ids, kept, 3), 2) : audit.observe(draft, target, 2);
         CHECK(audit.alarm(1e-300));
         CHECK(is_infinity(audit.log_evidence()));
-        audit.observe(target, draft, 0);
+        audit.observe(draft, target, 0);
         CHECK(audit.alarm(1e-300));
         CHECK(audit.tokens() == 2);
     }
@@ -351,7 +351,7 @@ TEST_CASE("Audit: an alarm stays, whatever comes after it", "[analysis]") {
     Audit audit;
     const auto observe = [&](Engine engine) {
         const Position& rows = positions[static_cast<std::size_t>(64 * uniform())];
-        audit.observe(rows.target, rows.draft, emit(engine, rows, uniform));
+        audit.observe(rows.draft, rows.target, emit(engine, rows, uniform));
     };
     while (!audit.alarm(1e-3)) observe(Engine::draft_for_target);
     CHECK(audit.log_evidence() >= std::log(1e3));
@@ -364,11 +364,11 @@ TEST_CASE("Audit: an alarm stays, whatever comes after it", "[analysis]") {
 TEST_CASE("Audit counts evidence up to a bound, and stays a number", "[analysis]") {
     const Vector target{1e-300, 1}, draft{1, 1e-300};
     Audit audit;
-    for (int i = 0; i < 1000; ++i) audit.observe(target, draft, 0);
+    for (int i = 0; i < 1000; ++i) audit.observe(draft, target, 0);
     CHECK(audit.log_evidence() > std::log(1e99));
     CHECK(is_finite(audit.log_evidence()));
     CHECK(audit.alarm(1e-90));
-    for (int i = 0; i < 1000; ++i) audit.observe(target, draft, 1);
+    for (int i = 0; i < 1000; ++i) audit.observe(draft, target, 1);
     CHECK(is_finite(audit.log_evidence()));
 }
 
@@ -381,10 +381,10 @@ TEST_CASE("Audit learns nothing where nothing can be learned", "[analysis]") {
     for (int i = 0; i < 100; ++i) {
         audit.observe(only, only, 0);
         audit.observe(peaked, 1);
-        audit.observe(peaked, Vector{0, 0, 0}, 1);
+        audit.observe(Vector{0, 0, 0}, peaked, 1);
     }
     CHECK(audit.log_evidence() == Approx(0).margin(1e-12));
-    audit.observe(peaked, elsewhere, 1);  // the draft's law loses its bet
+    audit.observe(elsewhere, peaked, 1);  // the draft's law loses its bet
     CHECK(audit.log_evidence() < 0);
 }
 
@@ -405,7 +405,7 @@ TEST_CASE("Audit stays quiet beside the library's own rules", "[analysis]") {
         sampler.extend(text, {.max_new_tokens = 10000});
         for (std::size_t i = 1; i < text.size(); ++i) {
             const auto prefix = std::span<const Token>(text).first(i);
-            audit.observe(target(prefix), draft(prefix), text[i]);
+            audit.observe(draft(prefix), target(prefix), text[i]);
         }
         CHECK(audit.tokens() == 10000);
         CHECK_FALSE(audit.alarm(1e-9));
@@ -422,7 +422,7 @@ TEST_CASE("Audit stays quiet beside the library's own rules", "[analysis]") {
 TEST_CASE("Audit refuses what cannot be, and observes nothing then", "[analysis]") {
     Audit audit;
     const Vector row{.5, .5};
-    CHECK_THROWS_WITH(audit.observe(row, Vector{1}, 0),
+    CHECK_THROWS_WITH(audit.observe(Vector{1}, row, 0),
                       "specsample::Audit::observe: the draft row's size is 1, but must be that of the target row");
     CHECK_THROWS_WITH(audit.observe(row, 2), "specsample::Audit::observe: token is 2, but must be inside the rows");
     CHECK_THROWS_WITH(audit.observe(row, -1), "specsample::Audit::observe: token is -1, but must be inside the rows");
@@ -431,7 +431,7 @@ TEST_CASE("Audit refuses what cannot be, and observes nothing then", "[analysis]
     for (const double bad : {nan, infinity}) {
         CHECK_THROWS_WITH(audit.observe(Vector{.5, bad}, 0),
                           ContainsSubstring("the target row's sum is ") && ContainsSubstring("must be positive"));
-        CHECK_THROWS_WITH(audit.observe(row, Vector{.5, bad}, 0),
+        CHECK_THROWS_WITH(audit.observe(Vector{.5, bad}, row, 0),
                           ContainsSubstring("the draft row's sum is ") && ContainsSubstring("must be finite"));
     }
     CHECK_THROWS_AS(audit.observe(Vector{0, 0}, 0), std::invalid_argument);

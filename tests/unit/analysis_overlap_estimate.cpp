@@ -37,7 +37,7 @@ int tenths(double x) { return static_cast<int>(std::lround(10 * x)); }
 int overlap_in_tenths(const Rows& rows, std::size_t token) {
     return std::min(tenths(rows.target[token]), tenths(rows.draft[token]));
 }
-double overlap(const Rows& rows) { return specsample::acceptance(rows.target, rows.draft); }
+double overlap(const Rows& rows) { return specsample::acceptance(rows.draft, rows.target); }
 
 /// One round of two drafted tokens by token verification, recorded in both.
 void play_round(Uniforms& uniform, Tally& tally, OverlapEstimate& estimate) {

@@ -187,7 +187,7 @@ TEST_CASE("how much two rows agree, in any mix", "[kernels]") {
         const auto target = plain(p), draft = plain(q);
         double expected = 0;
         for (std::size_t id = 0; id < target.size(); ++id) expected += std::min(target[id], draft[id]);
-        CHECK(std::abs(overlap(p, q) - expected) < 1e-6);
+        CHECK(std::abs(overlap(q, p) - expected) < 1e-6);
         CHECK(std::abs(overlap(p, p) - 1) < 1e-6);
     });
 }

@@ -51,6 +51,6 @@ TEST_CASE("sums of logits are those of their weights written down, whatever is r
         CHECK(std::abs(OwedWeights(p, q).sum(0, size) - residual) < 1e-6);
         CHECK(std::abs(OwedWeights(p, as_row(written_q)).sum(0, size) - residual) < 1e-6);
         CHECK(std::abs(OwedWeights(as_row(written_p), q).sum(0, size) - residual) < 1e-6);
-        CHECK(std::abs(overlap(target, draft) - common) < 1e-6);
+        CHECK(std::abs(overlap(draft, target) - common) < 1e-6);
     }
 }

@@ -190,10 +190,10 @@ TEST_CASE("the running example of the intersection rule", "[shaping]") {
     ShapedMemory<double> memory;
     const auto row = push_forward(map, q, memory);
     CHECK(distance(probs_by_id(row), Array<double>(Eigen::Array4d(2. / 6, 3. / 6, 1. / 6, 0))) < 1e-15);
-    CHECK(acceptance(p, row) == Approx(4. / 5).epsilon(1e-15));
-    CHECK(acceptance(p, row) <= covered_mass(map, p));
+    CHECK(acceptance(row, p) == Approx(4. / 5).epsilon(1e-15));
+    CHECK(acceptance(row, p) <= covered_mass(map, p));
     // The union rule draws the unknown token as well, and loses it.
-    CHECK(acceptance(p, std::vector<double>{.2, .3, .1, 0}) == Approx(3. / 5).epsilon(1e-15));
+    CHECK(acceptance(std::vector<double>{.2, .3, .1, 0}, p) == Approx(3. / 5).epsilon(1e-15));
 }
 
 TEST_CASE("no draft is accepted more often than the mass that its map covers", "[shaping]") {
@@ -201,7 +201,7 @@ TEST_CASE("no draft is accepted more often than the mass that its map covers", "
         const IdMap map(images, target_vocab);
         const auto p = softmax_of(random_logits(target_vocab, seed + 500));
         ShapedMemory<double> memory;
-        const double alpha = acceptance(p, push_forward(map, Logits(random_logits(draft_vocab, seed)), memory));
+        const double alpha = acceptance(push_forward(map, Logits(random_logits(draft_vocab, seed)), memory), p);
         REQUIRE(alpha <= covered_mass(map, p) + 1e-12);
     });
 }

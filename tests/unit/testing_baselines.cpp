@@ -14,14 +14,14 @@ using namespace cases;
 
 namespace {
 
-/// Call f(p, q) for rows of 1 to 4 tokens, q without a zero that p has not.
+/// Call f(q, p) for rows of 1 to 4 tokens, q without a zero that p has not.
 template <class F>
 void for_bounded_pairs(F&& f) {
     for (Index vocab = 1; vocab <= 4; ++vocab)
         for (const Rows kind : {Rows::smooth, Rows::with_zeros, Rows::peaked, Rows::point_masses})
             for (std::uint64_t seed = 0; seed < 5; ++seed)
-                f(ContextModel(vocab, seed, kind)({}), ContextModel(vocab, seed + 100)({}));
-    f(row({0, 1, 0}), row({0, .25, .75}));
+                f(ContextModel(vocab, seed + 100)({}), ContextModel(vocab, seed, kind)({}));
+    f(row({0, .25, .75}), row({0, 1, 0}));
     f(row({.5, .5, 0}), row({.5, .5, 0}));
 }
 
@@ -39,7 +39,7 @@ ChiSquare law_of(const Eigen::VectorXd& expected, int samples, const Sample& sam
 }  // namespace
 
 TEST_CASE("a plain sample has the target's law", "[testing]") {
-    for_bounded_pairs([](const Eigen::VectorXd& p, const Eigen::VectorXd&) {
+    for_bounded_pairs([](const Eigen::VectorXd&, const Eigen::VectorXd& p) {
         Eigen::VectorXd law = Eigen::VectorXd::Zero(p.size());
         Enumerator().run([&](Enumerator& paths) {
             const Index token = plain_sample(EnumeratedCoins(paths), p);
@@ -67,27 +67,27 @@ TEST_CASE("a row without mass gives no plain sample", "[testing]") {
 }
 
 TEST_CASE("the rejection constant is the largest ratio", "[testing]") {
-    CHECK(rejection_constant(row({.5, .3, .2}), row({.2, .3, .5})) == Approx(2.5).epsilon(1e-15));
+    CHECK(rejection_constant(row({.2, .3, .5}), row({.5, .3, .2})) == Approx(2.5).epsilon(1e-15));
     CHECK(rejection_constant(row({.2, .3, .5}), row({.2, .3, .5})) == 1);
-    CHECK(rejection_constant(row({0, 1}), row({.75, .25})) == 4);
+    CHECK(rejection_constant(row({.75, .25}), row({0, 1})) == 4);
     CHECK(rejection_constant(row({1, 0}), row({1, 0})) == 1);  // 0/0 bounds nothing
-    CHECK(rejection_constant(std::vector<float>{.5f, .5f}, Eigen::RowVector2d(.25, .75)) == 2);
-    CHECK(rejection_constant(row({0, 0}), row({.5, .5})) == 0);
+    CHECK(rejection_constant(Eigen::RowVector2d(.25, .75), std::vector<float>{.5f, .5f}) == 2);
+    CHECK(rejection_constant(row({.5, .5}), row({0, 0})) == 0);
 }
 
 TEST_CASE("a try keeps x with probability p(x) / M, so that kept tokens have the target's law", "[testing]") {
-    for_bounded_pairs([](const Eigen::VectorXd& p, const Eigen::VectorXd& q) {
-        const double constant = rejection_constant(p, q);
+    for_bounded_pairs([](const Eigen::VectorXd& q, const Eigen::VectorXd& p) {
+        const double constant = rejection_constant(q, p);
         Eigen::VectorXd kept = Eigen::VectorXd::Zero(p.size());
         double lost = 0;
         Enumerator().run([&](Enumerator& paths) {
-            const auto token = rejection_try(EnumeratedCoins(paths), 0, p, q, constant);
+            const auto token = rejection_try(EnumeratedCoins(paths), 0, q, p, constant);
             (token ? kept[*token] : lost) += paths.probability();
         });
         CHECK((kept * constant - p).cwiseAbs().maxCoeff() < 1e-13);
         CHECK(lost == Approx(1 - 1 / constant).margin(1e-13));
         CHECK(constant >= 1 - 1e-15);
-        CHECK(1 / constant <= acceptance(p, q) + 1e-15);  // speculative sampling accepts at least as often
+        CHECK(1 / constant <= acceptance(q, p) + 1e-15);  // speculative sampling accepts at least as often
     });
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("rejection sampling draws until a try keeps its token, each with its o
     coins.set(Purpose::draft, 0, .9).set(Purpose::accept, 0, .2);    // token 2, kept below .2 / 1.25
     coins.set(Purpose::draft, 1, .3).set(Purpose::accept, 1, .5);    // token 1, kept below .3 / .75
     coins.set(Purpose::draft, 2, .1).set(Purpose::accept, 2, .999);  // token 0, always kept
-    const Rejected result = rejection_sample(coins, p, q);
+    const Rejected result = rejection_sample(coins, q, p);
     CHECK(result.token == 0);
     CHECK(result.tries == 3);
 }
@@ -106,10 +106,10 @@ TEST_CASE("rejection sampling has the target's law and takes M tries on average"
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
         const Eigen::VectorXd p = ContextModel(4, seed, Rows::with_zeros)({}), q = ContextModel(4, seed + 50)({});
         const int samples = 50000;
-        const double constant = rejection_constant(p, q);
+        const double constant = rejection_constant(q, p);
         double tries = 0;
         CHECK(law_of(p, samples, [&](const Coins& coins) {
-                  const Rejected result = rejection_sample(coins, p, q);
+                  const Rejected result = rejection_sample(coins, q, p);
                   tries += static_cast<double>(result.tries);
                   return result.token;
               }).holds());
@@ -123,8 +123,8 @@ TEST_CASE(
     "constant",
     "[testing]") {
     const Eigen::VectorXd p = row({0, 1, 0}), q = row({1, 0, 0});
-    CHECK_THROWS_AS(rejection_constant(p, q), std::invalid_argument);
-    CHECK_THROWS_WITH(rejection_sample(Coins(1, 2, 3), p, q),
+    CHECK_THROWS_AS(rejection_constant(q, p), std::invalid_argument);
+    CHECK_THROWS_WITH(rejection_sample(Coins(1, 2, 3), q, p),
                       "specsample::rejection_constant: the draft's probability of token 1 is 0, but must be above 0, "
                       "like the target's: no finite constant bounds their ratio");
     // The same rows under token verification: the residual of the rejected draft is the target itself.
@@ -133,8 +133,8 @@ TEST_CASE(
 }
 
 TEST_CASE("rejection sampling refuses rows of two sizes and a target without mass", "[testing]") {
-    CHECK_THROWS_WITH(rejection_constant(row({.5, .5}), row({1})),
+    CHECK_THROWS_WITH(rejection_constant(row({1}), row({.5, .5})),
                       "specsample::rejection_constant: the draft row's size is 1, but must be the target row's, 2");
-    CHECK_THROWS_WITH(rejection_sample(Coins(1, 2, 3), row({0, 0}), row({.5, .5})),
+    CHECK_THROWS_WITH(rejection_sample(Coins(1, 2, 3), row({.5, .5}), row({0, 0})),
                       "specsample::rejection_sample: max p/q is 0, but must be a positive number");
 }

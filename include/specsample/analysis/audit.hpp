@@ -39,9 +39,9 @@ EIGEN_ALWAYS_INLINE auto ahead(double key, const Keys& keys) {
 }
 
 /// How far a draft favours a token: q / (p + q), which grows with q / p and is defined for zeros too.
-inline double favour(double p, double q) { return q / std::max(p + q, std::numeric_limits<double>::min()); }
-template <class P, class Q>
-EIGEN_ALWAYS_INLINE auto favour(const P& p, const Q& q) {
+inline double favour(double q, double p) { return q / std::max(p + q, std::numeric_limits<double>::min()); }
+template <class Q, class P>
+EIGEN_ALWAYS_INLINE auto favour(const Q& q, const P& p) {
     return q / (p + q).max(std::numeric_limits<double>::min());
 }
 
@@ -51,20 +51,20 @@ EIGEN_ALWAYS_INLINE auto favour(const P& p, const Q& q) {
 ///
 /// It has mean 0 when y is drawn from p, for then x and y are two draws from one row, and each is ahead as often. That
 /// holds for keys as they were rounded, too.
-template <class P, class Q>
-Standing standing_of(const Blocks<P>& p, const Blocks<Q>& q, Index place) {
+template <class Q, class P>
+Standing standing_of(const Blocks<Q>& q, const Blocks<P>& p, Index place) {
     typename Blocks<P>::Buffer p_buffer;
     typename Blocks<Q>::Buffer q_buffer;
     // Read in a block, as below: a logit's probability may differ in its last bit when it is computed alone.
     const Index block = place - place % block_size, entries = std::min(block_size, p.size() - block);
     const auto key_p = static_cast<double>(p.read(block, entries, p_buffer)[place - block]);
     const auto key_q = static_cast<double>(read_at(p, q, block, entries, q_buffer)[place - block]);
-    const double key_ratio = favour(key_p, key_q);
+    const double key_ratio = favour(key_q, key_p);
     const auto number = [](const auto& stored) { return stored.template cast<double>(); };
     const auto in_target = [&](const auto& ps) { return number(ps) * ahead(key_p, number(ps)); };
     const auto in_draft = [&](const auto& ps, const auto& qs) { return number(ps) * ahead(key_q, number(qs)); };
     const auto in_ratio = [&](const auto& ps, const auto& qs) {
-        return number(ps) * ahead(key_ratio, favour(number(ps), number(qs)));
+        return number(ps) * ahead(key_ratio, favour(number(qs), number(ps)));
     };
     Standing of{.mass = key_p};
     double before = 0;
@@ -93,7 +93,7 @@ Standing standing_of(const Blocks<P>& p, const Blocks<Q>& q, Index place) {
 ///
 ///     Audit audit;
 ///     for (Index i = 0; i < std::ssize(round.tokens); ++i)    // every token that goes into the text, in its order
-///         i < drafted ? audit.observe(target_rows[i], draft_rows[i], round.tokens[i])
+///         i < drafted ? audit.observe(draft_rows[i], target_rows[i], round.tokens[i])
 ///                     : audit.observe(target_rows[i], round.tokens[i]);
 ///     if (audit.alarm(1e-6)) ...
 ///
@@ -129,17 +129,17 @@ Standing standing_of(const Blocks<P>& p, const Blocks<Q>& q, Index place) {
 class Audit {
   public:
     /// Observe an emitted token.
-    /// @param target   [vocab] the row it was emitted under; need not sum to 1
     /// @param draft    [vocab] the row its position was drafted from
+    /// @param target   [vocab] the row it was emitted under; need not sum to 1
     /// @pre            rows without negative numbers: those of a round that had no fault
     /// @throws         std::invalid_argument, with nothing observed, if sizes differ, if the token is outside the
     ///                 rows, if the target row has no positive finite sum or the draft row no finite one
     /// @cost           one pass over both rows, in double: 2 ns per entry with AVX-512, 5 with SSE2, which is 30 plain
     ///                 reads of a cached row; a sparse target's entries only. Nothing is allocated
     /// @edge           a token of probability 0: an alarm for ever, at every alpha
-    template <Row Target, Row Draft>
-    void observe(const Target& target, const Draft& draft, Integer auto token) {
-        observe_views(as_row(target), as_row(draft), token);
+    template <Row Draft, Row Target>
+    void observe(const Draft& draft, const Target& target, Integer auto token) {
+        observe_views(as_row(draft), as_row(target), token);
     }
 
     /// Observe a token for which nothing was drafted, or from a draft without a law: a bonus, a point mass.
@@ -186,8 +186,8 @@ class Audit {
     static constexpr std::array stakes{0.5, 0.125, 0.03125, 0.0078125};
     static constexpr double most = 1e100;  ///< money above it is thrown away, so that nothing overflows
 
-    template <class P, class Q>
-    void observe_views(const P& target, const Q& draft, Integer auto token) {
+    template <class Q, class P>
+    void observe_views(const Q& draft, const P& target, Integer auto token) {
         constexpr auto where = "Audit::observe";
         const Index vocab = target.size();
         detail::require(draft.size() == vocab, where, "the draft row's size", draft.size(), "that of the target row");
@@ -196,7 +196,7 @@ class Audit {
         const detail::Blocks p(target);
         const Index place = p.place_of(static_cast<Index>(token));
         const auto of =
-            place < 0 ? detail::Standing{.target_sum = 1} : detail::standing_of(p, detail::Blocks(draft), place);
+            place < 0 ? detail::Standing{.target_sum = 1} : detail::standing_of(detail::Blocks(draft), p, place);
         detail::require(is_positive(of.target_sum), where, "the target row's sum", of.target_sum, "positive");
         detail::require(is_finite(of.draft_sum), where, "the draft row's sum", of.draft_sum, "finite");
         ++tokens_;

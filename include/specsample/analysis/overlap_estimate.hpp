@@ -75,7 +75,7 @@ class OverlapEstimate {
     /// Add one evaluated position: each accepted one, and the rejected one if there is one. No others: rows that
     /// follow a rejected token are those of texts that nobody writes.
     /// @param position   0-based in its round
-    /// @param overlap    sum min(p, q) of its rows, as `acceptance(p, q)` gives it
+    /// @param overlap    sum min(p, q) of its rows, as `acceptance(q, p)` gives it
     /// @throws           std::invalid_argument, with nothing added, for a negative position or an overlap outside [0,
     /// 1]
     void add(Index position, double overlap) {

@@ -1,8 +1,8 @@
 // The optimal-transport bound: how often any lossless rule can accept one of n drafts at one position.
 //
-//   transport_bound(target, draft, n)                       n drafts, each from the whole draft row
-//   transport_bound_without_replacement(target, draft, n)   n drafts, no two the same
-//   transport_bound_greedy(target, draft, n)                the n - 1 likeliest ids and one draft from the rest
+//   transport_bound(draft, target, n)                       n drafts, each from the whole draft row
+//   transport_bound_without_replacement(draft, target, n)   n drafts, no two the same
+//   transport_bound_greedy(draft, target, n)                the n - 1 likeliest ids and one draft from the rest
 //
 // For any law of the drafts it is 1 + min over sets H of tokens of p(H) - P(all drafts lie in H). The minimum is found
 // among few sets. Let f(H) be that probability. Where a token that joins later brings no less per unit of q,
@@ -33,19 +33,19 @@ struct Supply {
 };
 
 /// Check what every bound takes: two views of rows and a number of drafts.
-template <class P, class Q>
-void require_drafts(std::string_view where, const P& p, const Q& q, Index drafts) {
+template <class Q, class P>
+void require_drafts(std::string_view where, const Q& q, const P& p, Index drafts) {
     require(drafts >= 1, where, "drafts", drafts, "1 or more");
     if (p.size() != q.size())
         invalid(where, "the draft row's size", q.size(), "the target row's, " + to_text(p.size()));
 }
 
 /// The tokens with q > 0, p/q ascending. The others are in no best set: they cost p and catch no draft.
-template <Row Target, Row Draft>
-std::vector<Supply> by_ratio(std::string_view where, const Target& target, const Draft& draft, Index drafts) {
+template <Row Draft, Row Target>
+std::vector<Supply> by_ratio(std::string_view where, const Draft& draft, const Target& target, Index drafts) {
     const auto p = as_row(target);
     const auto q = as_row(draft);
-    require_drafts(where, p, q, drafts);
+    require_drafts(where, q, p, drafts);
     std::vector<Supply> tokens;
     for (Index i = 0; i < q.size(); ++i)
         if (is_positive(static_cast<double>(q.coeff(i))))
@@ -115,7 +115,7 @@ class ArrivalGrid {
 ///
 ///     1 + min over H of p(H) - q(H)^n,      H = the first tokens in ascending order of p/q
 ///
-/// @param target, draft  probabilities of the same size, each row sums to 1, p and q
+/// @param draft, target  probabilities of the same size, each row sums to 1, p and q
 /// @param drafts         n, drawn independently from q
 /// @returns              in [0, 1]; not below what SpecInfer, K-SEQ or any other rule for such drafts attains
 /// @throws               std::invalid_argument if the sizes differ or n < 1
@@ -124,10 +124,10 @@ class ArrivalGrid {
 /// p(support of q). A row
 ///                       whose sum is off by e moves it by up to n e; a NaN gives NaN
 /// @source               Sun et al. 2023 (SpecTr), arXiv:2310.15141; Hu et al. 2025, arXiv:2502.18779
-template <Row Target, Row Draft>
-[[nodiscard]] double transport_bound(const Target& target, const Draft& draft, Index drafts) {
+template <Row Draft, Row Target>
+[[nodiscard]] double transport_bound(const Draft& draft, const Target& target, Index drafts) {
     double q = 0;
-    return detail::bound_of_prefixes(detail::by_ratio("transport_bound", target, draft, drafts),
+    return detail::bound_of_prefixes(detail::by_ratio("transport_bound", draft, target, drafts),
                                      [&](const detail::Supply& token) {
                                          q += token.draft;
                                          return std::pow(q, static_cast<double>(drafts));
@@ -148,10 +148,10 @@ template <Row Target, Row Draft>
 /// @cost           O(V log V + V n G), G = 4 ln(1 / min q) + 60 points of a grid; a second for V = 128256 and n = 4
 /// @edge           n = 1: the overlap; n = all ids of q: the target's mass on them. q need not sum to 1
 /// Otherwise as transport_bound. Not below recursive rejection of such drafts.
-template <Row Target, Row Draft>
-[[nodiscard]] double transport_bound_without_replacement(const Target& target, const Draft& draft, Index drafts) {
-    const auto tokens = detail::by_ratio("transport_bound_without_replacement", target, draft, drafts);
-    if (drafts == 1 || tokens.empty()) return acceptance(target, draft);
+template <Row Draft, Row Target>
+[[nodiscard]] double transport_bound_without_replacement(const Draft& draft, const Target& target, Index drafts) {
+    const auto tokens = detail::by_ratio("transport_bound_without_replacement", draft, target, drafts);
+    if (drafts == 1 || tokens.empty()) return acceptance(draft, target);
     std::vector<double> rest(tokens.size(), 0);  // q behind each token, summed from the end: a difference would cancel
     for (std::size_t i = tokens.size() - 1; i > 0; --i) rest[i - 1] = rest[i] + tokens[i].draft;
     const double all = rest[0] + tokens[0].draft;
@@ -173,11 +173,11 @@ template <Row Target, Row Draft>
 /// @edge      nothing left to draw: p(likeliest)
 /// @source    Hu et al. 2025, arXiv:2502.18779, section 5
 /// Otherwise as transport_bound.
-template <Row Target, Row Draft>
-[[nodiscard]] double transport_bound_greedy(const Target& target, const Draft& draft, Index drafts) {
+template <Row Draft, Row Target>
+[[nodiscard]] double transport_bound_greedy(const Draft& draft, const Target& target, Index drafts) {
     const auto p = as_row(target);
     const auto q = as_row(draft);
-    detail::require_drafts("transport_bound_greedy", p, q, drafts);
+    detail::require_drafts("transport_bound_greedy", q, p, drafts);
     std::vector<Token> named(static_cast<std::size_t>(std::min(drafts - 1, q.size())));
     named.resize(static_cast<std::size_t>(top_ids(q, std::span(named))));
     const WithoutWeights rest(q, named);

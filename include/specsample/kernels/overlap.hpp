@@ -30,15 +30,15 @@ template <class P, class Q>
 ///
 ///     sum_x min(p(x), q(x)) = 1 - TV(p, q)
 ///
-/// @param p, q   rows of one size, non-negative
+/// @param q, p   rows of one size, non-negative
 /// @returns      in [0, 1] for rows that sum to 1; in double, blocks summed in the rows' own precision
 /// @throws       std::invalid_argument if the sizes differ
 /// @cost         one pass over both, or over the sparser one and what the other holds there; no allocation
-template <Row P, Row Q>
-double overlap(const P& p, const Q& q) {
-    if (row_size(p) != row_size(q))
-        detail::invalid("overlap", "the second row's size", row_size(q),
-                        "the first row's, " + detail::to_text(row_size(p)));
+template <Row Q, Row P>
+double overlap(const Q& q, const P& p) {
+    if (row_size(q) != row_size(p))
+        detail::invalid("overlap", "the second row's size", row_size(p),
+                        "the first row's, " + detail::to_text(row_size(q)));
     const detail::Blocks target(as_row(p));
     const detail::Blocks draft(as_row(q));
     return target.holds_every_id() ? detail::overlap_at(draft, target) : detail::overlap_at(target, draft);

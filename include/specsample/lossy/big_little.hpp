@@ -87,18 +87,18 @@ struct BigLittle {
         return commit(trial, [&](Index node) { return detail::BigLittleNode<Trial, BigLittle>(trial, node, *this); });
     }
 
-    template <Row P, Row Q>
-    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+    template <Row Q, Row P>
+    Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
-        const detail::RowPair at(p, q);
+        const detail::RowPair at(q, p);
         const double confidence = at.q.maxCoeff();
         return detail::indicator(at.p.size(), [&](Index id) { return accepts(at.p[id], confidence); });
     }
 
-    template <Row P, Row Q>
-    Eigen::ArrayXd law(const P& p, const Q& q) const {
-        const detail::RowPair at(p, q);
-        return detail::emitted(at.q, chances(p, q), at.p);
+    template <Row Q, Row P>
+    Eigen::ArrayXd law(const Q& q, const P& p) const {
+        const detail::RowPair at(q, p);
+        return detail::emitted(at.q, chances(q, p), at.p);
     }
 };
 

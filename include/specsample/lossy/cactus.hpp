@@ -105,19 +105,19 @@ struct Cactus {
         return commit(trial, [&](Index node) { return detail::CactusNode<Trial>(trial, node, delta); });
     }
 
-    template <Row P, Row Q>
-    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+    template <Row Q, Row P>
+    Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
-        const detail::RowPair at(p, q);
+        const detail::RowPair at(q, p);
         const Eigen::ArrayXd lifted = at.p.unaryExpr([&](double x) { return detail::lifted(x, delta); });
         return (at.q > lifted).select(lifted / at.q, 1.0);
     }
 
     /// @cost O(V^2)
-    template <Row P, Row Q>
-    Eigen::ArrayXd law(const P& p, const Q& q) const {
-        const detail::RowPair at(p, q);
-        const Eigen::ArrayXd r = chances(p, q);
+    template <Row Q, Row P>
+    Eigen::ArrayXd law(const Q& q, const P& p) const {
+        const detail::RowPair at(q, p);
+        const Eigen::ArrayXd r = chances(q, p);
         Eigen::ArrayXd law = at.q * r;
         for (Index x = 0; x < law.size(); ++x) {
             if (r[x] == 1) continue;

@@ -29,15 +29,15 @@ inline void require_number(std::string_view where, double alpha) {
 }
 
 /// p where the draft defers, else q.
-template <class P, class Q>
-auto deferred(bool defers, const P& p, const Q& q) {
+template <class Q, class P>
+auto deferred(bool defers, const Q& q, const P& p) {
     const double target = defers ? 1 : 0;
     return target * doubles(p) + (1 - target) * doubles(q);
 }
 
 /// q where `row` reaches `bar`, and p in proportion to what that leaves.
-template <class P, class Q, class R>
-auto tokenwise(const P& p, const Q& q, const R& row, double bar) {
+template <class Q, class P, class R>
+auto tokenwise(const Q& q, const P& p, const R& row, double bar) {
     const auto target = doubles(p);
     const auto draft = doubles(q);
     const auto allowed = (doubles(row) >= bar).template cast<double>();
@@ -57,9 +57,9 @@ struct Chow {
 
     void check() const { detail::require_number("Chow", alpha); }
 
-    template <Row P, Row Q>
-    auto operator()(const P& p, const Q& q) const {
-        return detail::deferred(detail::largest(q) < 1 - alpha, p, q);
+    template <Row Q, Row P>
+    auto operator()(const Q& q, const P& p) const {
+        return detail::deferred(detail::largest(q) < 1 - alpha, q, p);
     }
 };
 
@@ -68,9 +68,9 @@ struct Diff {
 
     void check() const { detail::require_number("Diff", alpha); }
 
-    template <Row P, Row Q>
-    auto operator()(const P& p, const Q& q) const {
-        return detail::deferred(detail::largest(q) < detail::largest(p) - alpha, p, q);
+    template <Row Q, Row P>
+    auto operator()(const Q& q, const P& p) const {
+        return detail::deferred(detail::largest(q) < detail::largest(p) - alpha, q, p);
     }
 };
 
@@ -80,11 +80,11 @@ struct Opt {
     void check() const { detail::require_number("Opt", alpha); }
 
     /// @edge p = q costs nothing at any price: the same rows
-    template <Row P, Row Q>
-    auto operator()(const P& p, const Q& q) const {
+    template <Row Q, Row P>
+    auto operator()(const Q& q, const P& p) const {
         const double apart = TotalVariation{}(detail::doubles(p), detail::doubles(q));
         const double price = apart > 0 ? alpha * apart : 0;
-        return detail::deferred(detail::largest(q) < detail::largest(p) - price, p, q);
+        return detail::deferred(detail::largest(q) < detail::largest(p) - price, q, p);
     }
 };
 
@@ -93,9 +93,9 @@ struct TokenV1 {
 
     void check() const { detail::require_number("TokenV1", alpha); }
 
-    template <Row P, Row Q>
-    auto operator()(const P& p, const Q& q) const {
-        return detail::tokenwise(p, q, q, detail::largest(p) - alpha);
+    template <Row Q, Row P>
+    auto operator()(const Q& q, const P& p) const {
+        return detail::tokenwise(q, p, q, detail::largest(p) - alpha);
     }
 };
 
@@ -104,9 +104,9 @@ struct TokenV2 {
 
     void check() const { detail::require_number("TokenV2", alpha); }
 
-    template <Row P, Row Q>
-    auto operator()(const P& p, const Q& q) const {
-        return detail::tokenwise(p, q, p, detail::largest(p) - alpha);
+    template <Row Q, Row P>
+    auto operator()(const Q& q, const P& p) const {
+        return detail::tokenwise(q, p, p, detail::largest(p) - alpha);
     }
 };
 
@@ -115,9 +115,9 @@ struct TokenV3 {
 
     void check() const { detail::require_number("TokenV3", alpha); }
 
-    template <Row P, Row Q>
-    auto operator()(const P& p, const Q& q) const {
-        return detail::tokenwise(p, q, p, (1 - alpha) * detail::largest(p));
+    template <Row Q, Row P>
+    auto operator()(const Q& q, const P& p) const {
+        return detail::tokenwise(q, p, p, (1 - alpha) * detail::largest(p));
     }
 };
 

@@ -25,8 +25,8 @@ struct Fuzzy {
 
     void check() const { detail::require(threshold >= 0, "Fuzzy", "threshold", threshold, "at least 0"); }
 
-    template <Row P, Row Q>
-    auto operator()(const P& p, const Q& q) const {
+    template <Row Q, Row P>
+    auto operator()(const Q& q, const P& p) const {
         const auto target = detail::doubles(p);
         const auto draft = detail::doubles(q);
         const double trust = divergence(target, draft) < threshold ? 1 : 0;

@@ -7,10 +7,10 @@
 // at one position. For every rule A <= sum min(q, pi) <= sum min(p, q) + TV(pi, p): no rule accepts more than token
 // verification by more than it is off. Equal where pi lies between p and q everywhere.
 //
-//   rule.law(p, q)                              pi
-//   rule.chances(p, q)                          r
-//   acceptance(rule, p, q)                      A
-//   total_variation_from_target(rule, p, q)     TV(pi, p)
+//   rule.law(q, p)                              pi
+//   rule.chances(q, p)                          r
+//   acceptance(rule, q, p)                      A
+//   total_variation_from_target(rule, q, p)     TV(pi, p)
 #pragma once
 
 #include <concepts>
@@ -47,8 +47,8 @@ struct RowPair {
     Eigen::ArrayXd p, q;
 
     /// @throws std::invalid_argument if the sizes differ
-    template <Row P, Row Q>
-    RowPair(const P& target, const Q& draft) : p(to_array(target)), q(to_array(draft)) {
+    template <Row Q, Row P>
+    RowPair(const Q& draft, const P& target) : p(to_array(target)), q(to_array(draft)) {
         if (p.size() != q.size())
             invalid("law", "the draft row's size", q.size(), "the target row's, " + to_text(p.size()));
     }
@@ -80,19 +80,19 @@ inline void require_not_negative(std::string_view where, std::string_view what, 
 
 /// The probability that a token drawn from q is accepted: A = sum q r.
 ///
-/// @param rule   a lossy rule; p, q   probabilities of the same size, each row sums to 1
+/// @param rule   a lossy rule; q, p   probabilities of the same size, each row sums to 1
 /// @throws       std::invalid_argument if the sizes differ, or the rule's options are bad
 /// @cost         what the rule's chances cost; allocates
-template <LossyRule Rule, Row P, Row Q>
-[[nodiscard]] double acceptance(const Rule& rule, const P& p, const Q& q) {
-    return (detail::to_array(q) * rule.chances(p, q)).sum();
+template <LossyRule Rule, Row Q, Row P>
+[[nodiscard]] double acceptance(const Rule& rule, const Q& q, const P& p) {
+    return (detail::to_array(q) * rule.chances(q, p)).sum();
 }
 
 /// How far the rule's law at one position is from the target's: (1/2) sum |pi - p|.
 /// @returns   in [0, 1]; parameters and errors as in `acceptance`
-template <LossyRule Rule, Row P, Row Q>
-[[nodiscard]] double total_variation_from_target(const Rule& rule, const P& p, const Q& q) {
-    return (rule.law(p, q) - detail::to_array(p)).abs().sum() / 2;
+template <LossyRule Rule, Row Q, Row P>
+[[nodiscard]] double total_variation_from_target(const Rule& rule, const Q& q, const P& p) {
+    return (rule.law(q, p) - detail::to_array(p)).abs().sum() / 2;
 }
 
 }  // namespace specsample

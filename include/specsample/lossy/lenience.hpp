@@ -41,17 +41,17 @@ struct Lenience {
             taken());
     }
 
-    template <Row P, Row Q>
-    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+    template <Row Q, Row P>
+    Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
-        const detail::RowPair at(p, q);
+        const detail::RowPair at(q, p);
         return (l * at.q > at.p).select(at.p / (l * at.q), 1.0);
     }
 
-    template <Row P, Row Q>
-    Eigen::ArrayXd law(const P& p, const Q& q) const {
-        const detail::RowPair at(p, q);
-        return detail::emitted(at.q, chances(p, q), detail::left_over(at.p, 1, taken() * at.q));
+    template <Row Q, Row P>
+    Eigen::ArrayXd law(const Q& q, const P& p) const {
+        const detail::RowPair at(q, p);
+        return detail::emitted(at.q, chances(q, p), detail::left_over(at.p, 1, taken() * at.q));
     }
 
   private:

@@ -18,8 +18,8 @@ struct MedianScales {
     double high = 1;
     double free = 0;
 
-    template <class P, class Q>
-    auto of(const P& p, const Q& q) const {
+    template <class Q, class P>
+    auto of(const Q& q, const P& p) const {
         return (low * p).max(q.min(high * p + free * (p == 0).template cast<double>() * q));
     }
 };
@@ -31,9 +31,9 @@ namespace detail {
 ///     sum max(0, low p - q) = sum max(0, q - high p)
 ///
 /// The left side is convex in `low`, so Newton's steps down from 1 do not overshoot, and end on the very piece.
-template <class P, class Q>
-double balance(const P& p, const Q& q, const MedianScales& scales) {
-    const double lost = (q - q.min(scales.of(p, q))).sum();
+template <class Q, class P>
+double balance(const Q& q, const P& p, const MedianScales& scales) {
+    const double lost = (q - q.min(scales.of(q, p))).sum();
     double low = 1;
     for (int step = 0; step < 100; ++step) {
         const double slope = ((low * p > q).template cast<double>() * p).sum();
@@ -68,45 +68,45 @@ struct Mentored {
 
     void check() const { detail::require(budget >= 0, "Mentored", "budget", budget, "at least 0"); }
 
-    template <Row P, Row Q>
-    auto operator()(const P& p, const Q& q) const {
+    template <Row Q, Row P>
+    auto operator()(const Q& q, const P& p) const {
         const auto target = detail::doubles(p);
         const auto draft = detail::doubles(q);
-        return scales(target, draft).of(target, draft);
+        return scales(draft, target).of(draft, target);
     }
 
     /// The scales of two rows of doubles: c1 = low, c2 = high.
-    template <class P, class Q>
-    MedianScales scales(const P& p, const Q& q) const {
+    template <class Q, class P>
+    MedianScales scales(const Q& q, const P& p) const {
         if (budget == 0) return {};
         const double top = std::clamp((p > 0).select(q / p, 1.0).maxCoeff(), 1.0, 1e300);
         if (divergence(p, q) <= budget) return {.low = 0, .high = top, .free = 1};
         const MedianScales whole{.high = top};
-        if (!holds(p, q, whole)) {
-            return largest(p, q, 1, top, [](double high) { return MedianScales{.high = high}; });
+        if (!holds(q, p, whole)) {
+            return largest(q, p, 1, top, [](double high) { return MedianScales{.high = high}; });
         }
-        return largest(p, q, 0, 1, [&](double free) { return MedianScales{.high = top, .free = free}; });
+        return largest(q, p, 0, 1, [&](double free) { return MedianScales{.high = top, .free = free}; });
     }
 
   private:
     /// Is the budget kept?
-    template <class P, class Q>
-    bool holds(const P& p, const Q& q, MedianScales scales) const {
-        scales.low = detail::balance(p, q, scales);
-        return divergence(p, scales.of(p, q)) <= budget;
+    template <class Q, class P>
+    bool holds(const Q& q, const P& p, MedianScales scales) const {
+        scales.low = detail::balance(q, p, scales);
+        return divergence(p, scales.of(q, p)) <= budget;
     }
 
     /// The last of at(from) .. at(to) that keeps it.
-    template <class P, class Q, class At>
-    MedianScales largest(const P& p, const Q& q, double from, double to, const At& at) const {
+    template <class Q, class P, class At>
+    MedianScales largest(const Q& q, const P& p, double from, double to, const At& at) const {
         for (int step = 0; step < 200; ++step) {
             // Scales far apart are halved by their ratio.
             const double middle = from >= 1 && to > 2 * from ? std::sqrt(from) * std::sqrt(to) : from + (to - from) / 2;
             if (!(from < middle && middle < to)) break;
-            (holds(p, q, at(middle)) ? from : to) = middle;
+            (holds(q, p, at(middle)) ? from : to) = middle;
         }
         MedianScales scales = at(from);
-        scales.low = detail::balance(p, q, scales);
+        scales.low = detail::balance(q, p, scales);
         return scales;
     }
 };

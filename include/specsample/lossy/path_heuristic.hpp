@@ -52,18 +52,18 @@ struct PathHeuristic {
         return detail::keep_path(trial, leaf < 0 ? root_node : prefix(trial, leaf));
     }
 
-    template <Row P, Row Q>
-    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+    template <Row Q, Row P>
+    Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
-        const detail::RowPair at(p, q);
+        const detail::RowPair at(q, p);
         return detail::indicator(
             at.p.size(), [&](Index id) { return at.p[id] > 0 && score(PathSums{}.then(at.p[id])) >= threshold; });
     }
 
-    template <Row P, Row Q>
-    Eigen::ArrayXd law(const P& p, const Q& q) const {
-        const detail::RowPair at(p, q);
-        return detail::emitted(at.q, chances(p, q), at.p);
+    template <Row Q, Row P>
+    Eigen::ArrayXd law(const Q& q, const P& p) const {
+        const detail::RowPair at(q, p);
+        return detail::emitted(at.q, chances(q, p), at.p);
     }
 
   private:

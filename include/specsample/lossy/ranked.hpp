@@ -61,19 +61,19 @@ Outcome walk_ranked(const Trial& trial, const Rule& rule) {
     return commit(trial, [&](Index node) { return RankedNode<Trial, Rule>(trial, node, rule); });
 }
 
-template <class Rule, Row P, Row Q>
-Eigen::ArrayXd ranked_chances(const Rule& rule, const P& p, const Q& q) {
+template <class Rule, Row Q, Row P>
+Eigen::ArrayXd ranked_chances(const Rule& rule, const Q& q, const P& p) {
     rule.check();
-    const RowPair at(p, q);
+    const RowPair at(q, p);
     const Index best = argmax(at.p);
     return indicator(at.p.size(), [&](Index id) { return best >= 0 && rule.accepts(at.p, id, best); });
 }
 
 /// q on what is accepted, and the likeliest id otherwise.
-template <class Rule, Row P, Row Q>
-Eigen::ArrayXd ranked_law(const Rule& rule, const P& p, const Q& q) {
-    const RowPair at(p, q);
-    return emitted(at.q, ranked_chances(rule, p, q), one_hot<double>(at.p.size(), argmax(at.p)).array());
+template <class Rule, Row Q, Row P>
+Eigen::ArrayXd ranked_law(const Rule& rule, const Q& q, const P& p) {
+    const RowPair at(q, p);
+    return emitted(at.q, ranked_chances(rule, q, p), one_hot<double>(at.p.size(), argmax(at.p)).array());
 }
 
 template <class View>
@@ -114,13 +114,13 @@ struct RelaxedTopN {
     Outcome operator()(const Trial& trial) const {
         return detail::walk_ranked(trial, *this);
     }
-    template <Row P, Row Q>
-    Eigen::ArrayXd chances(const P& p, const Q& q) const {
-        return detail::ranked_chances(*this, p, q);
+    template <Row Q, Row P>
+    Eigen::ArrayXd chances(const Q& q, const P& p) const {
+        return detail::ranked_chances(*this, q, p);
     }
-    template <Row P, Row Q>
-    Eigen::ArrayXd law(const P& p, const Q& q) const {
-        return detail::ranked_law(*this, p, q);
+    template <Row Q, Row P>
+    Eigen::ArrayXd law(const Q& q, const P& p) const {
+        return detail::ranked_law(*this, q, p);
     }
 };
 
@@ -145,13 +145,13 @@ struct TopKMembership {
     Outcome operator()(const Trial& trial) const {
         return detail::walk_ranked(trial, *this);
     }
-    template <Row P, Row Q>
-    Eigen::ArrayXd chances(const P& p, const Q& q) const {
-        return detail::ranked_chances(*this, p, q);
+    template <Row Q, Row P>
+    Eigen::ArrayXd chances(const Q& q, const P& p) const {
+        return detail::ranked_chances(*this, q, p);
     }
-    template <Row P, Row Q>
-    Eigen::ArrayXd law(const P& p, const Q& q) const {
-        return detail::ranked_law(*this, p, q);
+    template <Row Q, Row P>
+    Eigen::ArrayXd law(const Q& q, const P& p) const {
+        return detail::ranked_law(*this, q, p);
     }
 };
 
@@ -176,13 +176,13 @@ struct GreedyLenience {
     Outcome operator()(const Trial& trial) const {
         return detail::walk_ranked(trial, *this);
     }
-    template <Row P, Row Q>
-    Eigen::ArrayXd chances(const P& p, const Q& q) const {
-        return detail::ranked_chances(*this, p, q);
+    template <Row Q, Row P>
+    Eigen::ArrayXd chances(const Q& q, const P& p) const {
+        return detail::ranked_chances(*this, q, p);
     }
-    template <Row P, Row Q>
-    Eigen::ArrayXd law(const P& p, const Q& q) const {
-        return detail::ranked_law(*this, p, q);
+    template <Row Q, Row P>
+    Eigen::ArrayXd law(const Q& q, const P& p) const {
+        return detail::ranked_law(*this, q, p);
     }
 };
 

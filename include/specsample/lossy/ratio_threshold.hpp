@@ -29,17 +29,17 @@ struct RatioThreshold {
         });
     }
 
-    template <Row P, Row Q>
-    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+    template <Row Q, Row P>
+    Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
-        const detail::RowPair at(p, q);
+        const detail::RowPair at(q, p);
         return detail::indicator(at.p.size(), [&](Index id) { return at.p[id] > 0 && at.p[id] >= t * at.q[id]; });
     }
 
-    template <Row P, Row Q>
-    Eigen::ArrayXd law(const P& p, const Q& q) const {
-        const detail::RowPair at(p, q);
-        return detail::emitted(at.q, chances(p, q), detail::left_over(at.p, 1, at.q));
+    template <Row Q, Row P>
+    Eigen::ArrayXd law(const Q& q, const P& p) const {
+        const detail::RowPair at(q, p);
+        return detail::emitted(at.q, chances(q, p), detail::left_over(at.p, 1, at.q));
     }
 };
 

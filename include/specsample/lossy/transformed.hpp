@@ -1,4 +1,4 @@
-// A substituted target: pi(p, q) in the place of p, judged by an exact rule.
+// A substituted target: pi(q, p) in the place of p, judged by an exact rule.
 //
 // The text follows pi, and nothing is lost but what pi itself gives away. Any ratio walk will do, on chains and trees.
 #pragma once
@@ -13,7 +13,7 @@
 namespace specsample {
 namespace detail {
 
-/// The rows pi(p_i, q_i), made when a walk asks for them and once in a round.
+/// The rows pi(q_i, p_i), made when a walk asks for them and once in a round.
 template <class T, class Transform>
 class TransformedRows {
     using Rows = std::remove_reference_t<decltype(std::declval<const T&>().rows)>;
@@ -51,13 +51,13 @@ class TransformedRows {
             const auto law = law_at(trial_.laws, child);
             if (law.is_point()) {
                 const Token token = trial_.token(child);
-                made = transform_(p, one_at(token));
+                made = transform_(one_at(token), p);
                 return;
             }
             const auto q = law.row();
             good = check(q, Party::draft, child, seen);
             if (good) {
-                made = transform_(p, q);
+                made = transform_(q, p);
                 return;
             }
         }
@@ -82,7 +82,7 @@ class TransformedRows {
 
 }  // namespace detail
 
-/// Judge a draft against pi = transform(p, q).
+/// Judge a draft against pi = transform(q, p).
 ///
 ///     Sampler sampler(draft, target, options, Transformed(Mentored{.05}, BlockVerification{}));
 ///
@@ -90,7 +90,7 @@ class TransformedRows {
 /// with all ids. A child that is a point mass has q = 1 on its token; a node without children, so the end of the
 /// draft, keeps p. All laws being point masses at compile time is refused: nothing was said.
 ///
-/// @param transform   transform(p, q) -> an Eigen array expression in double that holds no temporaries; p and q are
+/// @param transform   transform(q, p) -> an Eigen array expression in double that holds no temporaries; p and q are
 ///                    views or expressions, and distributions by then
 /// @param rule        an exact rule
 /// @edge              any bad entry of a row that is transformed is a fault, of the target or the draft, whatever
@@ -138,18 +138,18 @@ struct Transformed {
     }
 
     /// pi itself.
-    template <Row P, Row Q>
-    Eigen::ArrayXd law(const P& p, const Q& q) const {
-        const detail::RowPair at(p, q);
+    template <Row Q, Row P>
+    Eigen::ArrayXd law(const Q& q, const P& p) const {
+        const detail::RowPair at(q, p);
         transform.check();
-        return transform(as_row(at.p), as_row(at.q));
+        return transform(as_row(at.q), as_row(at.p));
     }
 
     /// min(1, pi / q): what a ratio walk accepts a single drafted token with.
-    template <Row P, Row Q>
-    Eigen::ArrayXd chances(const P& p, const Q& q) const {
-        const detail::RowPair at(p, q);
-        return (at.q > 0).select((law(p, q) / at.q).min(1.0), 1.0);
+    template <Row Q, Row P>
+    Eigen::ArrayXd chances(const Q& q, const P& p) const {
+        const detail::RowPair at(q, p);
+        return (at.q > 0).select((law(q, p) / at.q).min(1.0), 1.0);
     }
 };
 

@@ -93,10 +93,10 @@ struct TreeThresholds {
                       [&](Index node) { return detail::ThresholdNode<Trial, TreeThresholds>(trial, node, *this); });
     }
 
-    template <Row P, Row Q>
-    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+    template <Row Q, Row P>
+    Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
-        const detail::RowPair at(p, q);
+        const detail::RowPair at(q, p);
         return at.p.unaryExpr([&](double mass) {
             const Ratio alone = chance(0, mass);
             return std::min(1.0, alone.s / alone.q);
@@ -124,9 +124,9 @@ struct TreeThresholds {
 
     /// The law of one child that was drawn from q.
     /// @cost O(V^2)
-    template <Row P, Row Q>
-    Eigen::ArrayXd law(const P& p, const Q& q) const {
-        const detail::RowPair at(p, q);
+    template <Row Q, Row P>
+    Eigen::ArrayXd law(const Q& q, const P& p) const {
+        const detail::RowPair at(q, p);
         Eigen::ArrayXd law = Eigen::ArrayXd::Zero(at.p.size());
         for (Index id = 0; id < law.size(); ++id) {
             const Token child = static_cast<Token>(id);

@@ -61,18 +61,18 @@ struct TypicalAcceptance {
         return bad ? Outcome{.fault = bad} : detail::keep_path(trial, longest(trial));
     }
 
-    template <Row P, Row Q>
-    Eigen::ArrayXd chances(const P& p, const Q& q) const {
+    template <Row Q, Row P>
+    Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
-        const detail::RowPair at(p, q);
+        const detail::RowPair at(q, p);
         const double above = threshold(at.p);
         return detail::indicator(at.p.size(), [&](Index id) { return at.p[id] > above; });
     }
 
-    template <Row P, Row Q>
-    Eigen::ArrayXd law(const P& p, const Q& q) const {
-        const detail::RowPair at(p, q);
-        return detail::emitted(at.q, chances(p, q), at.p);
+    template <Row Q, Row P>
+    Eigen::ArrayXd law(const Q& q, const P& p) const {
+        const detail::RowPair at(q, p);
+        return detail::emitted(at.q, chances(q, p), at.p);
     }
 
   private:

@@ -2,8 +2,8 @@
 // could do in one round.
 //
 //   plain_sample(coins, target)              the target's own draw
-//   rejection_sample(coins, target, draft)   draw from the draft until a draw is accepted with p / (M q)
-//   rejection_constant(target, draft)        M = max p/q, the expected number of draws
+//   rejection_sample(coins, draft, target)   draw from the draft until a draw is accepted with p / (M q)
+//   rejection_constant(draft, target)        M = max p/q, the expected number of draws
 //   exact_one_round_bound(draft, target, K)  the one-round bound of two models, by enumeration
 //
 // Rejection sampling is exact as well, but what it rejects is lost: it needs M draws per token, M is large where the
@@ -38,8 +38,8 @@ Index plain_sample(const Source& coins, const Target& target) {
 /// @returns   1 or more for rows that sum to 1; 0 for a target without mass
 /// @throws    std::invalid_argument if the sizes differ, or where a token has p > 0 = q: no finite M would do
 /// @cost      one pass over both rows
-template <Row Target, Row Draft>
-double rejection_constant(const Target& target, const Draft& draft) {
+template <Row Draft, Row Target>
+double rejection_constant(const Draft& draft, const Target& target) {
     constexpr auto where = "rejection_constant";
     const auto p = as_row(target);
     const auto q = as_row(draft);
@@ -60,8 +60,8 @@ double rejection_constant(const Target& target, const Draft& draft) {
 /// One draw of rejection sampling, kept with probability p(x) / (M q(x)). A kept x has probability p(x) / M.
 /// @param constant   M, at least max p/q
 /// @returns          the token, or nothing where it was rejected or the draft has no mass
-template <CoinSource Source, Row Target, Row Draft>
-std::optional<Index> rejection_try(const Source& coins, Index node, const Target& target, const Draft& draft,
+template <CoinSource Source, Row Draft, Row Target>
+std::optional<Index> rejection_try(const Source& coins, Index node, const Draft& draft, const Target& target,
                                    double constant) {
     const Index token = specsample::draw(coins.at(Purpose::draft, node), RowWeights(as_row(draft))).index;
     if (token < 0) return std::nullopt;
@@ -86,12 +86,12 @@ struct Rejected {
 ///
 /// @throws   std::invalid_argument as `rejection_constant`, and if the target has no mass
 /// @source   von Neumann: "Various techniques used in connection with random digits", 1951
-template <CoinSource Source, Row Target, Row Draft>
-Rejected rejection_sample(const Source& coins, const Target& target, const Draft& draft) {
-    const double constant = rejection_constant(target, draft);
+template <CoinSource Source, Row Draft, Row Target>
+Rejected rejection_sample(const Source& coins, const Draft& draft, const Target& target) {
+    const double constant = rejection_constant(draft, target);
     detail::require(is_positive(constant), "rejection_sample", "max p/q", constant, "a positive number");
     for (Index tries = 0;; ++tries)
-        if (const auto token = rejection_try(coins, tries, target, draft, constant)) return {*token, tries + 1};
+        if (const auto token = rejection_try(coins, tries, draft, target, constant)) return {*token, tries + 1};
 }
 
 /// The one-round bound of two models after a prompt: no lossless rule that sees one round only expects more tokens.

@@ -20,9 +20,9 @@ struct KSeqConstants {
 
 /// The smallest rho at which the residual is not negative: (1 - (1 - beta)^n) <= rho beta, beta = sum min(q, p / rho).
 /// @cost   one pass over two rows per step, 24 of them; none where n = 1
-template <class P, class Q>
-KSeqConstants solve_k_seq(const P& p, const Q& q, Index n) {
-    const auto beta = [&](double rho) { return overlap(p * static_cast<typename P::Scalar>(1 / rho), q); };
+template <class Q, class P>
+KSeqConstants solve_k_seq(const Q& q, const P& p, Index n) {
+    const auto beta = [&](double rho) { return overlap(q, p * static_cast<typename P::Scalar>(1 / rho)); };
     const auto accepted = [n](double b) { return 1 - std::pow(1 - b, static_cast<double>(n)); };
     const auto is_valid = [&](double rho) {
         const double b = beta(rho);
@@ -54,7 +54,7 @@ class KSeqNode : public NodeRow<T> {
         const double p = this->entry(this->trial().token(child));
         const L law = this->law(child);
         if (this->fault()) return {};
-        if (!is_residual_) constants_ = solve_k_seq(this->view(), law.row(), count_children());
+        if (!is_residual_) constants_ = solve_k_seq(law.row(), this->view(), count_children());
         return {p, constants_.rho * law.weight(this->trial().token(child))};
     }
 

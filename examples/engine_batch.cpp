@@ -1,5 +1,5 @@
-// An engine that judges many requests in one call. Drafts have lengths of their own, all logits lie in one matrix, and
-// a request with bad logits ends alone: the others get the text they get by themselves. Prints
+// An engine that judges many requests in one call; one with bad logits ends alone, as if each were by itself.
+// Prints
 //   1 2 6 5 4 1 14 11 0 4 1 14 11 12 14 1 14 11 15
 //   3 1 5 4 2 5 12 8 5 9 12 5 1 14 11 8 2 1 14 11 0 15
 //   4 4 4 1 14 14 11 target row 0 is nan at id 15, but must be finite

@@ -1,5 +1,5 @@
-// An engine whose texts must follow a grammar. Rows of draft and target are masked at every drafted position, each
-// after its own tokens, by a matcher that is taken back wherever a draft was rejected. Prints, a bar after each round:
+// An engine whose texts must follow a grammar: every row is masked after its own context, drafted tokens included.
+// Prints, a bar after each round:
 //   [16,[|0671|01|009],|6|7|6271]|.
 #include <algorithm>
 #include <array>

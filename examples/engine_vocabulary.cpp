@@ -1,6 +1,5 @@
-// An engine whose draft model has a vocabulary of its own. The text is translated into the draft's ids, the draft's
-// rows into the target's ids, and the text follows the target whatever is lost on the way. Prints, a bar after each
-// round:
+// An engine whose draft model has ids of its own: texts go into them, rows come back over the target's ids.
+// Prints, a bar after each round:
 //   12 5 4 | 1 14 | 1 | 14 | 11 | 8 11 12 5 15 |
 #include <algorithm>
 #include <array>

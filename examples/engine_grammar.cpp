@@ -1,0 +1,77 @@
+// An engine whose texts must follow a grammar: every row is masked after its own context, drafted tokens included.
+// Prints, a bar after each round:
+//   [16,[|0671|01|009],|6|7|6271]|.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include <specsample/specsample.hpp>
+
+using namespace specsample;
+constexpr Index K = 4, V = 14;                        // most drafted tokens per round; vocabulary
+constexpr std::string_view names = "[],0123456789.";  // a token is a character; the last one ends a text
+constexpr Token end_of_text = 13;
+
+/// A matcher for lists of numbers and lists, such as [1,[23,4]]: mask, accept and rollback are all that is needed.
+struct Lists {
+    std::string text{};
+
+    /// Bit i: may token i come next?
+    std::array<std::uint32_t, 1> mask() const {
+        const auto depth = std::ranges::count(text, '[') - std::ranges::count(text, ']');
+        const char last = text.empty() ? ',' : text.back();
+        const bool begins = last == ',' || last == '[';
+        std::string next = depth == 0 ? (text.empty() ? "[" : last == ']' ? "." : "") : begins ? "" : "],";
+        if (depth > 0 && last != ']') next += "0123456789";
+        if (depth > 0 && depth < 3 && begins) next += "[";
+        std::uint32_t bits = 0;
+        for (char c : next) bits |= 1u << names.find(c);
+        return {bits};
+    }
+    void accept(Token token) { text.push_back(names[token]); }
+    void rollback(Index tokens) { text.resize(text.size() - tokens); }
+};
+
+/// A toy for a model: the logits after the last n tokens of a text, [n][V].
+void forward(float scale, std::span<const Token> text, Index n, float* logits) {
+    for (std::size_t i = text.size() - n; i < text.size(); ++i)
+        for (std::uint32_t id = 0; id < V; ++id)
+            *logits++ = scale * static_cast<float>((static_cast<std::uint32_t>(text[i] * 37) ^ id * 97) % 13);
+}
+
+int main() {
+    constexpr double temperature = 0.8;
+    std::vector<Token> text{5, 7}, stop_tokens{end_of_text};
+    const Grammar grammar(Lists{}, std::ssize(text));  // it begins after the prompt; copies share the matcher
+    RowMajorMatrixXf logits(K + 1, V), draft_logits(K, V);
+    std::vector<ShapedMemory<float>> memory(K + 1), draft_memory(K);  // one for each row in use
+    const auto masked = [&](auto row, std::size_t length, auto& numbers) {
+        return shape(Logits(row, temperature), grammar, std::span(text).first(length), numbers);
+    };
+    Workspace workspace;
+
+    for (Round round; round.end == End::none;) {
+        const Index start = std::ssize(text);
+        const Coins coins(/*seed*/ 2, /*request*/ 0, start);
+        std::vector<decltype(masked(draft_logits.row(0), 0, memory[0]))> q;
+        for (Index i = 0; i < K && text.back() != end_of_text; ++i) {  // nothing follows the end
+            forward(.1f, text, 1, draft_logits.row(i).data());
+            q.push_back(masked(draft_logits.row(i), text.size(), draft_memory[i]));
+            text.push_back(static_cast<Token>(draw(coins.at(Purpose::draft, i), row_weights(q.back())).index));
+        }
+        const std::vector<Token> drafted(text.begin() + start, text.end());
+        forward(.2f, text, std::ssize(drafted) + 1, logits.data());
+
+        const auto laws = [&](Index i) { return Sampled(q[i]); };
+        const auto rows = [&](Index i) { return masked(logits.row(i), start + i, memory[i]); };
+        round = verify(drafted, laws, rows, TokenVerification{}, coins, {.max_tokens = 100, .stop_tokens = stop_tokens},
+                       workspace);
+        if (!round) return std::puts(message(*round.fault).c_str()), 1;
+
+        text.resize(start);
+        text.insert(text.end(), round.tokens.begin(), round.tokens.end());
+        for (Token token : round.tokens) std::printf("%c", names[token]);
+        std::printf(round.end == End::none ? "|" : "\n");
+    }
+}

@@ -1,0 +1,57 @@
+// The loop of an engine that owns its models, caches and logits: draft, score in one pass, verify, commit, roll back.
+// Prints, a bar after each round:
+//   12 8 | 12 9 1 12 6 | 4 2 11 8 | 9 14 | 0 13 14 | 12 | 10 13 9 15 |
+#include <cstdio>
+
+#include <specsample/specsample.hpp>
+
+using namespace specsample;
+
+constexpr Index K = 4, V = 16;  // drafted tokens per round; vocabulary
+
+/// A toy for a causal model with a KV cache: an entry per position, computed from the entry before.
+struct ToyModel {
+    float scale;
+    std::vector<std::uint32_t> cache{};
+
+    /// Compute the positions of `text` that the cache lacks; write the logits after each of the last n, [n][V].
+    void forward(std::span<const Token> text, Index n, float* logits) {
+        for (std::size_t i = cache.size(); i < text.size(); ++i)
+            cache.push_back((i == 0 ? 7 : cache[i - 1]) * 31 + static_cast<std::uint32_t>(text[i]));
+        for (auto entry = cache.end() - n; entry != cache.end(); ++entry)
+            for (std::uint32_t id = 0; id < V; ++id) *logits++ = scale * static_cast<float>((*entry ^ id * 97) % 13);
+    }
+};
+
+int main() {
+    constexpr double temperature = 0.8;
+    ToyModel draft{.2f}, target{.4f};
+    std::vector<float> row(V), logits((K + 1) * V);     // the engine's memory: [V], [K + 1][V]
+    std::vector<Eigen::VectorXf> q(K);                  // the rows that drafted tokens were drawn from
+    std::vector<Token> text{1, 2, 3}, stop_tokens{15};  // the prompt; what ends the text
+    Workspace workspace;
+
+    for (Round round; round.end == End::none;) {
+        const Index start = std::ssize(text);
+        const Coins coins(/*seed*/ 4, /*request*/ 0, start);
+        for (Index i = 0; i < K; ++i) {  // draft
+            draft.forward(text, 1, row.data());
+            auto& probs = q[i] = softmax(row, temperature);
+            text.push_back(static_cast<Token>(draw(coins.at(Purpose::draft, i), RowWeights(as_row(probs))).index));
+        }
+        target.forward(text, K + 1, logits.data());  // score
+
+        const auto laws = [&](Index i) { return Sampled(q[i]); };
+        round = verify(std::span(text).last(K), laws, logits_of(rows_in_memory(logits.data(), K + 1, V), temperature),
+                       TokenVerification{}, coins, {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
+        if (!round) return std::puts(message(*round.fault).c_str()), 1;  // bad data: nothing was decided
+
+        text.erase(text.begin() + start, text.end());  // commit: the accepted tokens, and one more
+        text.insert(text.end(), round.tokens.begin(), round.tokens.end());
+        target.cache.resize(round.keep_target(start));  // roll back
+        draft.cache.resize(round.keep_draft(start));
+        for (Token token : round.tokens) std::printf("%d ", token);
+        std::printf("| ");
+    }
+    std::printf("\n");
+}

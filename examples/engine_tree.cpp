@@ -1,0 +1,79 @@
+// An engine that drafts a token tree: siblings are drawn without replacement, one pass scores all nodes, and what that
+// pass computed for the accepted ones is moved together in the cache.
+// Prints, a bar after each round:
+//   3 13 9 6 | 10 14 6 14 | 4 12 10 | 1 13 0 7 | 9 3 14 2 | 12 0 | 15 |
+#include <array>
+#include <cstdio>
+
+#include <specsample/specsample.hpp>
+
+using namespace specsample;
+constexpr Index K = 6, V = 16;  // drafted nodes per round; vocabulary
+
+/// A toy for a causal model with a KV cache: an entry per slot, computed from the entry of the position before.
+struct ToyModel {
+    float scale;
+    std::vector<std::uint32_t> cache{};
+
+    /// One pass: put tokens into the next slots, token i behind what slot before[i] has seen. The logits after each.
+    RowMajorMatrixXf forward(std::span<const Token> tokens, std::span<const Index> before) {
+        RowMajorMatrixXf logits(std::ssize(tokens), V);
+        for (Index i = 0; i < std::ssize(tokens); ++i) {
+            const std::uint32_t seen = before[i] < 0 ? 7 : cache[before[i]];
+            cache.push_back(seen * 31 + static_cast<std::uint32_t>(tokens[i]));
+            for (std::uint32_t id = 0; id < V; ++id)
+                logits(i, id) = scale * static_cast<float>((cache.back() ^ id * 97) % 13);
+        }
+        return logits;
+    }
+};
+
+int main() {
+    constexpr double temperature = 0.8;
+    constexpr Index inner = 3;                               // the nodes that something follows come first
+    const std::array<Index, K> parents{-1, -1, 0, 0, 1, 2};  // the node before each; -1 is the text
+    const std::array<Index, K> first_sibling{0, 0, 2, 2, 4, 5};
+    ToyModel draft{.2f}, target{.4f};
+    std::array<Eigen::VectorXf, inner + 1> q;  // the draft's rows after the text, after node 0, 1, 2
+    std::array<Token, K> nodes;
+    std::vector<Token> text{1}, stop_tokens{15};
+    Workspace workspace;
+
+    const auto row_before = [&](Index node) -> const auto& { return q[parents[node] + 1]; };
+    const auto older_siblings = [&](Index node) {
+        return std::span<const Token>(nodes.begin() + first_sibling[node], nodes.begin() + node);
+    };
+    const auto drafted_after = [&](Token token, Index slot) -> Eigen::VectorXf {
+        return softmax(draft.forward(std::array{token}, std::array{slot}).row(0), temperature);
+    };
+    for (Round round; round.end == End::none;) {
+        const Index start = std::ssize(text);
+        const Coins coins(/*seed*/ 7, /*request*/ 0, start);
+
+        for (Index i = std::ssize(draft.cache); i < start; ++i) q[0] = drafted_after(text[i], i - 1);  // draft
+        for (Index node = 0; node < K; ++node) {
+            const WithoutWeights weights(as_row(row_before(node)), older_siblings(node));
+            nodes[node] = static_cast<Token>(draw(coins.at(Purpose::draft, node), weights).index);
+            if (node < inner) q[node + 1] = drafted_after(nodes[node], start + parents[node]);
+        }
+
+        std::vector<Token> tokens{text.back()};  // score: the last token of the text is not in the cache yet
+        tokens.insert(tokens.end(), nodes.begin(), nodes.end());
+        std::vector<Index> before{start - 2};
+        for (Index parent : parents) before.push_back(start + parent);
+        const RowMajorMatrixXf logits = target.forward(tokens, before);
+
+        const auto laws = [&](Index node) { return Sampled(row_before(node), older_siblings(node)); };
+        round = verify(Tree(nodes, parents), laws, logits_of(logits, temperature), TraversalVerification{}, coins,
+                       {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
+        if (!round) return std::puts(message(*round.fault).c_str()), 1;
+
+        text.insert(text.end(), round.tokens.begin(), round.tokens.end());  // commit
+        round.compact(start, [&](Index from, Index to) { target.cache[to] = target.cache[from]; });
+        target.cache.resize(round.keep_target(start));
+        draft.cache.resize(start);  // it reads the accepted tokens again
+        for (Token token : round.tokens) std::printf("%d ", token);
+        std::printf("| ");
+    }
+    std::printf("\n");
+}

@@ -1,0 +1,73 @@
+// An engine whose draft model has ids of its own: texts go into them, rows come back over the target's ids.
+// Prints, a bar after each round:
+//   12 5 4 | 1 14 | 1 | 14 | 11 | 8 11 12 5 15 |
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include <specsample/specsample.hpp>
+
+using namespace specsample;
+constexpr Index K = 4, V = 16, draft_vocab = 10;  // drafted tokens per round; ids of the target; ids of the draft
+
+/// The target id of each draft id. The draft knows fewer tokens, in another order; its id 3 means no token at all.
+constexpr std::array<Token, draft_vocab> target_id{12, 1, 4, -1, 5, 0, 2, 11, 15, 8};
+constexpr Token unknown = 3;
+
+/// A toy for a model: the logit of a token after another one, both in target ids.
+float logit(Token last, Token next) {
+    return .4f *
+           static_cast<float>((static_cast<std::uint32_t>(last * 53) ^ static_cast<std::uint32_t>(next * 97)) % 13);
+}
+/// The target: the logits after the last n tokens of a text, [n][V].
+void run_target(std::span<const Token> text, Index n, RowMajorMatrixXf& logits) {
+    for (Index i = 0; i < n; ++i)
+        for (Token id = 0; id < V; ++id) logits(i, id) = logit(text.last(n)[i], id);
+}
+/// The draft: a text in its own ids in, the logits of its own ids out.
+void run_draft(std::span<const Token> text, Index i, RowMajorMatrixXf& logits) {
+    for (Token id = 0; id < draft_vocab; ++id)
+        logits(i, id) = id == unknown ? 0 : .5f * logit(target_id[text.back()], target_id[id]);
+}
+
+int main() {
+    constexpr double temperature = 0.8;
+    const IdMap map(target_id, V);
+    const auto in_draft_ids = [](Token token) {
+        const auto found = std::ranges::find(target_id, token);
+        return found == target_id.end() ? unknown : static_cast<Token>(found - target_id.begin());
+    };
+    RowMajorMatrixXf logits(K + 1, V), draft_logits(K, draft_vocab);
+    std::array<ShapedMemory<float>, K> memory;  // of the draft's rows, as rows over target ids
+    std::vector<Token> text{1, 2, 3}, stop_tokens{15};
+    Workspace workspace;
+
+    const auto mapped_row = [&](Index i) {
+        return push_forward(map, Logits(draft_logits.row(i), temperature), memory[i]);
+    };
+    for (Round round; round.end == End::none;) {
+        const Index start = std::ssize(text);
+        const Coins coins(/*seed*/ 4, /*request*/ 0, start);
+        std::vector<Token> draft_text;  // an engine would keep this, and the draft's cache, from round to round
+        std::ranges::transform(text, std::back_inserter(draft_text), in_draft_ids);
+        std::vector<decltype(mapped_row(0))> q;
+        for (Index i = 0; i < K; ++i) {
+            run_draft(draft_text, i, draft_logits);
+            q.push_back(mapped_row(i));
+            text.push_back(static_cast<Token>(draw(coins.at(Purpose::draft, i), row_weights(q.back())).index));
+            draft_text.push_back(in_draft_ids(text.back()));
+        }
+        run_target(text, K + 1, logits);
+
+        const auto laws = [&](Index i) { return Sampled(q[i]); };
+        round = verify(std::span(text).last(K), laws, logits_of(logits, temperature), TokenVerification{}, coins,
+                       {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
+        if (!round) return std::puts(message(*round.fault).c_str()), 1;
+
+        text.resize(start);
+        text.insert(text.end(), round.tokens.begin(), round.tokens.end());
+        for (Token token : round.tokens) std::printf("%d ", token);
+        std::printf("| ");
+    }
+    std::printf("\n");
+}

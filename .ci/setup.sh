@@ -29,6 +29,7 @@ make       make              make                    make       make
 eigen      libeigen3-dev     eigen3-devel            eigen      eigen
 catch2     catch2            catch-devel             catch2     catch2
 benchmark  libbenchmark-dev  google-benchmark-devel  benchmark  google-benchmark
+doxygen    doxygen           doxygen                 doxygen    doxygen
 '
 
 # names <column> <thing>...: what these things are called there.
@@ -92,6 +93,7 @@ has() {
         eigen) find_package Eigen3 3.4 ;;
         catch2) find_package Catch2 2.13 ;;
         benchmark) find_package benchmark 1.6 ;;
+        doxygen) command -v doxygen >/dev/null ;;
     esac
 }
 

@@ -26,6 +26,7 @@ concept CostCurve = requires(const Cost& cost, Index positions) {
     { cost(positions) } -> std::convertible_to<double>;
 };
 
+/// What a target pass over some positions costs: a table of times, or a function of the number of positions.
 template <class Cost>
 concept VerifyCost = CostTable<Cost> || CostCurve<Cost>;
 

@@ -32,6 +32,7 @@ RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Index vocab
     if (stride < vocab) detail::invalid(where, "stride", stride, "at least vocab, " + detail::to_text(vocab));
     return {data, count, vocab, Eigen::OuterStride<>(stride)};
 }
+/// The rows of a batch that lies row-major in memory without padding: the stride is `vocab`.
 template <Floating Scalar>
 RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Index vocab) {
     return rows_in_memory(data, count, vocab, vocab);

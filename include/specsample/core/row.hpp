@@ -110,9 +110,11 @@ Index row_size(const R& row) {
     }
 }
 
+/// The type of as_row(row): a Map where the row has memory, an expression otherwise.
 template <Row R>
 using row_view_t = decltype(as_row(std::declval<const std::remove_cvref_t<R>&>()));
 
+/// The type of the numbers in a row.
 template <Row R>
 using row_scalar_t = typename row_view_t<R>::Scalar;
 

@@ -16,7 +16,9 @@ using Index = Eigen::Index;
 /// A batch of rows: one position per row, contiguous in memory.
 template <class Scalar>
 using RowMajorMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+/// A batch of rows of floats.
 using RowMajorMatrixXf = RowMajorMatrix<float>;
+/// A batch of rows of doubles.
 using RowMajorMatrixXd = RowMajorMatrix<double>;
 
 /// What the last token of a round is: at most one token follows the accepted ones.

@@ -152,9 +152,9 @@ class Logits {
 
     Logits() = default;
 
+    /// Logits at a temperature; their normaliser is found when it is needed.
     /// @param row           [vocab] logits; -inf is probability 0
     /// @param temperature   >= 0; 0 is the argmax, lowest id on ties
-    /// @param log_sum_exp   ln sum exp(row / temperature), where it is known; found when it is needed otherwise
     /// @throws              std::invalid_argument for a negative or non-finite temperature
     template <class Given>
         requires(!std::same_as<std::remove_cvref_t<Given>, Logits>)
@@ -163,6 +163,11 @@ class Logits {
         detail::require(is_finite(temperature) && temperature >= 0, "Logits", "temperature", temperature,
                         "a finite number >= 0");
     }
+    /// Logits whose normaliser is known, so that no pass looks for it.
+    /// @param row           [vocab] logits; -inf is probability 0
+    /// @param temperature   >= 0; 0 is the argmax, lowest id on ties
+    /// @param log_sum_exp   ln sum exp(row / temperature)
+    /// @throws              std::invalid_argument for a negative or non-finite temperature
     template <class Given>
     Logits(Given&& row, double temperature, double log_sum_exp) : Logits(std::forward<Given>(row), temperature) {
         is_known_ = true;

@@ -52,8 +52,10 @@ double largest(const R& row) {
 
 }  // namespace detail
 
+/// A cascade that asks the target where the draft is not sure: max q < 1 - alpha.
+/// @source Narasimhan et al. 2025, arXiv:2405.19261
 struct Chow {
-    double alpha = 0;
+    double alpha = 0;  ///< any number; the larger, the more the draft writes
 
     void check() const { detail::require_number("Chow", alpha); }
 
@@ -63,8 +65,10 @@ struct Chow {
     }
 };
 
+/// A cascade that asks the target where that is surer than the draft: max q < max p - alpha.
+/// @source Narasimhan et al. 2025, arXiv:2405.19261
 struct Diff {
-    double alpha = 0;
+    double alpha = 0;  ///< any number; the larger, the more the draft writes
 
     void check() const { detail::require_number("Diff", alpha); }
 
@@ -74,8 +78,10 @@ struct Diff {
     }
 };
 
+/// A cascade that asks the target where the confidence gained pays for the rejections: max q < max p - alpha TV(p, q).
+/// @source Narasimhan et al. 2025, arXiv:2405.19261
 struct Opt {
-    double alpha = 0;
+    double alpha = 0;  ///< any number; the larger, the more the draft writes
 
     void check() const { detail::require_number("Opt", alpha); }
 
@@ -88,8 +94,10 @@ struct Opt {
     }
 };
 
+/// A cascade token by token: the draft writes the ids with q(x) >= max p - alpha, and the target shares out the rest.
+/// @source Narasimhan et al. 2025, arXiv:2405.19261
 struct TokenV1 {
-    double alpha = 0;
+    double alpha = 0;  ///< any number; the larger, the more the draft writes
 
     void check() const { detail::require_number("TokenV1", alpha); }
 
@@ -99,8 +107,10 @@ struct TokenV1 {
     }
 };
 
+/// A cascade token by token: the draft writes the ids with p(x) >= max p - alpha, and the target shares out the rest.
+/// @source Narasimhan et al. 2025, arXiv:2405.19261
 struct TokenV2 {
-    double alpha = 0;
+    double alpha = 0;  ///< any number; the larger, the more the draft writes
 
     void check() const { detail::require_number("TokenV2", alpha); }
 
@@ -110,8 +120,11 @@ struct TokenV2 {
     }
 };
 
+/// A cascade token by token: the draft writes the ids with p(x) >= (1 - alpha) max p, and the target shares out the
+/// rest.
+/// @source Narasimhan et al. 2025, arXiv:2405.19261
 struct TokenV3 {
-    double alpha = 0;
+    double alpha = 0;  ///< any number; the larger, the more the draft writes
 
     void check() const { detail::require_number("TokenV3", alpha); }
 

@@ -34,6 +34,7 @@ double sum_of(const P& p, const Q& q, const Term& term) {
 
 }  // namespace detail
 
+/// KL(p || q) in nats: infinite where q leaves out an id that p has.
 struct KullbackLeibler {
     static constexpr bool is_f_divergence = true;
 
@@ -43,6 +44,7 @@ struct KullbackLeibler {
     }
 };
 
+/// KL(q || p) in nats: infinite where p leaves out an id that q has.
 struct ReverseKullbackLeibler {
     static constexpr bool is_f_divergence = true;
 
@@ -52,6 +54,7 @@ struct ReverseKullbackLeibler {
     }
 };
 
+/// The mean of KL(p || m) and KL(q || m) in nats, m = (p + q) / 2: symmetric, at most log 2.
 struct JensenShannon {
     static constexpr bool is_f_divergence = true;
 
@@ -64,6 +67,7 @@ struct JensenShannon {
     }
 };
 
+/// Half the sum of |p - q|: the probability that the best coupling of p and q gives two different tokens, at most 1.
 struct TotalVariation {
     static constexpr bool is_f_divergence = true;
 
@@ -73,6 +77,7 @@ struct TotalVariation {
     }
 };
 
+/// The sum of |F_p - F_q|: what it costs to move p to q where ids lie on a line, 1 apart.
 struct Wasserstein {
     static constexpr bool is_f_divergence = false;
 

@@ -26,11 +26,11 @@ enum class Purpose : std::uint32_t {
 
 /// Where a coin lives.
 struct Address {
-    std::uint64_t seed = 0;
-    std::uint64_t request = 0;  ///< below 2^32
-    Index position = 0;         ///< below 2^32: where the round starts, or the absolute position of a match walk
-    Purpose purpose = Purpose::draft;
-    Index node = 0;  ///< below 2^28: the drafted node in its round
+    std::uint64_t seed = 0;            ///< of the sampler, or of a source that was split off one
+    std::uint64_t request = 0;         ///< below 2^32
+    Index position = 0;                ///< below 2^32: where the round starts, or the absolute position of a match walk
+    Purpose purpose = Purpose::draft;  ///< what the number decides
+    Index node = 0;                    ///< below 2^28: the drafted node in its round
 };
 
 /// The request field, checked.
@@ -50,6 +50,7 @@ constexpr PhiloxCounter counter_of(const Address& address, std::uint32_t lane = 
     return {lane, static_cast<std::uint32_t>(address.position), purpose_and_node, checked_request(address.request)};
 }
 
+/// The key of `address`: its seed, in two words.
 constexpr PhiloxKey key_of(const Address& address) {
     return {static_cast<std::uint32_t>(address.seed), static_cast<std::uint32_t>(address.seed >> 32)};
 }

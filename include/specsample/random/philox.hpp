@@ -10,7 +10,9 @@
 
 namespace specsample {
 
+/// 128 bits in four words, lowest first: a counter, and the random bits made from it.
 using PhiloxCounter = std::array<std::uint32_t, 4>;
+/// 64 bits in two words, lowest first: one key is one stream of random bits.
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
 namespace detail {

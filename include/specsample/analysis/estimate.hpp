@@ -14,9 +14,9 @@ namespace specsample {
 
 /// A probability estimated from counts: 0 <= low <= value <= high <= 1.
 struct Estimate {
-    double value = 0.0;
-    double low = 0.0;
-    double high = 1.0;
+    double value = 0.0;  ///< the estimate
+    double low = 0.0;    ///< the lower end of its confidence interval
+    double high = 1.0;   ///< the upper end
 
     friend bool operator==(const Estimate&, const Estimate&) = default;
 };

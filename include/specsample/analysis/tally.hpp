@@ -39,9 +39,9 @@ struct RoundCounts {
 
 /// Decisions at one position of the round.
 struct PositionCounts {
-    Index evaluated = 0;
-    Index accepted = 0;
-    Index censored = 0;  ///< proposed, but a stop, a budget or the caller cut the round before it was decided
+    Index evaluated = 0;  ///< drafted tokens that were judged
+    Index accepted = 0;   ///< those of them that were kept
+    Index censored = 0;   ///< proposed, but a stop, a budget or the caller cut the round before it was decided
 
     friend bool operator==(const PositionCounts&, const PositionCounts&) = default;
 };

@@ -39,12 +39,12 @@ enum class Cause {
 
 /// Bad data, named: `row` is the position in the round, or the place in limits.stop_tokens.
 struct RowFault {
-    Party party = Party::target;
-    Cause cause = Cause::empty;
-    Index row = 0;
-    double value = 0;
-    double bound = 0;
-    Index id = 0;
+    Party party = Party::target;  ///< whose data it is
+    Cause cause = Cause::empty;   ///< what is wrong; it says what `value`, `bound` and `id` mean
+    Index row = 0;                ///< which of its rows
+    double value = 0;             ///< what was found
+    double bound = 0;             ///< what it was held against
+    Index id = 0;                 ///< where in the row
 };
 
 /// The sentence for a fault: what it is, and what it must be.
@@ -106,8 +106,8 @@ class Fault : public std::invalid_argument {
           fault(found),
           emitted(std::move(emitted_before)) {}
 
-    RowFault fault;
-    std::vector<Token> emitted;
+    RowFault fault;              ///< the row and the cause
+    std::vector<Token> emitted;  ///< what this call had written before the faulty round
 };
 
 }  // namespace specsample

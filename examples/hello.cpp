@@ -9,7 +9,7 @@
 using specsample::Token;
 
 int main() {
-    // Models return the next token's probabilities. The small one guesses, the large one decides; these ignore the text.
+    // A model returns the next token's probabilities. The small one guesses, the large one decides.
     auto draft = [](std::span<const Token>) { return Eigen::VectorXd{{0.2, 0.3, 0.5}}; };
     auto target = [](std::span<const Token>) { return Eigen::VectorXd{{0.5, 0.3, 0.2}}; };
 

@@ -20,7 +20,6 @@ struct ToyRequest {
     std::vector<Token> drafted{};
     bool is_running = true;
     std::string error{};
-
     /// Name the tokens that followed when the last token was written before: as many as there are.
     void draft() {
         drafted.clear();
@@ -55,7 +54,6 @@ std::vector<ToyRequest> write(std::vector<ToyRequest> requests) {
             batch.push_back(&request);
         }
         if (batch.empty()) return requests;
-
         const auto rows = logits_of(rows_in_memory(logits.data(), ends.back(), V), /*temperature*/ .8);
         const auto judge = [&](Index i, Workspace& workspace) {
             const ToyRequest& request = *batch[i];

@@ -18,9 +18,9 @@ template <class Scalar>
 Race residual(const Setting& setting) {
     const PoolOf<Scalar> rows(setting);
     return race_draws(
-        setting, rows, textbook::owed(rows.contents()),
+        setting, rows, textbook::residual(rows.contents()),
         [](const auto& at, double u) {
-            const specsample::OwedWeights weights(as_row(at.target), as_row(at.draft));
+            const specsample::ResidualWeights weights(as_row(at.target), as_row(at.draft));
             return specsample::draw_index(weights, [u] { return u; }).index;
         },
         [](const auto& at, double u) { return textbook::draw(textbook::residual(at.draft, at.target), u); },
@@ -48,7 +48,7 @@ Race overlap(const Setting& setting) {
 Race inspect(const Setting& setting) {
     return race_values(
         setting, Pool(setting),
-        [](const Pair& at) { return !specsample::inspect(at.target, specsample::Party::target, 0); },
+        [](const Pair& at) { return !specsample::inspect(at.target, specsample::Side::target, 0); },
         [](const Pair& at) { return textbook::is_distribution(at.target); }, target_alone);
 }
 
@@ -59,28 +59,28 @@ Race argmax(const Setting& setting) {
 }
 
 Race gumbel(const Setting& setting) {
-    constexpr specsample::Coin coin({.seed = 42, .purpose = Purpose::race});
+    constexpr specsample::Rng random({.seed = 42, .purpose = Purpose::race});
     return race_values(
         setting, Pool(setting),
-        [=](const Pair& at) { return specsample::race(coin, specsample::RowWeights(at.target)); },
-        [=](const Pair& at) { return textbook::gumbel(at.target, coin); }, target_alone);
+        [=](const Pair& at) { return specsample::race(random, specsample::RowWeights(at.target)); },
+        [=](const Pair& at) { return textbook::gumbel(at.target, random); }, target_alone);
 }
 
 /// The tests of one case: a single one is shorter than the clock is fine.
 struct Tests {
-    specsample::Coins coins;
+    specsample::RoundRng rng;
     std::vector<Token> tokens;
 };
 
-/// 64 acceptance tests at as many positions: two entries each, so it is the coins that cost.
+/// 64 acceptance tests at as many positions: two entries each, so it is the random draws that cost.
 Race accept(const Setting& setting) {
     const Pool rows(setting);
-    const Eigen::ArrayXd& law = rows.contents().draft;
+    const Eigen::ArrayXd& distribution = rows.contents().draft;
     std::mt19937_64 generator(42);
-    std::discrete_distribution<Token> token(law.begin(), law.end());
+    std::discrete_distribution<Token> token(distribution.begin(), distribution.end());
     std::vector<Tests> cases;
     for (Index i = 0; i < 32; ++i) {
-        cases.push_back({specsample::Coins(42, 0, i), std::vector<Token>(64)});
+        cases.push_back({specsample::RoundRng(42, 0, i), std::vector<Token>(64)});
         for (Token& drafted : cases.back().tokens) drafted = token(generator);
     }
     const auto sum_over = [=](const Tests& tests, Index position, const auto& term) {
@@ -88,7 +88,7 @@ Race accept(const Setting& setting) {
         double total = 0;
         for (const Token id : tests.tokens) {
             const Pair at = rows[position + place];
-            total += term(at.target[id], at.draft[id], tests.coins.at(Purpose::accept, place++));
+            total += term(at.target[id], at.draft[id], tests.rng.at(Purpose::accept, place++));
         }
         return total;
     };
@@ -96,11 +96,12 @@ Race accept(const Setting& setting) {
         setting, 64, std::move(cases),
         [=](const Tests& tests, Index position) {
             return sum_over(tests, position,
-                            [](float p, float q, const auto& coin) { return specsample::accept(coin, p, q); });
+                            [](float p, float q, const auto& random) { return specsample::accept(random, p, q); });
         },
         [=](const Tests& tests, Index position) {
-            return sum_over(tests, position,
-                            [](float p, float q, const auto& coin) { return textbook::accept(coin.uniform(), p, q); });
+            return sum_over(tests, position, [](float p, float q, const auto& random) {
+                return textbook::accept(random.uniform(), p, q);
+            });
         },
         [=](const auto&, const Tests& tests, Index position) {
             return sum_over(tests, position, [](float p, float q, const auto&) { return p + q; });

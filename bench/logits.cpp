@@ -12,12 +12,12 @@ using specsample::as_row;
 // What the library makes of stored logits. Every kernel below goes through these.
 
 template <class Scalar>
-auto law_of(const RowOf<Scalar>& logits) {
+auto distribution_of(const RowOf<Scalar>& logits) {
     return specsample::Logits(logits);
 }
 /// With the normaliser known, as after a draw from this row.
 template <class Scalar>
-auto law_of_known(const RowOf<Scalar>& logits, double log_sum) {
+auto distribution_of_known(const RowOf<Scalar>& logits, double log_sum) {
     return specsample::Logits(logits, 1, log_sum);
 }
 
@@ -38,7 +38,7 @@ Race categorical(const Setting& setting) {
     const PoolOf<Scalar> rows(setting);
     return race_draws(
         setting, rows, rows.contents().target,
-        [](const auto& at, double u) { return draw(specsample::row_weights(law_of(at.target)), u); },
+        [](const auto& at, double u) { return draw(specsample::row_weights(distribution_of(at.target)), u); },
         [](const auto& at, double u) { return textbook::draw(textbook::softmax(at.target), u); }, target_alone);
 }
 
@@ -47,11 +47,11 @@ template <class Scalar>
 Race residual(const Setting& setting) {
     const PoolOf<Scalar> rows(setting);
     return race_draws(
-        setting, rows, textbook::owed(rows.contents()),
+        setting, rows, textbook::residual(rows.contents()),
         [&known = rows.contents()](const auto& at, double u) {
-            const auto target = law_of_known(at.target, known.target_log_sum);
-            const auto draft = law_of_known(at.draft, known.draft_log_sum);
-            return draw(specsample::OwedWeights(as_row(target), as_row(draft)), u);
+            const auto target = distribution_of_known(at.target, known.target_log_sum);
+            const auto draft = distribution_of_known(at.draft, known.draft_log_sum);
+            return draw(specsample::ResidualWeights(as_row(target), as_row(draft)), u);
         },
         [](const auto& at, double u) {
             return textbook::draw(textbook::residual(textbook::softmax(at.draft), textbook::softmax(at.target)), u);
@@ -62,10 +62,10 @@ Race residual(const Setting& setting) {
 Race residual_mixed(const Setting& setting) {
     const Pool rows(setting);
     return race_draws(
-        setting, rows, textbook::owed(rows.contents()),
+        setting, rows, textbook::residual(rows.contents()),
         [&known = rows.contents()](const Pair& at, double u) {
-            const auto target = law_of_known(at.target, known.target_log_sum);
-            return draw(specsample::OwedWeights(as_row(target), as_row(at.draft)), u);
+            const auto target = distribution_of_known(at.target, known.target_log_sum);
+            return draw(specsample::ResidualWeights(as_row(target), as_row(at.draft)), u);
         },
         [](const Pair& at, double u) {
             return textbook::draw(textbook::residual(at.draft, textbook::softmax(at.target)), u);

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <random>
 
-#include <specsample/draft/lookup.hpp>
+#include <specsample/drafters/lookup.hpp>
 
 namespace bench {
 namespace {
 
-using specsample::Proposal;
+using specsample::DraftTree;
 using specsample::Token;
 using Text = std::vector<Token>;
 
@@ -38,33 +38,33 @@ Text repetitive_text(Index vocab, std::mt19937_64& generator) {
 struct Reader {
     Text text;
     Index vocab;
-    specsample::LookupDraft draft{options};
-    Proposal<specsample::PointMass> proposal{};
+    specsample::LookupDrafter draft{options};
+    DraftTree<specsample::PointMass> draft_tree{};
     Eigen::ArrayXf numbers = Eigen::ArrayXf::Zero(text_size + round_size);
 
     Reader(Text whole, Index ids) : text(std::move(whole)), vocab(ids) {
-        draft.propose(text, specsample::Coins(1, 0, 0), open());
+        draft.propose(text, specsample::RoundRng(1, 0, 0), open());
         text.resize(text.size() + round_size);
     }
 
-    Proposal<specsample::PointMass>& open() {
-        proposal.open(lookahead, {}, vocab);
-        return proposal;
+    DraftTree<specsample::PointMass>& open() {
+        draft_tree.open(lookahead, {}, vocab);
+        return draft_tree;
     }
 
     void write(const Text& added) { std::ranges::copy(added, text.end() - round_size); }
 };
 
-/// Proposals are compared by their tokens, as one number.
+/// DraftTrees are compared by their tokens, as one number.
 double digest(double sum, Token token) { return 1.25 * sum + token; }
 
 /// A round reads the tokens that were added, and drafts. It is undone afterwards, in the same time.
 double with_index(Reader& reader, const Text& added) {
     reader.write(added);
-    reader.draft.propose(reader.text, specsample::Coins(1, 0, 0), reader.open());
+    reader.draft.propose(reader.text, specsample::RoundRng(1, 0, 0), reader.open());
     reader.draft.rollback(text_size);
     double sum = 0;
-    for (const Token token : reader.proposal.tokens()) sum = digest(sum, token);
+    for (const Token token : reader.draft_tree.tokens()) sum = digest(sum, token);
     return sum;
 }
 

@@ -17,7 +17,8 @@ namespace bench {
 
 /// One contestant: from a case and the position of its rows to what it found there.
 ///
-/// A case is a set of coins: a round's cost depends on how many tokens it accepts, and a scan's on where it ends.
+/// A case is a set of random draws: a round's cost depends on how many tokens it accepts, and a scan's on where it
+/// ends.
 using Contestant = std::function<double(std::size_t one, Index position)>;
 
 struct Race {

@@ -17,23 +17,23 @@ using specsample::Token;
 /// A drafted round before it is judged, and how it will end.
 struct Draft {
     std::vector<Token> tokens;
-    specsample::Coins coins;
+    specsample::RoundRng rng;
     Index accepted = 0;
 
     Index size() const { return static_cast<Index>(tokens.size()); }
     bool is_rejected() const { return accepted < size(); }
 };
 
-std::vector<Draft> draw_drafts(const Contents& laws, Index lookahead, Index count) {
+std::vector<Draft> draw_drafts(const Contents& distributions, Index lookahead, Index count) {
     std::mt19937_64 generator(42);
-    std::discrete_distribution<Token> token(laws.draft.begin(), laws.draft.end());
+    std::discrete_distribution<Token> token(distributions.draft.begin(), distributions.draft.end());
     std::vector<Draft> result;
     for (Index i = 0; i < count; ++i) {
-        Draft draft{std::vector<Token>(static_cast<std::size_t>(lookahead)), specsample::Coins(42, 0, i)};
+        Draft draft{std::vector<Token>(static_cast<std::size_t>(lookahead)), specsample::RoundRng(42, 0, i)};
         for (Token& drafted : draft.tokens) drafted = token(generator);
         for (const Token drafted : draft.tokens) {
-            const double u = draft.coins.at(Purpose::accept, draft.accepted).uniform();
-            if (!(u * laws.draft[drafted] < laws.target[drafted])) break;
+            const double u = draft.rng.at(Purpose::accept, draft.accepted).uniform();
+            if (!(u * distributions.draft[drafted] < distributions.target[drafted])) break;
             ++draft.accepted;
         }
         result.push_back(std::move(draft));
@@ -53,10 +53,10 @@ struct Indexed {
 template <class At>
 Indexed(At, Index) -> Indexed<At>;
 
-template <class Laws, class Rows>
-textbook::Ending judge(const Draft& draft, const Laws& laws, const Rows& rows, Check check,
+template <class Distributions, class Rows>
+textbook::Ending judge(const Draft& draft, const Distributions& distributions, const Rows& rows, Check check,
                        specsample::Workspace& workspace) {
-    const auto round = specsample::verify(draft.tokens, laws, rows, specsample::TokenVerification{}, draft.coins,
+    const auto round = specsample::verify(draft.tokens, distributions, rows, specsample::TokenVerification{}, draft.rng,
                                           {.check = check}, workspace);
     return round ? textbook::Ending{round.accepted, round.tokens.back()} : textbook::Ending{-1, -1};
 }
@@ -71,26 +71,28 @@ struct Place {
 
 /// Rows of probabilities.
 textbook::Ending judge_probs(const Draft& draft, const Place& place, Check check, specsample::Workspace& workspace) {
-    const auto law = [&](Index i) { return specsample::Sampled(place(i).draft); };
+    const auto distribution = [&](Index i) { return specsample::Sampled(place(i).draft); };
     const auto row = [&](Index i) { return place(i).target; };
-    return judge(draft, Indexed{law, draft.size()}, Indexed{row, draft.size() + 1}, check, workspace);
+    return judge(draft, Indexed{distribution, draft.size()}, Indexed{row, draft.size() + 1}, check, workspace);
 }
 
 /// Rows of logits. The draft's normalisers are known from its draws.
 textbook::Ending judge_logits(const Draft& draft, const Place& place, specsample::Workspace& workspace) {
     const double log_sum = place.pool.contents().draft_log_sum;
-    const auto law = [&](Index i) {
+    const auto distribution = [&](Index i) {
         return specsample::Sampled(specsample::Logits(place(i).draft, 1, log_sum).probs());
     };
     const auto row = [&](Index i) { return specsample::Logits(place(i).target); };
-    return judge(draft, Indexed{law, draft.size()}, Indexed{row, draft.size() + 1}, Check::entries_read, workspace);
+    return judge(draft, Indexed{distribution, draft.size()}, Indexed{row, draft.size() + 1}, Check::entries_read,
+                 workspace);
 }
 
 /// The target's logits and the draft's probabilities.
 textbook::Ending judge_mixed(const Draft& draft, const Place& place, specsample::Workspace& workspace) {
-    const auto law = [&](Index i) { return specsample::Sampled(place(i).draft); };
+    const auto distribution = [&](Index i) { return specsample::Sampled(place(i).draft); };
     const auto row = [&](Index i) { return specsample::Logits(place(i).target); };
-    return judge(draft, Indexed{law, draft.size()}, Indexed{row, draft.size() + 1}, Check::entries_read, workspace);
+    return judge(draft, Indexed{distribution, draft.size()}, Indexed{row, draft.size() + 1}, Check::entries_read,
+                 workspace);
 }
 
 /// Rows of logits, shaped: the target's when they are reached. The draft's are the very rows that were drawn from.
@@ -102,15 +104,15 @@ class ShapedRounds {
         row.keep_in(memory_->draft);
     }
 
-    Contents laws() const { return {target_.cast<double>(), draft_.cast<double>(), 0, 0, 0}; }
+    Contents distributions() const { return {target_.cast<double>(), draft_.cast<double>(), 0, 0, 0}; }
 
     textbook::Ending operator()(const Draft& draft, const Place& place, specsample::Workspace& workspace) const {
-        const auto law = [&](Index) { return specsample::Sampled(memory_->draft); };
+        const auto distribution = [&](Index) { return specsample::Sampled(memory_->draft); };
         const auto row = [&](Index i) {
             return specsample::shape(specsample::Logits(place(i).target), usual_shaping, {},
                                      memory_->rows[static_cast<std::size_t>(i)]);
         };
-        return judge(draft, Indexed{law, draft.size()}, row, Check::entries_read, workspace);
+        return judge(draft, Indexed{distribution, draft.size()}, row, Check::entries_read, workspace);
     }
 
     textbook::Ending textbook(const Draft& draft, const Place& place) const {
@@ -124,7 +126,7 @@ class ShapedRounds {
             [&](Index i) {
                 return At{targets[static_cast<std::size_t>(i)], draft_};
             },
-            draft.coins);
+            draft.rng);
     }
 
   private:
@@ -137,7 +139,7 @@ class ShapedRounds {
 };
 
 textbook::Ending textbook_probs(const Draft& draft, const Place& place) {
-    return textbook::round(draft.tokens, place, draft.coins);
+    return textbook::round(draft.tokens, place, draft.rng);
 }
 
 textbook::Ending textbook_checked(const Draft& draft, const Place& place) {
@@ -160,7 +162,7 @@ textbook::Ending textbook_softmax(const Draft& draft, const Place& place) {
         if (i < draft.size() && numbers == Numbers::mixed) at.draft = place(i).draft;
     }
     const auto at = [&](Index i) -> const Probs& { return rows[static_cast<std::size_t>(i)]; };
-    return textbook::round(draft.tokens, at, draft.coins);
+    return textbook::round(draft.tokens, at, draft.rng);
 }
 
 /// The rows that a lazy verifier needs in full of probabilities: those of the rejected position, or the last row.
@@ -196,10 +198,10 @@ enum class Spacing {
 };
 
 /// Two forms of a round, which have to end in the same way first.
-/// @param laws             what the tokens are drawn from and judged by
+/// @param distributions             what the tokens are drawn from and judged by
 /// @param ours, textbook   from (draft, place): an ending; ours gets a workspace as well
 template <class Ours, class Textbook, class Read>
-Race race_rounds(const Setting& setting, const Contents& laws, Index lookahead, Index count, Spacing spacing,
+Race race_rounds(const Setting& setting, const Contents& distributions, Index lookahead, Index count, Spacing spacing,
                  const Ours& ours, const Textbook& textbook, const Read& read) {
     const Pool pool(setting);
     const auto workspace = std::make_shared<specsample::Workspace>();
@@ -208,13 +210,14 @@ Race race_rounds(const Setting& setting, const Contents& laws, Index lookahead, 
     const auto number = [](const textbook::Ending& end) {
         return static_cast<double>(end.last) * 64 + static_cast<double>(end.accepted);
     };
-    const auto drafts = draw_drafts(laws, lookahead, count);
+    const auto drafts = draw_drafts(distributions, lookahead, count);
     for (const Draft& draft : drafts) {
         const auto a = ours(draft, place(draft, 0), *workspace);
         const auto b = textbook(draft, place(draft, 0));
-        const bool agree = a.accepted == draft.accepted && b.accepted == draft.accepted &&
-                           textbook::distance(draft.is_rejected() ? textbook::owed(laws) : laws.target, a.last,
-                                              b.last) <= textbook::rounding;
+        const bool agree =
+            a.accepted == draft.accepted && b.accepted == draft.accepted &&
+            textbook::distance(draft.is_rejected() ? textbook::residual(distributions) : distributions.target, a.last,
+                               b.last) <= textbook::rounding;
         if (!agree) return {.refused = "the textbook's form ended a round in another way"};
     }
     return make_race(
@@ -256,7 +259,7 @@ void add_rounds(Kernels& kernels) {
     const auto shaped = [](const Setting& setting, Index lookahead) {
         const ShapedRounds ours{Pool(setting)};
         const auto textbook = [=](const Draft& draft, const Place& place) { return ours.textbook(draft, place); };
-        return race_rounds(setting, ours.laws(), lookahead, 16, Spacing::by_rounds, ours, textbook, reached);
+        return race_rounds(setting, ours.distributions(), lookahead, 16, Spacing::by_rounds, ours, textbook, reached);
     };
     for (const Index lookahead : {4, 8})
         for (const int alpha : {50, 70, 90}) add("round/probs", lookahead, {.alpha = alpha}, probs);

@@ -32,7 +32,7 @@ Race race_draws(const Setting& setting, const Rows& rows, const Eigen::ArrayXd& 
     for (std::size_t one = 0; one < race.cases; ++one) {
         const auto token = [&](const Contestant& by) { return static_cast<Index>(by(one, 0)); };
         if (textbook::distance(weights, token(race.ours), token(race.textbook)) > textbook::rounding)
-            race.refused = "the textbook's form drew another token for the same coin";
+            race.refused = "the textbook's form drew another token for the same random draw";
     }
     return race;
 }

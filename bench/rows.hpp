@@ -1,7 +1,8 @@
 // What the benchmarks read: pairs of rows, in a pool larger than the caches.
 //
 // The target's logits are N(0, 3^2), the draft's are the same with noise, so that the two overlap as asked for. That is
-// a flat law, whose nucleus of .95 is a tenth of the vocabulary; a peaked one has a nucleus of about 20 tokens.
+// a flat distribution, whose nucleus of .95 is a tenth of the vocabulary; a peaked one has a nucleus of about 20
+// tokens.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +44,7 @@ inline constexpr Index vocabs[] = {32000, 128256, 262144};
 /// GB.
 std::size_t pool_bytes();
 
-/// The laws behind the rows of a setting, and the memory that holds them.
+/// The distributions behind the rows of a setting, and the memory that holds them.
 struct Contents {
     Eigen::ArrayXd target, draft;          ///< probabilities of the very numbers stored
     double target_log_sum, draft_log_sum;  ///< ln sum exp of the numbers, where they are logits

@@ -4,7 +4,7 @@
 //   block        both rows at every position that it rejects, the last of which it draws from; else one row
 //   match        the target's row at every position that it reaches
 //   recursive    both rows per child that it rejects: the pass for the next child, or the draw
-//   traversal    the same, over all that it climbed through
+//   traversal    the same, over all that it bottom-up through
 //   named        a tree of point masses: the one row it draws from
 #include "kernels.hpp"
 
@@ -12,23 +12,24 @@
 #include <utility>
 #include <vector>
 
-#include <specsample/draft/children.hpp>
+#include <specsample/drafters/children.hpp>
 #include <specsample/random.hpp>
 #include <specsample/verify.hpp>
 
 namespace bench {
 namespace {
 
-using specsample::Coins;
 using specsample::no_node;
 using specsample::Purpose;
 using specsample::root_node;
+using specsample::RoundRng;
 using specsample::Token;
-using Law = specsample::Mixed<Row>;
+using Distribution = specsample::Mixed<Row>;
 
-/// A draft of one case. Its laws are views of the rows where it is judged, so only what else they need is kept.
+/// A draft of one case. Its distributions are views of the rows where it is judged, so only what else they need is
+/// kept.
 struct Draft {
-    Coins coins;
+    RoundRng rng;
     std::vector<Token> tokens;
     std::vector<Index> parents;
     std::vector<std::vector<Token>> without;
@@ -40,7 +41,7 @@ template <class Children>
 std::vector<Draft> draw_drafts(const Row& row, const std::vector<Index>& branching, const Children& children) {
     std::vector<Draft> result;
     for (Index i = 0; i < 32; ++i) {
-        Draft& draft = result.emplace_back(Draft{Coins(42, 0, i), {}, {}, {}, {}});
+        Draft& draft = result.emplace_back(Draft{RoundRng(42, 0, i), {}, {}, {}, {}});
         const auto size = [&] { return static_cast<Index>(draft.tokens.size()); };
         Index begin = root_node, end = 0;  // of a level
         for (const Index count : branching) {
@@ -49,13 +50,14 @@ std::vector<Draft> draw_drafts(const Row& row, const std::vector<Index>& branchi
                 const Index first = size();
                 children(
                     row, std::span(ids),
-                    [&](std::size_t n) { return draft.coins.at(Purpose::draft, first + static_cast<Index>(n)); },
-                    [&](auto token, const Law& law) {
+                    [&](std::size_t n) { return draft.rng.at(Purpose::draft, first + static_cast<Index>(n)); },
+                    [&](auto token, const Distribution& distribution) {
                         draft.tokens.push_back(static_cast<Token>(token));
                         draft.parents.push_back(node);
-                        draft.rest.push_back(law.is_point() ? -1 : law.rest());
+                        draft.rest.push_back(distribution.is_point() ? -1 : distribution.rest());
                         auto& without = draft.without.emplace_back();
-                        if (!law.is_point()) without.assign(law.without().begin(), law.without().end());
+                        if (!distribution.is_point())
+                            without.assign(distribution.without().begin(), distribution.without().end());
                     });
             }
             begin = std::exchange(end, size());
@@ -81,10 +83,10 @@ struct Place {
         std::size_t size() const { return place.draft.tokens.size() + 1; }
         Row operator[](std::size_t i) const { return place.at(static_cast<Index>(i) - 1).target; }
     };
-    struct Laws {
+    struct Distributions {
         const Place& place;
         std::size_t size() const { return place.draft.tokens.size(); }
-        Law operator[](std::size_t i) const {
+        Distribution operator[](std::size_t i) const {
             const double rest = place.draft.rest[i];
             if (rest < 0) return specsample::PointMass{};
             const Row row = place.at(place.draft.parents[i]).draft;
@@ -94,8 +96,8 @@ struct Place {
 
     template <class Rule>
     specsample::Round judge(const Rule& rule, specsample::Workspace& workspace) const {
-        return specsample::verify(specsample::Tree{draft.tokens, draft.parents}, Laws{*this}, Rows{*this}, rule,
-                                  draft.coins, {}, workspace);
+        return specsample::verify(specsample::Tree{draft.tokens, draft.parents}, Distributions{*this}, Rows{*this},
+                                  rule, draft.rng, {}, workspace);
     }
 };
 

@@ -22,13 +22,13 @@ struct SparsePair {
     SparseRow target, draft;
 };
 
-/// The ids of a law's nucleus, increasing.
-std::vector<Token> nucleus(const Eigen::ArrayXd& law) {
-    std::vector<Token> ids(static_cast<std::size_t>(law.size()));
+/// The ids of a distribution's nucleus, increasing.
+std::vector<Token> nucleus(const Eigen::ArrayXd& distribution) {
+    std::vector<Token> ids(static_cast<std::size_t>(distribution.size()));
     std::iota(ids.begin(), ids.end(), Token{0});
-    std::ranges::sort(ids, [&](Token a, Token b) { return law[a] > law[b]; });
+    std::ranges::sort(ids, [&](Token a, Token b) { return distribution[a] > distribution[b]; });
     std::size_t count = 0;
-    for (double mass = 0; mass < .95; ++count) mass += law[ids[count]];
+    for (double mass = 0; mass < .95; ++count) mass += distribution[ids[count]];
     ids.resize(count);
     std::ranges::sort(ids);
     return ids;
@@ -39,13 +39,13 @@ class SparsePool {
   public:
     explicit SparsePool(const Setting& setting) : vocab_(setting.vocab) {
         const Contents dense = fill_pool<float>(setting);
-        target_ = store(dense.target, 0, target_law_);
-        draft_ = store(dense.draft, bytes_of(target_), draft_law_);
+        target_ = store(dense.target, 0, target_distribution_);
+        draft_ = store(dense.draft, bytes_of(target_), draft_distribution_);
         positions_ = repeat_position(bytes_of(target_) + bytes_of(draft_));
     }
 
-    const Eigen::ArrayXd& target() const { return target_law_; }
-    const Eigen::ArrayXd& draft() const { return draft_law_; }
+    const Eigen::ArrayXd& target() const { return target_distribution_; }
+    const Eigen::ArrayXd& draft() const { return draft_distribution_; }
 
     SparsePair operator[](Index position) const {
         const auto place = static_cast<std::size_t>(around(position, positions_));
@@ -57,15 +57,15 @@ class SparsePool {
     static std::size_t padded(Index count) { return (static_cast<std::size_t>(count) * 4 + 63) / 64 * 64; }
     static std::size_t bytes_of(Index count) { return 2 * padded(count); }
 
-    /// Write the nucleus of a law.
-    /// @param left   set to the law that is left
+    /// Write the nucleus of a distribution.
+    /// @param left   set to the distribution that is left
     /// @returns      how many ids it has
-    static Index store(const Eigen::ArrayXd& law, std::size_t offset, Eigen::ArrayXd& left) {
-        const std::vector<Token> ids = nucleus(law);
+    static Index store(const Eigen::ArrayXd& distribution, std::size_t offset, Eigen::ArrayXd& left) {
+        const std::vector<Token> ids = nucleus(distribution);
         const auto count = static_cast<Index>(ids.size());
-        Eigen::ArrayXf probs = law(ids).cast<float>();
+        Eigen::ArrayXf probs = distribution(ids).cast<float>();
         probs /= probs.sum();
-        left.setZero(law.size());
+        left.setZero(distribution.size());
         left(ids) = probs.cast<double>();
         std::memcpy(pool_memory() + offset, ids.data(), ids.size() * sizeof(Token));
         std::memcpy(pool_memory() + offset + padded(count), probs.data(), ids.size() * sizeof(float));
@@ -79,7 +79,7 @@ class SparsePool {
     }
 
     Index vocab_, target_, draft_, positions_;
-    Eigen::ArrayXd target_law_, draft_law_;
+    Eigen::ArrayXd target_distribution_, draft_distribution_;
 };
 
 Eigen::ArrayXf scattered(const SparseRow& row) {
@@ -89,7 +89,7 @@ Eigen::ArrayXf scattered(const SparseRow& row) {
 }
 
 /// What the library makes of a sparse row.
-auto law_of(const SparseRow& row) { return specsample::Sparse(row.ids, row.probs, row.vocab).probs(); }
+auto distribution_of(const SparseRow& row) { return specsample::Sparse(row.ids, row.probs, row.vocab).probs(); }
 
 /// Ids and probabilities.
 constexpr auto entries = [](const auto& reader, const SparseRow& row) {
@@ -101,8 +101,8 @@ Race categorical(const Setting& setting) {
     return race_draws(
         setting, rows, rows.target(),
         [](const SparsePair& at, double u) {
-            const auto law = law_of(at.target);
-            return specsample::draw_index(specsample::RowWeights(law), [u] { return u; }).index;
+            const auto distribution = distribution_of(at.target);
+            return specsample::draw_index(specsample::RowWeights(distribution), [u] { return u; }).index;
         },
         [](const SparsePair& at, double u) { return textbook::draw(scattered(at.target), u); },
         [](const auto& reader, const SparsePair& at) { return entries(reader, at.target); });
@@ -113,8 +113,8 @@ Race residual(const Setting& setting) {
     return race_draws(
         setting, rows, (rows.target() - rows.draft()).cwiseMax(0),
         [](const SparsePair& at, double u) {
-            const auto target = law_of(at.target), draft = law_of(at.draft);
-            const specsample::OwedWeights weights(target, draft);
+            const auto target = distribution_of(at.target), draft = distribution_of(at.draft);
+            const specsample::ResidualWeights weights(target, draft);
             return specsample::draw_index(weights, [u] { return u; }).index;
         },
         [](const SparsePair& at, double u) {

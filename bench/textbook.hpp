@@ -1,6 +1,7 @@
 // Speculative sampling as a textbook's formulas read in Eigen: what one writes without this library.
 //
-// Its running sum is a float, so at large vocabularies it draws another token than an exact scan for the same coin.
+// Its running sum is a float, so at large vocabularies it draws another token than an exact scan for the same random
+// draw.
 #pragma once
 
 #include "rows.hpp"
@@ -42,11 +43,11 @@ Eigen::ArrayXf softmax(const Logits& logits, float temperature = 1) {
 /// Inverse CDF: the first token at which the running sum passes u.
 template <class Probs>
 Index draw(const Probs& probs, double u) {
-    const float coin = static_cast<float>(u);
+    const float random = static_cast<float>(u);
     float sum = 0;
     for (Index i = 0; i < probs.size(); ++i) {
         sum += static_cast<float>(probs[i]);
-        if (coin < sum) return i;
+        if (random < sum) return i;
     }
     return probs.size() - 1;
 }
@@ -68,10 +69,10 @@ Index argmax(const Probs& probs) {
 
 /// The largest of the log-probabilities with Gumbel noise.
 template <class Probs>
-Index gumbel(const Probs& probs, const specsample::Coin& coin) {
+Index gumbel(const Probs& probs, const specsample::Rng& random) {
     Eigen::ArrayXf noise(probs.size());
     for (Index i = 0; i < noise.size(); ++i)
-        noise[i] = static_cast<float>(coin.open_uniform(static_cast<std::uint32_t>(i)));
+        noise[i] = static_cast<float>(random.open_uniform(static_cast<std::uint32_t>(i)));
     const Eigen::ArrayXf arrivals = probs.log() - (-noise.log()).log();
     return argmax(arrivals);
 }
@@ -109,22 +110,24 @@ struct Ending {
 /// One round.
 /// @param at   from i: target and draft probabilities at the position of drafted token i, and of the one after the last
 template <class At>
-Ending round(std::span<const Token> tokens, const At& at, const specsample::Coins& coins) {
+Ending round(std::span<const Token> tokens, const At& at, const specsample::RoundRng& rng) {
     const auto count = static_cast<Index>(tokens.size());
-    const double u = coins.at(specsample::Purpose::last, 0).uniform();
+    const double u = rng.at(specsample::Purpose::last, 0).uniform();
     for (Index i = 0; i < count; ++i) {
         const auto& [target, draft] = at(i);
         const Token token = tokens[static_cast<std::size_t>(i)];
-        if (!accept(coins.at(specsample::Purpose::accept, i).uniform(), target[token], draft[token]))
+        if (!accept(rng.at(specsample::Purpose::accept, i).uniform(), target[token], draft[token]))
             return {i, draw(residual(draft, target), u)};
     }
     return {count, draw(at(count).target, u)};
 }
 
 /// What the target still owes after a rejection.
-inline Eigen::ArrayXd owed(const Contents& laws) { return (laws.target - laws.draft).cwiseMax(0); }
+inline Eigen::ArrayXd residual(const Contents& distributions) {
+    return (distributions.target - distributions.draft).cwiseMax(0);
+}
 
-/// The share of the weights strictly between two tokens: by how much the coins that led there differ at least.
+/// The share of the weights strictly between two tokens: by how much the random draws that led there differ at least.
 inline double distance(const Eigen::ArrayXd& weights, Index a, Index b) {
     const Index first = std::min(a, b) + 1;
     return weights.segment(first, std::max<Index>(0, std::max(a, b) - first)).sum() / weights.sum();

@@ -74,12 +74,12 @@ class Comparison {
             print_line(name, ::name(rule), {written / rounds, nodes / rounds, 0, distinct_share(texts)}, 0);
         };
         const LookupOptions sure{.min_match = 2};
-        line("model", RuleKind::token, 4, ChainDraft(model));
-        line("lookup, 4", RuleKind::token, 4, LookupDraft());
-        line("lookup, 8", RuleKind::token, 8, LookupDraft());
-        line("lookup of 2 and more, 8", RuleKind::token, 8, LookupDraft(sure));
-        line("lookup, else model, 8", RuleKind::token, 8, FirstOf(LookupDraft(sure), model));
-        line("suffix tree of 16, 8", RuleKind::traversal, 8, SuffixLookupDraft());
+        line("model", RuleKind::token, 4, ChainDrafter(model));
+        line("lookup, 4", RuleKind::token, 4, LookupDrafter());
+        line("lookup, 8", RuleKind::token, 8, LookupDrafter());
+        line("lookup of 2 and more, 8", RuleKind::token, 8, LookupDrafter(sure));
+        line("lookup, else model, 8", RuleKind::token, 8, FirstOf(LookupDrafter(sure), model));
+        line("suffix tree of 16, 8", RuleKind::traversal, 8, SuffixLookupDrafter());
     }
 
   private:
@@ -129,23 +129,23 @@ class Comparison {
         const auto add = [&](const char* name, RuleKind rule, auto drafter) {
             list.push_back({name, AnyDraft(std::move(drafter)), rule});
         };
-        list.push_back({"plain", LookupDraft(), token, 0});
-        for (const RuleKind rule : {token, block, gumbel, match}) add("model", rule, ChainDraft(model));
-        add("model, stops when unsure", block, ChainDraft(model, ConfidenceStop()));
-        list.push_back({"model, as many as pay", ChainDraft(model), block, most, Lookahead(costs)});
+        list.push_back({"plain", LookupDrafter(), token, 0});
+        for (const RuleKind rule : {token, block, gumbel, match}) add("model", rule, ChainDrafter(model));
+        add("model, stops when unsure", block, ChainDrafter(model, ConfidenceStop()));
+        list.push_back({"model, as many as pay", ChainDrafter(model), block, most, Lookahead(costs)});
         for (const RuleKind rule : {token, traversal, gumbel})
-            add("tree 2, 2, 1, 1", rule, TreeDraft(model, {2, 2, 1, 1}));
-        for (const RuleKind rule : {token, traversal}) add("sparse tree of 8", rule, TreeDraft(model, sparse));
-        add("dynamic tree of 8", traversal, DynamicTreeDraft(model, {.width = 3, .nodes = 8}));
-        add("2 beams", traversal, BeamDraft(model, 2));
-        add("4 of the target's 5 layers", block, ChainDraft(self(shaper, 4)));
-        add("target without its 4th layer", block, ChainDraft(rows_of(pruned_, shaper)));
+            add("tree 2, 2, 1, 1", rule, TreeDrafter(model, {2, 2, 1, 1}));
+        for (const RuleKind rule : {token, traversal}) add("sparse tree of 8", rule, TreeDrafter(model, sparse));
+        add("dynamic tree of 8", traversal, DynamicTreeDrafter(model, {.width = 3, .nodes = 8}));
+        add("2 beams", traversal, BeamDrafter(model, 2));
+        add("4 of the target's 5 layers", block, ChainDrafter(self(shaper, 4)));
+        add("target without its 4th layer", block, ChainDrafter(rows_of(pruned_, shaper)));
         add_heads(list, model, shaper);
-        add("lookup", token, LookupDraft());
-        list.push_back({"lookup, as many as pay", LookupDraft(), token, most, Lookahead(free)});
-        add("lookup, else model", block, FirstOf(LookupDraft(sure), model));
-        add("lookup and model", traversal, United(LookupDraft(sure), model));
-        add("suffix tree of 16", traversal, SuffixLookupDraft());
+        add("lookup", token, LookupDrafter());
+        list.push_back({"lookup, as many as pay", LookupDrafter(), token, most, Lookahead(free)});
+        add("lookup, else model", block, FirstOf(LookupDrafter(sure), model));
+        add("lookup and model", traversal, United(LookupDrafter(sure), model));
+        add("suffix tree of 16", traversal, SuffixLookupDrafter());
         return list;
     }
 
@@ -162,17 +162,17 @@ class Comparison {
         const auto add = [&](const char* name, RuleKind rule, auto drafter) {
             list.push_back({name, AnyDraft(std::move(drafter)), rule});
         };
-        add("heads", block, HeadsDraft(heads_of(trained), 3));
-        add("heads, tree 4, 2, 1", traversal, HeadsTreeDraft(heads_of(trained), expansion_tree({4, 2, 1})));
+        add("heads", block, HeadsDrafter(heads_of(trained), 3));
+        add("heads, tree 4, 2, 1", traversal, HeadsTreeDrafter(heads_of(trained), expansion_tree({4, 2, 1})));
         add("untrained heads, tree 4, 2, 1", traversal,
-            HeadsTreeDraft(heads_of(engine::Heads::untrained(3, weights)), expansion_tree({4, 2, 1})));
-        add("model and heads 1, 1, 1", traversal, HybridDraft(model, heads_of(trained), {1, 1, 1}));
+            HeadsTreeDrafter(heads_of(engine::Heads::untrained(3, weights)), expansion_tree({4, 2, 1})));
+        add("model and heads 1, 1, 1", traversal, HybridDrafter(model, heads_of(trained), {1, 1, 1}));
         const auto module =
             std::make_shared<TargetModule>(engine::Mtp::load(shipped("mtp_int8.bin"), weights), target_, shaper);
         const DraftModel rows = [module](auto prefix) { return (*module)(prefix); };
         const auto begin = [module](auto text) { module->begin(text); };
-        add("module", block, PreparedDraft(begin, ChainDraft(rows)));
-        add("module, tree 2, 2, 1, 1", traversal, PreparedDraft(begin, TreeDraft(rows, {2, 2, 1, 1})));
+        add("module", block, PreparedDraft(begin, ChainDrafter(rows)));
+        add("module, tree 2, 2, 1, 1", traversal, PreparedDraft(begin, TreeDrafter(rows, {2, 2, 1, 1})));
     }
 
     std::shared_ptr<engine::Model> target_, draft_, pruned_;

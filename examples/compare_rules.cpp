@@ -50,14 +50,14 @@ void compare_on_pair(RealPair& pair) {
     std::vector<Result> chains, trees;
     chains.push_back(pair.run("SampleMatch", SampleMatch{}, draft()));
     chains.push_back(
-        pair.run("SampleMatch, likeliest drafted", SampleMatch{}, TreeDraft(draft(), {1, 1, 1, 1}, TopChildren{})));
+        pair.run("SampleMatch, likeliest drafted", SampleMatch{}, TreeDrafter(draft(), {1, 1, 1, 1}, TopChildren{})));
     chains.push_back(pair.run("GumbelMatch", GumbelMatch{}, draft()));
     chains.push_back(pair.run("TokenVerification", TokenVerification{}, draft()));
     chains.push_back(pair.run("BlockVerification", BlockVerification{}, draft()));
     print_results("Two real models, temperature 1, chains of 4", chains);
 
     const std::vector<Index> shape{2, 2, 1, 1};
-    const auto tree = [&](const auto& children) { return TreeDraft(draft(), shape, children); };
+    const auto tree = [&](const auto& children) { return TreeDrafter(draft(), shape, children); };
     trees.push_back(pair.run("SampleMatch, likeliest", SampleMatch{}, tree(TopChildren{})));
     trees.push_back(pair.run("SpecInfer, independent", SpecInfer{}, tree(Independent{})));
     trees.push_back(pair.run("KSeq, independent", KSeq{}, tree(Independent{})));

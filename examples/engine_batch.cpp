@@ -58,13 +58,13 @@ std::vector<ToyRequest> write(std::vector<ToyRequest> requests) {
         const auto judge = [&](Index i, Workspace& workspace) {
             const ToyRequest& request = *batch[i];
             return verify(request.drafted, PointMass{}, slice(rows, ends[i], ends[i + 1]), TokenVerification{},
-                          Coins(/*seed*/ 4, request.id, std::ssize(request.text)),
+                          RoundRng(/*seed*/ 4, request.id, std::ssize(request.text)),
                           {.max_tokens = 40 - std::ssize(request.text), .stop_tokens = stop_tokens}, workspace);
         };
         for (Index i = 0; const BatchRound& round : verify_batch(std::ssize(batch), judge, memory)) {
             ToyRequest& request = *batch[i++];
             request.text.insert(request.text.end(), round.tokens.begin(), round.tokens.end());
-            request.is_running = round && round.end == End::none;
+            request.is_running = round && round.end == RoundEnd::none;
             request.error = message(round);
         }
     }

@@ -51,27 +51,27 @@ int main() {
     };
     Workspace workspace;
 
-    for (Round round; round.end == End::none;) {
+    for (Round round; round.end == RoundEnd::none;) {
         const Index start = std::ssize(text);
-        const Coins coins(/*seed*/ 2, /*request*/ 0, start);
+        const RoundRng rng(/*seed*/ 2, /*request*/ 0, start);
         std::vector<decltype(masked(draft_logits.row(0), 0, memory[0]))> q;
         for (Index i = 0; i < K && text.back() != end_of_text; ++i) {  // nothing follows the end
             forward(.1f, text, 1, draft_logits.row(i).data());
             q.push_back(masked(draft_logits.row(i), text.size(), draft_memory[i]));
-            text.push_back(static_cast<Token>(draw(coins.at(Purpose::draft, i), row_weights(q.back())).index));
+            text.push_back(static_cast<Token>(draw(rng.at(Purpose::draft, i), row_weights(q.back())).index));
         }
         const std::vector<Token> drafted(text.begin() + start, text.end());
         forward(.2f, text, std::ssize(drafted) + 1, logits.data());
 
-        const auto laws = [&](Index i) { return Sampled(q[i]); };
+        const auto distributions = [&](Index i) { return Sampled(q[i]); };
         const auto rows = [&](Index i) { return masked(logits.row(i), start + i, memory[i]); };
-        round = verify(drafted, laws, rows, TokenVerification{}, coins, {.max_tokens = 100, .stop_tokens = stop_tokens},
-                       workspace);
+        round = verify(drafted, distributions, rows, TokenVerification{}, rng,
+                       {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
         if (!round) return std::puts(message(*round.fault).c_str()), 1;
 
         text.resize(start);
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());
         for (Token token : round.tokens) std::printf("%c", names[token]);
-        std::printf(round.end == End::none ? "|" : "\n");
+        std::printf(round.end == RoundEnd::none ? "|" : "\n");
     }
 }

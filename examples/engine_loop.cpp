@@ -31,19 +31,20 @@ int main() {
     std::vector<Token> text{1, 2, 3}, stop_tokens{15};  // the prompt; what ends the text
     Workspace workspace;
 
-    for (Round round; round.end == End::none;) {
+    for (Round round; round.end == RoundEnd::none;) {
         const Index start = std::ssize(text);
-        const Coins coins(/*seed*/ 4, /*request*/ 0, start);
+        const RoundRng rng(/*seed*/ 4, /*request*/ 0, start);
         for (Index i = 0; i < K; ++i) {  // draft
             draft.forward(text, 1, row.data());
             auto& probs = q[i] = softmax(row, temperature);
-            text.push_back(static_cast<Token>(draw(coins.at(Purpose::draft, i), RowWeights(as_row(probs))).index));
+            text.push_back(static_cast<Token>(draw(rng.at(Purpose::draft, i), RowWeights(as_row(probs))).index));
         }
         target.forward(text, K + 1, logits.data());  // score
 
-        const auto laws = [&](Index i) { return Sampled(q[i]); };
-        round = verify(std::span(text).last(K), laws, logits_of(rows_in_memory(logits.data(), K + 1, V), temperature),
-                       TokenVerification{}, coins, {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
+        const auto distributions = [&](Index i) { return Sampled(q[i]); };
+        round = verify(std::span(text).last(K), distributions,
+                       logits_of(rows_in_memory(logits.data(), K + 1, V), temperature), TokenVerification{}, rng,
+                       {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
         if (!round) return std::puts(message(*round.fault).c_str()), 1;  // bad data: nothing was decided
 
         text.erase(text.begin() + start, text.end());  // commit: the accepted tokens, and one more

@@ -46,14 +46,14 @@ int main() {
     const auto drafted_after = [&](Token token, Index slot) -> Eigen::VectorXf {
         return softmax(draft.forward(std::array{token}, std::array{slot}).row(0), temperature);
     };
-    for (Round round; round.end == End::none;) {
+    for (Round round; round.end == RoundEnd::none;) {
         const Index start = std::ssize(text);
-        const Coins coins(/*seed*/ 7, /*request*/ 0, start);
+        const RoundRng rng(/*seed*/ 7, /*request*/ 0, start);
 
         for (Index i = std::ssize(draft.cache); i < start; ++i) q[0] = drafted_after(text[i], i - 1);  // draft
         for (Index node = 0; node < K; ++node) {
             const WithoutWeights weights(as_row(row_before(node)), older_siblings(node));
-            nodes[node] = static_cast<Token>(draw(coins.at(Purpose::draft, node), weights).index);
+            nodes[node] = static_cast<Token>(draw(rng.at(Purpose::draft, node), weights).index);
             if (node < inner) q[node + 1] = drafted_after(nodes[node], start + parents[node]);
         }
 
@@ -63,9 +63,9 @@ int main() {
         for (Index parent : parents) before.push_back(start + parent);
         const RowMajorMatrixXf logits = target.forward(tokens, before);
 
-        const auto laws = [&](Index node) { return Sampled(row_before(node), older_siblings(node)); };
-        round = verify(Tree(nodes, parents), laws, logits_of(logits, temperature), TraversalVerification{}, coins,
-                       {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
+        const auto distributions = [&](Index node) { return Sampled(row_before(node), older_siblings(node)); };
+        round = verify(Tree(nodes, parents), distributions, logits_of(logits, temperature), TraversalVerification{},
+                       rng, {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
         if (!round) return std::puts(message(*round.fault).c_str()), 1;
 
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());  // commit

@@ -45,22 +45,22 @@ int main() {
     const auto mapped_row = [&](Index i) {
         return push_forward(map, Logits(draft_logits.row(i), temperature), memory[i]);
     };
-    for (Round round; round.end == End::none;) {
+    for (Round round; round.end == RoundEnd::none;) {
         const Index start = std::ssize(text);
-        const Coins coins(/*seed*/ 4, /*request*/ 0, start);
+        const RoundRng rng(/*seed*/ 4, /*request*/ 0, start);
         std::vector<Token> draft_text;  // an engine would keep this, and the draft's cache, from round to round
         std::ranges::transform(text, std::back_inserter(draft_text), in_draft_ids);
         std::vector<decltype(mapped_row(0))> q;
         for (Index i = 0; i < K; ++i) {
             run_draft(draft_text, i, draft_logits);
             q.push_back(mapped_row(i));
-            text.push_back(static_cast<Token>(draw(coins.at(Purpose::draft, i), row_weights(q.back())).index));
+            text.push_back(static_cast<Token>(draw(rng.at(Purpose::draft, i), row_weights(q.back())).index));
             draft_text.push_back(in_draft_ids(text.back()));
         }
         run_target(text, K + 1, logits);
 
-        const auto laws = [&](Index i) { return Sampled(q[i]); };
-        round = verify(std::span(text).last(K), laws, logits_of(logits, temperature), TokenVerification{}, coins,
+        const auto distributions = [&](Index i) { return Sampled(q[i]); };
+        round = verify(std::span(text).last(K), distributions, logits_of(logits, temperature), TokenVerification{}, rng,
                        {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
         if (!round) return std::puts(message(*round.fault).c_str()), 1;
 

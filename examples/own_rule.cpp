@@ -1,6 +1,6 @@
 // A rule of your own, and its proof.
 //
-// A rule says how likely a drafted token is to be accepted, and what is drawn where none is. `commit` does the rest:
+// A rule says how likely a drafted token is to be accepted, and what is drawn where none is. `top_down` does the rest:
 // the walk, stop tokens, budgets, bad rows. specsample/testing.hpp then enumerates everything that can happen
 // on small models, so that the claim `lossless` is checked to the last digit and not by looking at samples.
 #include <cstdio>
@@ -12,27 +12,28 @@
 using namespace specsample;
 
 /// Accepts a share of what token verification accepts, and makes up for it in the residual: p - share min(p, q).
-/// For chains: on a tree the siblings of a rejected child must be judged by what it left, as SubTarget does.
+/// For chains: on a tree the siblings of a rejected child must be judged by what it left, as ResidualTarget does.
 /// @tparam careful   false draws from max(0, p - q) instead, as if share were 1
-template <class Trial, bool careful>
-struct ShareNode : NodeRow<Trial> {
-    ShareNode(const Trial& trial, Index node, double part) : NodeRow<Trial>(trial, node), share(part) {}
+template <class RoundContext, bool careful>
+struct ShareNode : NodeRow<RoundContext> {
+    ShareNode(const RoundContext& context, Index node, double part)
+        : NodeRow<RoundContext>(context, node), share(part) {}
 
     Ratio ratio(Index child) {
-        const double p = this->entry(this->trial().token(child)),
-                     q = this->law(child).weight(this->trial().token(child));
+        const double p = this->entry(this->context().token(child)),
+                     q = this->distribution(child).weight(this->context().token(child));
         return {share * std::min(p, q), q};
     }
 
     void reject(Index child) { rejected = child; }
     bool is_residual() const { return rejected != no_node; }
 
-    Drawn draw(const auto& coin) {
-        if (!is_residual()) return this->draw_from_row(coin);
+    Drawn draw(const auto& rng) {
+        if (!is_residual()) return this->draw_from_row(rng);
         const auto p = this->view();
-        const auto q = this->law(rejected).row();
-        if constexpr (careful) return specsample::draw(coin, RowWeights(p - share * p.min(q)));
-        return specsample::draw(coin, OwedWeights(p, q));
+        const auto q = this->distribution(rejected).row();
+        if constexpr (careful) return specsample::draw(rng, RowWeights(p - share * p.min(q)));
+        return specsample::draw(rng, ResidualWeights(p, q));
     }
 
     double share;
@@ -44,15 +45,15 @@ struct Share {
     static constexpr bool lossless = careful;
     double share = 0.5;
 
-    Outcome operator()(const auto& trial) const {
-        using Node = ShareNode<std::remove_cvref_t<decltype(trial)>, careful>;
-        return commit(trial, [&](Index node) { return Node(trial, node, share); });
+    Outcome operator()(const auto& context) const {
+        using Node = ShareNode<std::remove_cvref_t<decltype(context)>, careful>;
+        return top_down(context, [&](Index node) { return Node(context, node, share); });
     }
 };
 
 int main() {
     const testing::ContextModel draft(3, 1), target(3, 2);  // three tokens, another row after every prefix
-    std::puts("lookahead   share 0.5   max(0, p - q) instead      (distance from the target's law)");
+    std::puts("lookahead   share 0.5   max(0, p - q) instead      (distance from the target's distribution)");
     bool holds = true;
     for (Index lookahead = 0; lookahead <= 3; ++lookahead) {
         const double right = testing::distance_from_target(Share<true>{}, draft, target, lookahead);

@@ -18,9 +18,9 @@ struct Pair {
 /// Numbers at random, one after the other.
 class Noise {
   public:
-    explicit Noise(std::uint64_t seed) : coin_({.seed = seed, .purpose = specsample::Purpose::policy}) {}
+    explicit Noise(std::uint64_t seed) : rng_({.seed = seed, .purpose = specsample::Purpose::policy}) {}
 
-    double uniform() { return coin_.open_uniform(next_++); }
+    double uniform() { return rng_.open_uniform(next_++); }
     double exponential() { return -std::log(uniform()); }
     double normal() {  // Box and Muller
         const double radius = std::sqrt(2 * exponential());
@@ -31,7 +31,7 @@ class Noise {
     }
 
   private:
-    specsample::Coin coin_;
+    specsample::Rng rng_;
     std::uint32_t next_ = 0;
 };
 

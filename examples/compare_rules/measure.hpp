@@ -46,7 +46,7 @@ template <class Rule, class Children>
 double tree_tokens(const Rule& rule, const Children& children, const Pair& pair,
                    const std::vector<specsample::Index>& branching, int rounds) {
     const auto depth = static_cast<specsample::Index>(branching.size());
-    return many_rounds(rule, specsample::TreeDraft(Fixed{&pair.draft}, branching, children), pair, depth, rounds)
+    return many_rounds(rule, specsample::TreeDrafter(Fixed{&pair.draft}, branching, children), pair, depth, rounds)
         .tokens_per_round();
 }
 
@@ -55,10 +55,10 @@ inline double chain_bound(const Pair& pair, specsample::Index depth, int rounds)
     std::vector<double> ratios(static_cast<std::size_t>(depth));
     double sum = 0;
     for (int round = 0; round < rounds; ++round) {
-        const specsample::Coins coins(1, static_cast<std::uint64_t>(round), 0);
+        const specsample::RoundRng rng(1, static_cast<std::uint64_t>(round), 0);
         for (specsample::Index i = 0; i < depth; ++i) {
-            const auto coin = coins.at(specsample::Purpose::draft, i);
-            const auto token = draw(coin, specsample::RowWeights(specsample::as_row(pair.draft))).index;
+            const auto random = rng.at(specsample::Purpose::draft, i);
+            const auto token = draw(random, specsample::RowWeights(specsample::as_row(pair.draft))).index;
             ratios[static_cast<std::size_t>(i)] = static_cast<double>(pair.target[token]) / pair.draft[token];
         }
         sum += specsample::one_round_bound_of_path(ratios);

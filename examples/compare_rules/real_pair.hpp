@@ -27,36 +27,38 @@ struct Observed {
         double seconds = 0;  // spent on these
     }* sums;
 
-    template <class Trial>
-    specsample::Outcome operator()(const Trial& trial) const {
+    template <class RoundContext>
+    specsample::Outcome operator()(const RoundContext& context) const {
         ++sums->rounds;
-        using Law = std::remove_cvref_t<decltype(specsample::detail::law_at(trial.laws, 0))>;
+        using Distribution =
+            std::remove_cvref_t<decltype(specsample::detail::distribution_at(context.distributions, 0))>;
         const Stopwatch watch;
-        if constexpr (specsample::RowLaw<Law>) observe(trial);
+        if constexpr (specsample::RowDistribution<Distribution>) observe(context);
         sums->seconds += watch.seconds();
-        return rule(trial);
+        return rule(context);
     }
 
   private:
-    template <class Trial>
-    void observe(const Trial& trial) const {
+    template <class RoundContext>
+    void observe(const RoundContext& context) const {
         using namespace specsample;
-        const Index first = trial.shape.first_child(root_node);
+        const Index first = context.shape.first_child(root_node);
         if (first == no_node) return;
         std::vector<double> ratios;
         bool is_chain = true;
-        for (Index node = first; node != no_node; node = trial.shape.first_child(node)) {
-            const auto law = detail::law_at(trial.laws, node);
-            if (law.is_point()) return;
-            is_chain = is_chain && trial.shape.next_sibling(node) == no_node;
-            const auto row = detail::element(trial.rows, trial.shape.parent(node) + 1);
-            ratios.push_back(static_cast<double>(as_row(row)[trial.token(node)]) / law.weight(trial.token(node)));
+        for (Index node = first; node != no_node; node = context.shape.first_child(node)) {
+            const auto distribution = detail::distribution_at(context.distributions, node);
+            if (distribution.is_point()) return;
+            is_chain = is_chain && context.shape.next_sibling(node) == no_node;
+            const auto row = detail::element(context.rows, context.shape.parent(node) + 1);
+            ratios.push_back(static_cast<double>(as_row(row)[context.token(node)]) /
+                             distribution.weight(context.token(node)));
         }
         if (is_chain) sums->bound += one_round_bound_of_path(ratios);
         Index count = 0;
-        for (Index child = first; child != no_node; child = trial.shape.next_sibling(child)) ++count;
-        const auto p = detail::element(trial.rows, 0);
-        const auto q = detail::law_at(trial.laws, first).row();
+        for (Index child = first; child != no_node; child = context.shape.next_sibling(child)) ++count;
+        const auto p = detail::element(context.rows, 0);
+        const auto q = detail::distribution_at(context.distributions, first).row();
         sums->first_bound += transport_bound(q, p, count);
         if constexpr (LossyRule<Rule>) sums->variation += total_variation_from_target(rule, q, p);
     }

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include <specsample/proposal/attention.hpp>
+#include <specsample/tree/attention.hpp>
 
 namespace engine {
 namespace {

@@ -42,16 +42,16 @@ class Team {
         };
         context_ = const_cast<void*>(static_cast<const void*>(std::addressof(work)));
         begin(pieces);
-        const Finish finish{*this};
+        const AtEnd finish{*this};
         help(0);
     }
 
   private:
     using Call = void (*)(void* context, Index piece, Index member);
 
-    struct Finish {
+    struct AtEnd {
         Team& team;
-        ~Finish() { team.finish(); }
+        ~AtEnd() { team.finish(); }
     };
 
     void begin(Index pieces);  // offers them to everybody

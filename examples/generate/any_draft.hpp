@@ -12,45 +12,45 @@
 /// A model that returns its rows by value.
 using DraftModel = std::function<Eigen::VectorXf(std::span<const specsample::Token>)>;
 
-/// Any drafter over rows of that type. Its law is the one that can say what all of them say.
+/// Any drafter over rows of that type. Its distribution is the one that can say what all of them say.
 class AnyDraft {
   public:
-    using Law = specsample::TreeDraft<DraftModel>::Law;
+    using Distribution = specsample::TreeDrafter<DraftModel>::Distribution;
 
     template <specsample::Drafter D>
         requires(!std::same_as<D, AnyDraft>)
     AnyDraft(D drafter) : drafter_(std::make_unique<Kind<D>>(std::move(drafter))) {}
 
-    void propose(std::span<const specsample::Token> prefix, const specsample::Coins& coins,
-                 specsample::Proposal<Law>& proposal) {
-        drafter_->propose(prefix, coins, proposal);
+    void propose(std::span<const specsample::Token> prefix, const specsample::RoundRng& rng,
+                 specsample::DraftTree<Distribution>& draft_tree) {
+        drafter_->propose(prefix, rng, draft_tree);
     }
-    void propose(std::span<const specsample::Token> prefix, const specsample::Coins& coins,
-                 specsample::Proposal<specsample::Raced>& proposal) {
-        drafter_->propose(prefix, coins, proposal);
+    void propose(std::span<const specsample::Token> prefix, const specsample::RoundRng& rng,
+                 specsample::DraftTree<specsample::SharedNoise>& draft_tree) {
+        drafter_->propose(prefix, rng, draft_tree);
     }
     void rollback(specsample::Index length) { drafter_->rollback(length); }
 
   private:
     struct Interface {
         virtual ~Interface() = default;
-        virtual void propose(std::span<const specsample::Token> prefix, const specsample::Coins& coins,
-                             specsample::Proposal<Law>& proposal) = 0;
-        virtual void propose(std::span<const specsample::Token> prefix, const specsample::Coins& coins,
-                             specsample::Proposal<specsample::Raced>& proposal) = 0;
+        virtual void propose(std::span<const specsample::Token> prefix, const specsample::RoundRng& rng,
+                             specsample::DraftTree<Distribution>& draft_tree) = 0;
+        virtual void propose(std::span<const specsample::Token> prefix, const specsample::RoundRng& rng,
+                             specsample::DraftTree<specsample::SharedNoise>& draft_tree) = 0;
         virtual void rollback(specsample::Index length) = 0;
     };
 
     template <class D>
     struct Kind final : Interface {
         explicit Kind(D given) : drafter(std::move(given)) {}
-        void propose(std::span<const specsample::Token> prefix, const specsample::Coins& coins,
-                     specsample::Proposal<Law>& proposal) override {
-            drafter.propose(prefix, coins, proposal);
+        void propose(std::span<const specsample::Token> prefix, const specsample::RoundRng& rng,
+                     specsample::DraftTree<Distribution>& draft_tree) override {
+            drafter.propose(prefix, rng, draft_tree);
         }
-        void propose(std::span<const specsample::Token> prefix, const specsample::Coins& coins,
-                     specsample::Proposal<specsample::Raced>& proposal) override {
-            drafter.propose(prefix, coins, proposal);
+        void propose(std::span<const specsample::Token> prefix, const specsample::RoundRng& rng,
+                     specsample::DraftTree<specsample::SharedNoise>& draft_tree) override {
+            drafter.propose(prefix, rng, draft_tree);
         }
         void rollback([[maybe_unused]] specsample::Index length) override {
             if constexpr (specsample::Rewindable<D>) drafter.rollback(length);
@@ -64,16 +64,16 @@ class AnyDraft {
 /// A drafter with something to do before each of its rounds.
 class PreparedDraft {
   public:
-    using Law = AnyDraft::Law;
+    using Distribution = AnyDraft::Distribution;
 
     PreparedDraft(std::function<void(std::span<const specsample::Token>)> prepare, AnyDraft draft)
         : prepare_(std::move(prepare)), draft_(std::move(draft)) {}
 
     template <class L>
-    void propose(std::span<const specsample::Token> prefix, const specsample::Coins& coins,
-                 specsample::Proposal<L>& proposal) {
+    void propose(std::span<const specsample::Token> prefix, const specsample::RoundRng& rng,
+                 specsample::DraftTree<L>& draft_tree) {
         prepare_(prefix);
-        draft_.propose(prefix, coins, proposal);
+        draft_.propose(prefix, rng, draft_tree);
     }
 
   private:

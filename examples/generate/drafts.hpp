@@ -41,10 +41,10 @@ class Drafts {
                 use_mtp(arguments);
                 break;
             case DraftKind::lookup:
-                make_ = [] { return AnyDraft(specsample::LookupDraft()); };
+                make_ = [] { return AnyDraft(specsample::LookupDrafter()); };
                 break;
             case DraftKind::none:
-                make_ = [] { return AnyDraft(specsample::LookupDraft()); };  // never asked
+                make_ = [] { return AnyDraft(specsample::LookupDrafter()); };  // never asked
                 break;
         }
     }
@@ -110,8 +110,8 @@ class Drafts {
             using namespace specsample;
             // A longer match says more: where a model may be asked instead, one token is not enough.
             const LookupOptions sure{.min_match = 2};
-            if (looks_up && tree.empty()) return FirstOf(LookupDraft(sure), rows);
-            if (looks_up) return United(LookupDraft(sure), TreeDraft(rows, tree));
+            if (looks_up && tree.empty()) return FirstOf(LookupDrafter(sure), rows);
+            if (looks_up) return United(LookupDrafter(sure), TreeDrafter(rows, tree));
             return chain_or_tree(rows, tree);
         };
     }
@@ -129,8 +129,8 @@ class Drafts {
         one_ = [model](auto text) { (*model)(text); };
         make_ = [model, tree = tree_]() -> AnyDraft {
             using namespace specsample;
-            if (tree.empty()) return HeadsDraft(std::ref(*model), model->count());
-            return HeadsTreeDraft(std::ref(*model), expansion_tree(tree));
+            if (tree.empty()) return HeadsDrafter(std::ref(*model), model->count());
+            return HeadsTreeDrafter(std::ref(*model), expansion_tree(tree));
         };
     }
 
@@ -149,8 +149,8 @@ class Drafts {
     }
 
     static AnyDraft chain_or_tree(const DraftModel& rows, const std::vector<specsample::Index>& tree) {
-        if (tree.empty()) return specsample::ChainDraft(rows);
-        return specsample::TreeDraft(rows, tree);
+        if (tree.empty()) return specsample::ChainDrafter(rows);
+        return specsample::TreeDrafter(rows, tree);
     }
 
     std::shared_ptr<engine::Model> target_;

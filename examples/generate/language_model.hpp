@@ -27,7 +27,7 @@ class RowShaper {
     }
 
   private:
-    specsample::Shaping shaping_;
+    specsample::SamplingParams shaping_;
     specsample::ShapedMemory<float> memory_;
 };
 

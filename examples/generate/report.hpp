@@ -17,17 +17,17 @@ struct Comparison {
     double ratio(const Run& run) const { return run.tokens_per_second() / plain.tokens_per_second(); }
 };
 
-inline std::string_view name(specsample::Finish finish) {
+inline std::string_view name(specsample::FinishReason finish) {
     switch (finish) {
-        case specsample::Finish::stop:
+        case specsample::FinishReason::stop:
             return "stop";
-        case specsample::Finish::until:
+        case specsample::FinishReason::until:
             return "until";
-        case specsample::Finish::callback:
+        case specsample::FinishReason::callback:
             return "callback";
-        case specsample::Finish::budget:
+        case specsample::FinishReason::budget:
             return "budget";
-        case specsample::Finish::length:
+        case specsample::FinishReason::length:
             return "length";
     }
     return "";
@@ -92,7 +92,7 @@ inline void print_table(const Run& run, const std::optional<Comparison>& compari
     if (!comparison) return;
     std::printf("  plain decoding  %.0f tokens a second: speculation is %.2f times as fast; texts %s\n",
                 comparison->plain.tokens_per_second(), comparison->ratio(run),
-                comparison->plain.tokens == run.tokens ? "are identical" : "differ, their law is the same");
+                comparison->plain.tokens == run.tokens ? "are identical" : "differ, their distribution is the same");
     std::printf("  cost of n       ");
     for (std::size_t i = 0; i < comparison->costs.verify_curve.size(); ++i)
         std::printf("%zu: %.2f  ", i + 1, comparison->costs.verify_curve[i]);

@@ -12,7 +12,7 @@
 /// A text and its figures.
 struct Run {
     std::vector<specsample::Token> tokens{};  ///< without the prompt
-    specsample::Finish finish = specsample::Finish::budget;
+    specsample::FinishReason finish = specsample::FinishReason::budget;
     specsample::Tally tally{};
     specsample::Index lookahead = 0;  ///< most tokens of a draft, one behind the other
     bool is_steady = true;            ///< were all drafts chains of as many?
@@ -43,7 +43,7 @@ void write(Run& result, std::vector<specsample::Token>& text, AnyDraft drafter, 
         const auto start = static_cast<Index>(text.size());
         left.max_new_tokens = limits.max_new_tokens - (start - prompt_length);
         if (left.max_new_tokens <= 0 || start >= limits.max_length) {
-            result.finish = left.max_new_tokens <= 0 ? Finish::budget : Finish::length;
+            result.finish = left.max_new_tokens <= 0 ? FinishReason::budget : FinishReason::length;
             break;
         }
         const Stopwatch watch;
@@ -55,10 +55,10 @@ void write(Run& result, std::vector<specsample::Token>& text, AnyDraft drafter, 
         result.tally.record(round.counts());
         const auto drafted = target.last_prefix();
         const auto first = static_cast<std::size_t>(start + round.accepted);
-        const bool shows = round.last == Last::recovered && first < drafted.size();
+        const bool shows = round.last == LastToken::recovered && first < drafted.size();
         on_round(round, shows ? &drafted[first] : nullptr);
         ended = std::ranges::find(limits.stop_tokens, text.back()) != limits.stop_tokens.end();
-        if (ended) result.finish = Finish::stop;
+        if (ended) result.finish = FinishReason::stop;
     }
 }
 

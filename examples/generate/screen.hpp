@@ -34,9 +34,9 @@ class Screen {
         for (const auto token : round.tokens) {
             const bool is_last = place++ == round.accepted;
             if (is_last && rejected != nullptr && coloured_) paint(piece(*rejected), colour::rejected);
-            write(token, !is_last                                    ? colour::accepted
-                         : round.last == specsample::Last::recovered ? colour::recovered
-                                                                     : colour::bonus);
+            write(token, !is_last                                         ? colour::accepted
+                         : round.last == specsample::LastToken::recovered ? colour::recovered
+                                                                          : colour::bonus);
         }
         std::fflush(stdout);
     }

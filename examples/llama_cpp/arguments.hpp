@@ -26,7 +26,7 @@ inline constexpr std::string_view usage =
 
 Continues a prompt with a model of llama.cpp, sped along by drafts: a few tokens are guessed, the
 model scores them in one pass, and a rule decides which to keep, so that the text has exactly the
-law of the model alone. Prompts are taken as they are; a chat template is yours to write into them.
+distribution of the model alone. Prompts are taken as they are; a chat template is yours to write into them.
 
   -m,  --model F          model to write with, a GGUF file
   -md, --model-draft F    model to draft with, of the same vocabulary (also --draft-model)

@@ -21,7 +21,7 @@ class TextDrafter {
     using DraftModel = std::reference_wrapper<TextModel>;
 
   public:
-    using Law = specsample::TreeDraft<DraftModel>::Law;
+    using Distribution = specsample::TreeDrafter<DraftModel>::Distribution;
 
     /// The text is the draft.
     TextDrafter() = default;
@@ -30,24 +30,24 @@ class TextDrafter {
     TextDrafter(TextModel& model, const DraftTree& tree) : drafter_(kind(model, tree)) {}
 
     template <class Source, class L>
-    void propose(std::span<const specsample::Token> prefix, const Source& coins, specsample::Proposal<L>& proposal) {
-        std::visit([&](auto& drafter) { drafter.propose(prefix, coins, proposal); }, drafter_);
+    void propose(std::span<const specsample::Token> prefix, const Source& rng, specsample::DraftTree<L>& draft_tree) {
+        std::visit([&](auto& drafter) { drafter.propose(prefix, rng, draft_tree); }, drafter_);
     }
 
     void rollback(specsample::Index length) {
-        if (auto* lookup = std::get_if<specsample::LookupDraft>(&drafter_)) lookup->rollback(length);
+        if (auto* lookup = std::get_if<specsample::LookupDrafter>(&drafter_)) lookup->rollback(length);
     }
 
   private:
     using Kind =
-        std::variant<specsample::LookupDraft, specsample::ChainDraft<DraftModel>, specsample::TreeDraft<DraftModel>,
-                     specsample::TreeDraft<DraftModel, specsample::TopChildren>>;
+        std::variant<specsample::LookupDrafter, specsample::ChainDrafter<DraftModel>,
+                     specsample::TreeDrafter<DraftModel>, specsample::TreeDrafter<DraftModel, specsample::TopChildren>>;
 
     static Kind kind(DraftModel model, const DraftTree& tree) {
         using namespace specsample;
-        if (tree.children.empty()) return ChainDraft(model);
-        if (tree.are_likeliest) return TreeDraft(model, tree.children, TopChildren());
-        return TreeDraft(model, tree.children);
+        if (tree.children.empty()) return ChainDrafter(model);
+        if (tree.are_likeliest) return TreeDrafter(model, tree.children, TopChildren());
+        return TreeDrafter(model, tree.children);
     }
 
     Kind drafter_{};

@@ -78,10 +78,10 @@ class SamplerChain {
 struct EqualityRule {
     static constexpr bool lossless = true;
 
-    template <class Trial>
-    specsample::Outcome operator()(const Trial& trial) const {
+    template <class RoundContext>
+    specsample::Outcome operator()(const RoundContext& context) const {
         return specsample::match(
-            trial, [this](auto& node, const auto&) { return chain->sample(node.row().held().numbers()); });
+            context, [this](auto& node, const auto&) { return chain->sample(node.row().held().numbers()); });
     }
 
     SamplerChain* chain;

@@ -1,5 +1,5 @@
 // What must hold on a real model: texts are those of plain decoding wherever the engine's numbers are, and every rule
-// writes the target's law.
+// writes the target's distribution.
 //
 //   exact MODEL DRAFT [--quick] [--prompts FILE]     FILE: JSON lines with a "prompt" each, as HumanEval has them
 #include <cstdio>
@@ -55,10 +55,10 @@ class RealModel {
     bool run() {
         const bool texts = greedy_texts();
         const bool races = raced_texts();
-        const bool laws = enumerated_laws();
+        const bool distributions = enumerated_distributions();
         const bool counts = first_token_counts();
-        std::printf("\n%s\n", texts && races && laws && counts ? "all of it holds" : "NOT ALL OF IT HOLDS");
-        return texts && races && laws && counts;
+        std::printf("\n%s\n", texts && races && distributions && counts ? "all of it holds" : "NOT ALL OF IT HOLDS");
+        return texts && races && distributions && counts;
     }
 
   private:
@@ -136,7 +136,7 @@ class RealModel {
                 return sampled(target_model, drafting, TokenVerification{}, 0, 4, prompt, limits());
             },
             no_noise);
-        const TreeDraft tree(Drafting{&draft_model, 1}, {2, 2, 1}, TopChildren{});
+        const TreeDrafter tree(Drafting{&draft_model, 1}, {2, 2, 1}, TopChildren{});
         const bool trees = compare_texts(
             "temperature 0, trees of 2, 2, 1 children, against the same", by_llama(false),
             [&](const auto& prompt) {
@@ -160,7 +160,7 @@ class RealModel {
                              [](Index place, Token token) { return race_noise(0.8, place, token); });
     }
 
-    bool enumerated_laws() {
+    bool enumerated_distributions() {
         const ContextOwner target = context(*target_, size), draft = context(*draft_, size);
         LlamaModel target_model(target.get()), draft_model(draft.get());
         std::printf("\nlaws by enumeration, on the 4 likeliest tokens of either model, lookahead 2\n");
@@ -178,10 +178,10 @@ class RealModel {
             say("block", distance(BlockVerification{}, q, p, 2));
             say("sample match", distance(SampleMatch{}, q, p, 2));
             say("Gumbel match", distance(GumbelMatch{}, q, p, 2));
-            const TreeDraft tree(q, {2, 1});
+            const TreeDrafter tree(q, {2, 1});
             say("recursive rejection", distance(RecursiveRejection{}, tree, p, 2));
             say("traversal", distance(TraversalVerification{}, tree, p, 2));
-            say("K-SEQ", distance(KSeq{}, TreeDraft(q, {2, 1}, Independent{}), p, 2));
+            say("K-SEQ", distance(KSeq{}, TreeDrafter(q, {2, 1}, Independent{}), p, 2));
             std::printf("\n");
         }
         std::printf("  largest difference of a string's probability from the target's: %.1e, must be 1e-12 at most\n",

@@ -34,20 +34,20 @@ struct ParallelText {
     std::uint64_t seed;
     TextRun run{};
 
-    specsample::Coins coins() const { return {seed, 0, std::ssize(text)}; }
+    specsample::RoundRng rng() const { return {seed, 0, std::ssize(text)}; }
 };
 
 /// Where a text is written: a sequence of the context, and what a round needs beside it.
 struct ParallelSlot {
-    using Law = specsample::Mixed<specsample::row_view_t<TextRow>>;
+    using Distribution = specsample::Mixed<specsample::row_view_t<TextRow>>;
 
     std::size_t sequence = 0;
     ParallelText* text = nullptr;              ///< none: the slot is free
     std::vector<specsample::Token> drafted{};  ///< the text and its draft
     specsample::Index first_row = 0;
-    specsample::Proposal<Law> proposal{};
+    specsample::DraftTree<Distribution> draft_tree{};
     std::vector<ParallelRow> draft_rows{}, target_rows{};
-    specsample::LookupDraft lookup{};
+    specsample::LookupDrafter lookup{};
 
     /// The text and its draft up to a node.
     std::span<const specsample::Token> before(specsample::Index node) const {
@@ -119,10 +119,10 @@ class ParallelWriter {
     void begin(Slot& slot, ParallelText& text) {
         if (has_ended(text)) return;
         slot.text = &text;
-        slot.lookup = specsample::LookupDraft();
+        slot.lookup = specsample::LookupDrafter();
         if (draft_) draft_->read(slot.sequence, text.text);
         slot.first_row = target_.read(slot.sequence, text.text);
-        slot.proposal.open(0, limits_.stop_tokens, vocab_);
+        slot.draft_tree.open(0, limits_.stop_tokens, vocab_);
         slot.drafted = text.text;
         specsample::Workspace workspace;
         append(slot, judge(slot, workspace));
@@ -132,8 +132,8 @@ class ParallelWriter {
         for (Slot* slot : slots) open(*slot);
         if (draft_) draft(slots);
         for (Slot* slot : slots) {
-            if (slot->proposal.fault()) throw std::runtime_error(message(*slot->proposal.fault()));
-            slot->first_row = target_.ask(slot->sequence, slot->drafted, slot->proposal.size() + 1);
+            if (slot->draft_tree.fault()) throw std::runtime_error(message(*slot->draft_tree.fault()));
+            slot->first_row = target_.ask(slot->sequence, slot->drafted, slot->draft_tree.size() + 1);
         }
         target_.decode();
         const auto judge = [&](Index i, specsample::Workspace& workspace) {
@@ -149,17 +149,17 @@ class ParallelWriter {
     /// Begin a draft. What the text itself has to say is all of it at once.
     void open(Slot& slot) {
         const std::vector<specsample::Token>& text = slot.text->text;
-        slot.proposal.open(std::min(options_.lookahead, limits_.max_length - std::ssize(text) - 1), limits_.stop_tokens,
-                           vocab_);
+        slot.draft_tree.open(std::min(options_.lookahead, limits_.max_length - std::ssize(text) - 1),
+                             limits_.stop_tokens, vocab_);
         slot.drafted = text;
         if (draft_) return;
-        slot.lookup.propose(text, slot.text->coins(), slot.proposal);
-        slot.drafted.insert(slot.drafted.end(), slot.proposal.tokens().begin(), slot.proposal.tokens().end());
+        slot.lookup.propose(text, slot.text->rng(), slot.draft_tree);
+        slot.drafted.insert(slot.drafted.end(), slot.draft_tree.tokens().begin(), slot.draft_tree.tokens().end());
     }
 
     /// A pass for every depth, over the texts whose drafts go on.
     void draft(std::span<Slot* const> slots) {
-        const auto grows = [](const Slot* slot) { return slot->proposal.grows(slot->proposal.size() - 1); };
+        const auto grows = [](const Slot* slot) { return slot->draft_tree.grows(slot->draft_tree.size() - 1); };
         for (std::vector<Slot*> growing(slots.begin(), slots.end());;) {
             std::erase_if(growing, [&](const Slot* slot) { return !grows(slot); });
             if (growing.empty()) return;
@@ -172,18 +172,18 @@ class ParallelWriter {
     /// The row is copied: the next depth overwrites it, and the draft is judged by it.
     void draw_next(Slot& slot, const LogitRow& given) {
         using namespace specsample;
-        const Index node = slot.proposal.size();
-        const Coins coins = slot.text->coins();
+        const Index node = slot.draft_tree.size();
+        const RoundRng rng = slot.text->rng();
         ParallelRow& row = slot.draft_rows[static_cast<std::size_t>(node)];
         row.copy = given;
         row.shaped.emplace(shape_(LogitRow(row.copy.data(), row.copy.size()), slot.drafted, row.memory));
         if constexpr (requires { requires bool(Rule::shares_noise); }) {
-            slot.proposal.add(node - 1, race(coins.at(Purpose::race, node), *row.shaped), PointMass{});
+            slot.draft_tree.add(node - 1, race(rng.at(Purpose::race, node), *row.shaped), PointMass{});
         } else {
-            const auto [token, distribution] = draft_token(coins.at(Purpose::draft, node), *row.shaped);
-            slot.proposal.add(node - 1, token, distribution);
+            const auto [token, distribution] = draft_token(rng.at(Purpose::draft, node), *row.shaped);
+            slot.draft_tree.add(node - 1, token, distribution);
         }
-        if (!slot.proposal.fault()) slot.drafted.push_back(slot.proposal.token(node));
+        if (!slot.draft_tree.fault()) slot.drafted.push_back(slot.draft_tree.token(node));
     }
 
     specsample::Round judge(Slot& slot, specsample::Workspace& workspace) {
@@ -193,8 +193,8 @@ class ParallelWriter {
             if (!row.shaped) row.shaped.emplace(shape_(target_.row(slot.first_row + i), slot.before(i), row.memory));
             return *row.shaped;
         };
-        return verify(slot.proposal.tokens(), slot.proposal.laws(), rows, rule_, slot.text->coins(), left(*slot.text),
-                      workspace);
+        return verify(slot.draft_tree.tokens(), slot.draft_tree.distributions(), rows, rule_, slot.text->rng(),
+                      left(*slot.text), workspace);
     }
 
     specsample::RoundLimits left(const ParallelText& text) const {

@@ -82,7 +82,7 @@ inline bool has_ended(TextRun& run, specsample::Index length, const specsample::
 
 inline void append(TextRun& run, const specsample::Round& round) {
     run.tokens.insert(run.tokens.end(), round.tokens.begin(), round.tokens.end());
-    if (round.end == specsample::End::stop_token) run.ended = Ended::stop;
+    if (round.end == specsample::RoundEnd::stop_token) run.ended = Ended::stop;
 }
 
 /// Write the first token. The pass that reads a prompt starts from nothing and has no draft behind it, as where nobody
@@ -128,7 +128,7 @@ void write(TextRun& run, TextDrafter drafter, TextModel& target, Rule rule, cons
         length.record(round.counts());
         const auto drafted = target.last_prefix();
         const auto first = static_cast<std::size_t>(start + round.accepted);
-        const bool replaces = round.last == Last::recovered || round.last == Last::matched;
+        const bool replaces = round.last == LastToken::recovered || round.last == LastToken::matched;
         on_round(round, replaces && first < drafted.size() ? &drafted[first] : nullptr);
     }
 }

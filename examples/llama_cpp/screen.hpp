@@ -49,9 +49,9 @@ class TextScreen {
                 const std::string text = piece(*vocab_, *rejected);
                 paint(std::string_view(text).substr(0, whole_characters(text)), colour::rejected);
             }
-            write(token, !is_last                                ? colour::accepted
-                         : round.last == specsample::Last::bonus ? colour::bonus
-                                                                 : colour::recovered);
+            write(token, !is_last                                     ? colour::accepted
+                         : round.last == specsample::LastToken::bonus ? colour::bonus
+                                                                      : colour::recovered);
         }
         std::fflush(stdout);
     }

@@ -152,20 +152,20 @@ class Rounds {
     void measure(int rounds, Lines& lines) {
         for (int round = -3; round < rounds; ++round) {  // the first ones warm up
             Lines unused;
-            measure_one(Coins(1, static_cast<std::uint64_t>(round + 3), std::ssize(prefix_)),
+            measure_one(RoundRng(1, static_cast<std::uint64_t>(round + 3), std::ssize(prefix_)),
                         round < 0 ? unused : lines);
         }
     }
 
   private:
-    void measure_one(const Coins& coins, Lines& lines) {
-        const auto judge = [&](const auto& tokens, const auto& laws, Check check) {
+    void measure_one(const RoundRng& rng, Lines& lines) {
+        const auto judge = [&](const auto& tokens, const auto& distributions, Check check) {
             Round round;
             const double taken = microseconds([&] {
-                round = verify(tokens, laws, target_(text_, lookahead + 1), TokenVerification{}, coins,
+                round = verify(tokens, distributions, target_(text_, lookahead + 1), TokenVerification{}, rng,
                                {.check = check}, workspace_);
             });
-            if (!round) throw std::runtime_error("the model has written a row that is no law");
+            if (!round) throw std::runtime_error("the model has written a row that is no distribution");
             positions_ = 1 + round.accepted;
             return taken;
         };
@@ -175,14 +175,14 @@ class Rounds {
         record(lines.named, judge(text_.last(lookahead), PointMass{}, Check::entries_read));
         record(lines.checked_named, judge(text_.last(lookahead), PointMass{}, Check::every_row));
         const double by_library = microseconds([&] {
-            proposal_.open(lookahead, {}, vocab());
-            drafter_.propose(prefix_, coins, proposal_);
+            draft_tree_.open(lookahead, {}, vocab());
+            drafter_.propose(prefix_, rng, draft_tree_);
         });
         lines.drawing.record(by_library, by_chain(lookahead), read(*draft_rows_, lookahead));
-        record(lines.drawn, judge(proposal_.tree(), proposal_.laws(), Check::entries_read));
+        record(lines.drawn, judge(draft_tree_.view(), draft_tree_.distributions(), Check::entries_read));
         lines.both.record_sum(lines.drawing, lines.drawn);
         Line checked;
-        record(checked, judge(proposal_.tree(), proposal_.laws(), Check::every_row));
+        record(checked, judge(draft_tree_.view(), draft_tree_.distributions(), Check::every_row));
         lines.checked_both.record_sum(lines.drawing, checked);
         lines.positions.push_back(static_cast<double>(positions_));
     }
@@ -206,8 +206,8 @@ class Rounds {
     llama_context* context_;
     LlamaChain chain_ = Way::chain();
     decltype(Way::model(*target_rows_)) target_ = Way::model(*target_rows_);
-    ChainDraft<decltype(Way::model(*draft_rows_))> drafter_{Way::model(*draft_rows_)};
-    Proposal<typename decltype(drafter_)::Law> proposal_;
+    ChainDrafter<decltype(Way::model(*draft_rows_))> drafter_{Way::model(*draft_rows_)};
+    DraftTree<typename decltype(drafter_)::Distribution> draft_tree_;
     Workspace workspace_;
     Index positions_ = 0;  ///< that the last round judged
     float sum_ = 0;        ///< so that what is read is used
@@ -226,7 +226,7 @@ class Share {
 
     Index vocab() const { return llama_vocab_n_tokens(llama_model_get_vocab(model_.get())); }
 
-    /// `rounds` rounds, each with coins of its own, after each of five beginnings of the text.
+    /// `rounds` rounds, each with random draws of its own, after each of five beginnings of the text.
     template <class Way>
     Lines measure(int rounds) {
         Lines lines;

@@ -1,4 +1,4 @@
-// A context of llama.cpp with sampling parameters: a prefix to the law of the next token.
+// A context of llama.cpp with sampling parameters: a prefix to the distribution of the next token.
 #pragma once
 
 #include <algorithm>
@@ -98,7 +98,7 @@ class TextModel : public Metered {
     /// The prefix of the last call: after a round, the text and the chain that was drafted after it.
     Text last_prefix() const { return prefix_; }
 
-    /// The same model with other laws.
+    /// The same model with other distributions.
     TextModel with(TextShape shape) const { return {model_, std::move(shape)}; }
 
   private:

@@ -8,12 +8,12 @@
 //   tree model      TreeModel      model(prefix, tree) -> rows       a prefix and a token tree after it in one pass
 //     with a cache  Rewindable     model.rollback(length)            told where the next prefix leaves the last one
 //     with memory   StableRows     Model::stable_rows = true         returned views stay valid until the round ends
-//   drafter         Drafter        drafter.propose(prefix, coins, proposal), with a member type Law
+//   drafter         Drafter        drafter.propose(prefix, rng, draft tree), with a member type Distribution
 //   length          Length         length.next(most), length.record(counts): how many tokens to draft
 //   shaper          Shaper         shaper(candidates, context): temperature, top-k, penalties and the like
 //   cursor          Cursor         cursor.mask(), accept(token), rollback(n): a grammar's matcher
-//   rule            Rule           rule(trial) -> Outcome, with a constant `lossless`: which drafted tokens are kept
-//   random source   CoinSource     source.at(purpose, node) -> random numbers of that address
+//   rule            Rule           rule(context) -> Outcome, with a constant `lossless`: which drafted tokens are kept
+//   random source   RandomSource     source.at(purpose, node) -> random numbers of that address
 //
 // `prefix` is a std::span<const Token>; a `const std::vector<Token>&` works as well. Types of other parts are only
 // declared here: a program that uses one includes the part's own header.
@@ -32,16 +32,16 @@ namespace specsample {
 // What the concepts mention.
 
 enum class Purpose : std::uint32_t;  // random/address.hpp
-class Coins;                         // random/coins.hpp
-struct PointMass;                    // proposal/law.hpp
-struct Raced;                        //
-class Chain;                         // proposal/chain.hpp
-struct RoundCounts;  // analysis/tally.hpp
+class RoundRng;                      // random/rng.hpp
+struct PointMass;                    // tree/distribution.hpp
+struct SharedNoise;                  //
+class Chain;                         // tree/chain.hpp
+struct RoundCounts;                  // metrics/tally.hpp
 template <std::floating_point Value>
 class Candidates;  // shaping/candidates.hpp
-struct Outcome;    // verify/trial.hpp
-template <class S, class Laws, class Rows, class Source>
-struct Trial;  //
+struct Outcome;    // verify/round_context.hpp
+template <class S, class Distributions, class Rows, class Source>
+struct RoundContext;  //
 
 // ---- Models ---------------------------------------------------------------------------------------------------------
 
@@ -99,35 +99,36 @@ concept DanglingRow = EigenRow<std::remove_cvref_t<R>> && !detail::ReturnedRow<R
 /// A distribution Q that a drafted token was drawn from, as a ratio rule reads it: Q(x) = weight(x) / rest(). A point
 /// mass has no row behind it.
 template <class L>
-concept RatioLaw = requires(const L& law, Index token) {
-    { law.weight(token) } -> std::convertible_to<double>;
-    { law.rest() } -> std::convertible_to<double>;
-    { law.is_point() } -> std::convertible_to<bool>;
+concept RatioDistribution = requires(const L& distribution, Index token) {
+    { distribution.weight(token) } -> std::convertible_to<double>;
+    { distribution.rest() } -> std::convertible_to<double>;
+    { distribution.is_point() } -> std::convertible_to<bool>;
 };
 
 /// One that may have a row behind it, which can be bad.
 template <class L>
-concept RowLaw = RatioLaw<L> && requires(const L& law) {
-    { law.row() } -> Row;
-    { law.without() } -> std::convertible_to<std::span<const Token>>;
+concept RowDistribution = RatioDistribution<L> && requires(const L& distribution) {
+    { distribution.row() } -> Row;
+    { distribution.without() } -> std::convertible_to<std::span<const Token>>;
 };
 
-/// What a drafted token was drawn from: proposal/law.hpp has all of them, and few programs need another.
+/// What a drafted token was drawn from: tree/distribution.hpp has all of them, and few programs need another.
 template <class L>
-concept Law = RatioLaw<L> || std::same_as<L, Raced>;
+concept DraftDistribution = RatioDistribution<L> || std::same_as<L, SharedNoise>;
 
-template <Law L>
-class Proposal;  // proposal/proposal.hpp
+template <DraftDistribution L>
+class DraftTree;  // tree/draft_tree.hpp
 
-/// drafter.propose(prefix, coins, proposal) adds nodes to an open proposal of its `Law`.
+/// drafter.propose(prefix, rng, draft tree) adds nodes to an open draft tree of its `Distribution`.
 ///
-/// A drafter draws with coins.at(Purpose::draft, node), the node that the token will be, and gives each token the
+/// A drafter draws with rng.at(Purpose::draft, node), the node that the token will be, and gives each token the
 /// distribution it was drawn from; rows behind distributions stay where they are until its next call. Whether it grows
 /// may depend on the tokens above a node, never on the token to be added: dropping a drafted token by its own identity
 /// is lossy.
 ///
 /// One that remembers the text offers rollback(length), and is told like a model when its prefix does not extend what
-/// it was last shown. One whose `propose` takes a Proposal of any law that its own converts to can be one of several.
+/// it was last shown. One whose `propose` takes a DraftTree of any distribution that its own converts to can be one of
+/// several.
 ///
 /// One that only proposes chains says so: static constexpr bool branches = false. A target that scores many positions
 /// in one pass is then spared the code for trees, which is half of a round's.
@@ -138,12 +139,13 @@ class Proposal;  // proposal/proposal.hpp
 /// One whose chain under a depth limit is the beginning of its chain under a larger one says so: static constexpr bool
 /// cut_is_prefix = true. It is then not asked for tokens that a budget leaves no room for, where the rule allows that.
 ///
-/// One that can also fill a Proposal<Raced> draws with coins.at(Purpose::race, depth) there, depth 0 the first.
+/// One that can also fill a DraftTree<SharedNoise> draws with rng.at(Purpose::race, depth) there, depth 0 the first.
 template <class D>
-concept Drafter =
-    requires { typename detail::Unwrapped<D>::Law; } &&
-    requires(detail::Unwrapped<D>& drafter, std::span<const Token> prefix, const Coins& coins,
-             Proposal<typename detail::Unwrapped<D>::Law>& proposal) { drafter.propose(prefix, coins, proposal); };
+concept Drafter = requires { typename detail::Unwrapped<D>::Distribution; } &&
+                  requires(detail::Unwrapped<D>& drafter, std::span<const Token> prefix, const RoundRng& rng,
+                           DraftTree<typename detail::Unwrapped<D>::Distribution>& draft_tree) {
+                      drafter.propose(prefix, rng, draft_tree);
+                  };
 
 /// length.next(most) says how many tokens the next round may draft, in [0, most], and length.record(counts) is called
 /// after every committed round.
@@ -218,14 +220,14 @@ concept Cursor = detail::Masks<C> && detail::Accepts<C> && detail::GoesBack<C>;
 /// races open_uniform(lane), in (0, 1); or they decide themselves, by members accept, draw and race like the functions
 /// in random/draw.hpp. The same address gives the same numbers, and two addresses give independent ones.
 template <class C>
-concept CoinSource = requires(const C& coins, Purpose purpose, Index node) { coins.at(purpose, node); };
+concept RandomSource = requires(const C& rng, Purpose purpose, Index node) { rng.at(purpose, node); };
 
 namespace detail {
 
 template <class R, class T>
 concept RuleCall = std::invocable<const R&, const T&>;
 
-/// rule(trial) for this very type of trial.
+/// rule(context) for this very type of context.
 template <class R, class T>
 concept RuleFor = RuleCall<R, T> && std::same_as<std::invoke_result_t<const R&, const T&>, Outcome>;
 
@@ -234,8 +236,8 @@ concept RuleClaim = requires {
     { R::lossless } -> std::convertible_to<bool>;
 };
 
-/// A chain of named tokens before dense rows: a trial that every rule takes.
-using PlainTrial = Trial<Chain, const PointMass, const RowMajorMatrix<float>, Coins>;
+/// A chain of named tokens before dense rows: a context that every rule takes.
+using PlainTrial = RoundContext<Chain, const PointMass, const RowMajorMatrix<float>, RoundRng>;
 
 }  // namespace detail
 

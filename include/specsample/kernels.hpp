@@ -1,4 +1,4 @@
-// Floor 1: rows to numbers, weights and a coin to a token. All the SIMD.
+// Floor 1: rows to numbers, weights and a random draw to a token. All the SIMD.
 #pragma once
 
 #include <specsample/kernels/argmax.hpp>          // IWYU pragma: export
@@ -7,8 +7,8 @@
 #include <specsample/kernels/inspect.hpp>         // IWYU pragma: export
 #include <specsample/kernels/logits.hpp>          // IWYU pragma: export
 #include <specsample/kernels/overlap.hpp>         // IWYU pragma: export
-#include <specsample/kernels/owed.hpp>            // IWYU pragma: export
 #include <specsample/kernels/race.hpp>            // IWYU pragma: export
+#include <specsample/kernels/residual.hpp>        // IWYU pragma: export
 #include <specsample/kernels/select_above.hpp>    // IWYU pragma: export
 #include <specsample/kernels/select_mass.hpp>     // IWYU pragma: export
 #include <specsample/kernels/select_top.hpp>      // IWYU pragma: export

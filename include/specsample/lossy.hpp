@@ -1,20 +1,20 @@
-// Floor 4: rules that change the text's law for more accepted tokens, and say by how much.
+// Floor 4: rules that change the text's distribution for more accepted tokens, and say by how much.
 //
 // Substituted targets, pi(p, q) in front of an exact walk:
 //   Transformed{transform, rule}    Mentored; Chow, Diff, Opt, TokenV1 .. V3 (cascades); Fuzzy
-// Thresholds, on the commit walk:
+// Thresholds, on the top-down walk:
 //   after a rejection from what p owes    Lenience, UniformBound, RatioThreshold, Cactus, TreeThresholds
 //   from p                                TypicalAcceptance, BigLittle, PathHeuristic
 //   the likeliest                         RelaxedTopN, TopKMembership, GreedyLenience
-// Each has rule.law(q, p), its exact law at one position.
+// Each has rule.distribution(q, p), its exact distribution at one position.
 #pragma once
 
 #include <specsample/lossy/big_little.hpp>       // IWYU pragma: export
 #include <specsample/lossy/cactus.hpp>           // IWYU pragma: export
 #include <specsample/lossy/cascade.hpp>          // IWYU pragma: export
+#include <specsample/lossy/distribution.hpp>     // IWYU pragma: export
 #include <specsample/lossy/divergence.hpp>       // IWYU pragma: export
 #include <specsample/lossy/fuzzy.hpp>            // IWYU pragma: export
-#include <specsample/lossy/law.hpp>              // IWYU pragma: export
 #include <specsample/lossy/lenience.hpp>         // IWYU pragma: export
 #include <specsample/lossy/mentored.hpp>         // IWYU pragma: export
 #include <specsample/lossy/path_heuristic.hpp>   // IWYU pragma: export

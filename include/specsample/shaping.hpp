@@ -1,25 +1,20 @@
 // Floor 2: rows to rows, before anything is drawn from them.
 #pragma once
 
-#include <specsample/shaping/adaptor.hpp>        // IWYU pragma: export
-#include <specsample/shaping/cursor.hpp>         // IWYU pragma: export
-#include <specsample/shaping/from_logits.hpp>    // IWYU pragma: export
-#include <specsample/shaping/grammar.hpp>        // IWYU pragma: export
-#include <specsample/shaping/id_map.hpp>         // IWYU pragma: export
-#include <specsample/shaping/id_map_texts.hpp>   // IWYU pragma: export
-#include <specsample/shaping/logit_bias.hpp>     // IWYU pragma: export
-#include <specsample/shaping/mapped.hpp>         // IWYU pragma: export
-#include <specsample/shaping/mapped_prefix.hpp>  // IWYU pragma: export
-#include <specsample/shaping/mapped_row.hpp>     // IWYU pragma: export
-#include <specsample/shaping/mask.hpp>           // IWYU pragma: export
-#include <specsample/shaping/min_p.hpp>          // IWYU pragma: export
-#include <specsample/shaping/penalties.hpp>      // IWYU pragma: export
-#include <specsample/shaping/pipeline.hpp>       // IWYU pragma: export
-#include <specsample/shaping/row_adaptor.hpp>    // IWYU pragma: export
-#include <specsample/shaping/settings.hpp>       // IWYU pragma: export
-#include <specsample/shaping/shape.hpp>          // IWYU pragma: export
-#include <specsample/shaping/shaped.hpp>         // IWYU pragma: export
-#include <specsample/shaping/temperature.hpp>    // IWYU pragma: export
-#include <specsample/shaping/top_k.hpp>          // IWYU pragma: export
-#include <specsample/shaping/top_p.hpp>          // IWYU pragma: export
-#include <specsample/shaping/typical_p.hpp>      // IWYU pragma: export
+#include <specsample/shaping/adaptor.hpp>          // IWYU pragma: export
+#include <specsample/shaping/cursor.hpp>           // IWYU pragma: export
+#include <specsample/shaping/from_logits.hpp>      // IWYU pragma: export
+#include <specsample/shaping/grammar.hpp>          // IWYU pragma: export
+#include <specsample/shaping/logit_bias.hpp>       // IWYU pragma: export
+#include <specsample/shaping/mask.hpp>             // IWYU pragma: export
+#include <specsample/shaping/min_p.hpp>            // IWYU pragma: export
+#include <specsample/shaping/penalties.hpp>        // IWYU pragma: export
+#include <specsample/shaping/pipeline.hpp>         // IWYU pragma: export
+#include <specsample/shaping/row_adaptor.hpp>      // IWYU pragma: export
+#include <specsample/shaping/sampling_params.hpp>  // IWYU pragma: export
+#include <specsample/shaping/shape.hpp>            // IWYU pragma: export
+#include <specsample/shaping/shaped.hpp>           // IWYU pragma: export
+#include <specsample/shaping/temperature.hpp>      // IWYU pragma: export
+#include <specsample/shaping/top_k.hpp>            // IWYU pragma: export
+#include <specsample/shaping/top_p.hpp>            // IWYU pragma: export
+#include <specsample/shaping/typical_p.hpp>        // IWYU pragma: export

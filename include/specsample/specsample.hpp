@@ -1,11 +1,12 @@
-// specsample: speculative sampling with exactly the target's law.
+// specsample: speculative sampling with exactly the target's distribution. The table of contents, in floor order.
 //
-//    5  testing                                    the rig that proves a rule; include <specsample/testing.hpp>
-//    4  sampler   lossy                            the loop; rules that change the law, and say by how much
-//    3  verify   draft   length                    the rules, on the caller's own rows; drafters; how many to draft
-//    2  random   shaping   proposal   analysis     coins; row -> row; drafts and their laws; rates and speed
-//    1  kernels                                    rows -> numbers, weights x coin -> token
-//    0  core + concepts                            nouns, contracts, what a user may plug in
+//    6  testing                                            the rig that proves a rule: <specsample/testing.hpp>
+//    5  beam                                               speculative beam search
+//    4  sampler   lossy                                    the loop over rounds; rules that change the distribution
+//    3  verify   drafters   length   vocab                 the rules; who drafts; how many tokens; other vocabularies
+//    2  random   shaping   tree   metrics   theory         random draws; filters; drafted trees; counts; speed-up
+//    1  kernels                                            rows -> numbers, weights x random draw -> token
+//    0  core + concepts                                    nouns, contracts, everything a user may plug in
 #pragma once
 
 #include <specsample/concepts.hpp>  // IWYU pragma: export
@@ -13,14 +14,18 @@
 
 #include <specsample/kernels.hpp>  // IWYU pragma: export
 
-#include <specsample/analysis.hpp>  // IWYU pragma: export
-#include <specsample/proposal.hpp>  // IWYU pragma: export
-#include <specsample/random.hpp>    // IWYU pragma: export
-#include <specsample/shaping.hpp>   // IWYU pragma: export
+#include <specsample/metrics.hpp>  // IWYU pragma: export
+#include <specsample/random.hpp>   // IWYU pragma: export
+#include <specsample/shaping.hpp>  // IWYU pragma: export
+#include <specsample/theory.hpp>   // IWYU pragma: export
+#include <specsample/tree.hpp>     // IWYU pragma: export
 
-#include <specsample/draft.hpp>   // IWYU pragma: export
-#include <specsample/length.hpp>  // IWYU pragma: export
-#include <specsample/verify.hpp>  // IWYU pragma: export
+#include <specsample/drafters.hpp>  // IWYU pragma: export
+#include <specsample/length.hpp>    // IWYU pragma: export
+#include <specsample/verify.hpp>    // IWYU pragma: export
+#include <specsample/vocab.hpp>     // IWYU pragma: export
 
 #include <specsample/lossy.hpp>    // IWYU pragma: export
 #include <specsample/sampler.hpp>  // IWYU pragma: export
+
+#include <specsample/beam.hpp>  // IWYU pragma: export

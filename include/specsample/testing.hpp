@@ -3,9 +3,9 @@
 //   distance_from_target(rule, draft, target, lookahead)   0 to rounding for a lossless rule
 #pragma once
 
-#include <specsample/testing/baselines.hpp>    // IWYU pragma: export
-#include <specsample/testing/enumerate.hpp>    // IWYU pragma: export
-#include <specsample/testing/law.hpp>          // IWYU pragma: export
-#include <specsample/testing/models.hpp>       // IWYU pragma: export
-#include <specsample/testing/scripted.hpp>     // IWYU pragma: export
-#include <specsample/testing/shared_race.hpp>  // IWYU pragma: export
+#include <specsample/testing/baselines.hpp>     // IWYU pragma: export
+#include <specsample/testing/distribution.hpp>  // IWYU pragma: export
+#include <specsample/testing/enumerate.hpp>     // IWYU pragma: export
+#include <specsample/testing/models.hpp>        // IWYU pragma: export
+#include <specsample/testing/scripted.hpp>      // IWYU pragma: export
+#include <specsample/testing/shared_race.hpp>   // IWYU pragma: export

@@ -1,7 +1,7 @@
 // Floor 3: the rules, each a few lines on one of three walks, and the one entry to all of them.
 //
 //   commit   top-down    TokenVerification, SpecInfer, RecursiveRejection, KSeq
-//   climb    bottom-up   BlockVerification, TraversalVerification
+//   bottom-up    bottom-up   BlockVerification, TraversalVerification
 //   match    target first, draft second   GreedyMatch, SampleMatch, GumbelMatch
 #pragma once
 
@@ -10,9 +10,7 @@
 #include <specsample/verify/batch_memory.hpp>   // IWYU pragma: export
 #include <specsample/verify/batch_request.hpp>  // IWYU pragma: export
 #include <specsample/verify/block.hpp>          // IWYU pragma: export
-#include <specsample/verify/climb.hpp>          // IWYU pragma: export
-#include <specsample/verify/commit.hpp>         // IWYU pragma: export
-#include <specsample/verify/evidence.hpp>       // IWYU pragma: export
+#include <specsample/verify/bottom_up.hpp>      // IWYU pragma: export
 #include <specsample/verify/greedy_match.hpp>   // IWYU pragma: export
 #include <specsample/verify/gumbel_match.hpp>   // IWYU pragma: export
 #include <specsample/verify/k_seq.hpp>          // IWYU pragma: export
@@ -20,5 +18,7 @@
 #include <specsample/verify/round.hpp>          // IWYU pragma: export
 #include <specsample/verify/rule.hpp>           // IWYU pragma: export
 #include <specsample/verify/sample_match.hpp>   // IWYU pragma: export
+#include <specsample/verify/scores.hpp>         // IWYU pragma: export
 #include <specsample/verify/token.hpp>          // IWYU pragma: export
+#include <specsample/verify/top_down.hpp>       // IWYU pragma: export
 #include <specsample/verify/verify.hpp>         // IWYU pragma: export

@@ -16,11 +16,11 @@ inline constexpr double temperature = .8;
 inline std::vector<float> logits_after(std::uint64_t model, std::span<const Token> prefix) {
     std::uint64_t context = 99;
     for (const Token token : prefix.last(std::min<std::size_t>(prefix.size(), 2)))
-        context = Coin({.seed = context, .position = token + 1}).bits();
+        context = Rng({.seed = context, .position = token + 1}).bits();
     std::vector<float> row;
     for (std::uint32_t id = 0; id < vocab; ++id) {
         // Two models of one text: half of a logit is the same in both.
-        const double shared = Coin({.seed = context}).uniform(id), own = Coin({.seed = context + model}).uniform(id);
+        const double shared = Rng({.seed = context}).uniform(id), own = Rng({.seed = context + model}).uniform(id);
         row.push_back(static_cast<float>(12 * shared * shared + 2 * own));
     }
     return row;
@@ -51,23 +51,23 @@ inline std::vector<double> dense(const std::vector<float>& logits, std::size_t k
 
 inline constexpr Index lookahead = 3;
 
-/// The text of dense rows: rounds of drafted tokens, drawn by draft coins and judged by verify.
+/// The text of dense rows: rounds of drafted tokens, drawn by draft draws and judged by verify.
 inline std::vector<Token> dense_text(std::size_t k = vocab, std::size_t length = 120) {
     std::vector<Token> text{1};
     Workspace workspace;
     while (text.size() < length) {
-        const Coins coins(7, 0, static_cast<Index>(text.size()));
+        const RoundRng rng(7, 0, static_cast<Index>(text.size()));
         std::vector<Token> path = text, tokens;
         std::vector<std::vector<double>> q, p{dense(logits_after(2, text), k)};
         for (Index node = 0; node < lookahead; ++node) {
             q.push_back(dense(logits_after(1, path), k));
             tokens.push_back(
-                static_cast<Token>(draw(coins.at(Purpose::draft, node), RowWeights(as_row(q.back()))).index));
+                static_cast<Token>(draw(rng.at(Purpose::draft, node), RowWeights(as_row(q.back()))).index));
             path.push_back(tokens.back());
             p.push_back(dense(logits_after(2, path), k));
         }
-        const auto laws = [&](Index node) { return Sampled(q[static_cast<std::size_t>(node)]); };
-        const Round round = verify(tokens, laws, p, TokenVerification{}, coins, {}, workspace);
+        const auto distributions = [&](Index node) { return Sampled(q[static_cast<std::size_t>(node)]); };
+        const Round round = verify(tokens, distributions, p, TokenVerification{}, rng, {}, workspace);
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());
     }
     return text;

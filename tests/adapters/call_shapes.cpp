@@ -19,17 +19,17 @@ struct Drafted {
     std::vector<std::vector<float>> draft_logits, target_logits;  ///< of node i; after node i - 1
 
     Drafted(Index request, std::vector<Index> shape) : text{1, static_cast<Token>(request)}, parents(std::move(shape)) {
-        const Coins coins = coins_of(request);
+        const RoundRng rng = rng_of(request);
         target_logits.push_back(logits_after(2, text));
         for (Index node = 0; node < std::ssize(parents); ++node) {
             draft_logits.push_back(logits_after(1, path(parents[static_cast<std::size_t>(node)])));
             tokens.push_back(static_cast<Token>(
-                draw(coins.at(Purpose::draft, node), RowWeights(as_row(dense(draft_logits.back())))).index));
+                draw(rng.at(Purpose::draft, node), RowWeights(as_row(dense(draft_logits.back())))).index));
             target_logits.push_back(logits_after(2, path(node)));
         }
     }
 
-    static Coins coins_of(Index request) { return Coins(seed, static_cast<std::uint64_t>(request), 2); }
+    static RoundRng rng_of(Index request) { return RoundRng(seed, static_cast<std::uint64_t>(request), 2); }
 
     std::vector<Token> path(Index node) const {
         if (node < 0) return text;
@@ -46,8 +46,8 @@ struct Drafted {
         for (const auto& logits : draft_logits) q.push_back(row(logits));
         for (const auto& logits : target_logits) p.push_back(row(logits));
         Workspace workspace;
-        const auto laws = [&](Index node) { return Sampled(q[static_cast<std::size_t>(node)]); };
-        const Round round = verify(Tree(tokens, parents), laws, p, rule, coins_of(request), {}, workspace);
+        const auto distributions = [&](Index node) { return Sampled(q[static_cast<std::size_t>(node)]); };
+        const Round round = verify(Tree(tokens, parents), distributions, p, rule, rng_of(request), {}, workspace);
         return {round.tokens.begin(), round.tokens.end()};
     }
 };
@@ -68,7 +68,8 @@ std::vector<Scalar> flat(const std::vector<std::vector<Scalar>>& rows) {
 
 std::vector<float> floats(const std::vector<double>& row) { return {row.begin(), row.end()}; }
 
-// ---- 1. llama.cpp: one sequence, raw logits per batch index, int32 ids, a drafter without a law (n-gram) ------------
+// ---- 1. llama.cpp: one sequence, raw logits per batch index, int32 ids, a drafter without a distribution (n-gram)
+// ------------
 
 using GetLogits = const float* (*)(void* context, int index);  // llama_get_logits_ith
 
@@ -79,7 +80,7 @@ std::vector<Token> llama_cpp(void* context, GetLogits get_logits, std::span<cons
         return Logits(std::span(logits, static_cast<std::size_t>(n_vocab)), temperature);
     };
     Workspace workspace;
-    const Round round = verify(draft, PointMass{}, rows, SampleMatch{}, Coins(seed, request, n_past), {}, workspace);
+    const Round round = verify(draft, PointMass{}, rows, SampleMatch{}, RoundRng(seed, request, n_past), {}, workspace);
     // llama_memory_seq_rm(memory, sequence, round.keep_target(n_past), -1);
     return {round.tokens.begin(), round.tokens.end()};
 }
@@ -94,7 +95,7 @@ void openvino(const float* tensor, const std::int64_t* ids, Index batch, Index l
     const auto judge = [&](Index i, Workspace& workspace) {
         const std::span tokens(ids + i * lookahead_of_all, static_cast<std::size_t>(lookahead_of_all));
         return verify(tokens, PointMass{}, slice(logits, i * positions, (i + 1) * positions), TokenVerification{},
-                      Drafted::coins_of(i), {}, workspace);
+                      Drafted::rng_of(i), {}, workspace);
     };
     verify_batch(batch, judge, memory);
 }
@@ -114,9 +115,9 @@ void mlc(const float* probs, const float* draft_probs, std::span<const std::int3
         };
         std::vector<std::int64_t> parents;  // their nodes count from the committed token, ours from the first drafted
         for (const std::int64_t parent : nodes(token_tree_parent)) parents.push_back(parent - 1);
-        const auto laws = [&](Index node) { return Sampled(q.row(begin + 1 + node)); };
-        return verify(Tree(nodes(ids), parents), laws, slice(p, begin, end), RecursiveRejection{}, Drafted::coins_of(i),
-                      {}, workspace);
+        const auto distributions = [&](Index node) { return Sampled(q.row(begin + 1 + node)); };
+        return verify(Tree(nodes(ids), parents), distributions, slice(p, begin, end), RecursiveRejection{},
+                      Drafted::rng_of(i), {}, workspace);
     };
     verify_batch(std::ssize(cum_verify_lengths) - 1, judge, memory);
 }
@@ -129,9 +130,9 @@ void scale_llm(const std::int64_t* draft_ids, const float* draft_probs, const fl
     const auto q = rows_in_memory(draft_probs, batch * k, vocab, vocab);
     const auto logits = logits_of(rows_in_memory(target_logits, batch * (k + 1), vocab, vocab), temperature);
     const auto judge = [&](Index i, Workspace& workspace) {
-        const auto laws = [&, i](Index node) { return Sampled(q.row(i * k + node)); };
-        return verify(std::span(draft_ids + i * k, static_cast<std::size_t>(k)), laws,
-                      slice(logits, i * (k + 1), (i + 1) * (k + 1)), TokenVerification{}, Drafted::coins_of(i), {},
+        const auto distributions = [&, i](Index node) { return Sampled(q.row(i * k + node)); };
+        return verify(std::span(draft_ids + i * k, static_cast<std::size_t>(k)), distributions,
+                      slice(logits, i * (k + 1), (i + 1) * (k + 1)), TokenVerification{}, Drafted::rng_of(i), {},
                       workspace);
     };
     BatchWorkspace memory;
@@ -151,9 +152,10 @@ Index onnxruntime_genai(std::span<const std::int32_t> draft, const std::vector<S
                         const std::vector<SparseRow>& target_rows, std::uint64_t request, Index length, Emit&& emit) {
     const auto row = [](const SparseRow& at) { return Sparse(at.ids, at.probs, vocab); };
     const auto rows = [&](Index i) { return row(target_rows[static_cast<std::size_t>(i)]); };
-    const auto laws = [&](Index i) { return Sampled(row(draft_rows[static_cast<std::size_t>(i)])); };
+    const auto distributions = [&](Index i) { return Sampled(row(draft_rows[static_cast<std::size_t>(i)])); };
     Workspace workspace;
-    Round round = verify(draft, laws, rows, TokenVerification{}, Coins(seed, request, length), {}, workspace);
+    Round round =
+        verify(draft, distributions, rows, TokenVerification{}, RoundRng(seed, request, length), {}, workspace);
     for (Index count = 0; count < std::ssize(round.tokens); ++count)
         if (!emit(round.tokens[static_cast<std::size_t>(count)])) round.truncate(count);
     return round.keep_target(length);  // state.RewindTo(this): no copies of a generator
@@ -161,7 +163,7 @@ Index onnxruntime_genai(std::span<const std::int32_t> draft, const std::vector<S
 
 }  // namespace
 
-TEST_CASE("llama.cpp's call: rows by batch index, a draft without a law") {
+TEST_CASE("llama.cpp's call: rows by batch index, a draft without a distribution") {
     for (Index request = 0; request < 40; ++request) {
         const Drafted drafted(request, chain(request % 4));
         // A batch in which this sequence's outputs come last first.
@@ -191,7 +193,7 @@ TEST_CASE("OpenVINO's call: a tensor of logits, wide ids, no draft rows") {
         for (const auto& logits : drafted.target_logits) p.push_back(dense(logits));
         Workspace workspace;
         const Round round =
-            verify(drafted.tokens, PointMass{}, p, TokenVerification{}, Drafted::coins_of(i), {}, workspace);
+            verify(drafted.tokens, PointMass{}, p, TokenVerification{}, Drafted::rng_of(i), {}, workspace);
         expected.emplace_back(round.tokens.begin(), round.tokens.end());
     }
     BatchWorkspace memory;
@@ -265,15 +267,15 @@ TEST_CASE("ONNX Runtime GenAI's call: sparse rows, and a caller that stops in th
             dense_q.push_back(dense(logits_after(1, path), top));
             const Sparse row(q.back().ids, q.back().probs, vocab);
             tokens.push_back(
-                static_cast<Token>(draw(Drafted::coins_of(request).at(Purpose::draft, node), row_weights(row)).index));
+                static_cast<Token>(draw(Drafted::rng_of(request).at(Purpose::draft, node), row_weights(row)).index));
             path.push_back(tokens.back());
             p.push_back(sparse(logits_after(2, path)));
             dense_p.push_back(dense(logits_after(2, path), top));
         }
         Workspace workspace;
-        const auto laws = [&](Index node) { return Sampled(dense_q[static_cast<std::size_t>(node)]); };
+        const auto distributions = [&](Index node) { return Sampled(dense_q[static_cast<std::size_t>(node)]); };
         const Round whole =
-            verify(tokens, laws, dense_p, TokenVerification{}, Drafted::coins_of(request), {}, workspace);
+            verify(tokens, distributions, dense_p, TokenVerification{}, Drafted::rng_of(request), {}, workspace);
         const std::vector<Token> expected(whole.tokens.begin(), whole.tokens.end());
 
         std::vector<Token> seen;

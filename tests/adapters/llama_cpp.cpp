@@ -60,7 +60,7 @@ TEST_CASE("llama.cpp: logits of a batch are judged where they lie") {
     Index proposed = 0, accepted = 0;
     Workspace workspace;
     while (text.size() < 120) {
-        const Coins coins(7, 0, static_cast<Index>(text.size()));
+        const RoundRng rng(7, 0, static_cast<Index>(text.size()));
 
         // Draft: every row that a token was drawn from is kept until the round ends.
         std::vector<llama_token> tokens;
@@ -70,15 +70,16 @@ TEST_CASE("llama.cpp: logits of a batch are judged where they lie") {
             const float* logits = draft.decode(path, 1);
             rows.emplace_back(std::vector<float>(logits, logits + vocab), temperature);
             tokens.push_back(static_cast<llama_token>(
-                specsample::draw(coins.at(Purpose::draft, node), row_weights(rows.back())).index));
+                specsample::draw(rng.at(Purpose::draft, node), row_weights(rows.back())).index));
             path.push_back(tokens.back());
         }
 
         // Target: one batch of lookahead + 1 positions, llama_get_logits(ctx).
         const float* logits = target.decode(path, lookahead + 1);
-        const auto laws = [&](Index node) { return Sampled(rows[static_cast<std::size_t>(node)]); };
-        const Round round = verify(tokens, laws, logits_of(rows_in_memory(logits, lookahead + 1, vocab), temperature),
-                                   TokenVerification{}, coins, {.check = Check::every_row}, workspace);
+        const auto distributions = [&](Index node) { return Sampled(rows[static_cast<std::size_t>(node)]); };
+        const Round round =
+            verify(tokens, distributions, logits_of(rows_in_memory(logits, lookahead + 1, vocab), temperature),
+                   TokenVerification{}, rng, {.check = Check::every_row}, workspace);
         REQUIRE(round);
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());
         proposed += round.proposed;
@@ -111,7 +112,7 @@ TEST_CASE("llama.cpp: candidates after a sampler chain are sparse rows") {
     std::vector<Token> text{1};
     Workspace workspace;
     while (text.size() < 120) {
-        const Coins coins(7, 0, static_cast<Index>(text.size()));
+        const RoundRng rng(7, 0, static_cast<Index>(text.size()));
         std::vector<llama_token> tokens;
         std::vector<std::vector<llama_token_data>> q, p;
         std::vector<llama_token_data_array> q_arrays, p_arrays;
@@ -120,7 +121,7 @@ TEST_CASE("llama.cpp: candidates after a sampler chain are sparse rows") {
             q.push_back(by_id(sampler_chain(draft.decode(path, 1), k)));
             q_arrays.push_back({q.back().data(), q.back().size(), -1, false});
             tokens.push_back(static_cast<llama_token>(
-                specsample::draw(coins.at(Purpose::draft, node), row_weights(row_of(q_arrays.back()))).index));
+                specsample::draw(rng.at(Purpose::draft, node), row_weights(row_of(q_arrays.back()))).index));
             path.push_back(tokens.back());
         }
         const float* logits = target.decode(path, lookahead + 1);
@@ -128,10 +129,12 @@ TEST_CASE("llama.cpp: candidates after a sampler chain are sparse rows") {
             p.push_back(by_id(sampler_chain(logits + i * vocab, k)));
             p_arrays.push_back({p.back().data(), p.back().size(), -1, false});
         }
-        const auto laws = [&](Index node) { return Sampled(row_of(q_arrays[static_cast<std::size_t>(node)])); };
+        const auto distributions = [&](Index node) {
+            return Sampled(row_of(q_arrays[static_cast<std::size_t>(node)]));
+        };
         const auto rows = [&](Index i) { return row_of_logits(p_arrays[static_cast<std::size_t>(i)]); };
         const Round round =
-            verify(tokens, laws, rows, TokenVerification{}, coins, {.check = Check::every_row}, workspace);
+            verify(tokens, distributions, rows, TokenVerification{}, rng, {.check = Check::every_row}, workspace);
         REQUIRE(round);
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());
     }

@@ -39,7 +39,7 @@ TEST_CASE("ONNX Runtime and OpenVINO: padded tensors of logits and ids of 64 bit
     std::vector<std::int64_t> text{1};
     Workspace workspace;
     while (text.size() < 120) {
-        const Coins coins(7, 0, static_cast<Index>(text.size()));
+        const RoundRng rng(7, 0, static_cast<Index>(text.size()));
         std::vector<std::int64_t> input_ids = text;
         std::vector<Tensor> drafted;  // kept until the round ends
         const auto row = [&](Index node) {
@@ -48,13 +48,13 @@ TEST_CASE("ONNX Runtime and OpenVINO: padded tensors of logits and ids of 64 bit
         };
         for (Index node = 0; node < lookahead; ++node) {
             drafted.push_back(infer(1, input_ids, 1));
-            input_ids.push_back(specsample::draw(coins.at(Purpose::draft, node), row_weights(row(node))).index);
+            input_ids.push_back(specsample::draw(rng.at(Purpose::draft, node), row_weights(row(node))).index);
         }
         const Tensor scored = infer(2, input_ids, lookahead + 1);
         const auto rows = rows_in_memory(scored.data<float>(), scored.positions, vocab, Tensor::stride);
-        const auto laws = [&](Index node) { return Sampled(row(node)); };
+        const auto distributions = [&](Index node) { return Sampled(row(node)); };
         const auto tokens = std::span(input_ids).subspan(text.size());
-        const Round round = verify(tokens, laws, logits_of(rows, temperature), TokenVerification{}, coins,
+        const Round round = verify(tokens, distributions, logits_of(rows, temperature), TokenVerification{}, rng,
                                    {.check = Check::every_row}, workspace);
         REQUIRE(round);
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());

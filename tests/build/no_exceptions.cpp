@@ -11,12 +11,12 @@ int main() {
     const std::array<Token, 2> tokens{0, 1};
     const std::array<int, 2> late{-1, 5};
     const RowMajorMatrixXf rows = RowMajorMatrixXf::Constant(3, 2, .5f);
-    const Coins coins(1, 2, 3);
+    const RoundRng rng(1, 2, 3);
     const TokenVerification rule;
     const auto judge = [&](Index i, Workspace& workspace) -> BatchRound {
-        if (i == 1) return Request{tokens, PointMass{}, rows, rule, coins, RoundLimits{.max_tokens = 0}}(workspace);
-        if (i == 2) return Request{Tree{tokens, late}, PointMass{}, rows, rule, coins}(workspace);
-        return Request{tokens, PointMass{}, rows, rule, coins}(workspace);
+        if (i == 1) return Request{tokens, PointMass{}, rows, rule, rng, RoundLimits{.max_tokens = 0}}(workspace);
+        if (i == 2) return Request{Tree{tokens, late}, PointMass{}, rows, rule, rng}(workspace);
+        return Request{tokens, PointMass{}, rows, rule, rng}(workspace);
     };
     BatchWorkspace memory;
     const auto rounds = verify_batch(4, judge, memory);

@@ -16,15 +16,15 @@ namespace {
 constexpr std::uint64_t parts = 12;
 
 /// The number of a random draw: a function of its address, and a multiple of 1/12.
-struct GridCoin {
+struct GridRng {
     std::uint64_t bits;
     double uniform() const { return static_cast<double>(bits % parts) / static_cast<double>(parts); }
 };
 
-struct GridCoins {
+struct GridRng {
     std::uint64_t round;
-    GridCoin at(Purpose purpose, Index node) const {
-        return {Coin({.seed = round, .purpose = purpose, .node = node}).bits()};
+    GridRng at(Purpose purpose, Index node) const {
+        return {Rng({.seed = round, .purpose = purpose, .node = node}).bits()};
     }
 };
 
@@ -32,9 +32,9 @@ struct GridCoins {
 template <class Scalar>
 std::vector<Scalar> random_row(std::uint64_t seed, std::uint64_t vocab) {
     std::vector<int> shares(vocab);
-    const Coin coin({.seed = seed, .purpose = Purpose::policy});
+    const Rng random({.seed = seed, .purpose = Purpose::policy});
     for (std::uint32_t left = parts; left > 0;) {
-        const std::uint64_t bits = coin.bits(left);
+        const std::uint64_t bits = random.bits(left);
         const std::uint32_t share = std::min(left, 1 + static_cast<std::uint32_t>(bits % 4));
         shares[(bits >> 32) % 6 * (vocab / 6)] += static_cast<int>(share);
         left -= share;
@@ -71,7 +71,7 @@ template <class Scalar>
 void judge(std::uint64_t round, std::uint64_t vocab, Hashes& hashes) {
     static Workspace workspace;
     const std::vector<Index> chain{-1, 0, 1}, siblings{-1, -1, -1}, mixed{-1, -1, 0};
-    const GridCoins coins{round};
+    const GridRng rng{round};
     const auto seed = 8 * round;
     std::vector<std::vector<Scalar>> rows;
     for (std::uint64_t i = 0; i < 4; ++i) rows.push_back(random_row<Scalar>(seed + i, vocab));
@@ -80,25 +80,25 @@ void judge(std::uint64_t round, std::uint64_t vocab, Hashes& hashes) {
     std::vector<Token> tokens, distinct;
     for (Index node = 0; node < 3; ++node) {
         const auto draw_from = [&](const auto& weights) {
-            return static_cast<Token>(draw(coins.at(Purpose::draft, node), weights).index);
+            return static_cast<Token>(draw(rng.at(Purpose::draft, node), weights).index);
         };
         tokens.push_back(draw_from(RowWeights(as_row(drafted))));
         distinct.push_back(draw_from(WithoutWeights(as_row(drafted), distinct)));
     }
-    std::vector<Sampled<row_view_t<std::vector<Scalar>>>> laws, less;
+    std::vector<Sampled<row_view_t<std::vector<Scalar>>>> distributions, less;
     for (std::size_t i = 0; i < 3; ++i) {
-        laws.emplace_back(drafted);
+        distributions.emplace_back(drafted);
         less.emplace_back(drafted, std::span<const Token>(distinct).first(i));
     }
     for (const auto& parents : {chain, siblings, mixed}) {
         const Tree tree{tokens, parents};
-        hashes.token.add(verify(tree, laws, rows, TokenVerification{}, coins, {}, workspace));
-        hashes.block.add(verify(tree, laws, rows, BlockVerification{}, coins, {}, workspace));
-        hashes.k_seq.add(verify(tree, laws, rows, KSeq{}, coins, {}, workspace));
-        hashes.point_masses.add(verify(tree, PointMass{}, rows, BlockVerification{}, coins, {}, workspace));
+        hashes.token.add(verify(tree, distributions, rows, TokenVerification{}, rng, {}, workspace));
+        hashes.block.add(verify(tree, distributions, rows, BlockVerification{}, rng, {}, workspace));
+        hashes.k_seq.add(verify(tree, distributions, rows, KSeq{}, rng, {}, workspace));
+        hashes.point_masses.add(verify(tree, PointMass{}, rows, BlockVerification{}, rng, {}, workspace));
     }
-    hashes.without.add(verify(Tree{distinct, siblings}, less, rows, TokenVerification{}, coins, {}, workspace));
-    hashes.without.add(verify(Tree{distinct, siblings}, less, rows, BlockVerification{}, coins, {}, workspace));
+    hashes.without.add(verify(Tree{distinct, siblings}, less, rows, TokenVerification{}, rng, {}, workspace));
+    hashes.without.add(verify(Tree{distinct, siblings}, less, rows, BlockVerification{}, rng, {}, workspace));
 }
 
 template <class Scalar>

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <specsample/proposal/attention.hpp>
+#include <specsample/tree/attention.hpp>
 
 #include "engine/model.hpp"
 #include "engine/weights.hpp"

@@ -5,12 +5,12 @@
 using namespace specsample;
 
 int main() {
-    const Coin coin = Coins(1, 2, 3).at(Purpose::draft, 0);
+    const Rng rng = RoundRng(1, 2, 3).at(Purpose::draft, 0);
     std::vector<float> row{.5f, .5f};
 #ifdef FIXED
-    const auto drafted = draft_token(coin, row);
+    const auto drafted = draft_token(rng, row);
 #else
-    const auto drafted = draft_token(coin, std::move(row));
+    const auto drafted = draft_token(rng, std::move(row));
 #endif
     return drafted.token;
 }

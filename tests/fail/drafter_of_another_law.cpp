@@ -1,17 +1,18 @@
-// A drafter fills a proposal of its own Law.
-// expect: error: static assertion failed.*specsample::Sampler: draft.propose cannot be called with a prefix, coins
+// A drafter fills a draft tree of its own Distribution.
+// expect: error: static assertion failed.*specsample::Sampler: draft.propose cannot be called with a prefix, random
+// draws
 #include <specsample/sampler.hpp>
 
 using namespace specsample;
 
 struct Zeros {
-    using Law = PointMass;
+    using Distribution = PointMass;
 #ifdef FIXED
-    void propose(std::span<const Token>, const auto&, Proposal<PointMass>& proposal){
+    void propose(std::span<const Token>, const auto&, DraftTree<PointMass>& draft_tree){
 #else
-    void propose(std::span<const Token>, const auto&, Proposal<Raced>& proposal) {
+    void propose(std::span<const Token>, const auto&, DraftTree<SharedNoise>& draft_tree) {
 #endif
-        for (Index node = root_node; proposal.grows(node);) node = proposal.add(node, 0, PointMass{});
+        for (Index node = root_node; draft_tree.grows(node);) node = draft_tree.add(node, 0, PointMass{});
 }
 }
 ;

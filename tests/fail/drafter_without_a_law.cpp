@@ -1,16 +1,16 @@
 // A drafter says what its tokens are drawn from.
-// expect: error: static assertion failed.*specsample::Sampler: draft has propose, but no member type Law.*write .using
-// Law
+// expect: error: static assertion failed.*specsample::Sampler: draft has propose, but no member type
+// Distribution.*write .using Distribution
 #include <specsample/sampler.hpp>
 
 using namespace specsample;
 
 struct Zeros {
 #ifdef FIXED
-    using Law = PointMass;
+    using Distribution = PointMass;
 #endif
-    void propose(std::span<const Token>, const auto&, Proposal<PointMass>& proposal) {
-        for (Index node = root_node; proposal.grows(node);) node = proposal.add(node, 0, PointMass{});
+    void propose(std::span<const Token>, const auto&, DraftTree<PointMass>& draft_tree) {
+        for (Index node = root_node; draft_tree.grows(node);) node = draft_tree.add(node, 0, PointMass{});
     }
 };
 

@@ -8,9 +8,9 @@ using namespace specsample;
 int main() {
     const std::vector<float> row{.5f, .5f};
 #ifdef FIXED
-    const auto coin = Coins(1, 2, 3).at(Purpose::last, 0);
+    const auto rng = RoundRng(1, 2, 3).at(Purpose::last, 0);
 #else
-    const auto coin = Coins(1, 2, 3);
+    const auto rng = RoundRng(1, 2, 3);
 #endif
-    return static_cast<int>(draw(coin, row).index);
+    return static_cast<int>(draw(rng, row).index);
 }

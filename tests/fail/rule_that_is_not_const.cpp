@@ -1,5 +1,5 @@
 // A rule is called by several threads at once: it must not change.
-// expect: error: static assertion failed.*specsample::Rule: a rule must be callable with a trial
+// expect: error: static assertion failed.*specsample::Rule: a rule must be callable with a context
 #include <array>
 
 #include <specsample/random.hpp>
@@ -26,6 +26,6 @@ int main() {
     const std::vector<Token> tokens{1};
     Workspace workspace;
     const auto round =
-        verify(tokens, PointMass{}, std::array{row, row}, Never{}, Coins(1, 2, 3), RoundLimits{}, workspace);
+        verify(tokens, PointMass{}, std::array{row, row}, Never{}, RoundRng(1, 2, 3), RoundLimits{}, workspace);
     return static_cast<int>(round.accepted);
 }

@@ -1,5 +1,5 @@
 // A rule says more than yes or no.
-// expect: error: static assertion failed.*specsample::Rule: rule.trial. must return a specsample::Outcome
+// expect: error: static assertion failed.*specsample::Rule: rule.context. must return a specsample::Outcome
 #include <array>
 
 #include <specsample/random.hpp>
@@ -26,6 +26,6 @@ int main() {
     const std::vector<Token> tokens{1};
     Workspace workspace;
     const auto round =
-        verify(tokens, PointMass{}, std::array{row, row}, Never{}, Coins(1, 2, 3), RoundLimits{}, workspace);
+        verify(tokens, PointMass{}, std::array{row, row}, Never{}, RoundRng(1, 2, 3), RoundLimits{}, workspace);
     return static_cast<int>(round.accepted);
 }

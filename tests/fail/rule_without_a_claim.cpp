@@ -23,6 +23,6 @@ int main() {
     const std::vector<Token> tokens{1};
     Workspace workspace;
     const auto round =
-        verify(tokens, PointMass{}, std::array{row, row}, Never{}, Coins(1, 2, 3), RoundLimits{}, workspace);
+        verify(tokens, PointMass{}, std::array{row, row}, Never{}, RoundRng(1, 2, 3), RoundLimits{}, workspace);
     return static_cast<int>(round.accepted);
 }

@@ -1,4 +1,4 @@
-// A law that names the ids which could not be drawn by a list that is gone at the end of the line.
+// A distribution that names the ids which could not be drawn by a list that is gone at the end of the line.
 // expect: error: static assertion failed.*specsample: this list is borrowed, and a temporary would be gone before it is
 // read
 #include <specsample/specsample.hpp>
@@ -9,9 +9,9 @@ int main() {
     const std::vector<float> row{.5f, .25f, .25f};
 #ifdef FIXED
     const std::vector<Token> drawn{0};
-    const Sampled law(row, drawn);
+    const Sampled distribution(row, drawn);
 #else
-    const Sampled law(row, std::vector<Token>{0});
+    const Sampled distribution(row, std::vector<Token>{0});
 #endif
-    return law.weight(1) > 0 ? 0 : 1;
+    return distribution.weight(1) > 0 ? 0 : 1;
 }

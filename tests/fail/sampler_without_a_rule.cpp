@@ -1,5 +1,5 @@
 // A number is no rule, before anything is generated.
-// expect: error: static assertion failed.*specsample::Rule: a rule must be callable with a trial
+// expect: error: static assertion failed.*specsample::Rule: a rule must be callable with a context
 #include <specsample/sampler.hpp>
 
 using namespace specsample;

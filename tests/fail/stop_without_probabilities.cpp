@@ -1,5 +1,5 @@
 // A stop that looks at probabilities, on a drafter that returns none.
-// expect: error: static assertion failed.*specsample::ChainDraft: a stop looks at probabilities, but draft\(prefix\)
+// expect: error: static assertion failed.*specsample::ChainDrafter: a stop looks at probabilities, but draft\(prefix\)
 // returns a token
 #include <specsample/length.hpp>
 #include <specsample/sampler.hpp>
@@ -13,6 +13,6 @@ int main() {
 #else
     const auto draft = [](std::span<const Token>) { return Token{1}; };
 #endif
-    Sampler sampler(ChainDraft(draft, ConfidenceStop{}), target);
+    Sampler sampler(ChainDrafter(draft, ConfidenceStop{}), target);
     return static_cast<int>(sampler.generate({1, 0}).tokens.size());
 }

@@ -1,5 +1,6 @@
 // A target of trees that returns one row.
-// expect: error: static assertion failed.*specsample::Sampler: target\(prefix, tree\) must return a row of probabilities
+// expect: error: static assertion failed.*specsample::Sampler: target\(prefix, tree\) must return a row of
+// probabilities
 #include <vector>
 
 #include <specsample/sampler.hpp>

@@ -14,10 +14,10 @@ int main() {
     const std::vector<std::vector<float>> rows{{.5f, .5f}, {.5f, .5f}};
     Workspace workspace;
 #ifdef FIXED
-    const std::array laws{Sampled(rows[0])};
+    const std::array distributions{Sampled(rows[0])};
 #else
-    const PointMass laws;
+    const PointMass distributions;
 #endif
     return static_cast<int>(
-        verify(tokens, laws, rows, Transformed(Chow{.1}), Coins(1, 2, 3), {}, workspace).tokens.size());
+        verify(tokens, distributions, rows, Transformed(Chow{.1}), RoundRng(1, 2, 3), {}, workspace).tokens.size());
 }

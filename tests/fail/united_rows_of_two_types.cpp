@@ -2,7 +2,7 @@
 // expect: error: static assertion failed.*specsample: drafters that propose together must return rows of one type
 #include <vector>
 
-#include <specsample/draft.hpp>
+#include <specsample/drafters.hpp>
 #include <specsample/sampler.hpp>
 
 using namespace specsample;

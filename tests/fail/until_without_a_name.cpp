@@ -6,10 +6,10 @@ using namespace specsample;
 
 int main() {
 #ifdef FIXED
-    const auto until = [](std::span<const Token>) { return Stop::go_on; };
+    const auto until = [](std::span<const Token>) { return StopDecision::go_on; };
     const RoundLimits limits{.until = until};
 #else
-    const RoundLimits limits{.until = [](std::span<const Token>) { return Stop::go_on; }};
+    const RoundLimits limits{.until = [](std::span<const Token>) { return StopDecision::go_on; }};
 #endif
     return limits.stops(0) ? 1 : 0;
 }

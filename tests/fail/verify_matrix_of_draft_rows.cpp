@@ -14,11 +14,11 @@ int main() {
     Workspace workspace;
     const RowMajorMatrixXf rows = RowMajorMatrixXf::Constant(1, 2, .5f);
 #ifdef FIXED
-    const auto laws = [&](Index i) { return Sampled{rows.row(i)}; };
+    const auto distributions = [&](Index i) { return Sampled{rows.row(i)}; };
 #else
-    const RowMajorMatrixXf& laws = rows;
+    const RowMajorMatrixXf& distributions = rows;
 #endif
-    const auto round =
-        verify(tokens, laws, std::array{row, row}, TokenVerification{}, Coins(1, 2, 3), RoundLimits{}, workspace);
+    const auto round = verify(tokens, distributions, std::array{row, row}, TokenVerification{}, RoundRng(1, 2, 3),
+                              RoundLimits{}, workspace);
     return static_cast<int>(round.accepted);
 }

@@ -1,4 +1,4 @@
-// A law is not a row: it must be said how the token was drawn.
+// A distribution is not a row: it must be said how the token was drawn.
 // expect: error: static assertion failed.*specsample::verify: the second argument must say what each token was drawn
 // from.*write Sampled.row. for each
 #include <array>
@@ -13,11 +13,11 @@ int main() {
     const std::vector<Token> tokens{1};
     Workspace workspace;
 #ifdef FIXED
-    const std::array laws{Sampled{row}};
+    const std::array distributions{Sampled{row}};
 #else
-    const std::array laws{row};
+    const std::array distributions{row};
 #endif
-    const auto round =
-        verify(tokens, laws, std::array{row, row}, TokenVerification{}, Coins(1, 2, 3), RoundLimits{}, workspace);
+    const auto round = verify(tokens, distributions, std::array{row, row}, TokenVerification{}, RoundRng(1, 2, 3),
+                              RoundLimits{}, workspace);
     return static_cast<int>(round.accepted);
 }

@@ -17,7 +17,7 @@ int main() {
 #else
     const std::vector<std::vector<int>> rows{{1, 0}, {0, 1}};
 #endif
-    const auto round =
-        verify(tokens, std::array{Sampled{row}}, rows, TokenVerification{}, Coins(1, 2, 3), RoundLimits{}, workspace);
+    const auto round = verify(tokens, std::array{Sampled{row}}, rows, TokenVerification{}, RoundRng(1, 2, 3),
+                              RoundLimits{}, workspace);
     return static_cast<int>(round.accepted);
 }

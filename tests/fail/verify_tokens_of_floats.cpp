@@ -15,7 +15,7 @@ int main() {
 #else
     const std::vector<double> tokens{1};
 #endif
-    const auto round = verify(tokens, PointMass{}, std::array{row, row}, TokenVerification{}, Coins(1, 2, 3),
+    const auto round = verify(tokens, PointMass{}, std::array{row, row}, TokenVerification{}, RoundRng(1, 2, 3),
                               RoundLimits{}, workspace);
     return static_cast<int>(round.accepted);
 }

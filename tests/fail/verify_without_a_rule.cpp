@@ -1,5 +1,5 @@
 // A number is no rule.
-// expect: error: static assertion failed.*specsample::Rule: a rule must be callable with a trial; give one as in
+// expect: error: static assertion failed.*specsample::Rule: a rule must be callable with a context; give one as in
 // TokenVerification
 #include <array>
 
@@ -18,6 +18,6 @@ int main() {
     const int rule = 42;
 #endif
     const auto round =
-        verify(tokens, PointMass{}, std::array{row, row}, rule, Coins(1, 2, 3), RoundLimits{}, workspace);
+        verify(tokens, PointMass{}, std::array{row, row}, rule, RoundRng(1, 2, 3), RoundLimits{}, workspace);
     return static_cast<int>(round.accepted);
 }

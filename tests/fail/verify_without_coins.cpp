@@ -1,6 +1,6 @@
 // A seed is no source.
 // expect: error: static assertion failed.*specsample::verify: the fifth argument must be a source of random numbers;
-// write specsample::Coins
+// write specsample::RoundRng
 #include <array>
 
 #include <specsample/random.hpp>
@@ -13,11 +13,11 @@ int main() {
     const std::vector<Token> tokens{1};
     Workspace workspace;
 #ifdef FIXED
-    const Coins coins(42, 0, 0);
+    const RoundRng rng(42, 0, 0);
 #else
-    const int coins = 42;
+    const int rng = 42;
 #endif
     const auto round =
-        verify(tokens, PointMass{}, std::array{row, row}, TokenVerification{}, coins, RoundLimits{}, workspace);
+        verify(tokens, PointMass{}, std::array{row, row}, TokenVerification{}, rng, RoundLimits{}, workspace);
     return static_cast<int>(round.accepted);
 }

@@ -47,7 +47,7 @@ inline void check_draft_scores(const Round& round, std::span<const DraftScore> s
         accepted += score.accepted ? 1 : 0;
         if (!is_checked) continue;
         must(score.ratio >= 0 && score.ratio <= 1, "a ratio is a probability");
-        must(score.slack >= 0 && score.log_draft <= .02, "a draft's law is a probability");
+        must(score.slack >= 0 && score.log_draft <= .02, "a draft's distribution is a probability");
     }
     must(accepted == round.accepted, "scores tell what was accepted");
 }
@@ -111,7 +111,7 @@ class Case {
         check_token_scores(round, rows, memory, every.is_good());
         if constexpr (std::same_as<Rule, TokenVerification> || std::same_as<Rule, BlockVerification>) {
             const std::vector<Token> tokens(input_.given.tokens.begin(), input_.given.tokens.end());
-            const auto scores = draft_scores(round, draft_of(tokens), input_.laws, rows, coins_, memory);
+            const auto scores = draft_scores(round, draft_of(tokens), input_.distributions, rows, rng_, memory);
             check_draft_scores(round, scores, every.is_good());
         }
     }
@@ -120,7 +120,7 @@ class Case {
     Round judge(const Rule& rule, const Rows& rows, Check how, Workspace& workspace) const {
         RoundLimits limits = input_.given.limits;
         limits.check = how;
-        return verify(draft_of(input_.given.tokens), input_.laws, rows, rule, coins_, limits, workspace);
+        return verify(draft_of(input_.given.tokens), input_.distributions, rows, rule, rng_, limits, workspace);
     }
 
     /// Tokens as verify is given them.
@@ -134,10 +134,10 @@ class Case {
     }
 
     Input<P, Q, is_tree> input_;
-    Coins coins_{input_.seed, 7, input_.position};
+    RoundRng rng_{input_.seed, 7, input_.position};
 };
 
-/// Judge a chain, or a tree, whose rows and laws are of these kinds.
+/// Judge a chain, or a tree, whose rows and distributions are of these kinds.
 template <class P, class Q>
 void run_chain(Bytes& bytes) {
     Case<P, Q, false>(bytes).check(bytes);
@@ -147,7 +147,7 @@ void run_tree(Bytes& bytes) {
     Case<P, Q, true>(bytes).check(bytes);
 }
 
-// Rounds by the kind of the target's rows, one file each; any kind of laws.
+// Rounds by the kind of the target's rows, one file each; any kind of distributions.
 void run_dense(Bytes& bytes);
 void run_logits(Bytes& bytes);
 void run_sparse(Bytes& bytes);

@@ -1,4 +1,4 @@
-// What one input stands for: a draft, its laws, the target's rows and the limits of a round.
+// What one input stands for: a draft, its distributions, the target's rows and the limits of a round.
 #pragma once
 
 #include <limits>
@@ -15,25 +15,25 @@ namespace fuzz {
 struct Until {
     Index length = 0;
     Token token = -1;
-    Stop at_length = Stop::go_on, at_token = Stop::go_on;
+    StopDecision at_length = StopDecision::go_on, at_token = StopDecision::go_on;
 
-    Stop operator()(std::span<const Token> tokens) const {
+    StopDecision operator()(std::span<const Token> tokens) const {
         if (std::ssize(tokens) == length) return at_length;
-        return tokens.back() == token ? at_token : Stop::go_on;
+        return tokens.back() == token ? at_token : StopDecision::go_on;
     }
 };
 
-/// Laws without a row.
+/// Distributions without a row.
 struct NoRow {};
 
-/// Laws by the kind of the rows behind them, and the memory of those.
+/// Distributions by the kind of the rows behind them, and the memory of those.
 template <class Kind>
-struct LawsOf {
+struct DistributionsOf {
     using Memory = typename Kind::Memory;
     using type = std::vector<Mixed<row_view_t<decltype(Kind::row(std::declval<const Memory&>()))>>>;
 };
 template <>
-struct LawsOf<NoRow> {
+struct DistributionsOf<NoRow> {
     using Memory = NoRow;
     using type = PointMass;
 };
@@ -41,7 +41,7 @@ struct LawsOf<NoRow> {
 /// A round's data, good by design for one half of all inputs.
 ///
 /// @tparam P   the kind of the target's rows
-/// @tparam Q   the kind of the rows behind the laws, or NoRow
+/// @tparam Q   the kind of the rows behind the distributions, or NoRow
 template <class P, class Q, bool is_tree>
 struct Input {
     static constexpr bool has_rows = !std::same_as<Q, NoRow>;
@@ -54,9 +54,9 @@ struct Input {
     Until until;
     std::vector<std::vector<Token>> without;
     std::vector<Numbers> draft_numbers, target_numbers;
-    std::vector<typename LawsOf<Q>::Memory> draft_memory;
+    std::vector<typename DistributionsOf<Q>::Memory> draft_memory;
     std::vector<typename P::Memory> target_memory;
-    typename LawsOf<Q>::type laws;
+    typename DistributionsOf<Q>::type distributions;
 
     explicit Input(Bytes& bytes) {
         only_good = !bytes.one_in(2);
@@ -73,7 +73,7 @@ struct Input {
 
     /// Is there nothing wrong with what a round is given?
     bool is_good_round() const {
-        return is_good && std::ssize(target_memory) == size() + 1 && has_all_laws() &&
+        return is_good && std::ssize(target_memory) == size() + 1 && has_all_distributions() &&
                std::ranges::all_of(given.tokens, [&](std::int64_t id) { return id >= 0 && id < vocab; }) &&
                std::ranges::all_of(stops, [&](Token id) { return id >= 0 && id < vocab; }) && are_drawn();
     }
@@ -132,7 +132,7 @@ struct Input {
                     removed.push_back(static_cast<Token>(bytes.one_in(8) ? bytes.word(4) : bytes.word(1)));
             const bool is_point = way == 1 && bytes.one_in(2);
             if constexpr (has_rows) {
-                add_law(bytes, is_point, row_of.back(), removed);
+                add_distribution(bytes, is_point, row_of.back(), removed);
             } else {
                 given.tokens[static_cast<std::size_t>(node)] = bytes.below(vocab);
             }
@@ -144,33 +144,33 @@ struct Input {
             }
         }
         if constexpr (has_rows) {
-            if (!only_good && !laws.empty() && bytes.one_in(16)) laws.pop_back();
+            if (!only_good && !distributions.empty() && bytes.one_in(16)) distributions.pop_back();
         }
     }
 
     std::int64_t token(Index node) const { return given.tokens[static_cast<std::size_t>(node)]; }
 
-    /// A law, and a token that it could have given: the first possible one from an id on.
-    void add_law(Bytes& bytes, bool is_point, Index row_number, std::span<const Token> removed) {
+    /// A distribution, and a token that it could have given: the first possible one from an id on.
+    void add_distribution(Bytes& bytes, bool is_point, Index row_number, std::span<const Token> removed) {
         const Numbers& numbers = draft_numbers[static_cast<std::size_t>(row_number)];
         const auto& row = Q::row(draft_memory[static_cast<std::size_t>(row_number)]);
-        std::int64_t& drafted = given.tokens[laws.size()];
+        std::int64_t& drafted = given.tokens[distributions.size()];
         const Index start = bytes.below(vocab);
         drafted = start;
         if (is_point) {
-            laws.emplace_back(PointMass{});
+            distributions.emplace_back(PointMass{});
             return;
         }
         const WithoutWeights left(as_row(row), removed);
         std::optional<double> rest = left.sum(0, left.size());
         if (!bytes.one_in(4) || !is_positive(*rest)) rest.reset();
-        const Sampled law(row, removed, rest);
-        laws.emplace_back(law);
+        const Sampled distribution(row, removed, rest);
+        distributions.emplace_back(distribution);
         is_good = is_good && numbers.is_good();
         const Index common = std::min(vocab, row_size(row));
         for (Index i = 0; i < common; ++i) {
             const Index id = (start + i) % common;
-            if (!(law.weight(id) > 0)) continue;
+            if (!(distribution.weight(id) > 0)) continue;
             drafted = id;
             return;
         }
@@ -212,7 +212,7 @@ struct Input {
                                                                                  : std::uint64_t(bytes.below(vocab))));
         limits.stop_tokens = stops;
         if (bytes.one_in(4)) {
-            constexpr std::array answers{Stop::go_on, Stop::include, Stop::exclude};
+            constexpr std::array answers{StopDecision::go_on, StopDecision::include, StopDecision::exclude};
             until.length = bytes.below(4);
             until.token = static_cast<Token>(bytes.below(vocab));
             until.at_length = answers[static_cast<std::size_t>(bytes.below(3))];
@@ -223,14 +223,14 @@ struct Input {
         position = static_cast<Index>(bytes.one_in(8) ? 0xffff'ff00 : bytes.word(1));
     }
 
-    bool has_all_laws() const {
-        if constexpr (has_rows) return std::ssize(laws) == size();
+    bool has_all_distributions() const {
+        if constexpr (has_rows) return std::ssize(distributions) == size();
         return true;
     }
     bool are_drawn() const {
         if constexpr (has_rows) {
-            for (std::size_t node = 0; node < laws.size(); ++node)
-                if (!(laws[node].weight(given.tokens[node]) > 0)) return false;
+            for (std::size_t node = 0; node < distributions.size(); ++node)
+                if (!(distributions[node].weight(given.tokens[node]) > 0)) return false;
         }
         return true;
     }

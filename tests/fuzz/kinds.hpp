@@ -12,7 +12,7 @@
 
 #include <specsample/core/memory.hpp>
 #include <specsample/kernels/sparse.hpp>
-#include <specsample/shaping/settings.hpp>
+#include <specsample/shaping/sampling_params.hpp>
 #include <specsample/shaping/shape.hpp>
 
 #include "fuzz/numbers.hpp"
@@ -166,7 +166,7 @@ struct OfCandidates {
 template <class Kind>
 struct Shaped {
     static constexpr Format format = Kind::format;
-    static inline Shaping settings;  ///< those of the input
+    static inline SamplingParams settings;  ///< those of the input
     static inline std::vector<Token> context;
 
     struct Memory {

@@ -29,7 +29,7 @@ struct Told {
         if (counts(a.round) != counts(b.round) || a.round.fault.has_value() != b.round.fault.has_value()) return false;
         if (!a.round.fault) return true;
         const RowFault &x = *a.round.fault, &y = *b.round.fault;
-        return x.party == y.party && x.cause == y.cause && x.row == y.row && x.id == y.id &&
+        return x.side == y.side && x.cause == y.cause && x.row == y.row && x.id == y.id &&
                bits(x.value) == bits(y.value) && bits(x.bound) == bits(y.bound);
     }
 };
@@ -77,15 +77,15 @@ inline void check_path(const Told& told, const Given& given) {
         must(given.tokens[static_cast<std::size_t>(node)] == told.tokens[i], "accepted tokens are those of the path");
         before = node;
     }
-    must(told.round.last != Last::bonus || given.is_leaf(before), "a bonus comes after a leaf");
-    must((told.round.last != Last::recovered && told.round.last != Last::matched) || !given.is_leaf(before),
+    must(told.round.last != LastToken::bonus || given.is_leaf(before), "a bonus comes after a leaf");
+    must((told.round.last != LastToken::recovered && told.round.last != LastToken::matched) || !given.is_leaf(before),
          "a recovered or matched token comes where a child was left");
 }
 
 inline void check_counts(const Told& told, const Given& given) {
     const Round& round = told.round;
-    const bool has_last = round.last != Last::stopped;
-    const bool rejected = round.last == Last::recovered || round.last == Last::matched;
+    const bool has_last = round.last != LastToken::stopped;
+    const bool rejected = round.last == LastToken::recovered || round.last == LastToken::matched;
     must(round.proposed == std::ssize(given.tokens), "all drafted tokens are counted as proposed");
     must(std::ssize(told.tokens) == round.accepted + (has_last ? 1 : 0), "tokens are those accepted and a last one");
     must(round.evaluated == round.accepted + (rejected ? 1 : 0), "positions evaluated are those decided");
@@ -99,19 +99,19 @@ inline void check_end(const Told& told, const Given& given) {
     const auto tokens = std::span<const Token>(told.tokens);
     const Round& round = told.round;
     must(std::ssize(tokens) <= given.limits.max_tokens, "no more tokens than the budget");
-    must(!tokens.empty() || round.end == End::excluded, "a round without tokens was ended by its predicate");
+    must(!tokens.empty() || round.end == RoundEnd::excluded, "a round without tokens was ended by its predicate");
     for (std::size_t count = 1; count < tokens.size(); ++count) {
-        must(given.limits.until(tokens.first(count)) == Stop::go_on, "nothing comes after the predicate's end");
+        must(given.limits.until(tokens.first(count)) == StopDecision::go_on, "nothing comes after the predicate's end");
         must(!given.limits.stops(tokens[count - 1]), "nothing comes after a stop token");
     }
-    if (round.end == End::excluded) return must(round.discarded > 0, "what a predicate excludes was decided");
-    const Stop last = given.limits.until(tokens);
+    if (round.end == RoundEnd::excluded) return must(round.discarded > 0, "what a predicate excludes was decided");
+    const StopDecision last = given.limits.until(tokens);
     const bool is_stop = given.limits.stops(tokens.back()), is_full = std::ssize(tokens) == given.limits.max_tokens;
-    const End end = last == Stop::include ? End::included
-                    : is_stop             ? End::stop_token
-                    : is_full             ? End::budget
-                                          : End::none;
-    must(last != Stop::exclude && round.end == end, "a round ends for the first reason it has");
+    const RoundEnd end = last == StopDecision::include ? RoundEnd::included
+                         : is_stop                     ? RoundEnd::stop_token
+                         : is_full                     ? RoundEnd::budget
+                                                       : RoundEnd::none;
+    must(last != StopDecision::exclude && round.end == end, "a round ends for the first reason it has");
 }
 
 inline void check_round(const Told& told, const Given& given) {

@@ -53,7 +53,7 @@ Written write(const Rule& rule, double temperature, const std::vector<Index>& br
         return {tokens, sampler.tally().rounds, contexts[0].decodes};
     };
     if (branching.empty()) return with(Draft{draft, temperature});
-    return with(TreeDraft(Draft{draft, temperature}, branching));
+    return with(TreeDrafter(Draft{draft, temperature}, branching));
 }
 
 template <class Rule>

@@ -2,7 +2,7 @@
 #include <functional>
 #include <limits>
 
-#include "law/cases.hpp"
+#include "exactness/cases.hpp"
 #include "support/catch.hpp"
 
 #include <specsample/lossy.hpp>
@@ -21,11 +21,11 @@ struct Case {
     std::vector<Eigen::VectorXd> p{ex3_target.row, ex3_target.row, ex3_target.row};
 
     template <class Rule, class Source>
-    Round judge(const Rule& rule, Check check, const Source& coins) const {
+    Round judge(const Rule& rule, Check check, const Source& rng) const {
         static Workspace workspace;
-        std::vector<Sampled<row_view_t<Eigen::VectorXd>>> laws;
-        for (const Eigen::VectorXd& row : q) laws.emplace_back(row);
-        return verify(tokens, laws, p, rule, coins, {.check = check}, workspace);
+        std::vector<Sampled<row_view_t<Eigen::VectorXd>>> distributions;
+        for (const Eigen::VectorXd& row : q) distributions.emplace_back(row);
+        return verify(tokens, distributions, p, rule, rng, {.check = check}, workspace);
     }
 };
 
@@ -39,9 +39,9 @@ void throws(const std::function<void()>& use, const std::string& message) {
 template <class Rule>
 void refuses(const Rule& rule, const std::string& message) {
     const Case good;
-    const Coins coins(1, 2, 3);
-    throws([&] { return void(good.judge(rule, Check::every_row, coins)); }, message);
-    throws([&] { rule.law(ex3_draft.row, ex3_target.row); }, message);
+    const RoundRng rng(1, 2, 3);
+    throws([&] { return void(good.judge(rule, Check::every_row, rng)); }, message);
+    throws([&] { rule.distribution(ex3_draft.row, ex3_target.row); }, message);
     throws([&] { rule.chances(ex3_draft.row, ex3_target.row); }, message);
 }
 
@@ -98,26 +98,26 @@ TEST_CASE("a transform's options are refused where it is put in front of a rule"
     refuses(changed, "specsample::Mentored: budget is -1, but must be");
 }
 
-TEST_CASE("every bad row is a fault of its own party under every_row") {
+TEST_CASE("every bad row is a fault of its own side under every_row") {
     for_rules([](const std::string& name, const auto& rule) {
         INFO(name);
         const Case good;
-        CHECK(good.judge(rule, Check::every_row, Coins(1, 2, 3)));
+        CHECK(good.judge(rule, Check::every_row, RoundRng(1, 2, 3)));
         for (std::size_t i = 0; i < 3; ++i)
             for (const double bad : {not_a_number, infinity, -.5}) {
                 Case target;
                 target.p[i][1] = bad;
-                const Round round = target.judge(rule, Check::every_row, Coins(1, 2, 3));
+                const Round round = target.judge(rule, Check::every_row, RoundRng(1, 2, 3));
                 REQUIRE(round.fault);
                 CHECK(round.tokens.empty());
-                CHECK(round.fault->party == Party::target);
+                CHECK(round.fault->side == Side::target);
                 CHECK(round.fault->row == static_cast<Index>(i));
                 if (i == 2) continue;
                 Case draft;
                 draft.q[i][1] = bad;
-                const Round other = draft.judge(rule, Check::every_row, Coins(1, 2, 3));
+                const Round other = draft.judge(rule, Check::every_row, RoundRng(1, 2, 3));
                 REQUIRE(other.fault);
-                CHECK(other.fault->party == Party::draft);
+                CHECK(other.fault->side == Side::draft);
                 CHECK(other.fault->row == static_cast<Index>(i));
             }
     });
@@ -129,17 +129,17 @@ TEST_CASE("a row that decides is looked at in full, whatever was asked for") {
         for (const double bad : {not_a_number, infinity}) {
             Case target;
             target.p[0][1] = bad;
-            const Round round = target.judge(rule, Check::entries_read, Coins(1, 2, 3));
+            const Round round = target.judge(rule, Check::entries_read, RoundRng(1, 2, 3));
             REQUIRE(round.fault);
-            CHECK(round.fault->party == Party::target);
+            CHECK(round.fault->side == Side::target);
             CHECK(round.fault->row == 0);
             CHECK(round.fault->cause == Cause::not_finite);
             if (!reads_draft) continue;
             Case draft;
             draft.q[0][1] = bad;
-            const Round other = draft.judge(rule, Check::entries_read, Coins(1, 2, 3));
+            const Round other = draft.judge(rule, Check::entries_read, RoundRng(1, 2, 3));
             REQUIRE(other.fault);
-            CHECK(other.fault->party == Party::draft);
+            CHECK(other.fault->side == Side::draft);
             CHECK(other.fault->row == 0);
         }
     };
@@ -154,14 +154,14 @@ TEST_CASE("a row that decides is looked at in full, whatever was asked for") {
 
 TEST_CASE("residuals of bad rows are faults where they are drawn from") {
     // Token 2 is rejected, and the last token is drawn from a row with a NaN at id 1.
-    const auto coins = ScriptedCoins().set(Purpose::accept, 0, .999).set(Purpose::last, 0, .5);
+    const auto rng = ScriptedRng().set(Purpose::accept, 0, .999).set(Purpose::last, 0, .5);
     const auto check = [&](const auto& rule, bool draft_too) {
         Case target, draft;
         target.tokens = draft.tokens = {2, 2};
         target.p[0][1] = not_a_number;
-        CHECK(target.judge(rule, Check::entries_read, coins).fault);
+        CHECK(target.judge(rule, Check::entries_read, rng).fault);
         draft.q[0][1] = not_a_number;
-        if (draft_too) CHECK(draft.judge(rule, Check::entries_read, coins).fault);
+        if (draft_too) CHECK(draft.judge(rule, Check::entries_read, rng).fault);
     };
     check(Lenience{.l = .8}, true);
     check(UniformBound{.b = 1.5}, true);
@@ -175,9 +175,9 @@ TEST_CASE("residuals of bad rows are faults where they are drawn from") {
 TEST_CASE("bad numbers end every search") {
     const Eigen::VectorXd bad = row({not_a_number, .5, .5}), good = ex3_draft.row;
     for_rules([&](const std::string&, const auto& rule) {
-        CHECK(rule.law(good, bad).size() == 3);
-        CHECK(rule.law(bad, good).size() == 3);
-        CHECK(rule.law(bad, bad).size() == 3);
+        CHECK(rule.distribution(good, bad).size() == 3);
+        CHECK(rule.distribution(bad, good).size() == 3);
+        CHECK(rule.distribution(bad, bad).size() == 3);
     });
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("a lossy rule is asked for by name, and keeps the round's contract") {
         CHECK(sampler.generate({1, 2}, {.max_new_tokens = 40}).tokens == text.tokens);
         const Generation shorter = sampler.generate({1, 2}, {.max_new_tokens = 17});
         CHECK(std::equal(shorter.tokens.begin(), shorter.tokens.end(), text.tokens.begin()));
-        Sampler on_trees(TreeDraft(draft, {2, 2}), target, {.lookahead = 2, .seed = 5}, rule);
+        Sampler on_trees(TreeDrafter(draft, {2, 2}), target, {.lookahead = 2, .seed = 5}, rule);
         CHECK(on_trees.generate({1, 2}, {.max_new_tokens = 40}).tokens.size() == 40);
     });
 }

@@ -1,5 +1,5 @@
-// Every lossy rule, enumerated through Sampler: it writes the law that it documents, and says what that costs.
-#include "law/cases.hpp"
+// Every lossy rule, enumerated through Sampler: it writes the distribution that it documents, and says what that costs.
+#include "exactness/cases.hpp"
 #include "support/catch.hpp"
 
 #include <specsample/lossy.hpp>
@@ -50,29 +50,29 @@ void for_rows(F&& f) {
         }
 }
 
-/// The law of the first token and the probability that it is the drafted one, by enumeration.
+/// The distribution of the first token and the probability that it is the drafted one, by enumeration.
 template <class Rule>
 std::pair<Eigen::ArrayXd, double> first_token(const Rule& rule, const FixedModel& draft, const FixedModel& target) {
-    Eigen::ArrayXd law = Eigen::ArrayXd::Zero(target.row.size());
+    Eigen::ArrayXd distribution = Eigen::ArrayXd::Zero(target.row.size());
     double accepted = 0;
     for_rounds(rule, draft, target, 1, [&](const Round& round, Enumerator& paths) {
-        law[round.tokens[0]] += paths.probability();
+        distribution[round.tokens[0]] += paths.probability();
         if (round.accepted == 1) accepted += paths.probability();
     });
-    return {law, accepted};
+    return {distribution, accepted};
 }
 
 }  // namespace
 
-TEST_CASE("the first token follows the documented law, and is the drafted one as often as documented") {
+TEST_CASE("the first token follows the documented distribution, and is the drafted one as often as documented") {
     for_rules([](const std::string& name, const auto& rule) {
         static_assert(!std::remove_cvref_t<decltype(rule)>::lossless);
         static_assert(LossyRule<std::remove_cvref_t<decltype(rule)>>);
         for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
             INFO(name << ", " << rows);
-            const auto [law, accepted] = first_token(rule, draft, target);
-            const Eigen::ArrayXd documented = rule.law(draft.row, target.row);
-            CHECK((law - documented).abs().maxCoeff() < 1e-12);
+            const auto [distribution, accepted] = first_token(rule, draft, target);
+            const Eigen::ArrayXd documented = rule.distribution(draft.row, target.row);
+            CHECK((distribution - documented).abs().maxCoeff() < 1e-12);
             CHECK(documented.sum() == Approx(1).epsilon(1e-13));
             CHECK(std::abs(acceptance(rule, draft.row, target.row) - accepted) < 1e-12);
         });
@@ -130,7 +130,7 @@ TEST_CASE("at its loose limit a transform is the draft") {
     const auto draft_itself = [](const auto& rule) {
         for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
             INFO(rows);
-            CHECK((rule.law(draft.row, target.row) - draft.row.array()).abs().maxCoeff() < 1e-15);
+            CHECK((rule.distribution(draft.row, target.row) - draft.row.array()).abs().maxCoeff() < 1e-15);
         });
     };
     draft_itself(Transformed(Mentored{INFINITY}));

@@ -1,5 +1,5 @@
 // The published and hand-computed numbers of every lossy rule, on the running example.
-#include "law/cases.hpp"
+#include "exactness/cases.hpp"
 #include "support/catch.hpp"
 
 #include <specsample/lossy.hpp>
@@ -10,12 +10,12 @@ namespace {
 
 const Eigen::VectorXd p = ex3_target.row, q = ex3_draft.row;
 
-/// Law, acceptance and distance of a rule on the running example.
+/// Distribution, acceptance and distance of a rule on the running example.
 template <class Rule>
-void check(const Rule& rule, std::initializer_list<double> law, double accepted, double distance,
+void check(const Rule& rule, std::initializer_list<double> distribution, double accepted, double distance,
            double tolerance = 1e-14) {
     static_assert(!Rule::lossless && LossyRule<Rule>);
-    CHECK((rule.law(q, p) - row(law).array()).abs().maxCoeff() < tolerance);
+    CHECK((rule.distribution(q, p) - row(distribution).array()).abs().maxCoeff() < tolerance);
     CHECK(std::abs(acceptance(rule, q, p) - accepted) < tolerance);
     CHECK(std::abs(total_variation_from_target(rule, q, p) - distance) < tolerance);
 }
@@ -33,7 +33,7 @@ using Ids = std::vector<Index>;
 
 }  // namespace
 
-TEST_CASE("lenience has its published laws with either residual") {
+TEST_CASE("lenience has its published distributions with either residual") {
     check(Lenience{.l = 1}, {.5, .3, .2}, 7. / 10, 0);
     check(Lenience{.l = .8}, {9. / 20, 3. / 10, 1. / 4}, 3. / 4, 1. / 20);
     check(Lenience{.l = .5}, {3. / 10, 3. / 10, 2. / 5}, 9. / 10, 1. / 5);
@@ -48,7 +48,7 @@ TEST_CASE("lenience writes no token more than 1/l times as often") {
         const auto target = ContextModel(4, seed, Rows::with_zeros)({}), draft = ContextModel(4, seed + 1000)({});
         const double l = .1 + .1 * static_cast<double>(seed % 10);
         for (const auto residual : {LenientResidual::standard, LenientResidual::scaled})
-            CHECK((Lenience{l, residual}.law(draft, target) <= target.array() / l + 1e-14).all());
+            CHECK((Lenience{l, residual}.distribution(draft, target) <= target.array() / l + 1e-14).all());
     }
 }
 
@@ -69,8 +69,8 @@ TEST_CASE("a ratio threshold accepts by p/q alone") {
 }
 
 TEST_CASE("mentored decoding finds the median form and its scales") {
-    const auto pi = [](auto transform, std::initializer_list<double> law, double accepted) {
-        check(Transformed(transform), law, accepted, accepted - .7, 6e-5);  // between p and q: A = alpha + TV
+    const auto pi = [](auto transform, std::initializer_list<double> distribution, double accepted) {
+        check(Transformed(transform), distribution, accepted, accepted - .7, 6e-5);  // between p and q: A = alpha + TV
     };
     pi(Mentored{.01}, {.4441, .3, .2559}, .7559);
     pi(Mentored{.05}, {.3705, .3, .3295}, .8295);
@@ -172,10 +172,10 @@ TEST_CASE("the big little decoder falls back and rolls back") {
 TEST_CASE("tree thresholds widen the share of the children") {
     // Children 1 and 2 of (.5, .3, .2): S = .3, .5, so 3/8 and 5/8 - 3/8; token 0 has the rest.
     const std::vector<Token> children{1, 2};
-    const auto wide = TreeThresholds{.accumulated = .8}.law_of(p, children);
+    const auto wide = TreeThresholds{.accumulated = .8}.distribution_of(p, children);
     CHECK((wide - row({3. / 8, 3. / 8, 1. / 4}).array()).abs().maxCoeff() < 1e-14);
-    CHECK((TreeThresholds{}.law_of(p, children) - p.array()).abs().maxCoeff() < 1e-14);
-    const auto one = TreeThresholds{.single = .3}.law_of(p, children);
+    CHECK((TreeThresholds{}.distribution_of(p, children) - p.array()).abs().maxCoeff() < 1e-14);
+    const auto one = TreeThresholds{.single = .3}.distribution_of(p, children);
     CHECK((one - row({0, 1, 0}).array()).abs().maxCoeff() < 1e-14);
     CHECK(total_variation_from_target(TreeThresholds{}, q, p) < 1e-15);
     CHECK(acceptance(TreeThresholds{}, q, p) == Approx(.29));  // sum p q

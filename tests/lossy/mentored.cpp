@@ -1,5 +1,5 @@
-// Divergences, and the law that is the best there is for a budget of one.
-#include "law/cases.hpp"
+// Divergences, and the distribution that is the best there is for a budget of one.
+#include "exactness/cases.hpp"
 #include "support/catch.hpp"
 
 #include <specsample/lossy.hpp>
@@ -28,10 +28,10 @@ TEST_CASE("divergences of the running example, and of rows with zeros") {
     }
 }
 
-TEST_CASE("the mentored law is the best of a grid over the simplex, zeros included") {
+TEST_CASE("the mentored distribution is the best of a grid over the simplex, zeros included") {
     const auto check = [](const auto& divergence, double budget, const Eigen::ArrayXd& q, const Eigen::ArrayXd& p) {
         const Transformed rule(Mentored{budget, divergence});
-        const Eigen::ArrayXd pi = rule.law(q, p);
+        const Eigen::ArrayXd pi = rule.distribution(q, p);
         CHECK(pi.sum() == Approx(1).epsilon(1e-12));
         CHECK((pi >= 0).all());
         CHECK(divergence(p, pi) <= budget + 1e-12);
@@ -44,7 +44,8 @@ TEST_CASE("the mentored law is the best of a grid over the simplex, zeros includ
                 if (divergence(p, w) <= budget) best = std::max(best, w.min(q).sum());
             }
         CHECK(best <= accepted + 1e-9);
-        // The grid has no point that spends exactly the budget; it comes near wherever the law is inside the simplex.
+        // The grid has no point that spends exactly the budget; it comes near wherever the distribution is inside the
+        // simplex.
         if (budget >= .01 && (pi > .02).all()) CHECK(best >= accepted - .03);
     };
     std::vector<std::pair<Eigen::ArrayXd, Eigen::ArrayXd>> rows{{ex3_target.row.array(), ex3_draft.row.array()},
@@ -73,9 +74,10 @@ TEST_CASE("a total variation budget is spent to the last bit, on any rows") {
     }
 }
 
-TEST_CASE("rows of different sizes have no law") {
-    CHECK_THROWS_WITH(Lenience{}.law(toy_draft.row, ex3_target.row),
-                      ContainsSubstring("specsample::law: the draft row's size is 2, but must be the target row's, 3"));
+TEST_CASE("rows of different sizes have no distribution") {
+    CHECK_THROWS_WITH(
+        Lenience{}.distribution(toy_draft.row, ex3_target.row),
+        ContainsSubstring("specsample::distribution: the draft row's size is 2, but must be the target row's, 3"));
     CHECK_THROWS_AS(total_variation_from_target(Transformed(Chow{}), toy_draft.row, ex3_target.row),
                     std::invalid_argument);
 }

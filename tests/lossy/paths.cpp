@@ -1,5 +1,5 @@
 // Rules that judge whole paths of a token tree, and thresholds over siblings.
-#include "law/cases.hpp"
+#include "exactness/cases.hpp"
 #include "support/catch.hpp"
 
 #include <specsample/lossy.hpp>
@@ -15,14 +15,14 @@ struct Drafted {
     std::vector<Eigen::VectorXd> rows;
 
     template <class Rule>
-    Round judge(const Rule& rule, const auto& coins, const RoundLimits& limits = {}) const {
+    Round judge(const Rule& rule, const auto& rng, const RoundLimits& limits = {}) const {
         static Workspace workspace;
-        return verify(Tree(tokens, parents), PointMass{}, rows, rule, coins, limits, workspace);
+        return verify(Tree(tokens, parents), PointMass{}, rows, rule, rng, limits, workspace);
     }
-    /// The path kept with the middle coins.
+    /// The path kept with the middle random draws.
     template <class Rule>
     std::vector<Index> path(const Rule& rule, const RoundLimits& limits = {}) const {
-        const Round round = judge(rule, ScriptedCoins().set(Purpose::accept, 0, .5).set(Purpose::last, 0, .5), limits);
+        const Round round = judge(rule, ScriptedRng().set(Purpose::accept, 0, .5).set(Purpose::last, 0, .5), limits);
         CHECK(round);
         return {round.path.begin(), round.path.end()};
     }
@@ -59,8 +59,8 @@ TEST_CASE("where no first token is accepted the round is one token from p") {
     draft.tokens = {0, 0, 0, 1, 0};
     draft.rows[0] = row({.05, .95});
     CHECK(draft.path(TypicalAcceptance{}).empty());
-    const Round round = draft.judge(TypicalAcceptance{}, ScriptedCoins().set(Purpose::last, 0, .01));
-    CHECK(round.last == Last::recovered);
+    const Round round = draft.judge(TypicalAcceptance{}, ScriptedRng().set(Purpose::last, 0, .01));
+    CHECK(round.last == LastToken::recovered);
     CHECK(round.tokens[0] == 0);
     CHECK(round.evaluated == 1);
 }
@@ -69,13 +69,13 @@ TEST_CASE("a path that ends in a stop token has no last token, and limits cut it
     const Drafted draft = two_levels();
     const std::vector<Token> stops{1};
     const Round stopped =
-        draft.judge(TypicalAcceptance{}, ScriptedCoins().set(Purpose::last, 0, .5), {.stop_tokens = stops});
-    CHECK(stopped.last == Last::recovered);  // 0 alone is likelier than the stop token, and has a last token
+        draft.judge(TypicalAcceptance{}, ScriptedRng().set(Purpose::last, 0, .5), {.stop_tokens = stops});
+    CHECK(stopped.last == LastToken::recovered);  // 0 alone is likelier than the stop token, and has a last token
     CHECK(Nodes(stopped.path.begin(), stopped.path.end()) == Nodes{0});
     Drafted certain = draft;
     certain.rows[0] = row({.2, .8});
-    const Round ended = certain.judge(TypicalAcceptance{}, ScriptedCoins(), {.stop_tokens = stops});
-    CHECK(ended.last == Last::stopped);
+    const Round ended = certain.judge(TypicalAcceptance{}, ScriptedRng(), {.stop_tokens = stops});
+    CHECK(ended.last == LastToken::stopped);
     CHECK(Nodes(ended.path.begin(), ended.path.end()) == Nodes{1});
     CHECK(draft.path(TypicalAcceptance{}, {.max_tokens = 1}) == Nodes{1});  // the beginning of the longer round
 }
@@ -90,7 +90,7 @@ TEST_CASE("typical acceptance reads no row below a token that it does not accept
     draft.rows[0] = row({.96, .04});
     Workspace workspace;
     verify(Tree(draft.tokens, draft.parents), PointMass{}, rows, TypicalAcceptance{},
-           ScriptedCoins().set(Purpose::last, 0, .5), {}, workspace);
+           ScriptedRng().set(Purpose::last, 0, .5), {}, workspace);
     CHECK(asked == std::vector<Index>{0, 1, 1});  // that of the last token once more
 }
 
@@ -138,16 +138,16 @@ TEST_CASE("of the top paths the first that passes whole is taken, else the longe
 TEST_CASE("a sampled path is drawn in proportion to its product, and never leaves the tree") {
     Drafted draft = two_levels();
     draft.rows[1] = row({.5, .5});
-    std::map<Nodes, double> law;
+    std::map<Nodes, double> distribution;
     Enumerator().run([&](Enumerator& paths) {
-        const Round round = draft.judge(PathHeuristic{.threshold = 0, .paths = Paths::sampled}, EnumeratedCoins(paths));
-        law[{round.path.begin(), round.path.end()}] += paths.probability();
+        const Round round = draft.judge(PathHeuristic{.threshold = 0, .paths = Paths::sampled}, EnumeratedRng(paths));
+        distribution[{round.path.begin(), round.path.end()}] += paths.probability();
     });
     const double all = .6 * .5 + .4 * .7 + .4 * .3;
-    CHECK(law.size() == 3);
-    CHECK(law[{0, 2}] == Approx(.3 / all));
-    CHECK(law[{1, 3}] == Approx(.28 / all));
-    CHECK(law[{1, 4}] == Approx(.12 / all));
+    CHECK(distribution.size() == 3);
+    CHECK(distribution[{0, 2}] == Approx(.3 / all));
+    CHECK(distribution[{1, 3}] == Approx(.28 / all));
+    CHECK(distribution[{1, 4}] == Approx(.12 / all));
 }
 
 TEST_CASE("paths through an impossible token are not looked at") {
@@ -162,16 +162,16 @@ TEST_CASE("paths through an impossible token are not looked at") {
         CHECK(draft.path(PathHeuristic{.threshold = 0, .paths = paths}).empty());
 }
 
-TEST_CASE("tree thresholds at a node have the law of one uniform") {
+TEST_CASE("tree thresholds at a node have the distribution of one uniform") {
     const auto enumerated = [](const TreeThresholds& rule, const std::vector<Token>& children) {
         const Drafted draft{children, Nodes(children.size(), -1),
                             std::vector<Eigen::VectorXd>(children.size() + 1, ex3_target.row)};
-        Eigen::ArrayXd law = Eigen::ArrayXd::Zero(3);
+        Eigen::ArrayXd distribution = Eigen::ArrayXd::Zero(3);
         Enumerator().run([&](Enumerator& paths) {
-            const Token token = draft.judge(rule, EnumeratedCoins(paths)).tokens[0];
-            law[token] += paths.probability();
+            const Token token = draft.judge(rule, EnumeratedRng(paths)).tokens[0];
+            distribution[token] += paths.probability();
         });
-        return law;
+        return distribution;
     };
     const std::vector<Token> children{1, 2};
     CHECK((enumerated({.accumulated = .8}, children) - row({3. / 8, 3. / 8, 1. / 4}).array()).abs().maxCoeff() < 1e-14);
@@ -179,7 +179,7 @@ TEST_CASE("tree thresholds at a node have the law of one uniform") {
         for (const double single : {.2, .4, 1.})
             for (const double accumulated : {.3, .8, 1.}) {
                 const TreeThresholds rule{.single = single, .accumulated = accumulated};
-                CHECK((enumerated(rule, some) - rule.law_of(ex3_target.row, some)).abs().maxCoeff() < 1e-14);
+                CHECK((enumerated(rule, some) - rule.distribution_of(ex3_target.row, some)).abs().maxCoeff() < 1e-14);
             }
     // A sibling that repeats a token adds nothing to it.
     CHECK((enumerated({.accumulated = .8}, {1, 1, 2}) - enumerated({.accumulated = .8}, {1, 2})).abs().maxCoeff() <

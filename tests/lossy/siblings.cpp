@@ -1,5 +1,5 @@
 // Thresholds where a node has several children.
-#include "law/cases.hpp"
+#include "exactness/cases.hpp"
 #include "support/catch.hpp"
 
 #include <specsample/lossy.hpp>
@@ -9,9 +9,9 @@ using namespace cases;
 TEST_CASE("tree thresholds of 1 are lossless on any tree") {
     for (Index vocab = 2; vocab <= 3; ++vocab) {
         const ContextModel draft(vocab, 71), target(vocab, 72, Rows::with_zeros);
-        CHECK(distance_from_target(TreeThresholds{}, TreeDraft(draft, {2, 1}, TopChildren{}), target, 2) < 1e-12);
-        CHECK(distance_from_target(TreeThresholds{}, TreeDraft(draft, {2, 2}, Independent{}), target, 2) < 1e-12);
-        CHECK(distance_from_target(Lenience{.l = 1}, TreeDraft(draft, {2, 1}), target, 2) < 1e-12);
+        CHECK(distance_from_target(TreeThresholds{}, TreeDrafter(draft, {2, 1}, TopChildren{}), target, 2) < 1e-12);
+        CHECK(distance_from_target(TreeThresholds{}, TreeDrafter(draft, {2, 2}, Independent{}), target, 2) < 1e-12);
+        CHECK(distance_from_target(Lenience{.l = 1}, TreeDrafter(draft, {2, 1}), target, 2) < 1e-12);
         CHECK(distance_from_target(Cactus{}, draft, target, 3) < 1e-12);
     }
 }
@@ -21,15 +21,15 @@ TEST_CASE("on a tree the siblings of a rejected child are judged as leniently") 
     // (all on token 0) gives.
     const Eigen::VectorXd p = ex3_target.row, q = ex3_draft.row;
     const std::vector<Token> without{2};
-    Eigen::ArrayXd law = Eigen::ArrayXd::Zero(3);
+    Eigen::ArrayXd distribution = Eigen::ArrayXd::Zero(3);
     Workspace workspace;
     Enumerator().run([&](Enumerator& paths) {
         const std::vector<Token> tokens{2, 0};
         const std::vector<Index> parents{-1, -1};
-        const std::array laws{Sampled(q), Sampled(q, without)};
-        const Round round = verify(Tree(tokens, parents), laws, std::array{p, p, p}, Lenience{.l = .8},
-                                   EnumeratedCoins(paths), {}, workspace);
-        law[round.tokens[0]] += paths.probability();
+        const std::array distributions{Sampled(q), Sampled(q, without)};
+        const Round round = verify(Tree(tokens, parents), distributions, std::array{p, p, p}, Lenience{.l = .8},
+                                   EnumeratedRng(paths), {}, workspace);
+        distribution[round.tokens[0]] += paths.probability();
     });
-    CHECK((law - row({.5, 0, .5}).array()).abs().maxCoeff() < 1e-14);
+    CHECK((distribution - row({.5, 0, .5}).array()).abs().maxCoeff() < 1e-14);
 }

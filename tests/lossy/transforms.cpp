@@ -1,5 +1,5 @@
-// Substituted targets: the joint law of a round is that of a target whose rows are pi, on chains and trees.
-#include "law/cases.hpp"
+// Substituted targets: the joint distribution of a round is that of a target whose rows are pi, on chains and trees.
+#include "exactness/cases.hpp"
 #include "support/catch.hpp"
 
 #include <specsample/lossy.hpp>
@@ -21,20 +21,20 @@ struct Substituted {
         if (static_cast<Index>(prefix.size()) >= lookahead) return p;
         Eigen::VectorXd q = draft(prefix);
         if (named) q = one_hot<double>(q.size(), argmax(q));
-        return Transformed(transform).law(q, p).matrix();
+        return Transformed(transform).distribution(q, p).matrix();
     }
 };
 
-/// How far a round on these drafts, completed by the documented law, is from that law.
+/// How far a round on these drafts, completed by the documented distribution, is from that distribution.
 template <class Rule, class Drafts, class Transform>
 double distance(const Rule& rule, const Drafts& drafts, const Substituted<Transform>& documented) {
-    TextLaw law;
+    TextDistribution distribution;
     for_rounds(rule, drafts, documented.target, documented.lookahead, [&](const Round& round, Enumerator& paths) {
         std::vector<Token> text(round.tokens.begin(), round.tokens.end());
         complete(paths, documented, static_cast<std::size_t>(documented.lookahead) + 1, text);
-        law[text] += paths.probability();
+        distribution[text] += paths.probability();
     });
-    return total_variation(law, joint_law(documented, documented.lookahead + 1));
+    return total_variation(distribution, joint_distribution(documented, documented.lookahead + 1));
 }
 
 template <class F>
@@ -72,7 +72,7 @@ struct Counting {
 
 }  // namespace
 
-TEST_CASE("a chain follows the substituted target's joint law under both walks") {
+TEST_CASE("a chain follows the substituted target's joint distribution under both walks") {
     for_transforms([](const auto& transform) {
         for_models([&](const ContextModel& draft, const ContextModel& target) {
             for (Index lookahead = 0; lookahead <= 3; ++lookahead) {
@@ -86,11 +86,11 @@ TEST_CASE("a chain follows the substituted target's joint law under both walks")
     });
 }
 
-TEST_CASE("a tree follows the substituted target's joint law under both walks") {
+TEST_CASE("a tree follows the substituted target's joint distribution under both walks") {
     const auto check = [](const auto& transform, auto children, bool named, const ContextModel& draft,
                           const ContextModel& target) {
         const Substituted<std::remove_cvref_t<decltype(transform)>> documented{transform, draft, target, 2, named};
-        const TreeDraft drafts(draft, {2, 1}, children);
+        const TreeDrafter drafts(draft, {2, 1}, children);
         CHECK(distance(Transformed(transform), drafts, documented) < 1e-12);
         CHECK(distance(Transformed(transform, TraversalVerification{}), drafts, documented) < 1e-12);
     };
@@ -105,20 +105,20 @@ TEST_CASE("a tree follows the substituted target's joint law under both walks") 
     });
 }
 
-TEST_CASE("stop tokens and budgets leave the substituted law alone") {
+TEST_CASE("stop tokens and budgets leave the substituted distribution alone") {
     const ContextModel draft(3, 21), target(3, 22);
     const Substituted<Mentored<>> documented{Mentored{.1}, draft, target, 3};
     for (const Limits& limits : {Limits{.stop_tokens = {1}}, Limits{.max_new_tokens = 2}}) {
-        TextLaw law;
+        TextDistribution distribution;
         for_rounds(
             Transformed(Mentored{.1}, BlockVerification{}), draft, target, 3,
             [&](const Round& round, Enumerator& paths) {
                 std::vector<Token> text(round.tokens.begin(), round.tokens.end());
                 complete(paths, documented, 4, text);
-                law[text] += paths.probability();
+                distribution[text] += paths.probability();
             },
             {}, limits);
-        CHECK(total_variation(law, joint_law(documented, 4)) < 1e-12);
+        CHECK(total_variation(distribution, joint_distribution(documented, 4)) < 1e-12);
     }
 }
 
@@ -126,24 +126,24 @@ TEST_CASE("a row is made once in a round, in the workspace, and only if a walk a
     long made = 0;
     const Transformed block(Counting{&made}, BlockVerification{});
     const std::vector<Token> tokens{2, 2, 2};
-    const std::vector<Sampled<row_view_t<Eigen::VectorXd>>> laws(3, Sampled(ex3_draft.row));
+    const std::vector<Sampled<row_view_t<Eigen::VectorXd>>> distributions(3, Sampled(ex3_draft.row));
     const std::vector<Eigen::VectorXd> rows(4, ex3_target.row);
     Workspace workspace;
-    auto coins = ScriptedCoins().set(Purpose::last, 0, .5);
-    for (Index node = 0; node < 3; ++node) coins.set(Purpose::accept, node, .999);
-    const Round round = verify(tokens, laws, rows, block, coins, {}, workspace);
-    CHECK(round.accepted == 0);  // the climb came back to every node
+    auto rng = ScriptedRng().set(Purpose::last, 0, .5);
+    for (Index node = 0; node < 3; ++node) rng.set(Purpose::accept, node, .999);
+    const Round round = verify(tokens, distributions, rows, block, rng, {}, workspace);
+    CHECK(round.accepted == 0);  // the bottom-up came back to every node
     CHECK(made == 3);            // the fourth row is p
     CHECK(workspace.rows.size() == 4);
     CHECK((workspace.rows[0] - row({.35, .3, .35}).array()).abs().maxCoeff() < 1e-15);
 
     // The next round makes them again, in the same memory.
     const double* memory = workspace.rows[0].data();
-    verify(tokens, laws, rows, block, coins, {}, workspace);
+    verify(tokens, distributions, rows, block, rng, {}, workspace);
     CHECK(made == 6);
     CHECK(workspace.rows[0].data() == memory);
     made = 0;
-    const Round first = verify(tokens, laws, rows, Transformed(Counting{&made}), coins, {}, workspace);
+    const Round first = verify(tokens, distributions, rows, Transformed(Counting{&made}), rng, {}, workspace);
     CHECK(first.accepted == 0);
     CHECK(made == 1);
 }
@@ -154,16 +154,18 @@ TEST_CASE("rows of any scalar and stride are transformed in double") {
     wide.col(0) = q;
     const auto strided = wide.col(0);
     const Transformed rule(Mentored{.05});
-    const Eigen::ArrayXd expected = rule.law(ex3_draft.row, ex3_target.row);
-    CHECK((rule.law(strided, p) - expected).abs().maxCoeff() < 1e-6);
-    CHECK((rule.law(q.cast<Eigen::bfloat16>().eval(), p.cast<Eigen::half>().eval()) - expected).abs().maxCoeff() < .02);
-    Eigen::ArrayXd law = Eigen::ArrayXd::Zero(3);
+    const Eigen::ArrayXd expected = rule.distribution(ex3_draft.row, ex3_target.row);
+    CHECK((rule.distribution(strided, p) - expected).abs().maxCoeff() < 1e-6);
+    CHECK((rule.distribution(q.cast<Eigen::bfloat16>().eval(), p.cast<Eigen::half>().eval()) - expected)
+              .abs()
+              .maxCoeff() < .02);
+    Eigen::ArrayXd distribution = Eigen::ArrayXd::Zero(3);
     Workspace workspace;
     for (Token token = 0; token < 3; ++token)
         Enumerator().run([&](Enumerator& paths) {
             const Round round = verify(std::array{token}, std::array{Sampled(strided)}, std::array{p, p}, rule,
-                                       EnumeratedCoins(paths), {}, workspace);
-            law[round.tokens[0]] += static_cast<double>(strided[token]) * paths.probability();
+                                       EnumeratedRng(paths), {}, workspace);
+            distribution[round.tokens[0]] += static_cast<double>(strided[token]) * paths.probability();
         });
-    CHECK((law - expected).abs().maxCoeff() < 1e-6);
+    CHECK((distribution - expected).abs().maxCoeff() < 1e-6);
 }

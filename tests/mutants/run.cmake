@@ -3,7 +3,7 @@
 #     cmake -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D SCRATCH=<directory>
 #           [-D BUGS=<file> -D BUG=<name>] -P run.cmake
 #
-# The proof has parts (proof/*.cpp). Each exits with 0 when every law holds and with 3 when it saw one violated. A bug is
+# The proof has parts (proof/*.cpp). Each exits with 0 when every distribution holds and with 3 when it saw one violated. A bug is
 # caught by that 3 and by nothing else: a mutant that does not compile, crashes or hangs proves nothing. Without BUG the
 # headers are taken as they are, and every part must exit with 0.
 #
@@ -56,10 +56,10 @@ foreach(part IN LISTS parts)
     execute_process(COMMAND ${SCRATCH}/${part} RESULT_VARIABLE status OUTPUT_VARIABLE log ERROR_VARIABLE log)
 
     if(status EQUAL 3 AND DEFINED BUG)
-        string(REGEX MATCH "LAW VIOLATED[^\n]*" violation "${log}")
+        string(REGEX MATCH "DISTRIBUTION VIOLATED[^\n]*" violation "${log}")
         message(STATUS "caught: ${BUG}: ${violation}")
     elseif(status EQUAL 0 AND NOT DEFINED BUG)
-        message(STATUS "${part}: every law holds")
+        message(STATUS "${part}: every distribution holds")
     else()
         message(NOTICE "${log}")
         if(status EQUAL 0)

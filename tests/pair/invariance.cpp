@@ -52,10 +52,10 @@ TEMPLATE_TEST_CASE("with a match rule the text of the real pair is the same for 
     CHECK(texts(rule, std::ref(good), 4, true) == plain);
     for (const auto& shape : {std::vector<Index>{3}, {2, 2}, {4, 1, 1}, {1, 3, 2}}) {
         INFO("a tree of depth " << shape.size());
-        CHECK(texts(rule, TreeDraft(std::ref(good), shape), 4) == plain);
-        CHECK(texts(rule, TreeDraft(std::ref(good), shape, Independent{}), 4) == plain);
-        CHECK(texts(rule, TreeDraft(std::ref(good), shape, TopChildren{}), 4) == plain);
-        CHECK(texts(rule, TreeDraft(std::ref(good), shape, GreedyChildren{}), 4) == plain);
-        CHECK(texts(rule, TreeDraft(Uniform{}, shape), 2) == plain);
+        CHECK(texts(rule, TreeDrafter(std::ref(good), shape), 4) == plain);
+        CHECK(texts(rule, TreeDrafter(std::ref(good), shape, Independent{}), 4) == plain);
+        CHECK(texts(rule, TreeDrafter(std::ref(good), shape, TopChildren{}), 4) == plain);
+        CHECK(texts(rule, TreeDrafter(std::ref(good), shape, GreedyChildren{}), 4) == plain);
+        CHECK(texts(rule, TreeDrafter(Uniform{}, shape), 2) == plain);
     }
 }

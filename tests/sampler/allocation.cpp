@@ -120,8 +120,8 @@ long when_warm(const Action& action) {
     return allocations - before;
 }
 
-// Rules, rows and laws are types, and a sampler of each is compiled once: drafters that share a law are one type, and
-// what is asked of samplers is asked through functions.
+// Rules, rows and distributions are types, and a sampler of each is compiled once: drafters that share a distribution
+// are one type, and what is asked of samplers is asked through functions.
 
 using OnToken = std::function<void(Token)>;
 using Extend = std::function<void(std::vector<Token>& text, const Limits& limits, const OnToken& on_token)>;
@@ -151,7 +151,7 @@ long allocations_of(Draft draft, Target target, const Rule& rule = {}) {
 /// The same of a drafter's, over a target that scores n positions in one pass.
 template <class Drafter>
 long allocations_of_drafter(Drafter drafter) {
-    return allocations_of(any::Drafter<typename Drafter::Law>(std::move(drafter)), AsBatch(.3f));
+    return allocations_of(any::Drafter<typename Drafter::Distribution>(std::move(drafter)), AsBatch(.3f));
 }
 
 /// Allocations after the first round of a sampler's first text.
@@ -199,7 +199,7 @@ TEMPLATE_TEST_CASE("a warm sampler allocates nothing under any rule, on chains a
     CHECK(allocations_of(AsMap(.5f), AsTrees(.3f), rule) == 0);
     CHECK(allocations_of(AsMap(.5f), AsMap(.3f), rule) == 0);
     const auto tree = [](const std::vector<Index>& shape, any::Kind children) {
-        return TreeDraft(AsMap(.5f), shape, any::Children{children});
+        return TreeDrafter(AsMap(.5f), shape, any::Children{children});
     };
     for (const auto& shape : {std::vector<Index>{3}, {2, 2}, {2, 1, 1}, {1, 1, 1, 1}}) {
         INFO("a tree of depth " << shape.size());
@@ -214,7 +214,7 @@ TEMPLATE_TEST_CASE("a warm sampler allocates nothing under any rule, on chains a
 TEST_CASE("a warm sampler allocates nothing under lossy rules") {
     const auto check = [](const auto& rule) {
         CHECK(allocations_of(AsMap(.5f), AsTrees(.3f), rule) == 0);
-        CHECK(allocations_of(TreeDraft(AsMap(.5f), {2, 1}), AsBatch(.3f), rule) == 0);
+        CHECK(allocations_of(TreeDrafter(AsMap(.5f), {2, 1}), AsBatch(.3f), rule) == 0);
     };
     check(Lenience{.5});
     check(RatioThreshold{.5});
@@ -230,7 +230,7 @@ TEST_CASE("a warm sampler allocates nothing under lossy rules") {
 TEST_CASE("models with caches allocate nothing") { CHECK(allocations_of(AsMap(.5f), Cached(.3f)) == 0); }
 
 TEST_CASE("targets that take trees allocate nothing") {
-    CHECK(allocations_of(TreeDraft(AsMap(.5f), {2, 2}), AsTrees(.3f)) == 0);
+    CHECK(allocations_of(TreeDrafter(AsMap(.5f), {2, 2}), AsTrees(.3f)) == 0);
 }
 
 TEST_CASE("a warm step allocates nothing, the first one of a text included") {
@@ -243,8 +243,8 @@ TEST_CASE("a warm step allocates nothing, the first one of a text included") {
 TEST_CASE("verify on an engine's memory allocates nothing") {
     const Table draft(.5f), target(.3f);
     const std::array<std::int64_t, 4> tokens{1, 2, 3, 4};
-    const std::array laws{Sampled(draft.rows.row(0)), Sampled(draft.rows.row(1)), Sampled(draft.rows.row(2)),
-                          Sampled(draft.rows.row(3))};
+    const std::array distributions{Sampled(draft.rows.row(0)), Sampled(draft.rows.row(1)), Sampled(draft.rows.row(2)),
+                                   Sampled(draft.rows.row(3))};
     const Eigen::Map<const RowMajorMatrixXf> rows(target.rows.data(), 5, vocab);
     Workspace workspace;
     const std::array<std::int32_t, 4> parents{-1, -1, 0, 1};
@@ -252,9 +252,9 @@ TEST_CASE("verify on an engine's memory allocates nothing") {
         for (const Check check : {Check::entries_read, Check::every_row})
             CHECK(when_warm([&] {
                       for (std::uint64_t request = 0; request < 50; ++request) {
-                          const Coins coins(1, request, 0);
-                          verify(tokens, laws, rows, rule, coins, {.check = check}, workspace);
-                          verify(Tree{tokens, parents}, laws, rows, rule, coins, {.check = check}, workspace);
+                          const RoundRng rng(1, request, 0);
+                          verify(tokens, distributions, rows, rule, rng, {.check = check}, workspace);
+                          verify(Tree{tokens, parents}, distributions, rows, rule, rng, {.check = check}, workspace);
                       }
                   }) == 0);
     };
@@ -281,8 +281,8 @@ TEST_CASE("a warm batch allocates nothing, whichever request a slot is given") {
     const Table draft(.5f), target(.3f);
     const std::array<Token, 4> tokens{1, 2, 3, 4};
     const std::array<std::int32_t, 4> parents{-1, -1, 0, 1};
-    const std::array laws{Sampled(draft.rows.row(0)), Sampled(draft.rows.row(1)), Sampled(draft.rows.row(2)),
-                          Sampled(draft.rows.row(3))};
+    const std::array distributions{Sampled(draft.rows.row(0)), Sampled(draft.rows.row(1)), Sampled(draft.rows.row(2)),
+                                   Sampled(draft.rows.row(3))};
     BatchWorkspace memory;
     std::array<std::int64_t, 8 * 5> ids{};
     CHECK(when_warm([&] {
@@ -290,13 +290,13 @@ TEST_CASE("a warm batch allocates nothing, whichever request a slot is given") {
                   const auto judge = [&](Index slot, Workspace& workspace) {
                       const Index count = (slot + shift) % 5;
                       const auto part = std::span(tokens).first(static_cast<std::size_t>(count));
-                      const auto some = slice(laws, 0, count);
+                      const auto some = slice(distributions, 0, count);
                       const auto rows = slice(target.rows, shift, shift + count + 1);
-                      const Coins coins(1, static_cast<std::uint64_t>(slot), shift);
+                      const RoundRng rng(1, static_cast<std::uint64_t>(slot), shift);
                       if ((slot + shift) % 2 == 0)
-                          return Request{part, some, rows, BlockVerification{}, coins}(workspace);
+                          return Request{part, some, rows, BlockVerification{}, rng}(workspace);
                       const Tree tree{part, std::span(parents).first(part.size())};
-                      return Request{tree, some, rows, TokenVerification{}, coins}(workspace);
+                      return Request{tree, some, rows, TokenVerification{}, rng}(workspace);
                   };
                   write_padded(verify_batch(8, judge, memory), ids);
               }
@@ -320,14 +320,14 @@ TEST_CASE("a warm sampler allocates nothing, whatever drafts") {
     const auto heads = [&rows](std::span<const Token>) {
         return Eigen::Map<const RowMajorMatrixXf>(rows.rows.data(), 3, vocab);
     };
-    CHECK(allocations_of_drafter(HeadsDraft(heads, 3)) == 0);
-    CHECK(allocations_of_drafter(HeadsTreeDraft(heads, expansion_tree({2, 2, 1}))) == 0);
-    CHECK(allocations_of_drafter(HybridDraft(draft, heads, {1, 2, 1})) == 0);
-    CHECK(allocations_of_drafter(BeamDraft(draft, 2)) == 0);
-    CHECK(allocations_of_drafter(DynamicTreeDraft(draft, {.width = 3, .nodes = 8})) == 0);
-    CHECK(allocations_of_drafter(United(draft, other, BeamDraft(draft, 2))) == 0);
-    CHECK(allocations_of_drafter(FirstOf(BeamDraft(draft, 1), other)) == 0);
-    CHECK(allocations_of_drafter(StagedDraft(draft, AsBatch(.4f), 2)) == 0);
-    CHECK(allocations_of_drafter(StagedDraft(draft, other, 2)) == 0);
-    CHECK(allocations_of_drafter(TreeDraft(draft, sparse_tree(std::vector<double>{.6, .3}, 6))) == 0);
+    CHECK(allocations_of_drafter(HeadsDrafter(heads, 3)) == 0);
+    CHECK(allocations_of_drafter(HeadsTreeDrafter(heads, expansion_tree({2, 2, 1}))) == 0);
+    CHECK(allocations_of_drafter(HybridDrafter(draft, heads, {1, 2, 1})) == 0);
+    CHECK(allocations_of_drafter(BeamDrafter(draft, 2)) == 0);
+    CHECK(allocations_of_drafter(DynamicTreeDrafter(draft, {.width = 3, .nodes = 8})) == 0);
+    CHECK(allocations_of_drafter(United(draft, other, BeamDrafter(draft, 2))) == 0);
+    CHECK(allocations_of_drafter(FirstOf(BeamDrafter(draft, 1), other)) == 0);
+    CHECK(allocations_of_drafter(StagedDrafter(draft, AsBatch(.4f), 2)) == 0);
+    CHECK(allocations_of_drafter(StagedDrafter(draft, other, 2)) == 0);
+    CHECK(allocations_of_drafter(TreeDrafter(draft, sparse_tree(std::vector<double>{.6, .3}, 6))) == 0);
 }

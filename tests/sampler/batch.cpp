@@ -29,16 +29,16 @@ struct Running {
     Index new_tokens;
     std::vector<Token> stop_tokens;
     std::vector<Token> text{1, 2};
-    ChainDraft<ContextModel> drafter{draft_model};
-    Proposal<ChainDraft<ContextModel>::Law> proposal{};
+    ChainDrafter<ContextModel> drafter{draft_model};
+    DraftTree<ChainDrafter<ContextModel>::Distribution> draft_tree{};
 
     Index left() const { return 2 + new_tokens - std::ssize(text); }
-    Coins coins() const { return {11, request, std::ssize(text)}; }
+    RoundRng rng() const { return {11, request, std::ssize(text)}; }
     RoundLimits limits() const { return {.max_tokens = left(), .stop_tokens = stop_tokens, .check = Check::every_row}; }
 
     void draft() {
-        proposal.open(lookahead, stop_tokens, vocab);
-        drafter.propose(text, coins(), proposal);
+        draft_tree.open(lookahead, stop_tokens, vocab);
+        drafter.propose(text, rng(), draft_tree);
     }
 
     std::vector<Token> alone() const {
@@ -72,8 +72,8 @@ std::vector<std::int64_t> step(std::vector<Running*>& batch, BatchWorkspace& mem
     for (Running* each : batch) {
         each->draft();
         std::vector<Token> context = each->text;
-        context.insert(context.end(), each->proposal.tokens().begin(), each->proposal.tokens().end());
-        const Index count = each->proposal.size() + 1;
+        context.insert(context.end(), each->draft_tree.tokens().begin(), each->draft_tree.tokens().end());
+        const Index count = each->draft_tree.size() + 1;
         flat.middleRows(ends.back(), count) = target(context, count);
         ends.push_back(ends.back() + count);
     }
@@ -84,9 +84,12 @@ std::vector<std::int64_t> step(std::vector<Running*>& batch, BatchWorkspace& mem
             const Running& each = *batch[at];
             return std::visit(
                 [&](const auto& rule) {
-                    return Request{
-                        each.proposal.tokens(), each.proposal.laws(), slice(flat, ends[at], ends[at + 1]), rule,
-                        each.coins(),           each.limits()}(workspace);
+                    return Request{each.draft_tree.tokens(),
+                                   each.draft_tree.distributions(),
+                                   slice(flat, ends[at], ends[at + 1]),
+                                   rule,
+                                   each.rng(),
+                                   each.limits()}(workspace);
                 },
                 each.rule);
         },

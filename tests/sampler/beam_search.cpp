@@ -72,8 +72,8 @@ struct TieModel {
         static const std::vector<std::vector<double>> kinds{
             {.5, .25, .125, .125}, {.25, .25, .25, .25}, {.5, .5, 0, 0}, {1, 0, 0, 0}, {.5, .25, .25, 0}};
         std::uint64_t context = seed;
-        for (const Token token : text) context = Coin({.seed = context, .position = token + 1}).bits();
-        const Coin noise({.seed = context});
+        for (const Token token : text) context = Rng({.seed = context, .position = token + 1}).bits();
+        const Rng noise({.seed = context});
         std::vector<double> row = kinds[static_cast<std::size_t>(noise.uniform() * 5)];
         for (std::uint32_t i = 3; i > 0; --i)
             std::swap(row[i], row[static_cast<std::size_t>(noise.uniform(i) * (i + 1))]);
@@ -94,7 +94,7 @@ RowAfter smooth(std::uint64_t seed, Rows rows = Rows::smooth) {
 RowAfter mostly(RowAfter one, RowAfter other) {
     return [=](const Text& text) {
         std::uint64_t context = 77;
-        for (const Token token : text) context = Coin({.seed = context, .position = token + 1}).bits();
+        for (const Token token : text) context = Rng({.seed = context, .position = token + 1}).bits();
         return context % 4 > 0 ? one(text) : other(text);
     };
 }
@@ -268,7 +268,7 @@ TEST_CASE("one beam is greedy decoding", "[beam]") {
         const auto found = BeamSearch(OnePosition{{draft}}, one, {.width = 1, .lookahead = 3}).generate(prompt, limits);
         REQUIRE(found.beams.size() == 1);
         CHECK(found.beams[0].tokens == greedy.tokens);
-        CHECK(found.beams[0].finished == (greedy.finish == Finish::stop));
+        CHECK(found.beams[0].finished == (greedy.finish == FinishReason::stop));
     }
 }
 
@@ -444,7 +444,7 @@ TEST_CASE("a row of the target that a search reads and that is bad is a fault", 
             search.generate(prompt, {.max_new_tokens = 10});
             FAIL("must throw");
         } catch (const Fault& fault) {
-            CHECK(fault.fault.party == Party::target);
+            CHECK(fault.fault.side == Side::target);
             CHECK(fault.fault.cause == bad.cause);
             CHECK(fault.emitted == path);
             CHECK(std::string_view(fault.what()).starts_with("specsample::BeamSearch: "));
@@ -461,22 +461,22 @@ TEST_CASE("a bad row of the draft, a missing row and an unknown id are faults of
         try {
             BeamSearch(draft, target, {.width = 2, .lookahead = 2}).generate(prompt, limits);
         } catch (const Fault& fault) {
-            return std::tuple(fault.fault.party, fault.fault.cause, fault.fault.row);
+            return std::tuple(fault.fault.side, fault.fault.cause, fault.fault.row);
         }
-        return std::tuple(Party::limits, Cause::empty, Index{-1});
+        return std::tuple(Side::limits, Cause::empty, Index{-1});
     };
     const RowAfter nan_after_one = [&](const Text& text) {
         auto row = good(text);
         if (text.size() == prompt.size() + 1) row[2] = std::numeric_limits<double>::quiet_NaN();
         return row;
     };
-    CHECK(cause(OnePosition{{nan_after_one}}, OnTrees{{good}}) == std::tuple(Party::draft, Cause::not_finite, 1));
+    CHECK(cause(OnePosition{{nan_after_one}}, OnTrees{{good}}) == std::tuple(Side::draft, Cause::not_finite, 1));
     CHECK(std::get<1>(cause(OnePosition{{good}}, OnTrees{{good}, 1})) == Cause::wrong_count);
     const RowAfter larger = [](const Text&) { return std::vector<double>{.25, 0, 0, 0, .75}; };
-    CHECK(cause(OnePosition{{larger}}, OnePosition{{good}}) == std::tuple(Party::draft, Cause::outside_vocabulary, 0));
+    CHECK(cause(OnePosition{{larger}}, OnePosition{{good}}) == std::tuple(Side::draft, Cause::outside_vocabulary, 0));
     const Limits limits{.max_new_tokens = 8, .stop_tokens = {1, 4}};
     CHECK(cause(OnePosition{{good}}, OnePosition{{good}}, limits) ==
-          std::tuple(Party::limits, Cause::outside_vocabulary, 1));
+          std::tuple(Side::limits, Cause::outside_vocabulary, 1));
 }
 
 TEST_CASE("a model that throws leaves a search that goes on", "[beam]") {

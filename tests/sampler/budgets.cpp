@@ -38,12 +38,12 @@ void check_prefixes(const Drafts& drafts, const Rule& rule) {
 template <class Rule>
 void check_drafters(const Rule& rule) {
     check_prefixes(draft, rule);
-    check_prefixes(ChainDraft(draft, ConfidenceStop(.3)), rule);
-    check_prefixes(HeadsDraft(Heads{}, 3), rule);
-    check_prefixes(FirstOf(LookupDraft{}, draft), rule);
-    check_prefixes(TreeDraft(draft, {2, 2, 1}), rule);
-    check_prefixes(United(LookupDraft{}, draft), rule);
-    check_prefixes(DynamicTreeDraft(draft, {.width = 2, .nodes = 6}), rule);
+    check_prefixes(ChainDrafter(draft, ConfidenceStop(.3)), rule);
+    check_prefixes(HeadsDrafter(Heads{}, 3), rule);
+    check_prefixes(FirstOf(LookupDrafter{}, draft), rule);
+    check_prefixes(TreeDrafter(draft, {2, 2, 1}), rule);
+    check_prefixes(United(LookupDrafter{}, draft), rule);
+    check_prefixes(DynamicTreeDrafter(draft, {.width = 2, .nodes = 6}), rule);
 }
 
 /// Tokens that a drafter was asked for at most, under a budget.
@@ -68,11 +68,11 @@ TEST_CASE("under every rule a smaller budget gives the beginning of the text", "
 
 TEST_CASE("and where drafts cannot be drawn with the target's noise, or are of one row", "[sampler]") {
     check_prefixes(draft, GumbelMatch{});
-    check_prefixes(TreeDraft(draft, {2, 2, 1}), GumbelMatch{});
+    check_prefixes(TreeDrafter(draft, {2, 2, 1}), GumbelMatch{});
     check_prefixes(draft, GreedyMatch{});
     check_prefixes(draft, KSeq{});
-    check_prefixes(StagedDraft(draft, ContextModel(vocab, 73), 2), TokenVerification{});
-    check_prefixes(StagedDraft(draft, ContextModel(vocab, 73), 2), BlockVerification{});
+    check_prefixes(StagedDrafter(draft, ContextModel(vocab, 73), 2), TokenVerification{});
+    check_prefixes(StagedDrafter(draft, ContextModel(vocab, 73), 2), BlockVerification{});
 }
 
 TEST_CASE("no token is drafted that a budget has no room for, where no rule looks at it", "[sampler]") {
@@ -103,27 +103,27 @@ TEST_CASE("a lookahead that no draft can have is refused by name", "[sampler]") 
     CHECK_THROWS_WITH(Sampler(draft, target, {.lookahead = length}),
                       "specsample::Sampler: options.lookahead is 1000000000, but must be at most 65536");
     CHECK_THROWS_WITH(Sampler(draft, target, {.lookahead = most_drafted + 1}), ContainsSubstring("65537"));
-    CHECK_THROWS_WITH(StagedDraft(draft, target, length), too_long);
+    CHECK_THROWS_WITH(StagedDrafter(draft, target, length), too_long);
     CHECK_THROWS_WITH(BeamSearch(draft, target, {.lookahead = length}), too_long);
     CHECK_THROWS_WITH(BeamSearch(draft, target, {.width = length}), too_long);
     CHECK_THROWS_WITH(BeamSearch(draft, target, {.draft_width = length}), too_long);
     CHECK_THROWS_WITH(chain_tree(length), too_long);
     CHECK_THROWS_WITH(expansion_tree({length}), too_long);
     CHECK_THROWS_WITH(expansion_tree({256, 256, 2}), ContainsSubstring("the number of nodes"));
-    CHECK_THROWS_WITH(TreeDraft(draft, {length}), too_long);
+    CHECK_THROWS_WITH(TreeDrafter(draft, {length}), too_long);
     CHECK_THROWS_WITH(TreeShape({-1}, {length}), too_long);
     CHECK_THROWS_WITH(sparse_tree(std::vector<double>{1, 1}, length), too_long);
     CHECK_THROWS_WITH(sparse_tree_tokens(std::vector<double>{1}, length, 1), too_long);
     CHECK_THROWS_WITH(sparse_tree_tokens(std::vector<double>{1}, 1, length), too_long);
     CHECK_THROWS_WITH(sparse_tree_tokens(std::vector<double>{1}, most_drafted, most_drafted),
                       ContainsSubstring("the number of entries is"));
-    CHECK_THROWS_WITH(BeamDraft(draft, length), too_long);
-    CHECK_THROWS_WITH(DynamicTreeDraft(draft, {.width = length}), too_long);
-    CHECK_THROWS_WITH(DynamicTreeDraft(draft, {.nodes = length}), too_long);
-    CHECK_THROWS_WITH(HybridDraft(draft, Heads{}, {1, length}), too_long);
-    CHECK_THROWS_WITH(LookupDraft({.max_match = length}), too_long);
-    CHECK_THROWS_WITH(SuffixLookupDraft({.nodes = length}), too_long);
-    CHECK_THROWS_WITH(SuffixLookupDraft({.width = length}), too_long);
+    CHECK_THROWS_WITH(BeamDrafter(draft, length), too_long);
+    CHECK_THROWS_WITH(DynamicTreeDrafter(draft, {.width = length}), too_long);
+    CHECK_THROWS_WITH(DynamicTreeDrafter(draft, {.nodes = length}), too_long);
+    CHECK_THROWS_WITH(HybridDrafter(draft, Heads{}, {1, length}), too_long);
+    CHECK_THROWS_WITH(LookupDrafter({.max_match = length}), too_long);
+    CHECK_THROWS_WITH(SuffixLookupDrafter({.nodes = length}), too_long);
+    CHECK_THROWS_WITH(SuffixLookupDrafter({.width = length}), too_long);
     CHECK_THROWS_WITH(NgramPool(length, 1), too_long);
     CHECK_THROWS_WITH(NgramPool(2, length), too_long);
     CHECK_THROWS_WITH(Tally{}.reserve(length), too_long);
@@ -132,23 +132,24 @@ TEST_CASE("a lookahead that no draft can have is refused by name", "[sampler]") 
 
 TEST_CASE("a tree that is deeper than the lookahead is refused, and not cut", "[sampler]") {
     const auto cut = [](const std::string& where, Index lookahead) {
-        return "specsample::" + where + "lookahead is 2, but must be " + (where == "Sampler: options." ? "0, or " : "") +
-               "at least the depth of the drafter's trees, " + std::to_string(lookahead);
+        return "specsample::" + where + "lookahead is 2, but must be " +
+               (where == "Sampler: options." ? "0, or " : "") + "at least the depth of the drafter's trees, " +
+               std::to_string(lookahead);
     };
     const auto refused = [&](const auto& drafts) {
         CHECK_THROWS_WITH(Sampler(drafts, target, {.lookahead = 2}), cut("Sampler: options.", 3));
-        CHECK_THROWS_WITH(StagedDraft(drafts, target, 2), cut("StagedDraft: ", 3));
+        CHECK_THROWS_WITH(StagedDrafter(drafts, target, 2), cut("StagedDrafter: ", 3));
         CHECK_NOTHROW(Sampler(drafts, target, {.lookahead = 3}));
         CHECK(Sampler(drafts, target, {.lookahead = 0}).generate({1}, {.max_new_tokens = 3}).tally.rounds == 3);
     };
-    TreeDraft tree(draft, {2, 1, 1});
+    TreeDrafter tree(draft, {2, 1, 1});
     refused(tree);
     refused(std::ref(tree));
-    refused(TreeDraft(draft, chain_tree(3)));
-    refused(HeadsTreeDraft(Heads{}, expansion_tree({1, 2, 1})));
-    refused(HybridDraft(draft, Heads{}, {1, 1, 1}));
+    refused(TreeDrafter(draft, chain_tree(3)));
+    refused(HeadsTreeDrafter(Heads{}, expansion_tree({1, 2, 1})));
+    refused(HybridDrafter(draft, Heads{}, {1, 1, 1}));
     refused(United(draft, tree));
-    refused(FirstOf(LookupDraft{}, tree));
-    CHECK_NOTHROW(Sampler(HeadsDraft(Heads{}, 3), target, {.lookahead = 2}));  // a chain, which says so
-    CHECK_NOTHROW(Sampler(BeamDraft(draft, 2), target, {.lookahead = 2}));     // as deep as it may be
+    refused(FirstOf(LookupDrafter{}, tree));
+    CHECK_NOTHROW(Sampler(HeadsDrafter(Heads{}, 3), target, {.lookahead = 2}));  // a chain, which says so
+    CHECK_NOTHROW(Sampler(BeamDrafter(draft, 2), target, {.lookahead = 2}));     // as deep as it may be
 }

@@ -26,14 +26,14 @@ class Cache {
     void feed(std::span<const Token> prefix) {
         while (size() < std::ssize(prefix)) {
             const Token token = prefix[static_cast<std::size_t>(size())];
-            states_.push_back(Coin({.seed = states_.back(), .position = token + 1}).bits());
+            states_.push_back(Rng({.seed = states_.back(), .position = token + 1}).bits());
         }
     }
 
     Eigen::VectorXd row(std::size_t position) const {
         Eigen::VectorXd row(vocab);
         for (Index i = 0; i < vocab; ++i)
-            row[i] = 0.05 + Coin({.seed = states_[position]}).uniform(static_cast<std::uint32_t>(i));
+            row[i] = 0.05 + Rng({.seed = states_[position]}).uniform(static_cast<std::uint32_t>(i));
         return row / row.sum();
     }
 
@@ -203,8 +203,8 @@ TEST_CASE("after a rejection a model is cut back to the accepted part") {
     for (int i = 0; i < 40; ++i) {
         const auto start = std::ssize(text);
         const Round round = sampler.step(text);
-        if (round.last == Last::recovered) expected_target.push_back(start + round.accepted);
-        if (round.last == Last::recovered && round.accepted < 3) expected_draft.push_back(start + round.accepted);
+        if (round.last == LastToken::recovered) expected_target.push_back(start + round.accepted);
+        if (round.last == LastToken::recovered && round.accepted < 3) expected_draft.push_back(start + round.accepted);
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());
     }
     sampler.step(text);

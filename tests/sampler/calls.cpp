@@ -67,7 +67,7 @@ TEST_CASE("a round of K drafts shows the target the text and the drafts, and ask
     CHECK(log[0].count == 4);
 }
 
-TEST_CASE("row i is the law after the first size - n + 1 + i tokens of the prefix") {
+TEST_CASE("row i is the distribution after the first size - n + 1 + i tokens of the prefix") {
     const auto many = [](std::span<const Token> prefix, Index n) {
         std::vector<Eigen::VectorXd> rows;
         for (Index i = 0; i < n; ++i)
@@ -94,7 +94,7 @@ TEST_CASE("a target that scores one position is called once per token written") 
 
 TEST_CASE("a tree without a pass of its own takes one per path, and every pass is counted") {
     std::vector<Call> log;
-    Sampler sampler(TreeDraft(draft, {2, 2}), RecordedMany{target, &log}, {.lookahead = 2, .seed = 1});
+    Sampler sampler(TreeDrafter(draft, {2, 2}), RecordedMany{target, &log}, {.lookahead = 2, .seed = 1});
     const Generation made = sampler.generate({1, 2}, {.max_new_tokens = 50});
     CHECK(static_cast<Index>(log.size()) == made.tally.passes);
     CHECK(made.tally.passes > 3 * made.tally.rounds);
@@ -167,6 +167,6 @@ TEST_CASE("an accepted stop token asks a target that scores one position for not
     Sampler sampler(Scripted{{9, 3, eos}}, certain, {.lookahead = 4});
     const Round round = sampler.step(std::vector<Token>{1}, {.stop_tokens = {eos}});
     CHECK(std::vector(round.tokens.begin(), round.tokens.end()) == std::vector<Token>{3, eos});
-    CHECK(round.last == Last::stopped);
+    CHECK(round.last == LastToken::stopped);
     CHECK(log.size() == 2);
 }

@@ -71,7 +71,7 @@ TEST_CASE("a fault of an id keeps what was written, and the sampler goes on") {
         sampler.extend(text, {.max_new_tokens = 60});
     } catch (const Fault& fault) {
         emitted = fault.emitted;
-        CHECK(fault.fault.party == Party::draft);
+        CHECK(fault.fault.side == Side::draft);
         CHECK(fault.fault.cause == Cause::outside_vocabulary);
         CHECK(fault.fault.row == 40 - std::ssize(text));
     }

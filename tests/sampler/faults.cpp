@@ -79,12 +79,12 @@ Fault fault_of(Action&& action) {
     throw std::logic_error("not reached");
 }
 
-void check_fault(const Fault& fault, Party party, Index row, const Bad& bad) {
-    CHECK(fault.fault.party == party);
+void check_fault(const Fault& fault, Side side, Index row, const Bad& bad) {
+    CHECK(fault.fault.side == side);
     CHECK(fault.fault.row == row);
     CHECK(fault.fault.cause == bad.cause);
     const std::string begin =
-        party == Party::draft ? "specsample::Sampler: draft row " : "specsample::Sampler: target row ";
+        side == Side::draft ? "specsample::Sampler: draft row " : "specsample::Sampler: target row ";
     CHECK_THAT(fault.what(), ContainsSubstring(begin + std::to_string(row)));
     CHECK_THAT(fault.what(), ContainsSubstring(bad.sentence));
 }
@@ -114,7 +114,7 @@ TEST_CASE("every bad row of the draft is found, at every position of a round") {
     for (const Bad& bad : bads)
         for (Index row = 0; row < options.lookahead; ++row) {
             Sampler sampler(Spoilt{good_draft, bad.spoil, 2 + row}, good_target, options);
-            check_fault(fault_of([&] { sampler.step(prompt); }), Party::draft, row, bad);
+            check_fault(fault_of([&] { sampler.step(prompt); }), Side::draft, row, bad);
         }
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("every bad row of a target that scores many positions is found, at eve
         for (Index row = 0; row <= options.lookahead; ++row) {
             if (row == 0 && bad.cause == Cause::wrong_size) continue;  // the first row is the measure of all others
             Sampler sampler(good_draft, SpoiltMany{{good_target, bad.spoil, 2 + row}}, options);
-            check_fault(fault_of([&] { sampler.step(prompt); }), Party::target, row, bad);
+            check_fault(fault_of([&] { sampler.step(prompt); }), Side::target, row, bad);
         }
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("every bad row of a target that scores one position is found where the
             if (row == 0 && bad.cause == Cause::wrong_size) continue;
             // Draft and target are one model, so that the round reaches every row.
             Sampler sampler(good_target, Spoilt{good_target, bad.spoil, 2 + row}, options);
-            check_fault(fault_of([&] { sampler.step(prompt); }), Party::target, row, bad);
+            check_fault(fault_of([&] { sampler.step(prompt); }), Side::target, row, bad);
         }
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("a bad row that a decision reads is found where entries are checked as
     for (const Bad& bad : bads) {
         if (bad.cause == Cause::negative || bad.cause == Cause::wrong_size) continue;
         Sampler sampler(good_draft, Spoilt{good_target, bad.spoil, 2}, {.lookahead = 0, .check = Check::entries_read});
-        check_fault(fault_of([&] { sampler.step(prompt); }), Party::target, 0, bad);
+        check_fault(fault_of([&] { sampler.step(prompt); }), Side::target, 0, bad);
     }
 }
 

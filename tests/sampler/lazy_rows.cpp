@@ -88,15 +88,15 @@ using Calls = std::vector<int>;
 TEMPLATE_TEST_CASE("rows of a chain are asked for once, and those after the first rejection never", "", AsDense,
                    AsLogits, AsSparse, AsSparseLogits) {
     const auto uniform = TestType::row(-1);
-    const Sampled law(uniform);
-    const std::array laws{law, law, law, law};
+    const Sampled distribution(uniform);
+    const std::array distributions{distribution, distribution, distribution, distribution};
     const std::vector<int> tokens{1, 2, 3, 0};
     Workspace workspace;
     for (std::size_t rejected = 0; rejected <= tokens.size(); ++rejected)
         for_rules([&](const auto& rule) {
             Asked<TestType> rows{{1, 2, 3, 0, 0}};
             if (rejected < tokens.size()) rows.certain[rejected] = (tokens[rejected] + 1) % vocab;
-            const Round round = verify(tokens, laws, rows, rule, Coins(1, 2, 3), {}, workspace);
+            const Round round = verify(tokens, distributions, rows, rule, RoundRng(1, 2, 3), {}, workspace);
             REQUIRE(round);
             CHECK(round.accepted == static_cast<Index>(rejected));
             CHECK(round.tokens.back() == rows.certain[rejected]);
@@ -109,15 +109,15 @@ TEMPLATE_TEST_CASE("rows of a chain are asked for once, and those after the firs
 TEMPLATE_TEST_CASE("rows of a tree are asked for once, and those off the accepted path never", "", AsDense, AsLogits,
                    AsSparse, AsSparseLogits) {
     const auto uniform = TestType::row(-1);
-    const Sampled law(uniform);
-    const std::vector<Sampled<row_view_t<decltype(uniform)>>> laws(6, law);
+    const Sampled distribution(uniform);
+    const std::vector<Sampled<row_view_t<decltype(uniform)>>> distributions(6, distribution);
     // 1 and 2 after the prefix, 3 and 0 after the 2, 1 after the 1, 3 after the 0.
     const std::vector<int> tokens{1, 2, 3, 0, 1, 3}, parents{-1, -1, 1, 1, 0, 3};
     Workspace workspace;
     for_rules([&](const auto& rule) {
         // 2, then 0, then neither: row i + 1 follows node i.
         Asked<TestType> rows{{2, 1, 0, 1, 2, 1, 1}};
-        const Round round = verify(Tree{tokens, parents}, laws, rows, rule, Coins(1, 2, 3), {}, workspace);
+        const Round round = verify(Tree{tokens, parents}, distributions, rows, rule, RoundRng(1, 2, 3), {}, workspace);
         REQUIRE(round);
         CHECK(std::vector(round.tokens.begin(), round.tokens.end()) == std::vector<Token>{2, 0, 2});
         CHECK(rows.calls == Calls{1, 0, 1, 0, 1, 0, 0});
@@ -132,7 +132,7 @@ TEST_CASE("a row of logits that a token is drawn from is passed over once") {
     Workspace workspace;
     for_rules([&](const auto& rule) {
         reads = 0;
-        REQUIRE(verify(std::vector<int>{}, PointMass{}, row, rule, Coins(1, 2, 3), {}, workspace));
+        REQUIRE(verify(std::vector<int>{}, PointMass{}, row, rule, RoundRng(1, 2, 3), {}, workspace));
         // The pivot is looked for in the first block; a draw looks at one block again, a race at every entry.
         const bool is_race = std::is_same_v<std::remove_cvref_t<decltype(rule)>, GumbelMatch>;
         CHECK(reads >= 5000);
@@ -160,12 +160,12 @@ TEST_CASE("the normaliser of a drafted row is found once, and none that is known
     long reads = 0;
     const auto expression = counted(numbers, reads);
     const Logits row(expression, 1), known(expression, 1, 1 + std::log(5000.));
-    const Coin coin = Coins(1, 2, 3).at(Purpose::draft, 0);
-    const Index drawn = draw(coin, row).index;
+    const Rng random = RoundRng(1, 2, 3).at(Purpose::draft, 0);
+    const Index drawn = draw(random, row).index;
     const long one_draw = reads;  // a pass, the largest of the first block, and the block that the token is in
     CHECK(one_draw <= 5000 + 512 + 512 + 64);
     reads = 0;
-    const auto [token, distribution] = draft_token(coin, row);
+    const auto [token, distribution] = draft_token(random, row);
     CHECK(token == drawn);
     CHECK(reads == one_draw);
     CHECK(distribution.weight(17) == Approx(1. / 5000));
@@ -188,10 +188,10 @@ TEST_CASE("a drafted token of logits is judged by one entry and no pass of its o
     const auto expression = counted(numbers, reads);
     const Logits row(expression, 1, 1 + std::log(5000.));
     const std::vector<int> tokens{17};
-    const std::array laws{Sampled(row)};
+    const std::array distributions{Sampled(row)};
     Workspace workspace;
-    const Round round = verify(tokens, laws, std::array{certain, certain}, TokenVerification{}, Coins(1, 2, 3),
-                               {.max_tokens = 1}, workspace);
+    const Round round = verify(tokens, distributions, std::array{certain, certain}, TokenVerification{},
+                               RoundRng(1, 2, 3), {.max_tokens = 1}, workspace);
     REQUIRE(round);
     CHECK(round.accepted == 1);
     CHECK(reads <= 4);
@@ -202,25 +202,25 @@ TEST_CASE("an engine that drafts by draft_token makes one pass over a row of log
     long reads = 0;
     const auto expression = counted(numbers, reads);
     const Logits row(expression, .7);
-    const Coins coins(1, 2, 3);
+    const RoundRng rng(1, 2, 3);
     Workspace workspace;
     const auto round_of = [&](const auto& drafted) {
         std::vector<Token> tokens;
         std::vector<Sampled<row_view_t<decltype(row)>>> distributions;
         for (Index node = 0; node < 3; ++node) {
-            const auto [token, distribution] = drafted(coins.at(Purpose::draft, node));
+            const auto [token, distribution] = drafted(rng.at(Purpose::draft, node));
             tokens.push_back(token);
             distributions.push_back(distribution);
         }
-        const Round round = verify(tokens, distributions, std::vector(4, certain), TokenVerification{}, coins,
-                                   RoundLimits{}, workspace);
+        const Round round =
+            verify(tokens, distributions, std::vector(4, certain), TokenVerification{}, rng, RoundLimits{}, workspace);
         REQUIRE(round);
         return std::vector<Token>(round.tokens.begin(), round.tokens.end());
     };
-    const auto by_parts =
-        round_of([&](const Coin& coin) { return std::pair(static_cast<Token>(draw(coin, row).index), Sampled(row)); });
+    const auto by_parts = round_of(
+        [&](const Rng& random) { return std::pair(static_cast<Token>(draw(random, row).index), Sampled(row)); });
     const long twice = std::exchange(reads, 0);
-    CHECK(round_of([&](const Coin& coin) { return draft_token(coin, row); }) == by_parts);
+    CHECK(round_of([&](const Rng& random) { return draft_token(random, row); }) == by_parts);
     CHECK(by_parts.size() == 4);
     CHECK(reads == twice - 3 * (5000 + 512));
 }
@@ -228,11 +228,11 @@ TEST_CASE("an engine that drafts by draft_token makes one pass over a row of log
 TEST_CASE("a row that nothing can be drawn from gives a drafted token that verify refuses") {
     const std::vector<float> masked(4, -std::numeric_limits<float>::infinity()), target(4, .25f);
     const Logits row(masked);
-    const auto [token, distribution] = draft_token(Coins(1, 2, 3).at(Purpose::draft, 0), row);
+    const auto [token, distribution] = draft_token(RoundRng(1, 2, 3).at(Purpose::draft, 0), row);
     CHECK(token == -1);
     Workspace workspace;
     const Round round = verify(std::array{token}, std::array{distribution}, std::array{target, target},
-                               TokenVerification{}, Coins(1, 2, 3), RoundLimits{}, workspace);
+                               TokenVerification{}, RoundRng(1, 2, 3), RoundLimits{}, workspace);
     REQUIRE(round.fault);
     CHECK(round.fault->cause == Cause::outside_vocabulary);
 }

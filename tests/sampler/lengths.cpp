@@ -131,17 +131,17 @@ TEST_CASE("a shared length adapts from step to step, by what its owner records",
 TEST_CASE("rounds whose length adapts share no noise", "[sampler]") {
     const ContextModel draft(3, 1), target(3, 2);
     GoodputLength length(.2, [](Index n) { return 1 + .1 * static_cast<double>(n - 1); });
-    Sampler sampler(ChainDraft(draft, ConfidenceStop(.3)), target, {.lookahead = 3, .seed = 2024}, BlockVerification{},
-                    std::ref(length));
-    TextLaw observed;
+    Sampler sampler(ChainDrafter(draft, ConfidenceStop(.3)), target, {.lookahead = 3, .seed = 2024},
+                    BlockVerification{}, std::ref(length));
+    TextDistribution observed;
     constexpr int samples = 20000;
     for (int request = 0; request < samples; ++request)
         ++observed[sampler.generate(std::vector<Token>{},
                                     {.max_new_tokens = 4, .request = static_cast<std::uint64_t>(request)})];
-    // Given what the length has learnt, every text has the target's law: so the texts are independent. 81 texts, 27 of
-    // a beginning: no cell is rare. A false alarm in 1e9: the statistic's mean is 80, its deviation 12.6.
+    // Given what the length has learnt, every text has the target's distribution: so the texts are independent. 81
+    // texts, 27 of a beginning: no cell is rare. A false alarm in 1e9: the statistic's mean is 80, its deviation 12.6.
     double statistic = 0;
-    for (const auto& [text, probability] : joint_law(target, 4)) {
+    for (const auto& [text, probability] : joint_distribution(target, 4)) {
         const double expected = probability * samples;
         statistic += (observed[text] - expected) * (observed[text] - expected) / expected;
     }
@@ -154,16 +154,16 @@ static_assert(DraftStop<ConfidenceStop> && DraftStop<EntropyStop>);
 TEST_CASE("a stop before a row draws nothing from it", "[sampler]") {
     const ContextModel model(vocab, 1);
     for (const double least : {.2, .3, .4, .6, 1.1}) {
-        Proposal<ChainDraft<ContextModel>::Law> whole;
-        Proposal<ChainDraft<ContextModel, Careful>::Law> stopped;
-        const Coins coins(1, 0, 2);
+        DraftTree<ChainDrafter<ContextModel>::Distribution> whole;
+        DraftTree<ChainDrafter<ContextModel, Careful>::Distribution> stopped;
+        const RoundRng rng(1, 0, 2);
         const std::vector<Token> prefix{3, 1};
         whole.open(8, {}, vocab);
         stopped.open(8, {}, vocab);
-        ChainDraft all(model);
-        ChainDraft some(model, Careful{.least_before = least});
-        all.propose(prefix, coins, whole);
-        some.propose(prefix, coins, stopped);
+        ChainDrafter all(model);
+        ChainDrafter some(model, Careful{.least_before = least});
+        all.propose(prefix, rng, whole);
+        some.propose(prefix, rng, stopped);
         std::vector<Token> text = prefix;
         Index expected = 0;
         while (expected < 8 && model(text).maxCoeff() >= least) text.push_back(whole.token(expected++));
@@ -175,21 +175,21 @@ TEST_CASE("a stop before a row draws nothing from it", "[sampler]") {
 
 TEST_CASE("a stop after a token keeps it", "[sampler]") {
     const ContextModel model(vocab, 1);
-    const Coins coins(1, 0, 2);
+    const RoundRng rng(1, 0, 2);
     const std::vector<Token> prefix{3, 1};
     int shorter = 0;
     for (const double least : {.05, .2, .3, .5, 1.1}) {
-        Proposal<ChainDraft<ContextModel>::Law> whole;
-        Proposal<ChainDraft<ContextModel, Careful>::Law> stopped;
+        DraftTree<ChainDrafter<ContextModel>::Distribution> whole;
+        DraftTree<ChainDrafter<ContextModel, Careful>::Distribution> stopped;
         whole.open(8, {}, vocab);
         stopped.open(8, {}, vocab);
-        ChainDraft all(model);
-        ChainDraft some(model, Careful{.least_after = least});
-        all.propose(prefix, coins, whole);
-        some.propose(prefix, coins, stopped);
+        ChainDrafter all(model);
+        ChainDrafter some(model, Careful{.least_after = least});
+        all.propose(prefix, rng, whole);
+        some.propose(prefix, rng, stopped);
         Index expected = 0;
         for (bool go_on = true; go_on && expected < 8; ++expected)
-            go_on = whole.laws()[static_cast<std::size_t>(expected)].weight(whole.token(expected)) >= least;
+            go_on = whole.distributions()[static_cast<std::size_t>(expected)].weight(whole.token(expected)) >= least;
         INFO("least " << least);
         REQUIRE(stopped.size() == expected);
         CHECK(stopped.size() >= 1);
@@ -202,8 +202,8 @@ TEST_CASE("drafts that stop are exact", "[sampler]") {
     for (const double least : {.3, .4, .6})
         for (const Index lookahead : {1, 2, 3}) {
             const ContextModel draft(3, 1), target(3, 2);
-            const ChainDraft before(draft, Careful{.least_before = least});
-            const ChainDraft after(draft, Careful{.least_after = least});
+            const ChainDrafter before(draft, Careful{.least_before = least});
+            const ChainDrafter after(draft, Careful{.least_after = least});
             CHECK(distance_from_target(TokenVerification{}, before, target, lookahead) < 1e-12);
             CHECK(distance_from_target(TokenVerification{}, after, target, lookahead) < 1e-12);
             CHECK(distance_from_target(BlockVerification{}, before, target, lookahead) < 1e-12);

@@ -94,19 +94,19 @@ TEST_CASE("a stop token ends the text as an accepted, a recovered and a bonus to
         Sampler sampler(Always{drafted}, certain, {.lookahead = lookahead});
         const Limits limits{.stop_tokens = {wanted}};
         CHECK(sampler.generate(prompt, limits).tokens == std::vector<Token>{wanted});
-        CHECK(sampler.generate(prompt, limits).finish == Finish::stop);
+        CHECK(sampler.generate(prompt, limits).finish == FinishReason::stop);
         return sampler.step(prompt, limits).last;
     };
-    CHECK(ending_in(3, 3, 2) == Last::stopped);
-    CHECK(ending_in(2, 3, 2) == Last::recovered);
-    CHECK(ending_in(2, 3, 0) == Last::bonus);
+    CHECK(ending_in(3, 3, 2) == LastToken::stopped);
+    CHECK(ending_in(2, 3, 2) == LastToken::recovered);
+    CHECK(ending_in(2, 3, 0) == LastToken::bonus);
 }
 
 TEST_CASE("a stop token that is drafted and rejected does not end the text") {
     const auto certain = [](std::span<const Token>) { return one_hot<double>(5, 1); };
     Sampler sampler(Always{3}, certain, {.lookahead = 3});
     const Generation made = sampler.generate(prompt, {.max_new_tokens = 10, .stop_tokens = {3}});
-    CHECK(made.finish == Finish::budget);
+    CHECK(made.finish == FinishReason::budget);
     CHECK(made.tokens == std::vector<Token>(10, 1));
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("no model is shown more than max_length tokens, and the text fills it"
             Sampler sampler(std::ref(drafter), std::ref(many), {.lookahead = lookahead, .seed = 8});
             const Generation made = sampler.generate(prompt, limits);
             CHECK(std::ssize(made.tokens) == distance);
-            CHECK(made.finish == Finish::length);
+            CHECK(made.finish == FinishReason::length);
             CHECK(many.longest <= capacity);
             CHECK(drafter.longest <= capacity);
             CHECK(text_of(draft, std::ref(plain), lookahead, limits) == made.tokens);
@@ -185,18 +185,19 @@ TEST_CASE("a request of 2^32 or more is refused") {
 TEST_CASE("a predicate ends a text, with the token that it looked at or without it") {
     for (Index lookahead = 0; lookahead <= 4; ++lookahead) {
         const std::vector<Token> free = text_of(lookahead, {.max_new_tokens = 60});
-        for (const Stop answer : {Stop::include, Stop::exclude})
+        for (const StopDecision answer : {StopDecision::include, StopDecision::exclude})
             for (std::size_t length = 1; length <= 12; ++length) {
                 const auto until = [&](std::span<const Token> text) {
                     CHECK(std::ranges::equal(text, std::span(free).first(text.size())));  // all that the call writes
-                    return text.size() == length ? answer : Stop::go_on;
+                    return text.size() == length ? answer : StopDecision::go_on;
                 };
                 Sampler sampler(draft, target, {.lookahead = lookahead, .seed = 8});
                 std::vector<Token> told;
                 const Generation made = sampler.generate(prompt, {.max_new_tokens = 60, .until = until},
                                                          [&](Token token) { told.push_back(token); });
-                CHECK(made.finish == Finish::until);
-                CHECK(std::ssize(made.tokens) == static_cast<Index>(length) - (answer == Stop::exclude ? 1 : 0));
+                CHECK(made.finish == FinishReason::until);
+                CHECK(std::ssize(made.tokens) ==
+                      static_cast<Index>(length) - (answer == StopDecision::exclude ? 1 : 0));
                 CHECK(std::ranges::equal(made.tokens, std::span(free).first(made.tokens.size())));
                 CHECK(told == made.tokens);
                 CHECK(made.tally.tokens == std::ssize(made.tokens));
@@ -209,7 +210,7 @@ TEST_CASE("a stop string may begin in one round and end in another") {
     const std::vector<Token> wanted(free.begin() + 20, free.begin() + 26);
     const auto until = [&](std::span<const Token> text) {
         const bool ends = text.size() >= wanted.size() && std::ranges::equal(text.last(wanted.size()), wanted);
-        return ends ? Stop::include : Stop::go_on;
+        return ends ? StopDecision::include : StopDecision::go_on;
     };
     const std::vector<Token> text = text_of(4, {.max_new_tokens = 60, .until = until});
     const auto end = std::ranges::search(free, wanted).end();
@@ -217,12 +218,12 @@ TEST_CASE("a stop string may begin in one round and end in another") {
 }
 
 TEST_CASE("a predicate that ends a text before its first token leaves it empty") {
-    const auto never = [](std::span<const Token>) { return Stop::exclude; };
+    const auto never = [](std::span<const Token>) { return StopDecision::exclude; };
     Sampler sampler(draft, target);
     std::vector<Token> text;
-    CHECK(sampler.extend(text, {.until = never}) == Finish::until);
+    CHECK(sampler.extend(text, {.until = never}) == FinishReason::until);
     CHECK(text.empty());
-    CHECK(sampler.step(prompt, {.until = never}).end == End::excluded);
+    CHECK(sampler.step(prompt, {.until = never}).end == RoundEnd::excluded);
 }
 
 TEST_CASE("what cut a round at a callback is told of the token that is left, not of those beyond") {
@@ -233,6 +234,6 @@ TEST_CASE("what cut a round at a callback is told of the token that is left, not
     const auto at_first = [](Token) { return false; };
     const Generation made = sampler.generate(prompt, {.stop_tokens = {4}}, at_first);  // 3, then the stop token 4
     CHECK(made.tokens == std::vector<Token>{3});
-    CHECK(made.finish == Finish::callback);
-    CHECK(sampler.generate(prompt, {.stop_tokens = {3}}, at_first).finish == Finish::stop);
+    CHECK(made.finish == FinishReason::callback);
+    CHECK(sampler.generate(prompt, {.stop_tokens = {3}}, at_first).finish == FinishReason::stop);
 }

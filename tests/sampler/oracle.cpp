@@ -49,7 +49,7 @@ struct Uniforms {
     std::uint64_t seed;
     std::uint32_t count = 0;
 
-    double operator()() { return Coin({.seed = seed}).uniform(count++); }
+    double operator()() { return Rng({.seed = seed}).uniform(count++); }
 };
 
 Probs random_row(std::size_t vocab, Uniforms& uniform) {
@@ -69,7 +69,7 @@ struct Script {
     std::vector<Probs> q, p;
     Probs u_draft, u_accept;
     double u_last;
-    ScriptedCoins coins;
+    ScriptedRng rng;
 
     explicit Script(std::uint64_t seed) {
         Uniforms uniform{seed};
@@ -81,11 +81,11 @@ struct Script {
             u_draft.push_back(uniform());
             u_accept.push_back(uniform());
             drafted.push_back(inverse_cdf(q.back(), u_draft.back()));
-            coins.set(Purpose::draft, i, u_draft.back()).set(Purpose::accept, i, u_accept.back());
+            rng.set(Purpose::draft, i, u_draft.back()).set(Purpose::accept, i, u_accept.back());
         }
         p.push_back(random_row(vocab, uniform));
         u_last = uniform();
-        coins.set(Purpose::last, 0, u_last);
+        rng.set(Purpose::last, 0, u_last);
     }
 
     Textbook textbook() const { return {drafted, q, p, u_accept, u_last}; }
@@ -102,8 +102,8 @@ TEST_CASE("verify emits the textbook's tokens on 20000 random rounds") {
     for (std::uint64_t seed = 0; seed < 20000; ++seed) {
         const Script script(seed);
         const Textbook textbook = script.textbook();
-        const auto laws = [&](Index i) { return Sampled(script.q[static_cast<std::size_t>(i)]); };
-        const Round round = verify(script.drafted, laws, script.p, TokenVerification{}, script.coins,
+        const auto distributions = [&](Index i) { return Sampled(script.q[static_cast<std::size_t>(i)]); };
+        const Round round = verify(script.drafted, distributions, script.p, TokenVerification{}, script.rng,
                                    {.check = Check::every_row}, workspace);
         REQUIRE(round);
         different += tokens_of(round) != textbook.tokens || round.accepted != static_cast<Index>(textbook.accepted);
@@ -120,7 +120,7 @@ TEST_CASE("a sampler drafts and emits the textbook's tokens on the same uniforms
         const auto draft = [&](std::span<const Token> prefix) { return script.q.at(prefix.size()); };
         const auto target = [&](std::span<const Token> prefix) { return script.p.at(prefix.size()); };
         Sampler sampler(draft, target, {.lookahead = std::ssize(script.drafted)});
-        const Round round = sampler.step({}, {}, script.coins);
+        const Round round = sampler.step({}, {}, script.rng);
         different += tokens_of(round) != script.textbook().tokens;
     }
     CHECK(different == 0);
@@ -136,7 +136,7 @@ TEST_CASE("a drafted point mass is judged as the textbook judges a one-hot draft
             script.q[i][static_cast<std::size_t>(script.drafted[i])] = 1;
         }
         const Round round =
-            verify(script.drafted, PointMass{}, script.p, TokenVerification{}, script.coins, {}, workspace);
+            verify(script.drafted, PointMass{}, script.p, TokenVerification{}, script.rng, {}, workspace);
         different += tokens_of(round) != script.textbook().tokens;
     }
     CHECK(different == 0);

@@ -1,5 +1,5 @@
 // No id is ever emitted that the target cannot have: none of the padding, none that is masked or absent. Random rows of
-// every kind, every rule, random coins and those at the ends of [0, 1).
+// every kind, every rule, random random draws and those at the ends of [0, 1).
 #include <functional>
 #include <optional>
 #include <vector>
@@ -15,14 +15,14 @@ using namespace specsample;
 namespace {
 
 constexpr Index lookahead = 3;
-constexpr double last_coin = 1 - 0x1p-53;
+constexpr double last_draw = 1 - 0x1p-53;
 
 /// Logits as a model leaves them: some masked, the ends of the row more often than not, and beside it what was there.
 class RandomRows {
   public:
     RandomRows(Index vocab, std::uint64_t seed, double masked)
         : vocab_(vocab), stride_(vocab + static_cast<Index>(seed % 5)) {
-        const Coin noise({.seed = seed});
+        const Rng noise({.seed = seed});
         memory_.assign(static_cast<std::size_t>((lookahead + 1) * stride_), 1e30f);
         for (Index i = 0; i <= lookahead; ++i) {
             const auto lane = [&](Index id) { return static_cast<std::uint32_t>(i * vocab + id); };
@@ -96,13 +96,13 @@ struct AsGreedy {
     auto operator()(Index i) const { return Logits(Eigen::VectorXf(rows.logits().row(i)), 0); }
 };
 
-/// Random coins, or coins of one value: one type, so that a rule is compiled once for both.
-struct AnyCoins {
-    Coins random;
+/// Random random draws, or random draws of one value: one type, so that a rule is compiled once for both.
+struct AnyRng {
+    RoundRng random;
     std::optional<double> value = {};
 
-    struct Coin {
-        specsample::Coin random;
+    struct Rng {
+        specsample::Rng random;
         std::optional<double> value;
 
         double uniform() const { return value ? *value : random.uniform(); }
@@ -111,7 +111,7 @@ struct AnyCoins {
             std::fill_n(uniforms, lanes.size(), std::max(*value, 0x1p-53));
         }
     };
-    Coin at(Purpose purpose, Index node) const { return {random.at(purpose, node), value}; }
+    Rng at(Purpose purpose, Index node) const { return {random.at(purpose, node), value}; }
 };
 
 long rounds = 0, emitted = 0, accepted = 0;
@@ -135,10 +135,10 @@ struct Drafted {
     std::vector<decltype(std::declval<const Draft&>()(0))> q{};
     std::vector<Token> tokens{};
 
-    Drafted(const Draft& draft, const AnyCoins& coins) {
+    Drafted(const Draft& draft, const AnyRng& rng) {
         for (Index node = 0; node < lookahead; ++node) {
             q.push_back(draft(node));
-            const Drawn drawn = specsample::draw(coins.at(Purpose::draft, node), row_weights(q.back()));
+            const Drawn drawn = specsample::draw(rng.at(Purpose::draft, node), row_weights(q.back()));
             check_drafted(draft.rows, node, drawn);
             tokens.push_back(static_cast<Token>(drawn.index));
         }
@@ -147,32 +147,31 @@ struct Drafted {
 
 /// One round: tokens drawn from q and judged by p.
 template <class Draft, class Target, class Rule>
-Round judge(const Drafted<Draft>& drafted, const Target& target, const Rule& rule, const AnyCoins& coins) {
+Round judge(const Drafted<Draft>& drafted, const Target& target, const Rule& rule, const AnyRng& rng) {
     static Workspace workspace;
-    const auto law = [&](Index node) { return Sampled(drafted.q[static_cast<std::size_t>(node)]); };
-    return verify(drafted.tokens, law, target, rule, coins, {.check = Check::every_row}, workspace);
+    const auto distribution = [&](Index node) { return Sampled(drafted.q[static_cast<std::size_t>(node)]); };
+    return verify(drafted.tokens, distribution, target, rule, rng, {.check = Check::every_row}, workspace);
 }
 
-/// Call f(q, p, coins) for many rows of drafts and targets.
-void for_rows(const std::function<void(const RandomRows& q, const RandomRows& p, const AnyCoins& coins)>& f) {
+/// Call f(q, p, rng) for many rows of drafts and targets.
+void for_rows(const std::function<void(const RandomRows& q, const RandomRows& p, const AnyRng& rng)>& f) {
     std::uint64_t seed = 0;
     for (const Index vocab : {1, 2, 5, 64, 700})
         for (const double masked : {0., .3, .9, .99})
             for (int repeat = 0; repeat < (vocab > 64 ? 2 : 8); ++repeat) {
                 const RandomRows q(vocab, ++seed, masked), p(vocab, ++seed, masked);
-                const Coins random(seed, 0, repeat);
+                const RoundRng random(seed, 0, repeat);
                 // A draft that is nearly right, and one that knows nothing.
                 for (const RandomRows* drafted : {&p, &q})
-                    for (const AnyCoins& coins : {AnyCoins{random}, {random, 0}, {random, last_coin}})
-                        f(*drafted, p, coins);
+                    for (const AnyRng& rng : {AnyRng{random}, {random, 0}, {random, last_draw}}) f(*drafted, p, rng);
             }
 }
 
 template <class Draft, class Target>
 void check_kinds() {
-    for_rows([](const RandomRows& q, const RandomRows& p, const AnyCoins& coins) {
+    for_rows([](const RandomRows& q, const RandomRows& p, const AnyRng& rng) {
         rules::for_each([&](const auto& rule, const char*) {
-            check_round(p, judge(Drafted<Draft>(Draft{q}, coins), Target{p}, rule, coins));
+            check_round(p, judge(Drafted<Draft>(Draft{q}, rng), Target{p}, rule, rng));
         });
     });
     CHECK(emitted > rounds);

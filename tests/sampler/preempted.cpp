@@ -36,34 +36,35 @@ struct Names {
 /// A draft that an engine makes, with a drafter of its own: nothing outlives it.
 template <class Model>
 struct Drafted {
-    ChainDraft<Model> drafter;
-    Proposal<typename ChainDraft<Model>::Law> proposal{};
+    ChainDrafter<Model> drafter;
+    DraftTree<typename ChainDrafter<Model>::Distribution> draft_tree{};
 
-    Drafted(const Model& model, std::span<const Token> text, const Coins& coins, std::span<const Token> stop_tokens)
+    Drafted(const Model& model, std::span<const Token> text, const RoundRng& rng, std::span<const Token> stop_tokens)
         : drafter(model) {
-        proposal.open(lookahead, stop_tokens, vocab);
-        drafter.propose(text, coins, proposal);
+        draft_tree.open(lookahead, stop_tokens, vocab);
+        drafter.propose(text, rng, draft_tree);
     }
 
     /// The same tokens, each from the same numbers.
     friend bool operator==(const Drafted& a, const Drafted& b) {
-        if (!std::ranges::equal(a.proposal.tokens(), b.proposal.tokens())) return false;
-        for (std::size_t node = 0; node < a.proposal.laws().size(); ++node)
+        if (!std::ranges::equal(a.draft_tree.tokens(), b.draft_tree.tokens())) return false;
+        for (std::size_t node = 0; node < a.draft_tree.distributions().size(); ++node)
             for (Index id = 0; id < vocab; ++id)
-                if (a.proposal.laws()[node].weight(id) != b.proposal.laws()[node].weight(id)) return false;
+                if (a.draft_tree.distributions()[node].weight(id) != b.draft_tree.distributions()[node].weight(id))
+                    return false;
         return true;
     }
 };
 
 /// One round; the drafts behind `text` are gone when it returns.
 template <class Model, class Rule>
-std::vector<Token> judged(const Drafted<Model>& draft, const Rule& rule, const Coins& coins, const RoundLimits& limits,
+std::vector<Token> judged(const Drafted<Model>& draft, const Rule& rule, const RoundRng& rng, const RoundLimits& limits,
                           std::span<const Token> text) {
     std::vector<Token> context(text.begin(), text.end());
-    context.insert(context.end(), draft.proposal.tokens().begin(), draft.proposal.tokens().end());
+    context.insert(context.end(), draft.draft_tree.tokens().begin(), draft.draft_tree.tokens().end());
     Workspace workspace;
-    const Round round = verify(draft.proposal.tokens(), draft.proposal.laws(),
-                               target(context, draft.proposal.size() + 1), rule, coins, limits, workspace);
+    const Round round = verify(draft.draft_tree.tokens(), draft.draft_tree.distributions(),
+                               target(context, draft.draft_tree.size() + 1), rule, rng, limits, workspace);
     REQUIRE(round);
     return {round.tokens.begin(), round.tokens.end()};
 }
@@ -76,14 +77,14 @@ std::vector<Token> preempted(const Model& model, const Rule& rule, std::uint64_t
     std::vector<Token> text = prompt;
     const Index length = std::ssize(prompt) + 60;
     while (std::ssize(text) < length && !RoundLimits{.stop_tokens = stop_tokens}.stops(text.back())) {
-        const Coins coins(9, request, std::ssize(text));
+        const RoundRng rng(9, request, std::ssize(text));
         const RoundLimits limits{
             .max_tokens = length - std::ssize(text), .stop_tokens = stop_tokens, .check = Check::every_row};
-        const Drafted lost(model, text, coins, stop_tokens);
-        const Drafted again(model, text, coins, stop_tokens);
+        const Drafted lost(model, text, rng, stop_tokens);
+        const Drafted again(model, text, rng, stop_tokens);
         REQUIRE(lost == again);
-        const std::vector<Token> dropped = judged(lost, rule, coins, limits, text);
-        const std::vector<Token> tokens = judged(again, rule, coins, limits, text);
+        const std::vector<Token> dropped = judged(lost, rule, rng, limits, text);
+        const std::vector<Token> tokens = judged(again, rule, rng, limits, text);
         REQUIRE(dropped == tokens);
         text.insert(text.end(), tokens.begin(), tokens.end());
     }
@@ -120,11 +121,11 @@ TEST_CASE("a preempted draft from what filters left is drafted again, bit for bi
 TEST_CASE("another round, request or seed is another draft") {
     int different = 0;
     for (std::uint64_t request = 0; request < 20; ++request) {
-        const Drafted draft(draft_model, prompt, Coins(9, request, 2), {});
-        CHECK(draft == Drafted(draft_model, prompt, Coins(9, request, 2), {}));
-        different += draft == Drafted(draft_model, prompt, Coins(9, request, 3), {}) ? 0 : 1;
-        different += draft == Drafted(draft_model, prompt, Coins(9, request + 1, 2), {}) ? 0 : 1;
-        different += draft == Drafted(draft_model, prompt, Coins(10, request, 2), {}) ? 0 : 1;
+        const Drafted draft(draft_model, prompt, RoundRng(9, request, 2), {});
+        CHECK(draft == Drafted(draft_model, prompt, RoundRng(9, request, 2), {}));
+        different += draft == Drafted(draft_model, prompt, RoundRng(9, request, 3), {}) ? 0 : 1;
+        different += draft == Drafted(draft_model, prompt, RoundRng(9, request + 1, 2), {}) ? 0 : 1;
+        different += draft == Drafted(draft_model, prompt, RoundRng(10, request, 2), {}) ? 0 : 1;
     }
     CHECK(different > 55);
 }

@@ -23,7 +23,7 @@ enum class Outside {
 
 /// A drafter that draws from the whole row and keeps a part of it, renormalised.
 struct CutsAfterwards {
-    using Law = Mixed<row_view_t<Eigen::VectorXd>>;
+    using Distribution = Mixed<row_view_t<Eigen::VectorXd>>;
 
     ContextModel model;
     Outside outside;
@@ -31,12 +31,12 @@ struct CutsAfterwards {
     std::deque<Eigen::VectorXd> cut = {};
 
     template <class Source>
-    void propose(std::span<const Token> prefix, const Source& coins, Proposal<Law>& proposal) {
+    void propose(std::span<const Token> prefix, const Source& rng, DraftTree<Distribution>& draft_tree) {
         std::vector<Token> context(prefix.begin(), prefix.end());
         cut.clear();
-        for (Index node = 0; node < proposal.depth_limit(); ++node) {
+        for (Index node = 0; node < draft_tree.depth_limit(); ++node) {
             const Eigen::VectorXd row = model(context);
-            const auto token = static_cast<Token>(draw(coins.at(Purpose::draft, node), row).index);
+            const auto token = static_cast<Token>(draw(rng.at(Purpose::draft, node), row).index);
             std::vector<Token> ids(few);
             top_ids(row, ids);
             const bool is_inside = std::ranges::find(ids, token) != ids.end();
@@ -45,7 +45,7 @@ struct CutsAfterwards {
             Eigen::VectorXd& left = cut.emplace_back(Eigen::VectorXd::Zero(vocab));
             for (const Token id : ids) left[id] = row[id];
             if (normalises) left /= left.sum();
-            proposal.add(node - 1, token, left[token] > 0 ? Law(Sampled(left)) : Law(PointMass{}));
+            draft_tree.add(node - 1, token, left[token] > 0 ? Distribution(Sampled(left)) : Distribution(PointMass{}));
             context.push_back(token);
         }
     }
@@ -79,7 +79,7 @@ TEST_CASE("a row that is cut around the token that was drawn from the whole one 
             least = std::min(least, distance);
             most = std::max(most, distance);
         }
-        CHECK(distance_from_target(SampleMatch{}, drafter, judge, 2) < 1e-12);  // looks at no law
+        CHECK(distance_from_target(SampleMatch{}, drafter, judge, 2) < 1e-12);  // looks at no distribution
     }
     WARN("total variation " << least << " to " << most);
 }

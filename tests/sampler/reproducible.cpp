@@ -57,12 +57,12 @@ TEST_CASE("requests that take turns write what each writes alone") {
     }
 }
 
-TEST_CASE("lookahead 0 is a draw from the target's row with the last coin") {
+TEST_CASE("lookahead 0 is a draw from the target's row with the last-token draw") {
     std::vector<Token> text = prompt;
     while (text.size() < 42) {
         const Eigen::VectorXd row = target(text);
-        const Coins coins(7, 3, std::ssize(text));
-        text.push_back(static_cast<Token>(draw(coins.at(Purpose::last, 0), RowWeights(as_row(row))).index));
+        const RoundRng rng(7, 3, std::ssize(text));
+        text.push_back(static_cast<Token>(draw(rng.at(Purpose::last, 0), RowWeights(as_row(row))).index));
     }
     CHECK(text_of(7, 3, 0) == std::vector(text.begin() + 2, text.end()));
 }

@@ -1,7 +1,7 @@
 // Models that return logits or sparse rows, in every storage: the text of their probabilities, under every rule.
 //
-// Rows, laws and rules are types here, since they are what is tested. Models and drafters of one kind of row are one
-// type, so that a sampler is compiled once for all of them.
+// Rows, distributions and rules are types here, since they are what is tested. Models and drafters of one kind of row
+// are one type, so that a sampler is compiled once for all of them.
 #include <deque>
 #include <functional>
 #include <vector>
@@ -141,8 +141,8 @@ struct PaddedRows {
     }
 };
 
-template <class Law, class Target, class Rule>
-std::vector<Token> text_by(any::Drafter<Law>& drafter, Target& scorer, const Rule& rule) {
+template <class Distribution, class Target, class Rule>
+std::vector<Token> text_by(any::Drafter<Distribution>& drafter, Target& scorer, const Rule& rule) {
     Sampler sampler(std::ref(drafter), std::ref(scorer), {.lookahead = 4, .seed = 2}, rule);
     return sampler.generate({1}, {.max_new_tokens = 80});
 }
@@ -151,7 +151,7 @@ template <class Draft, class Target, class Rule = TokenVerification>
 std::vector<Token> text_of(Draft model, Target scorer, const Rule& rule = {}) {
     using Drafter = typename detail::DrafterOf<Draft>::type;
     constexpr bool shares_noise = requires { requires bool(Rule::shares_noise); };
-    any::Drafter<detail::LawOf<Drafter, shares_noise>> drafter(Drafter(std::move(model)));
+    any::Drafter<detail::DistributionOf<Drafter, shares_noise>> drafter(Drafter(std::move(model)));
     return text_by(drafter, scorer, rule);
 }
 
@@ -172,7 +172,7 @@ any::Kind kind_of(GreedyChildren) { return any::Kind::greedy; }
 
 template <class Rule>
 void check_trees(any::Kind kind, const Rule& rule) {
-    const auto tree = [kind](auto model) { return TreeDraft(any_model(model), {2, 2, 1}, any::Children{kind}); };
+    const auto tree = [kind](auto model) { return TreeDrafter(any_model(model), {2, 2, 1}, any::Children{kind}); };
     const auto expected = text_of(tree(draft), target, rule);
     check(text_of(tree(LogitsByValue{draft}), any_model(LogitsByValue{target}), rule), expected);
     check(text_of(tree(LogitsOfOneBuffer{draft}), PaddedRows{}, rule), expected);
@@ -243,6 +243,6 @@ TEST_CASE("an id that is masked or absent is never written") {
     for (const auto& text : {text_of(smooth, any_model(masked)),
                              text_of(any_model(SparseByValue{draft}), any_model(masked), BlockVerification{}),
                              text_of(smooth, any_model(masked), GumbelMatch{}),
-                             text_of(TreeDraft(any_model(smooth), {3, 2}), any_model(masked))})
+                             text_of(TreeDrafter(any_model(smooth), {3, 2}), any_model(masked))})
         for (std::size_t i = 0; i < text.size(); ++i) CHECK(text[i] != static_cast<Token>((i + 1) % vocab));
 }

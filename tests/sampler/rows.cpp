@@ -18,10 +18,10 @@ constexpr Options options{.lookahead = 3, .seed = 5};
 
 /// 64 equal shares, thrown at the tokens; some get none.
 Eigen::VectorXd shares(std::uint64_t seed, std::span<const Token> prefix) {
-    for (const Token token : prefix) seed = Coin({.seed = seed, .position = token + 1}).bits();
+    for (const Token token : prefix) seed = Rng({.seed = seed, .position = token + 1}).bits();
     Eigen::VectorXd row = Eigen::VectorXd::Zero(vocab);
     for (std::uint32_t i = 0; i < 64; ++i) {
-        const double u = Coin({.seed = seed}).uniform(i);
+        const double u = Rng({.seed = seed}).uniform(i);
         row[static_cast<Index>(u * u * vocab)] += 1. / 64;
     }
     std::rotate(row.begin(), row.begin() + static_cast<Index>(seed % vocab), row.end());

@@ -44,7 +44,7 @@ void check_scores(Drafts drafts, Target model) {
 TEST_CASE("a callback that takes scores is told every token's, and the text is the same") {
     check_scores(draft, target);
     check_scores(draft, OneByOne{});
-    check_scores(TreeDraft(draft, {2, 1}), target);
+    check_scores(TreeDrafter(draft, {2, 1}), target);
 }
 
 TEST_CASE("a callback that takes scores may end the text") {
@@ -55,7 +55,7 @@ TEST_CASE("a callback that takes scores may end the text") {
         return ++count < 7;
     });
     CHECK(result.tokens.size() == 7);
-    CHECK(result.finish == Finish::callback);
+    CHECK(result.finish == FinishReason::callback);
     CHECK(result.tally.tokens == 7);
 }
 

@@ -1,7 +1,7 @@
 // What real runs count, against the tokens they wrote; and which part of a cache a round leaves valid.
 #include <algorithm>
 
-#include "law/cases.hpp"
+#include "exactness/cases.hpp"
 #include "support/catch.hpp"
 
 using namespace specsample;

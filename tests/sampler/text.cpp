@@ -33,7 +33,7 @@ TEST_CASE("a generation is its tokens, without the prompt") {
 
 TEST_CASE("extend appends to the prompt what generate returns") {
     std::vector<Token> text{1, 2};
-    CHECK(make().extend(text, {.max_new_tokens = 30}) == Finish::budget);
+    CHECK(make().extend(text, {.max_new_tokens = 30}) == FinishReason::budget);
     std::vector<Token> expected{1, 2};
     for (const Token token : text_of({.max_new_tokens = 30})) expected.push_back(token);
     CHECK(text == expected);
@@ -86,20 +86,20 @@ TEST_CASE("an id that is no token is refused in a prompt") {
 
 TEST_CASE("a text ends with its budget") {
     const Generation made = make().generate({1, 2}, {.max_new_tokens = 17});
-    CHECK(made.finish == Finish::budget);
+    CHECK(made.finish == FinishReason::budget);
     CHECK(made.tokens.size() == 17);
 }
 
 TEST_CASE("a text ends with its length, prompt included") {
     const Generation made = make().generate({1, 2}, {.max_length = 13});
-    CHECK(made.finish == Finish::length);
+    CHECK(made.finish == FinishReason::length);
     CHECK(made.tokens.size() == 11);
 }
 
 TEST_CASE("a text ends with a stop token, which stays in it") {
     const std::vector<Token> free = text_of({.max_new_tokens = 60});
     const Generation made = make().generate({1, 2}, {.max_new_tokens = 60, .stop_tokens = {free.back()}});
-    CHECK(made.finish == Finish::stop);
+    CHECK(made.finish == FinishReason::stop);
     CHECK(made.tokens.back() == free.back());
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("a text ends when on_token returns false, and that token stays") {
     for (int wanted = 1; wanted < 15; ++wanted) {
         int seen = 0;
         const Generation made = make().generate({1, 2}, {.max_new_tokens = 40}, [&](Token) { return ++seen < wanted; });
-        CHECK(made.finish == Finish::callback);
+        CHECK(made.finish == FinishReason::callback);
         CHECK(seen == wanted);
         std::vector<Token> expected = text_of({.max_new_tokens = 40});
         expected.resize(static_cast<std::size_t>(wanted));
@@ -119,18 +119,18 @@ TEST_CASE("where several reasons meet, a stop token is named first, then the cal
     const Token last = text_of({.max_new_tokens = 1})[0];
     const auto no = [](Token) { return false; };
     const Limits all{.max_new_tokens = 1, .max_length = 3, .stop_tokens = {last}};
-    CHECK(make().generate({1, 2}, all, no).finish == Finish::stop);
-    CHECK(make().generate({1, 2}, all).finish == Finish::stop);
-    CHECK(make().generate({1, 2}, {.max_new_tokens = 1, .max_length = 3}, no).finish == Finish::callback);
-    CHECK(make().generate({1, 2}, {.max_new_tokens = 1, .max_length = 3}).finish == Finish::budget);
-    CHECK(make().generate({1, 2}, {.max_new_tokens = 2, .max_length = 3}).finish == Finish::length);
+    CHECK(make().generate({1, 2}, all, no).finish == FinishReason::stop);
+    CHECK(make().generate({1, 2}, all).finish == FinishReason::stop);
+    CHECK(make().generate({1, 2}, {.max_new_tokens = 1, .max_length = 3}, no).finish == FinishReason::callback);
+    CHECK(make().generate({1, 2}, {.max_new_tokens = 1, .max_length = 3}).finish == FinishReason::budget);
+    CHECK(make().generate({1, 2}, {.max_new_tokens = 2, .max_length = 3}).finish == FinishReason::length);
 }
 
 TEST_CASE("no budget and no room end a text before it begins") {
     auto sampler = make();
     std::vector<Token> text{1, 2};
-    CHECK(sampler.extend(text, {.max_new_tokens = 0}) == Finish::budget);
-    CHECK(sampler.extend(text, {.max_length = 2}) == Finish::length);
+    CHECK(sampler.extend(text, {.max_new_tokens = 0}) == FinishReason::budget);
+    CHECK(sampler.extend(text, {.max_length = 2}) == FinishReason::length);
     CHECK(text == std::vector<Token>{1, 2});
     CHECK(sampler.tally().rounds == 0);
 }
@@ -138,7 +138,7 @@ TEST_CASE("no budget and no room end a text before it begins") {
 TEST_CASE("a stop token in the prompt does not end the text") {
     const FixedModel even{Eigen::VectorXd{{0.5, 0.5, 0}}};
     const Generation made = Sampler(even, even).generate({2}, {.max_new_tokens = 20, .stop_tokens = {2}});
-    CHECK(made.finish == Finish::budget);
+    CHECK(made.finish == FinishReason::budget);
     CHECK(made.tokens.size() == 20);
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("on_token may be an object passed by reference, with the state of the 
         int calls = 0;
         bool operator()(Token) { return ++calls < 9; }
     } count;
-    CHECK(make().generate({1, 2}, {.max_new_tokens = 40}, count).finish == Finish::callback);
+    CHECK(make().generate({1, 2}, {.max_new_tokens = 40}, count).finish == FinishReason::callback);
     CHECK(count.calls == 9);
 }
 

@@ -60,7 +60,7 @@ const ContextModel draft(vocab, 1);
 
 template <class Target, class Rule>
 std::vector<Token> write(Target& target, const Rule& rule, const std::vector<Index>& branching) {
-    Sampler sampler(TreeDraft(draft, branching), std::ref(target), {.lookahead = 3, .seed = 7}, rule);
+    Sampler sampler(TreeDrafter(draft, branching), std::ref(target), {.lookahead = 3, .seed = 7}, rule);
     return sampler.generate({1}, {.max_new_tokens = 60, .stop_tokens = {3}}).tokens;
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("a tree in one pass is the same text as path by path", "[sampler]") {
 
 TEST_CASE("one pass a round, for all nodes of its tree", "[sampler]") {
     OnTrees target;
-    Sampler sampler(TreeDraft(draft, {2, 2}), std::ref(target), {.lookahead = 2, .seed = 7});
+    Sampler sampler(TreeDrafter(draft, {2, 2}), std::ref(target), {.lookahead = 2, .seed = 7});
     sampler.generate({1}, {.max_new_tokens = 50});
     CHECK(target.passes == sampler.tally().rounds);
     CHECK(target.rows_made == sampler.tally().proposed + sampler.tally().rounds);
@@ -105,24 +105,24 @@ TEST_CASE("trees in one pass are exact", "[sampler]") {
     for (const Index lookahead : {1, 2}) {
         OnTrees target;
         const auto branching = lookahead == 1 ? std::vector<Index>{2} : std::vector<Index>{2, 1};
-        Sampler sampler(TreeDraft(draft, branching), std::ref(target), {.lookahead = lookahead},
+        Sampler sampler(TreeDrafter(draft, branching), std::ref(target), {.lookahead = lookahead},
                         TraversalVerification{});
-        TextLaw law;
+        TextDistribution distribution;
         const ContextModel model(vocab, 2);
         Enumerator().run([&](Enumerator& paths) {
-            const Round round = sampler.step(std::vector<Token>{}, {}, EnumeratedCoins(paths));
+            const Round round = sampler.step(std::vector<Token>{}, {}, EnumeratedRng(paths));
             std::vector<Token> text(round.tokens.begin(), round.tokens.end());
             complete(paths, model, static_cast<std::size_t>(lookahead) + 1, text);
-            law[text] += paths.probability();
+            distribution[text] += paths.probability();
         });
-        CHECK(total_variation(law, joint_law(model, lookahead + 1)) < 1e-12);
+        CHECK(total_variation(distribution, joint_distribution(model, lookahead + 1)) < 1e-12);
     }
 }
 
 TEST_CASE("a row too few after a tree is a fault", "[sampler]") {
     OnTrees target;
     target.missing = 1;
-    Sampler sampler(TreeDraft(draft, {2, 2}), std::ref(target), {.lookahead = 2});
+    Sampler sampler(TreeDrafter(draft, {2, 2}), std::ref(target), {.lookahead = 2});
     try {
         sampler.generate({1});
         FAIL("must throw");

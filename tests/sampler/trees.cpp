@@ -62,10 +62,10 @@ struct Cached : Model {
 
 /// Names an id that no target of these tests has.
 struct Outside {
-    using Law = PointMass;
-    void propose(std::span<const Token>, const auto&, auto& proposal) {
-        proposal.add(root_node, 1, PointMass{});
-        proposal.add(root_node, 99, PointMass{});
+    using Distribution = PointMass;
+    void propose(std::span<const Token>, const auto&, auto& draft_tree) {
+        draft_tree.add(root_node, 1, PointMass{});
+        draft_tree.add(root_node, 99, PointMass{});
     }
 };
 
@@ -85,12 +85,12 @@ TEMPLATE_TEST_CASE("caches change no text of a tree, whichever way the target sc
     const TestType rule;
     for (const auto& shape : {std::vector<Index>{2}, {2, 2}, {3, 1}, {2, 1, 1}, {1, 1, 2}}) {
         INFO("a tree of depth " << shape.size());
-        const auto plain = text_of(TreeDraft(draft_model, shape), target_model, rule);
+        const auto plain = text_of(TreeDrafter(draft_model, shape), target_model, rule);
         CHECK(plain.size() == 60);
         Cached<One> draft{{{draft_model}}}, one{{{target_model}}};
         Cached<Many> many{{{target_model}}};
-        CHECK(text_of(TreeDraft(std::ref(draft), shape), std::ref(one), rule) == plain);
-        CHECK(text_of(TreeDraft(std::ref(draft), shape), std::ref(many), rule) == plain);
+        CHECK(text_of(TreeDrafter(std::ref(draft), shape), std::ref(one), rule) == plain);
+        CHECK(text_of(TreeDrafter(std::ref(draft), shape), std::ref(many), rule) == plain);
         CHECK(draft.rollbacks > 0);
         CHECK(many.rollbacks > 0);
     }
@@ -98,7 +98,7 @@ TEMPLATE_TEST_CASE("caches change no text of a tree, whichever way the target sc
 
 TEST_CASE("a tree is scored in one pass per leaf, for the positions that no leaf before had") {
     Many target{{target_model}};
-    Sampler sampler(TreeDraft(draft_model, {2, 2}), std::ref(target), {.lookahead = 2});
+    Sampler sampler(TreeDrafter(draft_model, {2, 2}), std::ref(target), {.lookahead = 2});
     sampler.step(std::vector<Token>{1, 2});
     CHECK(target.counts == std::vector<Index>{3, 1, 2, 1});
     for (const auto& prefix : target.prefixes) CHECK(prefix.size() == 4);
@@ -106,14 +106,14 @@ TEST_CASE("a tree is scored in one pass per leaf, for the positions that no leaf
 
 TEST_CASE("a tree that is a chain is scored in one pass") {
     Many target{{target_model}};
-    Sampler sampler(TreeDraft(draft_model, {1, 1, 1}), std::ref(target), {.lookahead = 3});
+    Sampler sampler(TreeDrafter(draft_model, {1, 1, 1}), std::ref(target), {.lookahead = 3});
     sampler.step(std::vector<Token>{1, 2});
     CHECK(target.counts == std::vector<Index>{4});
 }
 
 TEST_CASE("a target that scores one position at a time is asked for the rows of the walk only") {
     One target{{target_model}};
-    Sampler sampler(TreeDraft(draft_model, {2, 2, 2}), std::ref(target), {.lookahead = 3}, SampleMatch{});
+    Sampler sampler(TreeDrafter(draft_model, {2, 2, 2}), std::ref(target), {.lookahead = 3}, SampleMatch{});
     for (std::uint64_t request = 0; request < 50; ++request) {
         target.prefixes.clear();
         const Round round = sampler.step(std::vector<Token>{1, 2}, {.request = request});
@@ -123,7 +123,7 @@ TEST_CASE("a target that scores one position at a time is asked for the rows of 
 
 TEST_CASE("a drafter's model is asked once per node that has children") {
     One draft{{draft_model}};
-    Sampler sampler(TreeDraft(std::ref(draft), {2, 2, 1}), target_model, {.lookahead = 3});
+    Sampler sampler(TreeDrafter(std::ref(draft), {2, 2, 1}), target_model, {.lookahead = 3});
     sampler.step(std::vector<Token>{1});
     CHECK(draft.prefixes.size() == 1 + 2 + 4);
 }
@@ -132,7 +132,7 @@ TEST_CASE("the row after a drafted stop token is not asked for, nor is anything 
     for (std::uint64_t request = 0; request < 50; ++request) {
         One draft{{draft_model}};
         Many target{{target_model}};
-        Sampler sampler(TreeDraft(std::ref(draft), {3, 2}), std::ref(target), {.lookahead = 2}, BlockVerification{});
+        Sampler sampler(TreeDrafter(std::ref(draft), {3, 2}), std::ref(target), {.lookahead = 2}, BlockVerification{});
         const Round round = sampler.step(std::vector<Token>{1}, {.stop_tokens = {0, 3}, .request = request});
         for (const auto* prefixes : {&draft.prefixes, &target.prefixes})
             for (const auto& prefix : *prefixes)
@@ -143,7 +143,7 @@ TEST_CASE("the row after a drafted stop token is not asked for, nor is anything 
 
 TEST_CASE("the depth of a tree ends with the lookahead, and with the length of the text") {
     const auto proposed = [](Index lookahead, Index max_length) {
-        Sampler sampler(TreeDraft(draft_model, {2, 2, 2}), target_model, {.lookahead = lookahead});
+        Sampler sampler(TreeDrafter(draft_model, {2, 2, 2}), target_model, {.lookahead = lookahead});
         return sampler.step(std::vector<Token>{1, 2}, {.max_length = max_length}).proposed;
     };
     CHECK(proposed(3, 100) == 14);
@@ -156,7 +156,7 @@ TEST_CASE("the depth of a tree ends with the lookahead, and with the length of t
 
 TEST_CASE("a shorter text is the beginning of the longer one, trees as well") {
     const auto write = [](const auto& rule, Index count) {
-        return text_of(TreeDraft(draft_model, {2, 2}), target_model, rule, {.max_new_tokens = count});
+        return text_of(TreeDrafter(draft_model, {2, 2}), target_model, rule, {.max_new_tokens = count});
     };
     const auto check = [&](const auto& rule) {
         const auto longest = write(rule, 40);
@@ -169,7 +169,7 @@ TEST_CASE("a shorter text is the beginning of the longer one, trees as well") {
 }
 
 TEST_CASE("the tally of trees counts positions as accepted or left") {
-    Sampler sampler(TreeDraft(draft_model, {2, 2}), target_model, {.lookahead = 2}, BlockVerification{});
+    Sampler sampler(TreeDrafter(draft_model, {2, 2}), target_model, {.lookahead = 2}, BlockVerification{});
     const Tally tally = sampler.generate({1}, {.max_new_tokens = 200}).tally;
     CHECK(tally.proposed == 6 * tally.rounds);
     CHECK(tally.tokens == 200);
@@ -182,14 +182,14 @@ TEST_CASE("bad rows of a tree's drafter are a fault that names them") {
         if (prefix.size() == 1) return draft_model(prefix);
         return Eigen::VectorXd::Constant(vocab, std::nan(""));
     };
-    Sampler sampler(TreeDraft(bad, {2, 2}), target_model, {.lookahead = 2});
+    Sampler sampler(TreeDrafter(bad, {2, 2}), target_model, {.lookahead = 2});
     CHECK_THROWS_WITH(sampler.step(std::vector<Token>{1}),
                       "specsample::Sampler: draft row 2 is nan at id 0, but must be finite");
 }
 
 TEST_CASE("a branching below 1 is refused") {
-    CHECK_THROWS_WITH(TreeDraft(draft_model, {2, 0}),
-                      "specsample::TreeDraft: a branching is 0, but must be at least 1");
+    CHECK_THROWS_WITH(TreeDrafter(draft_model, {2, 0}),
+                      "specsample::TreeDrafter: a branching is 0, but must be at least 1");
 }
 
 TEST_CASE("an id that the target does not have is a fault, though a drafter of trees said it") {
@@ -202,13 +202,13 @@ namespace {
 
 /// Says that it never branches, and does.
 struct Liar {
-    using Law = PointMass;
+    using Distribution = PointMass;
     static constexpr bool branches = false;
 
     template <class Source, class L>
-    void propose(std::span<const Token>, const Source&, Proposal<L>& proposal) {
+    void propose(std::span<const Token>, const Source&, DraftTree<L>& draft_tree) {
         for (const Token token : {0, 1})
-            if (proposal.grows(root_node)) proposal.add(root_node, token, PointMass{});
+            if (draft_tree.grows(root_node)) draft_tree.add(root_node, token, PointMass{});
     }
 };
 

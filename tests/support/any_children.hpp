@@ -2,7 +2,7 @@
 // compiled once for all of them.
 #pragma once
 
-#include <specsample/draft/children.hpp>
+#include <specsample/drafters/children.hpp>
 
 namespace any {
 
@@ -13,17 +13,17 @@ enum class Kind { independent, without_replacement, top, greedy };
 struct Children {
     Kind kind;
 
-    template <class View, class CoinOf, class Add>
-    void operator()(const View& row, std::span<Token> ids, const CoinOf& coin, const Add& add) const {
+    template <class View, class RngOf, class Add>
+    void operator()(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) const {
         switch (kind) {
             case Kind::independent:
-                return Independent{}(row, ids, coin, add);
+                return Independent{}(row, ids, rng, add);
             case Kind::without_replacement:
-                return WithoutReplacement{}(row, ids, coin, add);
+                return WithoutReplacement{}(row, ids, rng, add);
             case Kind::top:
-                return TopChildren{}(row, ids, coin, add);
+                return TopChildren{}(row, ids, rng, add);
             case Kind::greedy:
-                return GreedyChildren{}(row, ids, coin, add);
+                return GreedyChildren{}(row, ids, rng, add);
         }
     }
 };

@@ -16,7 +16,7 @@ inline std::vector<Index> random_parents(Index size, std::uint64_t seed) {
     std::vector<Index> parents;
     for (Index i = 0; i < size; ++i)
         parents.push_back(
-            static_cast<Index>(Coin({.seed = seed, .position = i}).uniform() * static_cast<double>(i + 1)) - 1);
+            static_cast<Index>(Rng({.seed = seed, .position = i}).uniform() * static_cast<double>(i + 1)) - 1);
     return parents;
 }
 
@@ -30,21 +30,21 @@ inline std::vector<Index> chain_parents(Index size) {
 struct Draft {
     std::vector<Token> text;
     std::vector<Index> parents;
-    Coins coins;
+    RoundRng rng;
     Index vocab;
     std::vector<Token> tokens;
     std::vector<Eigen::VectorXd> draft_rows, target_rows;  ///< of node i; after node i - 1
 
     template <class DraftModel, class TargetModel>
     Draft(std::vector<Token> given, std::vector<Index> shape, const DraftModel& draft, const TargetModel& target,
-          const Coins& source)
-        : text(std::move(given)), parents(std::move(shape)), coins(source) {
+          const RoundRng& source)
+        : text(std::move(given)), parents(std::move(shape)), rng(source) {
         target_rows.push_back(target(text));
         vocab = target_rows[0].size();
         for (Index node = 0; node < size(); ++node) {
             draft_rows.push_back(draft(context(parent(node))));
             tokens.push_back(static_cast<Token>(
-                specsample::draw(coins.at(Purpose::draft, node), RowWeights(as_row(draft_rows.back()))).index));
+                specsample::draw(rng.at(Purpose::draft, node), RowWeights(as_row(draft_rows.back()))).index));
             target_rows.push_back(target(context(node)));
         }
     }
@@ -61,11 +61,11 @@ struct Draft {
     }
 
     Tree<Token, Index> tree() const { return {tokens, parents}; }
-    std::vector<Sampled<View>> laws() const { return {draft_rows.begin(), draft_rows.end()}; }
+    std::vector<Sampled<View>> distributions() const { return {draft_rows.begin(), draft_rows.end()}; }
 
     template <class Rule>
     Round judge(const Rule& rule, const RoundLimits& limits, Workspace& workspace) const {
-        return verify(tree(), laws(), target_rows, rule, coins, limits, workspace);
+        return verify(tree(), distributions(), target_rows, rule, rng, limits, workspace);
     }
 };
 
@@ -78,7 +78,7 @@ inline Draft draft_of(std::uint64_t seed) {
     std::vector<Token> text(seed % 7, 1);
     return Draft(std::move(text), is_tree ? random_parents(size, seed) : chain_parents(size),
                  ContextModel(vocab, 2 * seed, kinds[seed / 60 % 3]),
-                 ContextModel(vocab, 2 * seed + 1, kinds[seed % 4]), Coins(seed, seed % 3, std::ssize(text)));
+                 ContextModel(vocab, 2 * seed + 1, kinds[seed % 4]), RoundRng(seed, seed % 3, std::ssize(text)));
 }
 
 }  // namespace random_round

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <specsample/core/types.hpp>
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 
 namespace texts {
 
@@ -17,7 +17,7 @@ using Text = std::vector<Token>;
 
 /// An integer below a bound, the i-th of a seed.
 inline Index below(Index bound, std::uint64_t seed, Index i) {
-    return static_cast<Index>(specsample::Coin({.seed = seed, .position = i}).bits() %
+    return static_cast<Index>(specsample::Rng({.seed = seed, .position = i}).bits() %
                               static_cast<std::uint64_t>(bound));
 }
 

@@ -1,4 +1,4 @@
-// Uniform numbers for simulations that must not use the library's own coins.
+// Uniform numbers for simulations that must not use the library's own random draws.
 #pragma once
 
 #include <cstdint>

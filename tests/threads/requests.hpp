@@ -1,4 +1,4 @@
-// Random requests of every shape, rule and limit, each with its own models and coins.
+// Random requests of every shape, rule and limit, each with its own models and random draws.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <specsample/kernels/draw.hpp>
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 #include <specsample/verify.hpp>
 #include <specsample/verify/batch_request.hpp>
 
@@ -17,9 +17,9 @@ using namespace specsample;
 /// Numbers by chance: as many as are wanted, the same for the same seed.
 class Chance {
   public:
-    explicit Chance(std::uint64_t seed) : coin_({.seed = seed, .purpose = Purpose::policy}) {}
+    explicit Chance(std::uint64_t seed) : rng_({.seed = seed, .purpose = Purpose::policy}) {}
 
-    double uniform() { return coin_.open_uniform(lane_++); }
+    double uniform() { return rng_.open_uniform(lane_++); }
     Index below(Index bound) { return static_cast<Index>(uniform() * static_cast<double>(bound)); }
 
     /// 0 .. size - 1 in some order.
@@ -33,7 +33,7 @@ class Chance {
     }
 
   private:
-    Coin coin_;
+    Rng rng_;
     std::uint32_t lane_ = 0;
 };
 
@@ -80,8 +80,8 @@ struct Case {
     }
 
     RoundLimits limits() const { return {.max_tokens = max_tokens, .stop_tokens = stop_tokens, .check = check}; }
-    Coins coins() const { return {seed, request, start}; }
-    auto laws() const {
+    RoundRng rng() const { return {seed, request, start}; }
+    auto distributions() const {
         return [this](Index i) { return Sampled(draft_rows.row(i)); };
     }
 
@@ -105,16 +105,17 @@ struct Case {
     /// The request before verify.
     Round verified(Workspace& workspace) const {
         return with_rule([&](const auto& judge) {
-            if (is_tree) return verify(Tree{tokens, parents}, laws(), rows, judge, coins(), limits(), workspace);
-            return verify(tokens, laws(), rows, judge, coins(), limits(), workspace);
+            if (is_tree) return verify(Tree{tokens, parents}, distributions(), rows, judge, rng(), limits(), workspace);
+            return verify(tokens, distributions(), rows, judge, rng(), limits(), workspace);
         });
     }
 
     /// The same as a Request.
     BatchRound requested(Workspace& workspace) const {
         return with_rule([&](const auto& judge) {
-            if (is_tree) return Request{Tree{tokens, parents}, laws(), rows, judge, coins(), limits()}(workspace);
-            return Request{tokens, laws(), rows, judge, coins(), limits()}(workspace);
+            if (is_tree)
+                return Request{Tree{tokens, parents}, distributions(), rows, judge, rng(), limits()}(workspace);
+            return Request{tokens, distributions(), rows, judge, rng(), limits()}(workspace);
         });
     }
 };
@@ -127,7 +128,7 @@ inline std::vector<Case> random_cases(Index count, Chance& chance) {
 
 inline bool same(const std::optional<RowFault>& a, const std::optional<RowFault>& b) {
     if (!a || !b) return !a && !b;
-    return a->party == b->party && a->cause == b->cause && a->row == b->row && a->value == b->value &&
+    return a->side == b->side && a->cause == b->cause && a->row == b->row && a->value == b->value &&
            a->bound == b->bound && a->id == b->id;
 }
 

@@ -149,10 +149,10 @@ TEST_CASE("rows are taken from matrices, containers and callables alike", "[core
 
 TEST_CASE("a held row keeps a row given by value and views a row in memory", "[core]") {
     const std::vector<float> owner{1, 2};
-    const detail::HeldRow<const std::vector<float>&> viewed(owner);
+    const detail::RowRef<const std::vector<float>&> viewed(owner);
     CHECK(viewed.view().data() == owner.data());
-    const detail::HeldRow<std::vector<float>> held(std::vector<float>{3, 4});
+    const detail::RowRef<std::vector<float>> held(std::vector<float>{3, 4});
     CHECK(held.view()[1] == 4);
-    const detail::HeldRow<std::span<const float>> spanned(std::span<const float>{owner});
+    const detail::RowRef<std::span<const float>> spanned(std::span<const float>{owner});
     CHECK(spanned.view().data() == owner.data());
 }

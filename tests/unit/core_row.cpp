@@ -225,7 +225,7 @@ static_assert(!Row<float> && !Row<float*> && !Row<void> && !Row<std::nullptr_t>)
 static_assert(!Row<std::string> && !Row<std::list<float>> && !Row<std::deque<float>>);
 static_assert(Floating<float> && Floating<Eigen::bfloat16> && !Floating<int> && !Floating<std::complex<float>>);
 static_assert(Integer<Token> && Integer<unsigned char> && Integer<const long long> && !Integer<bool> &&
-              !Integer<float> && !Integer<Last>);
+              !Integer<float> && !Integer<LastToken>);
 
 TEST_CASE("an array expression without memory is a row", "[core]") {
     const Eigen::ArrayXd v = Eigen::ArrayXd::LinSpaced(3, 1, 3);

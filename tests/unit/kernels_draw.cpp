@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include <specsample/kernels/owed.hpp>
-#include <specsample/random/coins.hpp>
+#include <specsample/kernels/residual.hpp>
+#include <specsample/random/rng.hpp>
 
 #include "support/catch.hpp"
 
@@ -14,7 +14,7 @@ using namespace specsample;
 
 namespace {
 
-constexpr double last_coin = 1 - 0x1p-53;
+constexpr double last_draw = 1 - 0x1p-53;
 
 template <class W>
 Index pick(const W& weights, double u) {
@@ -39,17 +39,18 @@ template <class Scalar>
 std::vector<Scalar> integers(Index size, std::uint64_t seed) {
     std::vector<Scalar> row(static_cast<std::size_t>(size));
     for (std::size_t i = 0; i < row.size(); ++i) {
-        const auto bits = Coin({.seed = seed}).bits(static_cast<std::uint32_t>(i));
+        const auto bits = Rng({.seed = seed}).bits(static_cast<std::uint32_t>(i));
         row[i] = static_cast<Scalar>(bits % 10 < 4 ? 0.f : static_cast<float>(bits >> 61));
     }
     return row;
 }
 
-/// A coin for every boundary of a small row, or a grid of them for a large one; each also one bit lower and higher.
+/// A random draw for every boundary of a small row, or a grid of them for a large one; each also one bit lower and
+/// higher.
 template <class W, class F>
-void for_coins(const W& weights, F&& f) {
+void for_rngs(const W& weights, F&& f) {
     f(0.);
-    f(last_coin);
+    f(last_draw);
     const int steps = weights.size() <= 2000 ? 1024 : 64;
     for (int i = 1; i < steps; ++i) {
         const double u = i / static_cast<double>(steps);
@@ -70,10 +71,10 @@ std::vector<double> boundaries(const W& weights) {
     return sums;
 }
 
-/// Total variation between the draw's law and exact running sums, from the entries of every `step`-th block of 512: the
-/// coin at which the draw moves past each entry is found by bisection.
+/// Total variation between the draw's distribution and exact running sums, from the entries of every `step`-th block of
+/// 512: the random draw at which the draw moves past each entry is found by bisection.
 template <class W>
-double law_error(const W& weights, Index step) {
+double distribution_error(const W& weights, Index step) {
     const std::vector<double> exact = boundaries(weights);
     const BlockSums sums(weights);
     const auto boundary = [&](Index i) {  // the least u that draws an entry after i, to 1e-13
@@ -119,7 +120,7 @@ TEMPLATE_TEST_CASE("a draw is the linear inverse CDF, on boundaries too", "[kern
         const auto view = as_row(row);
         const RowWeights weights(view);
         INFO("size " << size);
-        for_coins(weights, [&](double u) {
+        for_rngs(weights, [&](double u) {
             const Index expected = linear(weights, u);
             if (pick(weights, u) != expected) {
                 INFO("u " << u);
@@ -136,7 +137,7 @@ TEMPLATE_TEST_CASE("a draw is the linear inverse CDF where a block is longer tha
         const auto view = as_row(row);
         const RowWeights weights(view);
         INFO("size " << size);
-        for (const double u : {0., .125, .4999, .5, .875, last_coin}) CHECK(pick(weights, u) == linear(weights, u));
+        for (const double u : {0., .125, .4999, .5, .875, last_draw}) CHECK(pick(weights, u) == linear(weights, u));
     }
 }
 
@@ -146,9 +147,9 @@ TEMPLATE_TEST_CASE("a draw from a residual is the linear inverse CDF of max(0, p
         auto p = integers<TestType>(size, 3), q = integers<TestType>(size, 4);
         p.back() = static_cast<TestType>(9.f);
         const auto p_view = as_row(p), q_view = as_row(q);
-        const OwedWeights weights(p_view, q_view);
+        const ResidualWeights weights(p_view, q_view);
         INFO("size " << size);
-        for_coins(weights, [&](double u) { REQUIRE(pick(weights, u) == linear(weights, u)); });
+        for_rngs(weights, [&](double u) { REQUIRE(pick(weights, u) == linear(weights, u)); });
     }
 }
 
@@ -161,7 +162,7 @@ TEMPLATE_TEST_CASE("a draw without an id is the linear inverse CDF of the rest",
             const std::array<Token, 1> ids{static_cast<Token>(id)};
             const WithoutWeights weights(view, ids);
             INFO("size " << size << " without " << id);
-            for_coins(weights, [&](double u) { REQUIRE(pick(weights, u) == linear(weights, u)); });
+            for_rngs(weights, [&](double u) { REQUIRE(pick(weights, u) == linear(weights, u)); });
         }
 }
 
@@ -175,7 +176,7 @@ TEST_CASE("a draw from strided or misaligned memory is the draw from a contiguou
     const RowWeights contiguous_weights(odd);
     const RowWeights strided_weights(strided);
     const RowWeights expression_weights(expression);
-    for_coins(contiguous_weights, [&](double u) {
+    for_rngs(contiguous_weights, [&](double u) {
         REQUIRE(pick(strided_weights, u) == pick(contiguous_weights, u));
         REQUIRE(pick(expression_weights, u) == pick(contiguous_weights, u));
     });
@@ -183,17 +184,17 @@ TEST_CASE("a draw from strided or misaligned memory is the draw from a contiguou
 
 TEMPLATE_TEST_CASE("real weights are drawn within rounding of the linear inverse CDF", "[kernels]", float, double,
                    Eigen::half) {
-    // The law is stated to 1e-6, so the coin at which an entry begins is off by less.
+    // The distribution is stated to 1e-6, so the random draw at which an entry begins is off by less.
     for (const Index size : {2, 33, 513, 5000, 128256}) {
         std::vector<TestType> row(static_cast<std::size_t>(size));
         for (std::size_t i = 0; i < row.size(); ++i)
             row[i] = static_cast<TestType>(
-                static_cast<float>(std::pow(Coin({.seed = 6}).uniform(static_cast<std::uint32_t>(i)), 4)));
+                static_cast<float>(std::pow(Rng({.seed = 6}).uniform(static_cast<std::uint32_t>(i)), 4)));
         const auto view = as_row(row);
         const RowWeights weights(view);
         const auto sums = boundaries(weights);
         INFO("size " << size);
-        for_coins(weights, [&](double u) {
+        for_rngs(weights, [&](double u) {
             const Index i = pick(weights, u);
             REQUIRE(sums[static_cast<std::size_t>(i)] <= u + 1e-6);
             REQUIRE(sums[static_cast<std::size_t>(i) + 1] >= u - 1e-6);
@@ -201,24 +202,24 @@ TEMPLATE_TEST_CASE("real weights are drawn within rounding of the linear inverse
     }
 }
 
-TEST_CASE("rounding moves the law of a flat row of 262144 floats by less than 1e-6", "[kernels]") {
+TEST_CASE("rounding moves the distribution of a flat row of 262144 floats by less than 1e-6", "[kernels]") {
     std::vector<float> row(262144);
     for (std::size_t i = 0; i < row.size(); ++i)
-        row[i] = static_cast<float>((.5 + Coin({.seed = 7}).uniform(static_cast<std::uint32_t>(i))) / 262144);
+        row[i] = static_cast<float>((.5 + Rng({.seed = 7}).uniform(static_cast<std::uint32_t>(i))) / 262144);
     const auto view = as_row(row);
-    CHECK(law_error(RowWeights(view), 16) < 1e-6);
+    CHECK(distribution_error(RowWeights(view), 16) < 1e-6);
 }
 
-TEST_CASE("rounding moves the law of a peaked row of 262144 floats by less than 1e-6", "[kernels]") {
+TEST_CASE("rounding moves the distribution of a peaked row of 262144 floats by less than 1e-6", "[kernels]") {
     std::vector<float> row(262144);
     for (std::size_t i = 0; i < row.size(); ++i)
         row[i] =
-            static_cast<float>(-.1 * std::log(Coin({.seed = 8}).open_uniform(static_cast<std::uint32_t>(i))) / 262144);
+            static_cast<float>(-.1 * std::log(Rng({.seed = 8}).open_uniform(static_cast<std::uint32_t>(i))) / 262144);
     row[5] = .5f;
     row[512 * 32 + 77] = .3f;
     row[200000] = .1f;
     const auto view = as_row(row);
-    CHECK(law_error(RowWeights(view), 1) < 1e-6);  // every block: its three heavy ones stand for themselves
+    CHECK(distribution_error(RowWeights(view), 1) < 1e-6);  // every block: its three heavy ones stand for themselves
 }
 
 TEMPLATE_TEST_CASE("an entry of weight zero is never drawn, wherever the zeros are", "[kernels]", float, double,
@@ -231,7 +232,7 @@ TEMPLATE_TEST_CASE("an entry of weight zero is never drawn, wherever the zeros a
             const auto view = as_row(row);
             const RowWeights weights(view);
             INFO(name << ", size " << size);
-            for_coins(weights, [&](double u) {
+            for_rngs(weights, [&](double u) {
                 const Index i = pick(weights, u);
                 REQUIRE(i >= 0);
                 REQUIRE(weights[i] > 0);
@@ -246,7 +247,8 @@ TEMPLATE_TEST_CASE("an entry of weight zero is never drawn, wherever the zeros a
     }
 }
 
-TEMPLATE_TEST_CASE("all mass on one id draws that id, whatever the coin", "[kernels]", float, double, Eigen::half) {
+TEMPLATE_TEST_CASE("all mass on one id draws that id, whatever the random draw", "[kernels]", float, double,
+                   Eigen::half) {
     for (const Index size : {1, 2, 64, 65, 513, 3000, 300001})
         for (const Index id : {Index{0}, size / 2, size - 1}) {
             std::vector<TestType> row(static_cast<std::size_t>(size), TestType(0));
@@ -254,27 +256,27 @@ TEMPLATE_TEST_CASE("all mass on one id draws that id, whatever the coin", "[kern
             const auto view = as_row(row);
             const RowWeights weights(view);
             INFO("id " << id << " of " << size);
-            for (const double u : {0., .3, .5, .9999999, last_coin}) CHECK(pick(weights, u) == id);
+            for (const double u : {0., .3, .5, .9999999, last_draw}) CHECK(pick(weights, u) == id);
         }
 }
 
 TEST_CASE("a residual never gives a token that the draft covers", "[kernels]") {
     std::vector<float> p(2000), q(2000);
     for (std::size_t i = 0; i < p.size(); ++i) {
-        p[i] = static_cast<float>(Coin({.seed = 9}).uniform(static_cast<std::uint32_t>(i)) / 1000);
-        q[i] = static_cast<float>(Coin({.seed = 10}).uniform(static_cast<std::uint32_t>(i)) / 1000);
+        p[i] = static_cast<float>(Rng({.seed = 9}).uniform(static_cast<std::uint32_t>(i)) / 1000);
+        q[i] = static_cast<float>(Rng({.seed = 10}).uniform(static_cast<std::uint32_t>(i)) / 1000);
     }
     q[0] = p[0];
     q[1999] = p[1999];
     const auto p_view = as_row(p), q_view = as_row(q);
-    const OwedWeights weights(p_view, q_view);
-    for_coins(weights, [&](double u) {
+    const ResidualWeights weights(p_view, q_view);
+    for_rngs(weights, [&](double u) {
         const auto i = static_cast<std::size_t>(pick(weights, u));
         REQUIRE(p[i] > q[i]);
     });
 }
 
-TEST_CASE("nothing is drawn where all weights are zero, and no coin is tossed", "[kernels]") {
+TEST_CASE("nothing is drawn where all weights are zero, and no random draw is tossed", "[kernels]") {
     for (const Index size : {0, 1, 513}) {
         const std::vector<float> row(static_cast<std::size_t>(size), 0.f);
         const auto view = as_row(row);
@@ -310,7 +312,7 @@ TEST_CASE("nothing is drawn where the sum is negative", "[kernels]") {
     CHECK(drawn.sum == -.5);
 }
 
-TEST_CASE("one draw tosses one coin", "[kernels]") {
+TEST_CASE("one draw tosses one random draw", "[kernels]") {
     const std::vector<double> row{.5, .5};
     const auto view = as_row(row);
     int tossed = 0;
@@ -323,10 +325,10 @@ TEST_CASE("one draw tosses one coin", "[kernels]") {
 
 TEST_CASE("a draw that rounding puts past the end takes the last entry with weight", "[kernels]") {
     CHECK(pick(Lying{{1, 0, 0}, 1}, .9) == 0);
-    CHECK(pick(Lying{{0, 1, 1, 0, 0}, 1}, last_coin) == 2);
+    CHECK(pick(Lying{{0, 1, 1, 0, 0}, 1}, last_draw) == 2);
     std::vector<double> entries(700, 0.);
     entries[600] = 1;  // in the last block, with zeros after it
-    CHECK(pick(Lying{entries, 1}, last_coin) == 600);
+    CHECK(pick(Lying{entries, 1}, last_draw) == 600);
 }
 
 TEST_CASE("a draw that rounding puts among zeros takes the entry with weight before them, else the one after",
@@ -350,6 +352,6 @@ TEST_CASE("very small and very large weights are drawn as well as others", "[ker
         CHECK(pick(weights, .26) == 2);
         CHECK(pick(weights, .74) == 2);
         CHECK(pick(weights, .76) == 3);
-        CHECK(pick(weights, last_coin) == 3);
+        CHECK(pick(weights, last_draw) == 3);
     }
 }

@@ -1,5 +1,5 @@
 // Every mix of dense rows, rows of logits and sparse rows, id by id against plain doubles: what is left of one after
-// another, what is owed after several, how much two agree.
+// another, the residual after several, how much two agree.
 #include <specsample/kernels/entries.hpp>
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <specsample/kernels/overlap.hpp>
-#include <specsample/kernels/owed.hpp>
+#include <specsample/kernels/residual.hpp>
 #include <specsample/kernels/sparse.hpp>
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 
 #include "support/catch.hpp"
 
@@ -36,7 +36,7 @@ struct Forms {
     std::vector<double> sparse_probs;
 
     Forms(Index size, std::uint64_t seed) : vocab(size) {
-        const Coin noise({.seed = seed});
+        const Rng noise({.seed = seed});
         const double keep = noise.uniform(99999);
         double total = 0;
         for (Index id = 0; id < vocab; ++id) {
@@ -94,7 +94,7 @@ bool agree(const W& weights, const std::vector<double>& expected) {
     return same;
 }
 
-/// One rejected child: a row that comes off but for some ids, or a token that is owed nothing any more.
+/// One rejected child: a row that comes off but for some ids, or a token that is residual nothing any more.
 template <class Q>
 struct Child {
     const Q* row;
@@ -118,17 +118,17 @@ struct Children {
         }
     }
 
-    std::vector<double> left_of(std::vector<double> owed) const {
-        for (std::size_t id = 0; id < owed.size(); ++id) {
+    std::vector<double> left_of(std::vector<double> residual) const {
+        for (std::size_t id = 0; id < residual.size(); ++id) {
             for (const Child<Q>& child : list) {
                 const auto token = static_cast<Token>(id);
-                if (child.row == nullptr && child.token == token) owed[id] = -1;
+                if (child.row == nullptr && child.token == token) residual[id] = -1;
                 if (child.row != nullptr && std::ranges::find(child.without, token) == child.without.end())
-                    owed[id] -= child.factor * static_cast<double>(child.row->coeff(token));
+                    residual[id] -= child.factor * static_cast<double>(child.row->coeff(token));
             }
-            owed[id] = std::max(owed[id], 0.);
+            residual[id] = std::max(residual[id], 0.);
         }
-        return owed;
+        return residual;
     }
 };
 
@@ -136,7 +136,7 @@ struct Children {
 std::vector<Token> some_ids(const Forms& row, std::uint64_t seed) {
     std::vector<Token> ids{static_cast<Token>(row.candidates.front().id)};
     for (std::uint32_t i = 0; i < 9; ++i) {
-        const auto id = static_cast<Token>(Coin({.seed = seed}).bits(i) % static_cast<std::uint64_t>(row.vocab));
+        const auto id = static_cast<Token>(Rng({.seed = seed}).bits(i) % static_cast<std::uint64_t>(row.vocab));
         if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
     }
     std::ranges::reverse(ids);
@@ -178,7 +178,7 @@ TEST_CASE("what one row leaves of another, in any mix", "[kernels]") {
         const auto target = plain(p), draft = plain(q);
         std::vector<double> left;
         for (std::size_t id = 0; id < target.size(); ++id) left.push_back(std::max(target[id] - draft[id], 0.));
-        CHECK(agree(OwedWeights(p, q), left));
+        CHECK(agree(ResidualWeights(p, q), left));
     });
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("a row without some ids, in any form", "[kernels]") {
     });
 }
 
-TEST_CASE("what is owed after several rejections, in any mix", "[kernels]") {
+TEST_CASE("the residual after several rejections, in any mix", "[kernels]") {
     for_mixes([](const Forms& row, const Forms& other, const auto& p, const auto& q) {
         using Q = std::remove_cvref_t<decltype(q)>;
         const auto ids = some_ids(row, 3), without = some_ids(other, 4);
@@ -216,11 +216,11 @@ TEST_CASE("what is owed after several rejections, in any mix", "[kernels]") {
                                              {{others, back, whole}}};
         const auto target = plain(p);
         for (const Children<Q>& taken : lists) {
-            const OwedWeights<std::remove_cvref_t<decltype(p)>, Q> owed(p, taken);
+            const ResidualWeights<std::remove_cvref_t<decltype(p)>, Q> residual(p, taken);
             const auto expected = taken.left_of(target);
-            CHECK(agree(owed, expected));
+            CHECK(agree(residual, expected));
             for (const Token id : ids)
-                CHECK(std::abs(owed.owed_to(id) - expected[static_cast<std::size_t>(id)]) < 1e-15);
+                CHECK(std::abs(residual.residual_at(id) - expected[static_cast<std::size_t>(id)]) < 1e-15);
         }
     });
 }

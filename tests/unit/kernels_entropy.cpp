@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <specsample/kernels/sparse.hpp>
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 
 #include "support/catch.hpp"
 
@@ -20,7 +20,7 @@ std::vector<Scalar> distribution(Index size, std::uint64_t seed) {
     std::vector<double> weights(static_cast<std::size_t>(size));
     double sum = 0;
     for (std::size_t i = 0; i < weights.size(); ++i) {
-        const double u = Coin({.seed = seed}).uniform(static_cast<std::uint32_t>(i));
+        const double u = Rng({.seed = seed}).uniform(static_cast<std::uint32_t>(i));
         sum += weights[i] = i % 5 == 3 ? 0 : std::pow(u, 6);
     }
     std::vector<Scalar> row;

@@ -23,14 +23,14 @@ std::vector<Scalar> to(const std::vector<float>& row) {
 
 template <class R>
 bool is_distribution(const R& row) {
-    return !inspect(row, Party::target, 0);
+    return !inspect(row, Side::target, 0);
 }
 
 template <class R>
 RowFault fault_of(const R& row) {
-    const auto fault = inspect(row, Party::draft, 7);
+    const auto fault = inspect(row, Side::draft, 7);
     REQUIRE(fault);
-    CHECK(fault->party == Party::draft);
+    CHECK(fault->side == Side::draft);
     CHECK(fault->row == 7);
     return *fault;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <specsample/kernels/inspect.hpp>
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 
 #include "support/catch.hpp"
 #include "support/numbers.hpp"
@@ -26,7 +26,7 @@ Scalar to(double x) {
 /// Logits in [-10, 10), `shift` added to all; one in seven is masked, if `masks`.
 template <class Scalar>
 std::vector<Scalar> logits(Index size, std::uint64_t seed = 1, bool masks = false, double shift = 0) {
-    const Coin noise({.seed = seed});
+    const Rng noise({.seed = seed});
     std::vector<Scalar> row(static_cast<std::size_t>(size));
     for (std::size_t i = 0; i < row.size(); ++i) {
         row[i] = to<Scalar>(20 * noise.uniform(static_cast<std::uint32_t>(i)) - 10 + shift);
@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("a masked logit has probability 0, exactly", "[kernels]", EVE
         int wrong = 0;
         for (Index i = 3; i < 1100; i += 7) wrong += numbers::bits_of(probs.coeff(i)) != 0 || weights[i] != 0;
         CHECK(wrong == 0);
-        CHECK_FALSE(inspect(stated, Party::target, 0));
+        CHECK_FALSE(inspect(stated, Side::target, 0));
     }
 }
 
@@ -108,7 +108,7 @@ TEMPLATE_TEST_CASE("temperature 0 is the argmax, the lowest id on ties", "[kerne
         CHECK(RowWeights(as_row(cold)).sum(0, 1100) == 1);
         CHECK(cold.weights().total() == 1);
         for (const double u : {0., .5, 1 - 0x1p-53}) CHECK(cold.weights().pick(u) == at);
-        CHECK_FALSE(inspect(cold, Party::target, 0));
+        CHECK_FALSE(inspect(cold, Side::target, 0));
     }
 }
 
@@ -135,7 +135,7 @@ TEMPLATE_TEST_CASE("the first block may be masked", "[kernels]", float, double, 
         for (std::size_t i = 600; i < 620; ++i) row[i] = to<TestType>(level + .5 * static_cast<double>(i - 600));
         CHECK(distance(Logits(row), reference(row, 1).second) < tolerance<TestType>);
         CHECK(log_sum_exp(row) == Approx(reference(row, 1).first).epsilon(1e-6));
-        CHECK_FALSE(inspect(Logits(row), Party::target, 0));
+        CHECK_FALSE(inspect(Logits(row), Side::target, 0));
     }
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("a row may have one logit, or none", "[kernels]") {
         CHECK(as_row(Logits(empty, temperature)).size() == 0);
         CHECK(Logits(empty, temperature).argmax() == -1);
         CHECK(draw_index(Logits(empty, temperature).weights(), [] { return .5; }).index == -1);
-        CHECK(inspect(Logits(empty, temperature), Party::target, 0)->cause == Cause::empty);
+        CHECK(inspect(Logits(empty, temperature), Side::target, 0)->cause == Cause::empty);
     }
 }
 
@@ -167,7 +167,7 @@ TEMPLATE_TEST_CASE("a normaliser that is known gives the same probabilities", "[
             const auto [log_sum, probs] = reference(row, temperature);
             const Logits known(row, temperature, log_sum);
             CHECK(distance(known, probs) < 2 * tolerance<TestType> + 1e-15 * std::abs(log_sum));
-            CHECK_FALSE(inspect(known, Party::target, 0));
+            CHECK_FALSE(inspect(known, Side::target, 0));
         }
     const auto row = logits<TestType>(100);
     CHECK(as_row(Logits(row, 0, 123.)).coeff(argmax(row)) == 1);  // not looked at
@@ -177,7 +177,7 @@ TEST_CASE("a normaliser that is wrong is a fault", "[kernels]") {
     const std::vector<float> row{1, 2, 3};
     const double log_sum = log_sum_exp(row);
     const auto sum_of = [&](double known) {
-        const auto fault = inspect(Logits(row, 1, known), Party::target, 0);
+        const auto fault = inspect(Logits(row, 1, known), Side::target, 0);
         REQUIRE(fault);
         CHECK(fault->cause == Cause::not_normalised);
         return fault->value;
@@ -187,21 +187,21 @@ TEST_CASE("a normaliser that is wrong is a fault", "[kernels]") {
     CHECK(sum_of(log_sum + .0011) == Approx(.9989).epsilon(1e-6));
     CHECK(sum_of(log_sum / std::log(2.)) < .5);  // a logarithm to the base 2
     CHECK(sum_of(1e6) == 0);
-    CHECK_FALSE(inspect(Logits(row, 1, log_sum + .0009), Party::target, 0));
+    CHECK_FALSE(inspect(Logits(row, 1, log_sum + .0009), Side::target, 0));
 
     double none = 0;
     for (const Special what : {Special::nan, Special::minus_nan, Special::infinity, Special::minus_infinity}) {
         numbers::write(none, what);
-        CHECK(inspect(Logits(row, 1, none), Party::target, 0)->cause == Cause::not_normalised);
+        CHECK(inspect(Logits(row, 1, none), Side::target, 0)->cause == Cause::not_normalised);
     }
 }
 
 TEST_CASE("a bad logit is named before a wrong normaliser", "[kernels]") {
     std::vector<float> row{1, 2, 3};
     numbers::write(row[1], Special::nan);
-    CHECK(inspect(Logits(row, 1, 3.), Party::target, 0)->id == 1);
+    CHECK(inspect(Logits(row, 1, 3.), Side::target, 0)->id == 1);
     for (float& z : row) numbers::write(z, Special::minus_infinity);
-    CHECK(inspect(Logits(row, 1, 3.), Party::target, 0)->cause == Cause::all_masked);
+    CHECK(inspect(Logits(row, 1, 3.), Side::target, 0)->cause == Cause::all_masked);
 }
 
 TEST_CASE("log_sum_exp is the logarithm of a sum of powers", "[kernels]") {

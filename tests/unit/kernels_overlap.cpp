@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 
 #include "support/catch.hpp"
 
@@ -18,7 +18,7 @@ std::vector<Scalar> distribution(Index size, std::uint64_t seed) {
     std::vector<double> weights(static_cast<std::size_t>(size));
     double sum = 0;
     for (std::size_t i = 0; i < weights.size(); ++i)
-        sum += weights[i] = Coin({.seed = seed}).uniform(static_cast<std::uint32_t>(i));
+        sum += weights[i] = Rng({.seed = seed}).uniform(static_cast<std::uint32_t>(i));
     std::vector<Scalar> row;
     for (const double w : weights) row.push_back(static_cast<Scalar>(static_cast<float>(w / sum)));
     return row;

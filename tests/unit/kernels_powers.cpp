@@ -4,7 +4,7 @@
 
 #include <specsample/kernels/logits.hpp>
 #include <specsample/kernels/overlap.hpp>
-#include <specsample/kernels/owed.hpp>
+#include <specsample/kernels/residual.hpp>
 
 #include "support/catch.hpp"
 #include "support/uniforms.hpp"
@@ -27,10 +27,10 @@ TEST_CASE("the residual of a row of logits against itself is nothing, to the bit
     for (const Index size : {1, 16, 63, 64, 65, 511, 512, 513, 5000}) {
         const auto row = logits_of_size(size, static_cast<std::uint64_t>(size));
         for (const double temperature : {.3, 1., 2.}) {
-            const Logits law(row, temperature);
-            const auto p = as_row(law), q = as_row(Logits(row, temperature));
+            const Logits distribution(row, temperature);
+            const auto p = as_row(distribution), q = as_row(Logits(row, temperature));
             INFO("size " << size << ", temperature " << temperature);
-            CHECK(OwedWeights(p, q).sum(0, size) == 0);
+            CHECK(ResidualWeights(p, q).sum(0, size) == 0);
         }
     }
 }
@@ -48,9 +48,9 @@ TEST_CASE("sums of logits are those of their weights written down, whatever is r
         }
         INFO("size " << size);
         CHECK(std::abs(RowWeights(p).sum(0, size) - 1) < 1e-6);
-        CHECK(std::abs(OwedWeights(p, q).sum(0, size) - residual) < 1e-6);
-        CHECK(std::abs(OwedWeights(p, as_row(written_q)).sum(0, size) - residual) < 1e-6);
-        CHECK(std::abs(OwedWeights(as_row(written_p), q).sum(0, size) - residual) < 1e-6);
+        CHECK(std::abs(ResidualWeights(p, q).sum(0, size) - residual) < 1e-6);
+        CHECK(std::abs(ResidualWeights(p, as_row(written_q)).sum(0, size) - residual) < 1e-6);
+        CHECK(std::abs(ResidualWeights(as_row(written_p), q).sum(0, size) - residual) < 1e-6);
         CHECK(std::abs(overlap(draft, target) - common) < 1e-6);
     }
 }

@@ -1,4 +1,4 @@
-// The exponential race: its law, its order, its ties, and that the logarithms which it skips decide nothing.
+// The exponential race: its distribution, its order, its ties, and that the logarithms which it skips decide nothing.
 #include <specsample/kernels/race.hpp>
 
 #include <array>
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <specsample/random/draw.hpp>
-#include <specsample/testing/law.hpp>
+#include <specsample/testing/distribution.hpp>
 
-#include "law/cases.hpp"
+#include "exactness/cases.hpp"
 #include "support/catch.hpp"
 
 using namespace cases;
@@ -21,7 +21,7 @@ using Ids = std::vector<Token>;
 
 /// Uniform numbers of a seed, a lane per id.
 auto noise_of(std::uint64_t seed) {
-    return [coin = Coin({.seed = seed})](std::uint32_t lane) { return coin.open_uniform(lane); };
+    return [rng = Rng({.seed = seed})](std::uint32_t lane) { return rng.open_uniform(lane); };
 }
 
 /// The same, as a race asks for them.
@@ -65,7 +65,7 @@ Ids naive(const R& row, const F& noise) {
 }
 
 Eigen::VectorXd random_row(Index size, std::uint64_t seed, double zeros, double power) {
-    const Coin noise({.seed = seed});
+    const Rng noise({.seed = seed});
     Eigen::VectorXd row(size);
     for (Index i = 0; i < size; ++i) {
         const auto lane = static_cast<std::uint32_t>(i);
@@ -74,17 +74,17 @@ Eigen::VectorXd random_row(Index size, std::uint64_t seed, double zeros, double 
     return row / std::max(row.sum(), 1e-300);
 }
 
-/// Counts of f(noise) in many races against a law.
+/// Counts of f(noise) in many races against a distribution.
 template <class F>
-ChiSquare races(const TextLaw& law, int samples, const F& f) {
-    TextLaw observed;
+ChiSquare races(const TextDistribution& distribution, int samples, const F& f) {
+    TextDistribution observed;
     for (int i = 0; i < samples; ++i) ++observed[f(noise_of(static_cast<std::uint64_t>(i) + 1000))];
-    return chi_square(observed, law, samples);
+    return chi_square(observed, distribution, samples);
 }
 
-/// The law of an ordered draw without replacement.
-TextLaw without_replacement(const Eigen::VectorXd& row, std::size_t places) {
-    TextLaw law;
+/// The distribution of an ordered draw without replacement.
+TextDistribution without_replacement(const Eigen::VectorXd& row, std::size_t places) {
+    TextDistribution distribution;
     Enumerator().run([&](Enumerator& paths) {
         Eigen::VectorXd left = row;
         Ids ids;
@@ -93,19 +93,19 @@ TextLaw without_replacement(const Eigen::VectorXd& row, std::size_t places) {
             ids.push_back(static_cast<Token>(paths.choose({rates.begin(), rates.end()})));
             left[ids.back()] = 0;
         }
-        law[ids] += paths.probability();
+        distribution[ids] += paths.probability();
     });
-    return law;
+    return distribution;
 }
 
 }  // namespace
 
 TEST_CASE("an id wins in proportion to its weight", "[kernels]") {
     for (const auto& weights : {row({.5, .3, .2}), row({3, 1, 0, 4}), row({1}), row({0, 1e-9, 2e-9})}) {
-        TextLaw law;
+        TextDistribution distribution;
         for (Index i = 0; i < weights.size(); ++i)
-            if (weights[i] > 0) law[{static_cast<Token>(i)}] = weights[i] / weights.sum();
-        CHECK(races(law, 60000, [&](const auto& noise) {
+            if (weights[i] > 0) distribution[{static_cast<Token>(i)}] = weights[i] / weights.sum();
+        CHECK(races(distribution, 60000, [&](const auto& noise) {
                   return Ids{static_cast<Token>(winner(weights, noise))};
               }).holds());
     }
@@ -114,8 +114,9 @@ TEST_CASE("an id wins in proportion to its weight", "[kernels]") {
 TEST_CASE("winners come in the order of a draw without replacement", "[kernels]") {
     for (const auto& weights : {row({.5, .3, .2}), row({.1, .0, .6, .3}), row({.25, .25, .25, .25})})
         for (std::size_t places = 1; places <= 4; ++places) {
-            const auto law = without_replacement(weights, places);
-            CHECK(races(law, 40000, [&](const auto& noise) { return winners(weights, noise, places); }).holds());
+            const auto distribution = without_replacement(weights, places);
+            CHECK(
+                races(distribution, 40000, [&](const auto& noise) { return winners(weights, noise, places); }).holds());
         }
 }
 
@@ -180,7 +181,7 @@ TEST_CASE("the logarithms that are skipped decide nothing where the arrivals nea
     // u near 1, where -ln u and 1 - u agree to the last bits, and near 0, where they are far apart.
     const std::array near{1 - 0x1p-54, 1 - 3 * 0x1p-54, 1 - 0x1p-52, 1 - 0x1p-40, .5, 0x1p-53, 0x1p-54};
     for (std::uint64_t seed = 0; seed < 2000; ++seed) {
-        const Coin pick({.seed = seed});
+        const Rng pick({.seed = seed});
         const auto noise = [&](std::uint32_t lane) { return near[pick.bits(lane) % near.size()]; };
         Eigen::VectorXd weights(12);
         for (Index i = 0; i < 12; ++i)
@@ -209,10 +210,10 @@ TEST_CASE("a race is that of its ids, in any type of row", "[kernels]") {
         const auto noise = noise_of(seed);
         REQUIRE(winner(weights, noise) == winner(matrix.row(1), noise));
         REQUIRE(winner(weights, noise) == winner((8 * matrix.row(1)).eval(), noise));  // no sum: any scale
-        REQUIRE(winner(weights, noise) == race(Coin({.seed = seed}), RowWeights(as_row(weights))));
+        REQUIRE(winner(weights, noise) == race(Rng({.seed = seed}), RowWeights(as_row(weights))));
         Ids ids(3);
         Numbers arrivals(3);
-        REQUIRE(race(Coin({.seed = seed}), RowWeights(as_row(weights)), ids, arrivals) == 3);
+        REQUIRE(race(Rng({.seed = seed}), RowWeights(as_row(weights)), ids, arrivals) == 3);
         REQUIRE(ids == winners(weights, noise, 3));
     }
 }

@@ -1,11 +1,11 @@
-// How far a draw is from the law it is meant to have, by rounding alone: the exact measure of the coins that pick an
-// id, against long doubles, at the sizes of real vocabularies.
+// How far a draw is from the distribution it is meant to have, by rounding alone: the exact measure of the random draws
+// that pick an id, against long doubles, at the sizes of real vocabularies.
 #include <cmath>
 #include <vector>
 
-#include <specsample/kernels/owed.hpp>
+#include <specsample/kernels/residual.hpp>
 #include <specsample/kernels/sparse.hpp>
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 
 #include "support/catch.hpp"
 
@@ -16,13 +16,13 @@ namespace {
 constexpr Index vocabularies[] = {32000, 128256, 262144};
 constexpr double bound = 1e-6;
 
-using Law = std::vector<double>;
+using Distribution = std::vector<double>;
 
-/// The measure of the coins that pick each id. A draw walks through sums of blocks, then of pieces, then through
+/// The measure of the random draws that pick each id. A draw walks through sums of blocks, then of pieces, then through
 /// entries; what a level's sum has more than its parts goes to the last of them, and what it has less they lose.
 template <class W>
-Law law_of(const W& weights, Index vocab) {
-    Law law(static_cast<std::size_t>(vocab));
+Distribution distribution_of(const W& weights, Index vocab) {
+    Distribution distribution(static_cast<std::size_t>(vocab));
     double total = 0;
     Index last = -1;
     for (Index block = 0; block < weights.size(); block += detail::block_size) {
@@ -35,28 +35,28 @@ Law law_of(const W& weights, Index vocab) {
             rest -= left;
             for (Index place = piece; place < end; ++place) {
                 const double taken = std::min(weights[place], left);
-                law[static_cast<std::size_t>(id_of(weights, place))] += taken;
+                distribution[static_cast<std::size_t>(id_of(weights, place))] += taken;
                 left -= taken;
                 if (weights[place] > 0) last = place;
             }
-            if (left > 0) law[static_cast<std::size_t>(id_of(weights, last))] += left;
+            if (left > 0) distribution[static_cast<std::size_t>(id_of(weights, last))] += left;
         }
     }
-    for (double& p : law) p /= total;
-    return law;
+    for (double& p : distribution) p /= total;
+    return distribution;
 }
 
-double distance(const Law& law, const std::vector<long double>& weights) {
+double distance(const Distribution& distribution, const std::vector<long double>& weights) {
     long double total = 0, sum = 0;
     for (const long double weight : weights) total += weight;
-    for (std::size_t id = 0; id < law.size(); ++id)
-        sum += std::abs(static_cast<long double>(law[id]) - weights[id] / total);
+    for (std::size_t id = 0; id < distribution.size(); ++id)
+        sum += std::abs(static_cast<long double>(distribution[id]) - weights[id] / total);
     return static_cast<double>(sum / 2);
 }
 
 /// Logits of normal numbers with this deviation; if peaked, a few stand far above all others, at the end.
 std::vector<float> logits(Index vocab, std::uint64_t seed, double deviation, bool peaked) {
-    const Coin noise({.seed = seed});
+    const Rng noise({.seed = seed});
     std::vector<float> row;
     for (std::uint32_t i = 0; i < vocab; ++i) {
         const double normal = std::sqrt(-2 * std::log(noise.open_uniform(2 * i))) *
@@ -119,12 +119,12 @@ std::vector<float> stored(const std::vector<long double>& probs) {
 TEST_CASE("a draw picks what the measure says", "[kernels]") {
     const auto row = logits(32000, 3, 3, true);
     const auto weights = Logits(row).weights();
-    const Law law = law_of(weights, 32000);
+    const Distribution distribution = distribution_of(weights, 32000);
     double up_to = 0;
     int other = 0;
-    for (std::size_t id = 0; id < law.size(); ++id) {
-        if (law[id] > 1e-9) other += weights.pick(up_to + .5 * law[id]) != static_cast<Index>(id);
-        up_to += law[id];
+    for (std::size_t id = 0; id < distribution.size(); ++id) {
+        if (distribution[id] > 1e-9) other += weights.pick(up_to + .5 * distribution[id]) != static_cast<Index>(id);
+        up_to += distribution[id];
     }
     CHECK(other == 0);
     CHECK(up_to == Approx(1).epsilon(1e-12));
@@ -135,11 +135,11 @@ TEST_CASE("the draw of a row is as good as exact", "[kernels]") {
         const auto vocab = static_cast<Index>(target.size());
         const auto probs = softmax_of(target, temperature);
         const auto row = stored(probs);
-        CHECK(distance(law_of(RowWeights(as_row(row)), vocab), exactly(row)) < bound);
-        CHECK(distance(law_of(Logits(target, temperature).weights(), vocab), probs) < bound);
-        CHECK(distance(law_of(RowWeights(as_row(Logits(target, temperature))), vocab), probs) < bound);
+        CHECK(distance(distribution_of(RowWeights(as_row(row)), vocab), exactly(row)) < bound);
+        CHECK(distance(distribution_of(Logits(target, temperature).weights(), vocab), probs) < bound);
+        CHECK(distance(distribution_of(RowWeights(as_row(Logits(target, temperature))), vocab), probs) < bound);
         const Logits known(target, temperature, log_sum(target, temperature));
-        CHECK(distance(law_of(RowWeights(as_row(known)), vocab), probs) < bound);
+        CHECK(distance(distribution_of(RowWeights(as_row(known)), vocab), probs) < bound);
     });
 }
 
@@ -148,11 +148,12 @@ TEST_CASE("the draw of a residual is as good as exact", "[kernels]") {
         const auto vocab = static_cast<Index>(target.size());
         const auto p = softmax_of(target, temperature), q = softmax_of(draft, temperature);
         const auto p_row = stored(p), q_row = stored(q);
-        CHECK(distance(law_of(OwedWeights(as_row(p_row), as_row(q_row)), vocab), left(exactly(p_row), exactly(q_row))) <
-              bound);
+        CHECK(distance(distribution_of(ResidualWeights(as_row(p_row), as_row(q_row)), vocab),
+                       left(exactly(p_row), exactly(q_row))) < bound);
         const auto p_view = as_row(Logits(target, temperature)), q_view = as_row(Logits(draft, temperature));
-        CHECK(distance(law_of(OwedWeights(p_view, q_view), vocab), left(p, q)) < bound);
-        CHECK(distance(law_of(OwedWeights(p_view, as_row(q_row)), vocab), left(p, exactly(q_row))) < bound);
+        CHECK(distance(distribution_of(ResidualWeights(p_view, q_view), vocab), left(p, q)) < bound);
+        CHECK(distance(distribution_of(ResidualWeights(p_view, as_row(q_row)), vocab), left(p, exactly(q_row))) <
+              bound);
     });
 }
 
@@ -168,20 +169,20 @@ TEST_CASE("the draw of a sparse row is as good as exact", "[kernels]") {
             weights[id] = std::exp(static_cast<long double>(all[id]));
         }
         const Sparse row(ids, Logits(some), vocab);
-        CHECK(distance(law_of(row.weights(), vocab), weights) < bound);
-        CHECK(distance(law_of(RowWeights(as_row(row)), vocab), weights) < bound);
+        CHECK(distance(distribution_of(row.weights(), vocab), weights) < bound);
+        CHECK(distance(distribution_of(RowWeights(as_row(row)), vocab), weights) < bound);
     }
 }
 
-TEST_CASE("no coin picks a weight of 0, next to any edge between two weights", "[kernels]") {
+TEST_CASE("no random draw picks a weight of 0, next to any edge between two weights", "[kernels]") {
     auto row = logits(5000, 5, 2, false);
     for (std::size_t id = 0; id < row.size(); ++id)
         if (id % 16 != 5 && id % 512 > 2) row[id] = -1e30f;
     const auto weights = Logits(row).weights();
-    const Law law = law_of(weights, 5000);
+    const Distribution distribution = distribution_of(weights, 5000);
     double up_to = 0;
     int wrong = 0;
-    for (const double p : law) {
+    for (const double p : distribution) {
         up_to += p;
         const auto edge = static_cast<std::int64_t>(up_to * 0x1p53);
         for (std::int64_t k = edge - 4; k <= edge + 4; ++k)

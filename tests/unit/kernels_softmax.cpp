@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 
 #include "support/catch.hpp"
 
@@ -21,7 +21,7 @@ std::vector<Scalar> logits_of(Index size, std::uint64_t seed = 1) {
     std::vector<Scalar> row;
     for (Index i = 0; i < size; ++i)
         row.push_back(static_cast<Scalar>(
-            static_cast<float>(20 * Coin({.seed = seed}).uniform(static_cast<std::uint32_t>(i)) - 10)));
+            static_cast<float>(20 * Rng({.seed = seed}).uniform(static_cast<std::uint32_t>(i)) - 10)));
     return row;
 }
 
@@ -140,7 +140,7 @@ TEMPLATE_TEST_CASE("a single logit has probability 1", "[kernels]", float, doubl
         CHECK(softmax(std::vector<TestType>{static_cast<TestType>(-70.f)}, temperature)[0] == 1);
 }
 
-TEST_CASE("a masked logit leaves the others their law", "[kernels]") {
+TEST_CASE("a masked logit leaves the others their distribution", "[kernels]") {
     std::vector<double> logits = logits_of<double>(40);
     for (std::size_t i = 0; i < 40; i += 3) logits[i] = -std::numeric_limits<double>::infinity();
     for (const double temperature : {.3, 1., 3.})

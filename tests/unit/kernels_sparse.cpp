@@ -8,8 +8,8 @@
 
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/kernels/overlap.hpp>
-#include <specsample/random/coins.hpp>
 #include <specsample/random/draw.hpp>
+#include <specsample/random/rng.hpp>
 
 #include "support/catch.hpp"
 #include "support/numbers.hpp"
@@ -38,8 +38,7 @@ struct Shares {
         for (Index id = static_cast<Index>(seed) % every; id < vocab; id += every)
             ids.push_back(static_cast<std::int32_t>(id));
         probs.assign(ids.size(), 0);
-        for (std::uint32_t i = 0; i < 64; ++i)
-            probs[Coin({.seed = seed}).bits(i) % probs.size()] += 1.f / 64;
+        for (std::uint32_t i = 0; i < 64; ++i) probs[Rng({.seed = seed}).bits(i) % probs.size()] += 1.f / 64;
     }
 
     Eigen::VectorXf dense() const {
@@ -62,7 +61,7 @@ using Values = std::vector<double>;
 
 template <class R>
 RowFault fault_of(const R& row) {
-    const auto fault = inspect(row, Party::draft, 4);
+    const auto fault = inspect(row, Side::draft, 4);
     REQUIRE(fault);
     return *fault;
 }
@@ -93,7 +92,7 @@ TEMPLATE_TEST_CASE("probabilities may be of any scalar", "[kernels]", float, dou
     const std::vector<int> ids{0, 2};
     const std::vector<TestType> probs{static_cast<TestType>(.25f), static_cast<TestType>(.75f)};
     CHECK(values(Sparse(ids, probs, 4)) == Values{.25, 0, .75, 0});
-    CHECK_FALSE(inspect(Sparse(ids, probs, 4), Party::target, 0));
+    CHECK_FALSE(inspect(Sparse(ids, probs, 4), Side::target, 0));
 }
 
 TEST_CASE("a sparse row of logits is normalised over the ids that are there", "[kernels]") {
@@ -107,7 +106,7 @@ TEST_CASE("a sparse row of logits is normalised over the ids that are there", "[
     CHECK(as_row(row).coeff(0) == 0);
     CHECK(as_row(row).coeff((1 << 21) - 1) == 0);
     CHECK(row.argmax() == 1 << 20);
-    CHECK_FALSE(inspect(row, Party::target, 0));
+    CHECK_FALSE(inspect(row, Side::target, 0));
     CHECK(as_row(Sparse(ids, Logits(logit, 0), 1 << 21)).coeff(1 << 20) == 1);
     CHECK(as_row(Sparse(ids, Logits(logit, 1, std::log(1 + std::exp(2.))), 1 << 21)).coeff(1) == Approx(.119202922));
 }
@@ -121,10 +120,10 @@ TEST_CASE("a sparse row draws what its dense row draws", "[kernels]") {
             CHECK(argmax(sparse) == argmax(dense));
             int other = 0;
             for (Index i = 0; i < 500; ++i) {
-                const Coin coin({.seed = 8, .node = i});
-                const Drawn drawn = draw(coin, row_weights(sparse));
-                other += drawn.index != draw(coin, row_weights(dense)).index || drawn.sum != 1;
-                other += race(coin, row_weights(sparse)) != race(coin, row_weights(dense));
+                const Rng random({.seed = 8, .node = i});
+                const Drawn drawn = draw(random, row_weights(sparse));
+                other += drawn.index != draw(random, row_weights(dense)).index || drawn.sum != 1;
+                other += race(random, row_weights(sparse)) != race(random, row_weights(dense));
                 other += dense[drawn.index] == 0;
             }
             INFO("one id in " << every << " of " << vocab);
@@ -132,7 +131,7 @@ TEST_CASE("a sparse row draws what its dense row draws", "[kernels]") {
         }
 }
 
-TEST_CASE("no coin draws an id that is absent, or one of no weight", "[kernels]") {
+TEST_CASE("no random draw draws an id that is absent, or one of no weight", "[kernels]") {
     const std::vector<int> ids{2, 5, 6, 900};
     const std::vector<float> probs{0, .5f, 0, .5f};
     for (const double u : {0., 0x1p-53, .5 - 0x1p-53, .5, .5 + 0x1p-53, 1 - 0x1p-53}) {
@@ -177,7 +176,7 @@ TEST_CASE("ids are looked at in their own width", "[kernels]") {
     const std::vector<float> probs{.5f, .5f};
     CHECK(fault_of(Sparse(std::vector<std::int64_t>{1, (1LL << 32) + 2}, probs, 10)).cause == Cause::id_outside);
     CHECK(fault_of(Sparse(std::vector<std::uint64_t>{1, ~0ULL}, probs, 10)).cause == Cause::id_outside);
-    CHECK_FALSE(inspect(Sparse(std::vector<std::uint8_t>{1, 255}, probs, 256), Party::target, 0));
+    CHECK_FALSE(inspect(Sparse(std::vector<std::uint8_t>{1, 255}, probs, 256), Side::target, 0));
 }
 
 TEST_CASE("a sparse row must be a distribution", "[kernels]") {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <specsample/kernels/argmax.hpp>
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 
 #include "support/catch.hpp"
 
@@ -63,7 +63,7 @@ TEST_CASE("the first of the largest is the argmax", "[kernels]") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         Eigen::VectorXf row(700);
         for (Index i = 0; i < row.size(); ++i)
-            row[i] = static_cast<float>(1 + Coin({.seed = seed}).bits(static_cast<std::uint32_t>(i)) % 100);
+            row[i] = static_cast<float>(1 + Rng({.seed = seed}).bits(static_cast<std::uint32_t>(i)) % 100);
         CHECK(top(row, 3).front() == argmax(row));
     }
 }
@@ -75,7 +75,7 @@ TEMPLATE_TEST_CASE("the largest entries agree with a stable sort", "[kernels]", 
             std::vector<TestType> row(size);
             for (std::size_t i = 0; i < size; ++i)
                 row[i] = static_cast<TestType>(
-                    static_cast<float>(Coin({.seed = size}).bits(static_cast<std::uint32_t>(i)) % 32));  // many ties
+                    static_cast<float>(Rng({.seed = size}).bits(static_cast<std::uint32_t>(i)) % 32));  // many ties
             Ids expected(size);
             for (std::size_t i = 0; i < size; ++i) expected[i] = static_cast<Token>(i);
             const auto value = [&](Token id) { return static_cast<float>(row[static_cast<std::size_t>(id)]); };

@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include <specsample/kernels/owed.hpp>
-#include <specsample/random/coins.hpp>
+#include <specsample/kernels/residual.hpp>
+#include <specsample/random/rng.hpp>
 
 #include "support/catch.hpp"
 
@@ -22,7 +22,7 @@ const std::vector<double>& noise(std::uint64_t seed) {
     static std::vector<double> rows[2];
     std::vector<double>& row = rows[seed];
     while (row.size() < static_cast<std::size_t>(sizes.back()))
-        row.push_back(Coin({.seed = seed}).uniform(static_cast<std::uint32_t>(row.size())));
+        row.push_back(Rng({.seed = seed}).uniform(static_cast<std::uint32_t>(row.size())));
     return row;
 }
 
@@ -113,7 +113,7 @@ TEMPLATE_TEST_CASE("sums over ranges agree with their references", "[kernels]", 
     for_ranges(3000, [&](Index first, Index count) {
         INFO("[" << first << ", " << first + count << ")");
         CHECK(close(RowWeights(view).sum(first, count), reference(row, first, count), tolerance<TestType>));
-        CHECK(close(OwedWeights(view, other_view).sum(first, count), reference(residual, first, count),
+        CHECK(close(ResidualWeights(view, other_view).sum(first, count), reference(residual, first, count),
                     tolerance<TestType>));
         CHECK(
             close(WithoutWeights(view, ids).sum(first, count), reference(without, first, count), tolerance<TestType>));
@@ -128,7 +128,7 @@ TEMPLATE_TEST_CASE("entries are the very scalars stored, as doubles", "[kernels]
         const double p = static_cast<double>(row[static_cast<std::size_t>(i)]),
                      q = static_cast<double>(other[static_cast<std::size_t>(i)]);
         CHECK(RowWeights(view)[i] == p);
-        CHECK(OwedWeights(view, other_view)[i] == std::max(0., p - q));
+        CHECK(ResidualWeights(view, other_view)[i] == std::max(0., p - q));
         CHECK(WithoutWeights(view, ids)[i] == (i == 40 || i == 7 ? 0 : p));
     }
 }
@@ -141,7 +141,7 @@ TEMPLATE_TEST_CASE("the residual's sum agrees with a long double sum at every si
         for (std::size_t i = 0; i < p.size(); ++i)
             residual[i] = std::max(0., static_cast<double>(p[i]) - static_cast<double>(q[i]));
         const auto p_view = as_row(p), q_view = as_row(q);
-        const OwedWeights weights(p_view, q_view);
+        const ResidualWeights weights(p_view, q_view);
         INFO("size " << size);
         CHECK(weights.size() == size);
         CHECK(close(weights.sum(0, size), reference(residual, 0, size), tolerance<TestType>));
@@ -160,18 +160,18 @@ TEST_CASE("rows of two precisions have the residual of the finer one", "[kernels
         from_float[i] = std::max(0., p[i] - static_cast<double>(q[i]));
         from_half[i] = std::max(0., static_cast<double>(q[i]) - static_cast<double>(h[i]));
     }
-    CHECK(close(OwedWeights(p_view, q_view).sum(0, 5000), reference(from_float, 0, 5000), 1e-13));
-    CHECK(close(OwedWeights(q_view, h_view).sum(0, 5000), reference(from_half, 0, 5000), 1e-6));
+    CHECK(close(ResidualWeights(p_view, q_view).sum(0, 5000), reference(from_float, 0, 5000), 1e-13));
+    CHECK(close(ResidualWeights(q_view, h_view).sum(0, 5000), reference(from_half, 0, 5000), 1e-6));
 }
 
 TEMPLATE_TEST_CASE("the residual of a row against itself sums to zero, not to a rounding error", "[kernels]", float,
                    double, Eigen::half) {
     const auto row = weights_of<TestType>(128256);
     const auto view = as_row(row);
-    CHECK(OwedWeights(view, view).sum(0, 128256) == 0);
+    CHECK(ResidualWeights(view, view).sum(0, 128256) == 0);
     const auto smaller = Eigen::Array<double, Eigen::Dynamic, 1>(view.template cast<double>() * .5);
     const auto smaller_view = as_row(smaller);
-    CHECK(OwedWeights(smaller_view, view).sum(0, 128256) == 0);
+    CHECK(ResidualWeights(smaller_view, view).sum(0, 128256) == 0);
 }
 
 TEMPLATE_TEST_CASE("a row without its only weight sums to zero, not to a rounding error", "[kernels]", float, double,
@@ -197,8 +197,8 @@ TEMPLATE_TEST_CASE("a NaN or an infinity anywhere reaches the sum", "[kernels]",
                 const auto view = as_row(row), good_view = as_row(good);
                 INFO(bad << " at " << at << " of " << size);
                 CHECK_FALSE(std::isfinite(RowWeights(view).sum(0, size)));
-                CHECK_FALSE(std::isfinite(OwedWeights(view, good_view).sum(0, size)));
-                CHECK_FALSE(std::isfinite(OwedWeights(good_view, view).sum(0, size)));
+                CHECK_FALSE(std::isfinite(ResidualWeights(view, good_view).sum(0, size)));
+                CHECK_FALSE(std::isfinite(ResidualWeights(good_view, view).sum(0, size)));
                 const std::array next{static_cast<Token>((at + 1) % (size + 1))};
                 CHECK_FALSE(std::isfinite(WithoutWeights(view, next).sum(0, size)));
             }
@@ -217,5 +217,5 @@ TEST_CASE("sums of a quarter of a million floats keep six digits, where a runnin
 }
 
 static_assert(Weights<RowWeights<detail::Column<float>>> && !Weights<detail::Column<float>>);
-static_assert(Weights<OwedWeights<detail::Column<float>, detail::StridedColumn<Eigen::half>>>);
+static_assert(Weights<ResidualWeights<detail::Column<float>, detail::StridedColumn<Eigen::half>>>);
 static_assert(Weights<WithoutWeights<detail::Column<double>>> && !Weights<std::vector<double>>);

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <specsample/analysis/overlap_estimate.hpp>
+#include <specsample/metrics/overlap_estimate.hpp>
 
 #include "support/catch.hpp"
 #include "support/uniforms.hpp"
@@ -29,7 +29,7 @@ RoundCounts accepted_of(Index accepted, Index proposed) {
             .evaluated = all ? proposed : accepted + 1,
             .accepted = accepted,
             .tokens = accepted + 1,
-            .last = all ? Last::bonus : Last::recovered};
+            .last = all ? LastToken::bonus : LastToken::recovered};
 }
 
 /// Rounds with drafts, and how many without came before each.
@@ -116,17 +116,17 @@ TEST_CASE("a round that was cut by a stop is no failure, and bad data says nothi
     }
     const auto before = estimates(memory, 4);
     memory.record({.proposed = 4, .fault = Cause::negative});
-    memory.record({.tokens = 1, .last = Last::bonus});
+    memory.record({.tokens = 1, .last = LastToken::bonus});
     CHECK(estimates(memory, 4) == before);
 
     memory.record({.proposed = 4, .evaluated = 2, .accepted = 2, .tokens = 2});
-    same.record({.proposed = 2, .evaluated = 2, .accepted = 2, .tokens = 3, .last = Last::bonus});
+    same.record({.proposed = 2, .evaluated = 2, .accepted = 2, .tokens = 3, .last = LastToken::bonus});
     CHECK(estimates(memory, 4) == estimates(same, 4));
     CHECK(estimates(memory, 4)[0] > before[0]);
     CHECK(estimates(memory, 4)[1] > before[1]);
 }
 
-TEST_CASE("overlaps take the place of the coins of the round that follows, where it decided", "[length]") {
+TEST_CASE("overlaps take the place of the random draws of the round that follows, where it decided", "[length]") {
     AcceptanceMemory told, halves;
     for (int i = 0; i < 400; ++i) {
         for (Index j = 0; j < 5; ++j) told.observe_overlap(j, j < 2 ? .75 : 0.);
@@ -150,21 +150,21 @@ TEST_CASE("overlaps take the place of the coins of the round that follows, where
 }
 
 TEST_CASE("overlaps tell the same mean with less noise", "[length]") {
-    // Rows whose overlap is .4 or .8: coins fall with these probabilities.
+    // Rows whose overlap is .4 or .8: random draws fall with these probabilities.
     Uniforms uniform{11};
-    AcceptanceMemory coins, overlaps;
-    Moments of_coins, of_overlaps;
+    AcceptanceMemory rng, overlaps;
+    Moments of_rng, of_overlaps;
     for (int round = 0; round < 20000; ++round) {
         const double overlap = uniform() < .5 ? .4 : .8;
         const RoundCounts counts = accepted_of(uniform() < overlap ? 1 : 0, 1);
-        coins.record(counts);
+        rng.record(counts);
         overlaps.observe_overlap(0, overlap);
         overlaps.record(counts);
         if (round < 500) continue;
-        of_coins.add(estimates(coins, 1)[0]);
+        of_rng.add(estimates(rng, 1)[0]);
         of_overlaps.add(estimates(overlaps, 1)[0]);
     }
-    CHECK(of_coins.mean == Approx(.6).margin(.02));
+    CHECK(of_rng.mean == Approx(.6).margin(.02));
     CHECK(of_overlaps.mean == Approx(.6).margin(.01));
-    CHECK(of_overlaps.squares < .3 * of_coins.squares);  // .04 / .24 of it
+    CHECK(of_overlaps.squares < .3 * of_rng.squares);  // .04 / .24 of it
 }

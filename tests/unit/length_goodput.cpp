@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <specsample/analysis/best_lookahead.hpp>
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
+#include <specsample/theory/best_lookahead.hpp>
 
 #include "support/catch.hpp"
 
@@ -32,19 +32,19 @@ RoundCounts accepted_of(Index accepted, Index proposed) {
             .evaluated = all ? proposed : accepted + 1,
             .accepted = accepted,
             .tokens = accepted + 1,
-            .last = all ? Last::bonus : Last::recovered};
+            .last = all ? LastToken::bonus : LastToken::recovered};
 }
 
 constexpr Index most = 16;
 constexpr double draft_costs[] = {.05, .2, .5}, slopes[] = {.05, .4};
 
-/// How many drafted tokens each round of a text would accept at most: acceptance(round) by keyed coins.
+/// How many drafted tokens each round of a text would accept at most: acceptance(round) by keyed random draws.
 template <class Acceptance>
 std::vector<Index> text(std::uint64_t seed, Index rounds, const Acceptance& acceptance) {
     std::vector<Index> accepted;
     for (Index round = 0; round < rounds; ++round) {
         Index run = 0;
-        while (run < most && Coin({.seed = seed, .position = round, .node = run}).uniform() < acceptance(round)) ++run;
+        while (run < most && Rng({.seed = seed, .position = round, .node = run}).uniform() < acceptance(round)) ++run;
         accepted.push_back(run);
     }
     return accepted;
@@ -294,8 +294,8 @@ TEST_CASE("a draft that was cut by a stop, or met bad data, is no reason to draf
     // Positions count, not nodes: a table of costs ends at the deepest.
     GoodputLength tabled(.1, std::vector<double>{1, 1.1, 1.2});
     CHECK_NOTHROW(tabled.record({.proposed = 9, .fault = Cause::not_finite}));
-    CHECK_NOTHROW(
-        tabled.record({.proposed = 9, .evaluated = 2, .accepted = 2, .tokens = 3, .last = Last::bonus, .depth = 2}));
+    CHECK_NOTHROW(tabled.record(
+        {.proposed = 9, .evaluated = 2, .accepted = 2, .tokens = 3, .last = LastToken::bonus, .depth = 2}));
 }
 
 TEST_CASE("measured times correct the costs that were given", "[length]") {

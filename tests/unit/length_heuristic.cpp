@@ -27,7 +27,7 @@ RoundCounts accepted_of(Index accepted, Index proposed) {
             .evaluated = all ? proposed : accepted + 1,
             .accepted = accepted,
             .tokens = accepted + 1,
-            .last = all ? Last::bonus : Last::recovered};
+            .last = all ? LastToken::bonus : LastToken::recovered};
 }
 
 }  // namespace
@@ -64,18 +64,18 @@ TEST_CASE("the heuristic adds two after a full acceptance and takes one off afte
 TEST_CASE("the heuristic learns nothing from rounds that say nothing", "[length]") {
     HeuristicLength length(4);
     const std::vector<RoundCounts> silent{
-        {.tokens = 1, .last = Last::bonus},                                                // drafted nothing
-        {.proposed = 4, .evaluated = 2, .accepted = 2, .tokens = 2},                       // cut by a stop
-        {.proposed = 4, .evaluated = 4, .accepted = 4, .tokens = 4},                       // the same
-        {.proposed = 3, .evaluated = 3, .accepted = 3, .tokens = 4, .last = Last::bonus},  // fewer than it may
-        {.proposed = 4, .fault = Cause::not_finite},                                       // bad data
+        {.tokens = 1, .last = LastToken::bonus},                                                // drafted nothing
+        {.proposed = 4, .evaluated = 2, .accepted = 2, .tokens = 2},                            // cut by a stop
+        {.proposed = 4, .evaluated = 4, .accepted = 4, .tokens = 4},                            // the same
+        {.proposed = 3, .evaluated = 3, .accepted = 3, .tokens = 4, .last = LastToken::bonus},  // fewer than it may
+        {.proposed = 4, .fault = Cause::not_finite},                                            // bad data
     };
     for (const RoundCounts& round : silent) {
         length.record(round);
         CHECK(length.next(100) == 4);
     }
     // a tree of six nodes, four deep: a path to a leaf is a full acceptance
-    length.record({.proposed = 6, .evaluated = 4, .accepted = 4, .tokens = 5, .last = Last::bonus, .depth = 4});
+    length.record({.proposed = 6, .evaluated = 4, .accepted = 4, .tokens = 5, .last = LastToken::bonus, .depth = 4});
     CHECK(length.next(100) == 6);
 }
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <specsample/analysis/best_lookahead.hpp>
+#include <specsample/theory/best_lookahead.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,11 +1,11 @@
-// The coin seam: accept and draw, with a source's own members where it has them.
+// The random draw seam: accept and draw, with a source's own members where it has them.
 #include <specsample/random/draw.hpp>
 
 #include <limits>
 #include <vector>
 
 #include <specsample/kernels/sparse.hpp>
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 
 #include "support/catch.hpp"
 
@@ -13,15 +13,15 @@ using namespace specsample;
 
 namespace {
 
-constexpr double last_coin = 1 - 0x1p-53;
+constexpr double last_draw = 1 - 0x1p-53;
 
-/// A coin that says one number.
+/// A random draw that says one number.
 struct Says {
     double value;
     double uniform() const { return value; }
 };
 
-/// A coin that decides for itself.
+/// A random draw that decides for itself.
 struct Decides {
     bool accept(double s, double q) const { return s == 1 && q == 2; }
     template <Weights W>
@@ -30,7 +30,7 @@ struct Decides {
     }
 };
 
-/// A coin with members of those names that are something else.
+/// A random draw with members of those names that are something else.
 struct Misnamed : Says {
     int accept(double, double) const { return 1; }
     int draw(int) const { return 1; }
@@ -40,7 +40,7 @@ const std::vector<double> row{.5, 0, .25, .25};
 
 }  // namespace
 
-TEST_CASE("a token of weight 0 is not accepted, not even by the coin 0", "[random]") {
+TEST_CASE("a token of weight 0 is not accepted, not even by the random draw 0", "[random]") {
     CHECK_FALSE(accept(Says{0}, 0, .5));
     CHECK_FALSE(accept(Says{0}, 0, 1));
     CHECK(accept(Says{0}, std::numeric_limits<double>::denorm_min(), 1));
@@ -49,13 +49,13 @@ TEST_CASE("a token of weight 0 is not accepted, not even by the coin 0", "[rando
 TEST_CASE("a token with at least the draft's weight is always accepted", "[random]") {
     for (const double q : {1e-300, 1e-38, .1, 1. / 3, .7, 1.}) {
         INFO(q);
-        CHECK(accept(Says{last_coin}, q, q));
-        CHECK(accept(Says{last_coin}, q * (1 + 1e-15), q));
-        CHECK(accept(Says{last_coin}, 1, q));
+        CHECK(accept(Says{last_draw}, q, q));
+        CHECK(accept(Says{last_draw}, q * (1 + 1e-15), q));
+        CHECK(accept(Says{last_draw}, 1, q));
     }
 }
 
-TEST_CASE("the test is strict: a coin on the ratio rejects, the one below accepts", "[random]") {
+TEST_CASE("the test is strict: a random draw on the ratio rejects, the one below accepts", "[random]") {
     CHECK_FALSE(accept(Says{.5}, .25, .5));
     CHECK(accept(Says{.5 - 0x1p-53}, .25, .5));
     CHECK_FALSE(accept(Says{.5 + 0x1p-53}, .25, .5));
@@ -66,12 +66,12 @@ TEST_CASE("a NaN is not accepted", "[random]") {
     CHECK_FALSE(accept(Says{.5}, .5, std::numeric_limits<double>::quiet_NaN()));
 }
 
-TEST_CASE("a draw takes the entry at its coin, and tells the sum", "[random]") {
+TEST_CASE("a draw takes the entry at its random draw, and tells the sum", "[random]") {
     const auto view = as_row(row);
     const RowWeights weights(view);
     CHECK(draw(Says{0}, weights).index == 0);
     CHECK(draw(Says{.5}, weights).index == 2);
-    CHECK(draw(Says{last_coin}, weights).index == 3);
+    CHECK(draw(Says{last_draw}, weights).index == 3);
     CHECK(draw(Says{.5}, weights).sum == 1);
 }
 
@@ -89,13 +89,13 @@ TEST_CASE("members of those names with other types are not used", "[random]") {
     CHECK(draw(Misnamed{{.6}}, RowWeights(view)).index == 2);
 }
 
-TEST_CASE("a keyed coin draws where its uniform says", "[random]") {
+TEST_CASE("a keyed random draw draws where its uniform says", "[random]") {
     const auto view = as_row(row);
     const RowWeights weights(view);
     for (Index round = 0; round < 200; ++round) {
-        const Coin coin = Coins(1, 2, round).at(Purpose::draft, 0);
-        REQUIRE(draw(coin, weights).index == (coin.uniform() < .5 ? 0 : coin.uniform() < .75 ? 2 : 3));
-        REQUIRE(accept(coin, .3, .6) == (coin.uniform() < .5));
+        const Rng random = RoundRng(1, 2, round).at(Purpose::draft, 0);
+        REQUIRE(draw(random, weights).index == (random.uniform() < .5 ? 0 : random.uniform() < .75 ? 2 : 3));
+        REQUIRE(accept(random, .3, .6) == (random.uniform() < .5));
     }
 }
 
@@ -109,11 +109,11 @@ TEST_CASE("a plain row of any kind is drawn from, and raced, as its weights are"
     std::vector<double> arrivals(2);
     const auto same = [&](const auto& from, const auto& weights) {
         for (Index round = 0; round < 50; ++round) {
-            const Coin coin = Coins(1, 2, round).at(Purpose::draft, 0);
-            REQUIRE(draw(coin, from).index == draw(coin, weights).index);
-            REQUIRE(draw(coin, from).sum == draw(coin, weights).sum);
-            REQUIRE(race(coin, from) == race(coin, weights));
-            REQUIRE(race(coin, from, winners, arrivals) == race(coin, weights, expected, arrivals));
+            const Rng random = RoundRng(1, 2, round).at(Purpose::draft, 0);
+            REQUIRE(draw(random, from).index == draw(random, weights).index);
+            REQUIRE(draw(random, from).sum == draw(random, weights).sum);
+            REQUIRE(race(random, from) == race(random, weights));
+            REQUIRE(race(random, from, winners, arrivals) == race(random, weights, expected, arrivals));
             REQUIRE(winners == expected);
         }
     };
@@ -127,7 +127,7 @@ TEST_CASE("a plain row of any kind is drawn from, and raced, as its weights are"
     same(Sparse(ids, Logits(probs), 4), Sparse(ids, Logits(probs), 4).weights());
     CHECK(draw(Decides{}, row).sum == 77);
     CHECK(draw(Says{.5}, std::vector<float>{}).index == -1);
-    CHECK(race(Coin({.seed = 1}), std::vector<float>(3)) == -1);
+    CHECK(race(Rng({.seed = 1}), std::vector<float>(3)) == -1);
 }
 
-static_assert(CoinSource<Coins> && !CoinSource<Coin>);
+static_assert(RandomSource<RoundRng> && !RandomSource<Rng>);

@@ -1,8 +1,8 @@
 // Golden numbers. RED HERE MEANS THAT THE SAME SEED NO LONGER GIVES THE SAME TEXT: token stability is broken for every
 // user. If that is meant, print the new values with `specsample_test_unit "[golden]"`, bump the version in
 // core/config.hpp and say so under "Token stability" in README.md; if it is not meant, the change is a bug. No value
-// here depends on a compiler, on its flags or on the mathematics library: coins are integers and the models' rows are
-// exact fractions.
+// here depends on a compiler, on its flags or on the mathematics library: random draws are integers and the models'
+// rows are exact fractions.
 #include <bit>
 #include <vector>
 
@@ -40,7 +40,7 @@ std::vector<Token> text(Index lookahead, std::uint64_t seed, std::uint64_t reque
 
 }  // namespace
 
-TEST_CASE("golden: the bits of coins", "[random][golden]") {
+TEST_CASE("golden: the bits of random draws", "[random][golden]") {
     struct Golden {
         Address address;
         std::uint32_t lane;
@@ -70,10 +70,10 @@ TEST_CASE("golden: the bits of coins", "[random][golden]") {
          0x1.b65370474d466p-1},
     };
     for (const Golden& golden : table) {
-        CHECK(Coin(golden.address).bits(golden.lane) == golden.bits);
-        CHECK(Coin(golden.address).uniform(golden.lane) == golden.uniform);
+        CHECK(Rng(golden.address).bits(golden.lane) == golden.bits);
+        CHECK(Rng(golden.address).uniform(golden.lane) == golden.uniform);
     }
-    CHECK(Coins(42, 7, 100).split(3).at(Purpose::accept, 1).bits() == 0x8d81cffcbcbd2018);
+    CHECK(RoundRng(42, 7, 100).split(3).at(Purpose::accept, 1).bits() == 0x8d81cffcbcbd2018);
 }
 
 TEST_CASE("golden: a text of token verification", "[random][golden]") {
@@ -98,14 +98,15 @@ TEST_CASE("golden: sums and draws of float rows, to the bit on every machine", "
         for (std::uint64_t seed = 0; seed < 5; ++seed) {
             Eigen::VectorXf p(vocab), q(vocab);
             for (Index i = 0; i < vocab; ++i) {
-                const std::uint64_t bits = Coin({.seed = seed, .position = i}).bits();
+                const std::uint64_t bits = Rng({.seed = seed, .position = i}).bits();
                 p[i] = static_cast<float>(bits & 0xff'ffff) * 0x1p-40f;
                 q[i] = static_cast<float>(bits >> 40) * 0x1p-40f;
             }
             const auto target = as_row(p), draft = as_row(q);
             for (Index position = 0; position < 20; ++position) {
-                const Coin coin({.seed = seed, .position = position, .purpose = Purpose::last});
-                for (const Drawn drawn : {draw(coin, RowWeights(target)), draw(coin, OwedWeights(target, draft))}) {
+                const Rng random({.seed = seed, .position = position, .purpose = Purpose::last});
+                for (const Drawn drawn :
+                     {draw(random, RowWeights(target)), draw(random, ResidualWeights(target, draft))}) {
                     mix(static_cast<std::uint64_t>(drawn.index));
                     mix(std::bit_cast<std::uint64_t>(drawn.sum));
                 }

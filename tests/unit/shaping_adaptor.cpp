@@ -30,14 +30,24 @@ struct Offers {
 
     static constexpr bool stable_rows = has(stays);
 
-    Eigen::VectorXd operator()(Text) const requires(has(one)) { return Eigen::Vector3d(.5, .3, .2); }
-    RowMajorMatrixXd operator()(Text, Index count) const requires(has(many)) {
+    Eigen::VectorXd operator()(Text) const
+        requires(has(one))
+    {
+        return Eigen::Vector3d(.5, .3, .2);
+    }
+    RowMajorMatrixXd operator()(Text, Index count) const
+        requires(has(many))
+    {
         return RowMajorMatrixXd::Constant(count, 3, 1. / 3);
     }
-    RowMajorMatrixXd operator()(Text, TokenTree tree) const requires(has(trees)) {
+    RowMajorMatrixXd operator()(Text, TokenTree tree) const
+        requires(has(trees))
+    {
         return RowMajorMatrixXd::Constant(std::ssize(tree.tokens) + 1, 3, 1. / 3);
     }
-    void rollback(Index) requires(has(rewinds)) {}
+    void rollback(Index)
+        requires(has(rewinds))
+    {}
 };
 
 /// Does an adaptor over M offer what M offers?
@@ -62,7 +72,7 @@ constexpr bool all_adaptors_offer_the_same() {
     const auto map = [](auto model) { return mapped(model, IdMap::same_ids(3, 3)); };
     const auto translate = [](auto model) { return prefix_mapped(model, TargetIds{}); };
     const auto all = [](auto model) {
-        return shaped(mapped(from_logits(model), IdMap::same_ids(3, 3)), Shaping{.temperature = .5});
+        return shaped(mapped(from_logits(model), IdMap::same_ids(3, 3)), SamplingParams{.temperature = .5});
     };
     return same(shape, false) && same(as_logits, true) && same(map, false) && same(translate, true) && same(all, false);
 }
@@ -143,7 +153,7 @@ TEST_CASE("a shaped tree model is asked as often as the plain one", "[shaping]")
     const ContextModel draft(vocab, 1), model(vocab, 2);
     const auto passes = [&](auto adapt) {
         TreeTarget target{model};
-        Sampler sampler(TreeDraft(draft, {4, 2, 2}), adapt(std::ref(target)), {.lookahead = 3, .seed = 3},
+        Sampler sampler(TreeDrafter(draft, {4, 2, 2}), adapt(std::ref(target)), {.lookahead = 3, .seed = 3},
                         TraversalVerification{});
         const Generation made = sampler.generate(prefix, {.max_new_tokens = 200});
         CHECK(target.passes == made.tally.rounds);
@@ -151,9 +161,9 @@ TEST_CASE("a shaped tree model is asked as often as the plain one", "[shaping]")
     };
     const int plain = passes([](auto target) { return target; });
     CHECK(plain < 200);
-    CHECK(passes([](auto target) { return shaped(target, Shaping{}); }) == plain);
+    CHECK(passes([](auto target) { return shaped(target, SamplingParams{}); }) == plain);
     CHECK(passes([](auto target) { return mapped(target, IdMap::same_ids(vocab, vocab)); }) == plain);
-    CHECK(passes([](auto target) { return shaped(from_logits(target), Shaping{.top_k = 3}); }) < 200);
+    CHECK(passes([](auto target) { return shaped(from_logits(target), SamplingParams{.top_k = 3}); }) < 200);
 }
 
 TEST_CASE("a tree that changed after the call does not change its rows", "[shaping]") {

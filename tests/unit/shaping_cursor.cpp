@@ -6,7 +6,7 @@
 #include <memory>
 #include <numeric>
 
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 
 #include "support/catch.hpp"
 #include "unit/shaping_grammar_toys.hpp"
@@ -134,14 +134,14 @@ TEST_CASE("a copied cursor replays no more than was taken back, over any walk", 
     long forward = 0, back = 0;
     Token next = 0;
     for (int step = 0; step < 3000; ++step) {
-        const Coin coin({.seed = 5, .position = static_cast<std::uint32_t>(step)});
+        const Rng random({.seed = 5, .position = static_cast<std::uint32_t>(step)});
         // A few back mostly, sometimes many, then some on.
-        const double u = coin.uniform(0);
+        const double u = random.uniform(0);
         const auto away =
-            std::min(text.size(), static_cast<std::size_t>(u < .9 ? 8 * coin.uniform(1) : 200 * coin.uniform(1)));
+            std::min(text.size(), static_cast<std::size_t>(u < .9 ? 8 * random.uniform(1) : 200 * random.uniform(1)));
         text.resize(text.size() - away);
         back += static_cast<long>(away);
-        const auto more = static_cast<std::size_t>(10 * coin.uniform(2));
+        const auto more = static_cast<std::size_t>(10 * random.uniform(2));
         for (std::size_t i = 0; i < more; ++i) text.push_back(next++);
         forward += static_cast<long>(more);
         REQUIRE(trail.after(text)->length == std::ssize(text));

@@ -4,12 +4,12 @@
 #include <array>
 #include <string>
 
-#include <specsample/draft.hpp>
+#include <specsample/drafters.hpp>
 #include <specsample/sampler.hpp>
 #include <specsample/shaping/from_logits.hpp>
 #include <specsample/shaping/penalties.hpp>
 #include <specsample/shaping/pipeline.hpp>
-#include <specsample/shaping/settings.hpp>
+#include <specsample/shaping/sampling_params.hpp>
 #include <specsample/shaping/shaped.hpp>
 #include <specsample/shaping/top_k.hpp>
 
@@ -39,9 +39,9 @@ template <class F>
 void walk(std::uint64_t seed, int steps, F&& f) {
     std::vector<Token> context;
     for (int step = 0; step < steps; ++step) {
-        const Coin coin({.seed = seed, .position = static_cast<std::uint32_t>(step)});
+        const Rng rng({.seed = seed, .position = static_cast<std::uint32_t>(step)});
         auto below = [&, lane = 0u](std::size_t bound) mutable {
-            return static_cast<std::size_t>(coin.uniform(lane++) * static_cast<double>(bound));
+            return static_cast<std::size_t>(rng.uniform(lane++) * static_cast<double>(bound));
         };
         const std::size_t kind = below(10);
         if (kind == 0) context.clear();
@@ -68,7 +68,7 @@ struct Likes {
             key = 10 * key + static_cast<std::uint64_t>(token) + 1;
         Array<double> row(tokens);
         for (Index i = 0; i < tokens; ++i)
-            row[i] = .05 + Coin({.seed = seed, .request = key}).uniform(static_cast<std::uint32_t>(i));
+            row[i] = .05 + Rng({.seed = seed, .request = key}).uniform(static_cast<std::uint32_t>(i));
         row[end] *= .2;
         return row / row.sum();
     }
@@ -173,7 +173,7 @@ TEMPLATE_TEST_CASE("after a refused token, and after the end, nothing is possibl
     const Grammar grammar{TestType(calls)};
     ShapedMemory<double> memory;
     const auto cause = [&](const std::vector<Token>& context) {
-        const auto fault = inspect(shape(flat, grammar, context, memory), Party::target, 0);
+        const auto fault = inspect(shape(flat, grammar, context, memory), Side::target, 0);
         return fault ? fault->cause : Cause::wrong_count;
     };
     for (const auto& context : {std::vector<Token>{round_open, square_close},
@@ -196,7 +196,7 @@ TEST_CASE("a bad row is the fault of its model, after any context", "[shaping]")
     ShapedMemory<double> memory;
     const std::vector<double> negative{.5, -.5, 1, 0, 0, 0};
     for (const auto& context : {std::vector<Token>{}, {round_open}, {letter}})
-        CHECK(inspect(shape(negative, grammar, context, memory), Party::target, 0)->cause == Cause::negative);
+        CHECK(inspect(shape(negative, grammar, context, memory), Side::target, 0)->cause == Cause::negative);
 }
 
 TEST_CASE("a grammar works with other shapers, on logits and on probabilities", "[shaping]") {
@@ -206,7 +206,7 @@ TEST_CASE("a grammar works with other shapers, on logits and on probabilities", 
     const auto logits = random_logits(tokens, 3);
     const auto masked = only(softmax_of(logits), {round_open, round_close, square_open, letter});
     CHECK(distance(through(grammar, Logits(logits), context), masked) < 1e-15);
-    CHECK(distance(through(Pipeline{grammar, Shaping{}}, softmax_of(logits), context), masked) < 1e-15);
+    CHECK(distance(through(Pipeline{grammar, SamplingParams{}}, softmax_of(logits), context), masked) < 1e-15);
     const Pipeline both{TopK{5}, grammar, TopK{1}};
     Index best = 0;
     masked.maxCoeff(&best);
@@ -262,10 +262,10 @@ TEMPLATE_TEST_CASE("trees are judged by the grammar of every path", "[shaping]",
         const Grammar grammar{Rewinding(calls), start};
         const auto target = shaped(Likes{1}, grammar);
         const auto masked = shaped(OneByOne{{2}}, Grammar{CloneOnly(calls), start});
-        REQUIRE(is_accepted(text_of(TreeDraft(masked, {2, 2, 1}), target, seed, TestType{})));
-        REQUIRE(is_accepted(text_of(TreeDraft(masked, {3, 2}, Independent{}), target, seed, TestType{})));
+        REQUIRE(is_accepted(text_of(TreeDrafter(masked, {2, 2, 1}), target, seed, TestType{})));
+        REQUIRE(is_accepted(text_of(TreeDrafter(masked, {3, 2}, Independent{}), target, seed, TestType{})));
         REQUIRE(
-            is_accepted(text_of(TreeDraft(OneByOne{{2}}, {3, 2}), shaped(OneByOne{{1}}, grammar), seed, TestType{})));
+            is_accepted(text_of(TreeDrafter(OneByOne{{2}}, {3, 2}), shaped(OneByOne{{1}}, grammar), seed, TestType{})));
     }
 }
 
@@ -321,7 +321,7 @@ TEST_CASE("a grammar that ends without a stop token is a fault that keeps the te
     const auto ending = std::find(text.begin() + start, text.end(), end);
     text.erase(ending, text.end());
     REQUIRE(is_accepted(text));
-    CHECK(sampler.extend(text, {.max_new_tokens = 1000, .stop_tokens = {end}, .request = 1}) == Finish::stop);
+    CHECK(sampler.extend(text, {.max_new_tokens = 1000, .stop_tokens = {end}, .request = 1}) == FinishReason::stop);
     CHECK(is_accepted(text));
 }
 

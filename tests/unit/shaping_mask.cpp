@@ -29,7 +29,7 @@ Words allowing(const std::vector<Index>& ids, Index vocab) {
 std::vector<Index> some(Index vocab, double share, std::uint64_t seed) {
     std::vector<Index> ids;
     for (Index i = 0; i < vocab; ++i)
-        if (Coin({.seed = seed}).uniform(static_cast<std::uint32_t>(i)) < share) ids.push_back(i);
+        if (Rng({.seed = seed}).uniform(static_cast<std::uint32_t>(i)) < share) ids.push_back(i);
     if (ids.empty()) ids.push_back(0);
     return ids;
 }
@@ -89,7 +89,7 @@ TEST_CASE("a row of which nothing is left has the fault of one that is masked", 
     const TokenMask nothing(Words{});
     ShapedMemory<double> memory;
     const auto cause = [&](const auto& row) {
-        return inspect(shape(row, nothing, {}, memory), Party::target, 0)->cause;
+        return inspect(shape(row, nothing, {}, memory), Side::target, 0)->cause;
     };
     CHECK(cause(Logits(logits)) == Cause::all_masked);
     CHECK(cause(softmax_of(logits)) == Cause::all_masked);
@@ -97,9 +97,9 @@ TEST_CASE("a row of which nothing is left has the fault of one that is masked", 
     Array<double> row = Array<double>::Zero(40);
     row[39] = 1;
     const TokenMask most(Words{0xffffffff});
-    CHECK(inspect(shape(row, most, {}, memory), Party::target, 0)->cause == Cause::all_masked);
+    CHECK(inspect(shape(row, most, {}, memory), Side::target, 0)->cause == Cause::all_masked);
     const Array<double> ln = row.log();
-    CHECK(inspect(shape(Logits(ln), most, {}, memory), Party::target, 0)->cause == Cause::all_masked);
+    CHECK(inspect(shape(Logits(ln), most, {}, memory), Side::target, 0)->cause == Cause::all_masked);
 }
 
 TEST_CASE("an all-masked position is a fault that keeps what was written before", "[shaping]") {
@@ -111,7 +111,7 @@ TEST_CASE("an all-masked position is a fault that keeps what was written before"
         FAIL("no fault");
     } catch (const Fault& fault) {
         CHECK(fault.fault.cause == Cause::all_masked);
-        CHECK(fault.fault.party == Party::target);
+        CHECK(fault.fault.side == Side::target);
         CHECK(fault.emitted.size() <= 3);
     }
 }

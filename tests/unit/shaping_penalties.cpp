@@ -52,7 +52,7 @@ TEST_CASE("penalties over random rows and contexts are their definitions", "[sha
         const auto z = random_logits(40, seed);
         std::vector<Token> text;
         for (std::uint32_t i = 0; i < 60; ++i)
-            text.push_back(static_cast<Token>(40 * Coin({.seed = seed + 99}).uniform(i)));
+            text.push_back(static_cast<Token>(40 * Rng({.seed = seed + 99}).uniform(i)));
         INFO("seed " << seed);
         CHECK(distance(through(RepetitionPenalty{1.3}, Logits(z), text),
                        softmax_of(penalised(z, text, [](double x, Index) { return x > 0 ? x / 1.3 : x * 1.3; }))) <

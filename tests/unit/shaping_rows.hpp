@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 #include <specsample/shaping/shape.hpp>
 
 namespace shaping_rows {
@@ -49,7 +49,7 @@ Array<Scalar> random_logits(Index size, std::uint64_t seed, double levels = 1e6)
     Array<Scalar> logits(size);
     for (Index i = 0; i < size; ++i)
         logits[i] = static_cast<Scalar>(
-            8 * std::floor(levels * Coin({.seed = seed}).uniform(static_cast<std::uint32_t>(i))) / levels - 4);
+            8 * std::floor(levels * Rng({.seed = seed}).uniform(static_cast<std::uint32_t>(i))) / levels - 4);
     return logits;
 }
 
@@ -58,7 +58,7 @@ template <class Scalar>
 Array<Scalar> row_of(Index size, std::uint64_t seed) {
     Array<Scalar> row(size);
     for (Index i = 0; i < size; ++i)
-        row[i] = static_cast<Scalar>(std::floor(5 * Coin({.seed = seed}).uniform(static_cast<std::uint32_t>(i))));
+        row[i] = static_cast<Scalar>(std::floor(5 * Rng({.seed = seed}).uniform(static_cast<std::uint32_t>(i))));
     if (row.sum() == 0) row[0] = 1;
     return row / row.sum();
 }

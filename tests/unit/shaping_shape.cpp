@@ -4,7 +4,7 @@
 #include <array>
 
 #include <specsample/core/memory.hpp>
-#include <specsample/shaping/settings.hpp>
+#include <specsample/shaping/sampling_params.hpp>
 #include <specsample/verify.hpp>
 
 #include "support/catch.hpp"
@@ -126,7 +126,7 @@ TEST_CASE("a shaped row is normalised over what is left", "[shaping]") {
     const auto row = shape(Array<float>(softmax_of(logits).cast<float>()), pipeline, {}, memory);
     CHECK(std::abs(static_cast<double>(row.held().sum()) - 1) < 1e-6);
     CHECK(row.held().size() == row.ids().size(300));
-    CHECK_FALSE(inspect(row, Party::target, 0));
+    CHECK_FALSE(inspect(row, Side::target, 0));
 }
 
 TEST_CASE("memory that has served a row serves any other", "[shaping]") {
@@ -145,12 +145,12 @@ TEST_CASE("bad rows come out as they are, with the fault of what went in", "[sha
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const std::vector<std::vector<double>> rows{{},           {.5, infinity, .5}, {.5, nan, .5}, {.7, -.2, .5},
                                                 {.5, .3, .1}, {.5, .502, 0},      {0, 0, 0},     {4, -2, 7}};
-    const Shaping settings{.temperature = .5, .top_k = 2, .top_p = .5, .min_p = .1, .presence_penalty = 1};
+    const SamplingParams settings{.temperature = .5, .top_k = 2, .top_p = .5, .min_p = .1, .presence_penalty = 1};
     const std::vector<Token> context{0, 1};
     ShapedMemory<double> memory;
     const auto same = [&](const auto& row, const auto& shaper) {
-        const auto original = inspect(row, Party::target, 3),
-                   after = inspect(shape(row, shaper, context, memory), Party::target, 3);
+        const auto original = inspect(row, Side::target, 3),
+                   after = inspect(shape(row, shaper, context, memory), Side::target, 3);
         REQUIRE(original);
         REQUIRE(after);
         CHECK(message(*after) == message(*original));
@@ -183,8 +183,8 @@ TEST_CASE("a half row within its tolerance is normalised, one outside is a fault
         outside{Half(.5f), Half(.25f), Half(.125f), Half(.105f)};
     ShapedMemory<float> memory;
     for (const double temperature : {1., .5}) {
-        CHECK_FALSE(inspect(shape(within, Temperature{temperature}, {}, memory), Party::target, 0));
-        CHECK(inspect(shape(outside, Temperature{temperature}, {}, memory), Party::target, 0)->cause ==
+        CHECK_FALSE(inspect(shape(within, Temperature{temperature}, {}, memory), Side::target, 0));
+        CHECK(inspect(shape(outside, Temperature{temperature}, {}, memory), Side::target, 0)->cause ==
               Cause::not_normalised);
     }
 }
@@ -192,7 +192,7 @@ TEST_CASE("a half row within its tolerance is normalised, one outside is a fault
 TEST_CASE("an engine's rows are shaped as verify asks for them, and no others", "[shaping]") {
     RowMajorMatrixXf rows(4, 300);
     for (Index i = 0; i < 4; ++i) rows.row(i) = random_logits<float>(300, 10 + static_cast<std::uint64_t>(i)).matrix();
-    const Shaping settings{.temperature = .8, .top_k = 40, .frequency_penalty = .5};
+    const SamplingParams settings{.temperature = .8, .top_k = 40, .frequency_penalty = .5};
     const std::vector<Token> text{1, 2, 3};
     std::vector<ShapedMemory<float>> memory(4);
     std::vector<Index> asked;
@@ -210,7 +210,7 @@ TEST_CASE("an engine's rows are shaped as verify asks for them, and no others", 
     for (std::uint64_t request = 0; request < 50; ++request) {
         asked.clear();
         const Round round =
-            verify(tokens, PointMass{}, target, TokenVerification{}, Coins(1, request, 3), {}, workspace);
+            verify(tokens, PointMass{}, target, TokenVerification{}, RoundRng(1, request, 3), {}, workspace);
         REQUIRE_FALSE(round.fault);
         CHECK(round.accepted <= 1);
         CHECK(*std::max_element(asked.begin(), asked.end()) <= 1);

@@ -5,7 +5,7 @@
 
 #include <specsample/sampler.hpp>
 #include <specsample/shaping/from_logits.hpp>
-#include <specsample/shaping/settings.hpp>
+#include <specsample/shaping/sampling_params.hpp>
 
 #include "support/catch.hpp"
 #include "unit/shaping_rows.hpp"
@@ -219,12 +219,12 @@ TEST_CASE("rows of logits behind a pipeline", "[shaping]") {
     const auto logits = [](Prefix text_before) {
         return random_logits<float>(50, static_cast<std::uint64_t>(text_before.back()));
     };
-    auto model = shaped(from_logits(logits, 2), Shaping{.temperature = .4, .top_k = 10});
+    auto model = shaped(from_logits(logits, 2), SamplingParams{.temperature = .4, .top_k = 10});
     CHECK(distance(probs_by_id(model(Prefix(prefix))), through(TopK{10}, Logits(logits(prefix), .8))) < 1e-6);
     const auto many = [&](Prefix, Index n) {
         return RowMajorMatrixXf(logits(prefix).matrix().transpose().replicate(n, 1));
     };
-    auto batch = shaped(from_logits(many, 2), Shaping{.temperature = .4, .top_k = 10});
+    auto batch = shaped(from_logits(many, 2), SamplingParams{.temperature = .4, .top_k = 10});
     const auto rows = batch(Prefix(prefix), 2);
     CHECK(distance(probs_by_id(rows[1]), probs_by_id(model(Prefix(prefix)))) == 0);
 }
@@ -270,7 +270,7 @@ TEST_CASE("the context of a row is its own prefix, drafted tokens included", "[s
 
 TEST_CASE("a token drafted in the same round is penalised, which one prefix for all rows would miss", "[shaping]") {
     // The token that was written is banned: no token comes twice in a row, whatever is drafted.
-    const Shaping no_repeats{.presence_penalty = 1e6, .penalty_last_n = 1};
+    const SamplingParams no_repeats{.presence_penalty = 1e6, .penalty_last_n = 1};
     const auto twos = [](Prefix) { return std::vector<double>{.1, .1, .8}; };
     const auto target = [](Prefix, Index n) {
         return RowMajorMatrixXd(Eigen::RowVector3d(.1, .1, .8).replicate(n, 1));
@@ -287,7 +287,7 @@ TEST_CASE("draft and target through the same pipeline agree where their models d
     const auto logits = [](Prefix text_before) {
         return random_logits<float>(50, static_cast<std::uint64_t>(text_before.back()));
     };
-    const Shaping settings{.temperature = .7, .top_k = 20, .top_p = .9, .frequency_penalty = .5};
+    const SamplingParams settings{.temperature = .7, .top_k = 20, .top_p = .9, .frequency_penalty = .5};
     Sampler sampler(shaped(from_logits(logits), settings), shaped(from_logits(logits), settings), {.lookahead = 4});
     sampler.generate({1}, {.max_new_tokens = 100});
     CHECK(sampler.tally().accepted == sampler.tally().evaluated);
@@ -299,7 +299,7 @@ TEST_CASE("a temperature of 0 writes the argmax", "[shaping]") {
     };
     std::vector<Token> text{1}, greedy{1};
     for (int i = 0; i < 30; ++i) greedy.push_back(static_cast<Token>(argmax(logits(greedy))));
-    Sampler(from_logits(logits), shaped(from_logits(logits), Shaping{.temperature = 0}), {.lookahead = 3})
+    Sampler(from_logits(logits), shaped(from_logits(logits), SamplingParams{.temperature = 0}), {.lookahead = 3})
         .extend(text, {.max_new_tokens = 30});
     CHECK(text == greedy);
 }

@@ -1,4 +1,4 @@
-// The enumerating source: every path once, with its exact probability; a coin used twice is reported.
+// The enumerating source: every path once, with its exact probability; a random draw used twice is reported.
 #include <specsample/testing/enumerate.hpp>
 
 #include <map>
@@ -71,8 +71,8 @@ TEST_CASE("an accept branches with probability min(1, s/q)", "[testing]") {
     const auto accepted = [](double s, double q) {
         double probability = 0;
         Enumerator().run([&](Enumerator& paths) {
-            const EnumeratedCoins coins(paths);
-            if (accept(coins.at(Purpose::accept, 0), s, q)) probability += paths.probability();
+            const EnumeratedRng rng(paths);
+            if (accept(rng.at(Purpose::accept, 0), s, q)) probability += paths.probability();
         });
         return probability;
     };
@@ -83,58 +83,58 @@ TEST_CASE("an accept branches with probability min(1, s/q)", "[testing]") {
 }
 
 TEST_CASE("a draw branches with the probabilities of the weights", "[testing]") {
-    std::map<Index, double> law;
+    std::map<Index, double> distribution;
     const auto view = as_row(row);
     const std::array<Token, 1> ids{1};
     const WithoutWeights weights(view, ids);
     Enumerator().run([&](Enumerator& paths) {
-        const Drawn drawn = draw(EnumeratedCoins(paths).at(Purpose::last, 0), weights);
+        const Drawn drawn = draw(EnumeratedRng(paths).at(Purpose::last, 0), weights);
         CHECK(drawn.sum == Approx(.7));
-        law[drawn.index] += paths.probability();
+        distribution[drawn.index] += paths.probability();
     });
-    CHECK(law.size() == 2);
-    CHECK(law[0] == Approx(5. / 7).epsilon(1e-15));
-    CHECK(law[2] == Approx(2. / 7).epsilon(1e-15));
+    CHECK(distribution.size() == 2);
+    CHECK(distribution[0] == Approx(5. / 7).epsilon(1e-15));
+    CHECK(distribution[2] == Approx(2. / 7).epsilon(1e-15));
 }
 
-TEST_CASE("nothing is drawn from nothing, and no coin is used for it", "[testing]") {
+TEST_CASE("nothing is drawn from nothing, and no random draw is used for it", "[testing]") {
     const std::vector<double> zeros{0, 0};
     const auto zero_view = as_row(zeros), view = as_row(row);
     const long paths = Enumerator().run([&](Enumerator& enumerator) {
-        const EnumeratedCoins coins(enumerator);
-        CHECK(draw(coins.at(Purpose::last, 0), RowWeights(zero_view)).index == -1);
-        CHECK(draw(coins.at(Purpose::last, 0), RowWeights(view)).index >= 0);
+        const EnumeratedRng rng(enumerator);
+        CHECK(draw(rng.at(Purpose::last, 0), RowWeights(zero_view)).index == -1);
+        CHECK(draw(rng.at(Purpose::last, 0), RowWeights(view)).index >= 0);
     });
     CHECK(paths == 3);
 }
 
-TEST_CASE("a coin used twice in a round is reported by its address", "[testing]") {
+TEST_CASE("a random draw used twice in a round is reported by its address", "[testing]") {
     Enumerator paths;
     const auto twice = [](Enumerator& enumerator) {
-        const EnumeratedCoins coins(enumerator);
-        accept(coins.at(Purpose::accept, 3), .5, 1);
-        accept(coins.at(Purpose::accept, 3), .5, 1);
+        const EnumeratedRng rng(enumerator);
+        accept(rng.at(Purpose::accept, 3), .5, 1);
+        accept(rng.at(Purpose::accept, 3), .5, 1);
     };
     CHECK_THROWS_AS(paths.run(twice), std::logic_error);
-    CHECK_THROWS_WITH(paths.run(twice), "the coin of purpose 2 at node 3 was used twice in a round");
+    CHECK_THROWS_WITH(paths.run(twice), "the random draw of purpose 2 at node 3 was used twice in a round");
 }
 
-TEST_CASE("an accept coin used for a draw is reported", "[testing]") {
+TEST_CASE("an accept draw used for a draw is reported", "[testing]") {
     const auto view = as_row(row);
     CHECK_THROWS_AS(Enumerator().run([&](Enumerator& enumerator) {
-        const EnumeratedCoins coins(enumerator);
-        const auto coin = coins.at(Purpose::accept, 0);
-        if (!accept(coin, .5, 1)) draw(coin, RowWeights(view));
+        const EnumeratedRng rng(enumerator);
+        const auto random = rng.at(Purpose::accept, 0);
+        if (!accept(random, .5, 1)) draw(random, RowWeights(view));
     }),
                     std::logic_error);
 }
 
-TEST_CASE("coins of other purposes, nodes and rounds are other coins", "[testing]") {
+TEST_CASE("random draws of other purposes, nodes and rounds are other random draws", "[testing]") {
     CHECK_NOTHROW(Enumerator().run([](Enumerator& enumerator) {
         for (int round = 0; round < 2; ++round) {
-            const EnumeratedCoins coins(enumerator);
+            const EnumeratedRng rng(enumerator);
             for (const Index node : {0, 1})
-                for (const Purpose purpose : {Purpose::accept, Purpose::draft}) accept(coins.at(purpose, node), 1, 1);
+                for (const Purpose purpose : {Purpose::accept, Purpose::draft}) accept(rng.at(purpose, node), 1, 1);
         }
     }));
 }

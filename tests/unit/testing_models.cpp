@@ -1,4 +1,4 @@
-// The models that laws are enumerated on.
+// The models that distributions are enumerated on.
 #include <specsample/testing/models.hpp>
 
 #include <set>
@@ -41,7 +41,7 @@ TEST_CASE("every row of a context model is a distribution", "[testing]") {
             for_prefixes(vocab, 3, [&](const std::vector<Token>& prefix) {
                 const Eigen::VectorXd row = model(prefix);
                 REQUIRE(row.size() == vocab);
-                REQUIRE_FALSE(inspect(row, Party::target, 0));
+                REQUIRE_FALSE(inspect(row, Side::target, 0));
                 REQUIRE(std::abs(row.sum() - 1) < 1e-15);
             });
         }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <specsample/kernels/race.hpp>
-#include <specsample/random/coins.hpp>
 #include <specsample/random/draw.hpp>
+#include <specsample/random/rng.hpp>
 
 #include "support/catch.hpp"
 
@@ -19,7 +19,7 @@ const Eigen::VectorXd ex3_target = Eigen::Vector3d(.5, .3, .2), ex3_draft = Eige
 
 /// A distribution, a share of it zero, others far apart.
 Eigen::VectorXd random_row(Index size, std::uint64_t seed, double zeros, double power) {
-    const Coin noise({.seed = seed});
+    const Rng noise({.seed = seed});
     Eigen::VectorXd row(size);
     for (Index i = 0; i < size; ++i) {
         const auto lane = static_cast<std::uint32_t>(i);
@@ -50,12 +50,12 @@ Eigen::MatrixXd joint(const Eigen::VectorXd& q, const Eigen::VectorXd& p) {
 
 }  // namespace
 
-TEST_CASE("the winners of a shared race have the law of their own row each", "[testing]") {
+TEST_CASE("the winners of a shared race have the distribution of their own row each", "[testing]") {
     for_pairs([](const Eigen::VectorXd& q, const Eigen::VectorXd& p) {
-        const Eigen::MatrixXd law = joint(q, p);
-        CHECK(law.minCoeff() >= 0);
-        CHECK((law.rowwise().sum() - q).cwiseAbs().maxCoeff() < 1e-13);
-        CHECK((law.colwise().sum().transpose() - p).cwiseAbs().maxCoeff() < 1e-13);
+        const Eigen::MatrixXd distribution = joint(q, p);
+        CHECK(distribution.minCoeff() >= 0);
+        CHECK((distribution.rowwise().sum() - q).cwiseAbs().maxCoeff() < 1e-13);
+        CHECK((distribution.colwise().sum().transpose() - p).cwiseAbs().maxCoeff() < 1e-13);
     });
 }
 
@@ -68,9 +68,9 @@ TEST_CASE("a shared race does not know which row is first, and names ids by noth
 
 TEST_CASE("one row against itself always has one winner", "[testing]") {
     for_pairs([](const Eigen::VectorXd& q, const Eigen::VectorXd&) {
-        const Eigen::MatrixXd law = joint(q, q);
-        CHECK((law.diagonal() - q).cwiseAbs().maxCoeff() < 1e-14);
-        CHECK(law.sum() == Approx(1).epsilon(1e-13));
+        const Eigen::MatrixXd distribution = joint(q, q);
+        CHECK((distribution.diagonal() - q).cwiseAbs().maxCoeff() < 1e-14);
+        CHECK(distribution.sum() == Approx(1).epsilon(1e-13));
     });
 }
 
@@ -112,21 +112,21 @@ TEST_CASE("the second winner given the first is a distribution", "[testing]") {
     });
 }
 
-TEST_CASE("the real race with shared noise has this law", "[testing]") {
+TEST_CASE("the real race with shared noise has this distribution", "[testing]") {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         const Eigen::VectorXd q = seed == 0 ? ex3_draft : random_row(4, seed, .2, 2);
         const Eigen::VectorXd p = seed == 0 ? ex3_target : random_row(4, seed + 70, .2, 1);
         const int races = 100000;
         Eigen::MatrixXd counts = Eigen::MatrixXd::Zero(q.size(), p.size());
         for (int i = 0; i < races; ++i) {
-            const Coin coin({.seed = seed, .position = i, .purpose = Purpose::race});
-            counts(race(coin, RowWeights(as_row(q))), race(coin, RowWeights(as_row(p)))) += 1;
+            const Rng random({.seed = seed, .position = i, .purpose = Purpose::race});
+            counts(race(random, RowWeights(as_row(q))), race(random, RowWeights(as_row(p)))) += 1;
         }
-        const Eigen::MatrixXd law = joint(q, p);
+        const Eigen::MatrixXd distribution = joint(q, p);
         INFO("seed " << seed);
         for (Index m = 0; m < q.size(); ++m)
             for (Index j = 0; j < p.size(); ++j) {
-                const double mean = law(m, j) * races;
+                const double mean = distribution(m, j) * races;
                 // Six standard deviations and a bit for rare cells: a false alarm in 1e8 per cell at most.
                 CHECK(std::abs(counts(m, j) - mean) <= (mean > 0 ? 6 * std::sqrt(mean) + 12 : 0));
             }

@@ -28,11 +28,11 @@ Rows target_rows() { return {target_memory.data(), 4, vocab}; }
 std::span<const float> draft_row(Index i) {
     return std::span(draft_memory).subspan(static_cast<std::size_t>(i * vocab), static_cast<std::size_t>(vocab));
 }
-auto draft_laws() { return std::array{Sampled(draft_row(0)), Sampled(draft_row(1)), Sampled(draft_row(2))}; }
+auto draft_distributions() { return std::array{Sampled(draft_row(0)), Sampled(draft_row(1)), Sampled(draft_row(2))}; }
 
 /// Accept at node 0 always (p = q), at node 1 with u < 1/2, at node 2 never (p = 0).
-ScriptedCoins coins(double second, double last) {
-    ScriptedCoins script;
+ScriptedRng rng(double second, double last) {
+    ScriptedRng script;
     for (Index node = 0; node < 3; ++node) script.set(Purpose::accept, node, second);
     return script.set(Purpose::last, 0, last);
 }
@@ -40,71 +40,72 @@ ScriptedCoins coins(double second, double last) {
 std::vector<Token> tokens_of(const Round& round) { return {round.tokens.begin(), round.tokens.end()}; }
 
 /// The same round through any arguments.
-template <class Ids, class Laws, class R>
-std::vector<Token> judged(const Ids& ids, Laws&& laws, R&& rows) {
+template <class Ids, class Distributions, class R>
+std::vector<Token> judged(const Ids& ids, Distributions&& distributions, R&& rows) {
     Workspace workspace;
-    return tokens_of(verify(ids, laws, rows, rule, coins(.4, .5), {}, workspace));
+    return tokens_of(verify(ids, distributions, rows, rule, rng(.4, .5), {}, workspace));
 }
 
 }  // namespace
 
 TEST_CASE("a round on raw memory: two accepted, the third recovered from the residual") {
     Workspace workspace;
-    const Round round = verify(drafted, draft_laws(), target_rows(), rule, coins(.4, .5), {}, workspace);
+    const Round round = verify(drafted, draft_distributions(), target_rows(), rule, rng(.4, .5), {}, workspace);
     REQUIRE(round);
     // At node 2 the residual is max(0, {.75, .25, 0, 0} - {0, .5, .5, 0}): id 0 alone.
     CHECK(tokens_of(round) == std::vector<Token>{1, 0, 0});
     CHECK(round.proposed == 3);
     CHECK(round.evaluated == 3);
     CHECK(round.accepted == 2);
-    CHECK(round.last == Last::recovered);
+    CHECK(round.last == LastToken::recovered);
 }
 
 TEST_CASE("a rejection in the middle ends the round there") {
     Workspace workspace;
-    const Round round = verify(drafted, draft_laws(), target_rows(), rule, coins(.6, .9), {}, workspace);
+    const Round round = verify(drafted, draft_distributions(), target_rows(), rule, rng(.6, .9), {}, workspace);
     // At node 1 the residual is max(0, {.25, .25, .25, .25} - {.5, .25, .125, .125}): ids 2 and 3 alike.
     CHECK(tokens_of(round) == std::vector<Token>{1, 3});
     CHECK(round.evaluated == 2);
     CHECK(round.accepted == 1);
-    CHECK(round.last == Last::recovered);
+    CHECK(round.last == LastToken::recovered);
 }
 
-TEST_CASE("no drafted tokens: one token from row 0 with the last coin") {
+TEST_CASE("no drafted tokens: one token from row 0 with the last-token draw") {
     Workspace workspace;
     const std::array<Token, 0> none{};
-    const auto script = ScriptedCoins().set(Purpose::last, 0, .6);
+    const auto script = ScriptedRng().set(Purpose::last, 0, .6);
     const Round round = verify(none, PointMass{}, target_rows().topRows(1), rule, script, {}, workspace);
     CHECK(tokens_of(round) == std::vector<Token>{1});
-    CHECK(round.last == Last::bonus);
+    CHECK(round.last == LastToken::bonus);
     CHECK(round.proposed == 0);
     CHECK(round.evaluated == 0);
 }
 
 TEST_CASE("ids may be of any integral type") {
-    const std::vector<Token> expected = judged(drafted, draft_laws(), target_rows());
-    CHECK(judged(std::vector<std::int64_t>{1, 0, 2}, draft_laws(), target_rows()) == expected);
-    CHECK(judged(std::array<std::uint8_t, 3>{1, 0, 2}, draft_laws(), target_rows()) == expected);
-    CHECK(judged(std::vector<std::size_t>{1, 0, 2}, draft_laws(), target_rows()) == expected);
-    CHECK(judged(std::span(drafted), draft_laws(), target_rows()) == expected);
+    const std::vector<Token> expected = judged(drafted, draft_distributions(), target_rows());
+    CHECK(judged(std::vector<std::int64_t>{1, 0, 2}, draft_distributions(), target_rows()) == expected);
+    CHECK(judged(std::array<std::uint8_t, 3>{1, 0, 2}, draft_distributions(), target_rows()) == expected);
+    CHECK(judged(std::vector<std::size_t>{1, 0, 2}, draft_distributions(), target_rows()) == expected);
+    CHECK(judged(std::span(drafted), draft_distributions(), target_rows()) == expected);
 }
 
 TEST_CASE("rows may be a matrix of either layout, a list, a callable, or a slice of a batch") {
-    const std::vector<Token> expected = judged(drafted, draft_laws(), target_rows());
-    CHECK(judged(drafted, draft_laws(), RowMajorMatrixXd(target_rows().cast<double>())) == expected);
-    CHECK(judged(drafted, draft_laws(), Eigen::MatrixXf(target_rows())) == expected);
+    const std::vector<Token> expected = judged(drafted, draft_distributions(), target_rows());
+    CHECK(judged(drafted, draft_distributions(), RowMajorMatrixXd(target_rows().cast<double>())) == expected);
+    CHECK(judged(drafted, draft_distributions(), Eigen::MatrixXf(target_rows())) == expected);
     std::vector<Eigen::VectorXf> list;
     for (Index i = 0; i < 4; ++i) list.push_back(target_rows().row(i).transpose());
-    CHECK(judged(drafted, draft_laws(), list) == expected);
-    CHECK(judged(drafted, draft_laws(), [&](Index i) { return list[static_cast<std::size_t>(i)]; }) == expected);
+    CHECK(judged(drafted, draft_distributions(), list) == expected);
+    CHECK(judged(drafted, draft_distributions(), [&](Index i) { return list[static_cast<std::size_t>(i)]; }) ==
+          expected);
     RowMajorMatrixXf batch = RowMajorMatrixXf::Constant(9, vocab + 3, 7);
     batch.block(3, 1, 4, vocab) = target_rows();
-    CHECK(judged(drafted, draft_laws(), batch.block(3, 1, 4, vocab)) == expected);
+    CHECK(judged(drafted, draft_distributions(), batch.block(3, 1, 4, vocab)) == expected);
 }
 
-TEST_CASE("laws may be an array, a vector or a callable") {
-    const std::vector<Token> expected = judged(drafted, draft_laws(), target_rows());
-    const auto array = draft_laws();
+TEST_CASE("distributions may be an array, a vector or a callable") {
+    const std::vector<Token> expected = judged(drafted, draft_distributions(), target_rows());
+    const auto array = draft_distributions();
     CHECK(judged(drafted, std::vector(array.begin(), array.end()), target_rows()) == expected);
     CHECK(judged(
               drafted, [](Index i) { return Sampled(draft_row(i)); }, target_rows()) == expected);
@@ -114,7 +115,7 @@ TEST_CASE("a point mass for all is accepted with probability p, and leaves p wit
     Workspace workspace;
     // p of the drafted tokens is .25, .25 and 0.
     const auto judge = [&](double u, double last) {
-        return tokens_of(verify(drafted, PointMass{}, target_rows(), rule, coins(u, last), {}, workspace));
+        return tokens_of(verify(drafted, PointMass{}, target_rows(), rule, rng(u, last), {}, workspace));
     };
     CHECK(judge(.24, .2) == std::vector<Token>{1, 0, 0});
     CHECK(judge(.25, .2) == std::vector<Token>{0});
@@ -123,10 +124,10 @@ TEST_CASE("a point mass for all is accepted with probability p, and leaves p wit
 
 TEST_CASE("a round's tokens lie in the workspace, which rounds reuse") {
     Workspace workspace;
-    const Round first = verify(drafted, draft_laws(), target_rows(), rule, coins(.4, .5), {}, workspace);
+    const Round first = verify(drafted, draft_distributions(), target_rows(), rule, rng(.4, .5), {}, workspace);
     CHECK(first.tokens.data() == workspace.tokens.data());
     const Token* memory = workspace.tokens.data();
-    const Round second = verify(drafted, draft_laws(), target_rows(), rule, coins(.6, .9), {}, workspace);
+    const Round second = verify(drafted, draft_distributions(), target_rows(), rule, rng(.6, .9), {}, workspace);
     CHECK(second.tokens.data() == memory);
     CHECK(tokens_of(second) == std::vector<Token>{1, 3});
 }
@@ -134,18 +135,18 @@ TEST_CASE("a round's tokens lie in the workspace, which rounds reuse") {
 TEST_CASE("rows after the node where the walk stops are never asked for") {
     Workspace workspace;
     for (const double second : {.4, .6}) {
-        std::vector<Index> asked_rows, asked_laws;
+        std::vector<Index> asked_rows, asked_distributions;
         const auto rows = [&](Index i) {
             asked_rows.push_back(i);
             return Eigen::VectorXf(target_rows().row(i).transpose());
         };
-        const auto laws = [&](Index i) {
-            asked_laws.push_back(i);
+        const auto distributions = [&](Index i) {
+            asked_distributions.push_back(i);
             return Sampled(draft_row(i));
         };
-        const Round round = verify(drafted, laws, rows, rule, coins(second, .5), {}, workspace);
+        const Round round = verify(drafted, distributions, rows, rule, rng(second, .5), {}, workspace);
         CHECK(*std::ranges::max_element(asked_rows) == round.accepted);
-        CHECK(*std::ranges::max_element(asked_laws) == round.evaluated - 1);
+        CHECK(*std::ranges::max_element(asked_distributions) == round.evaluated - 1);
     }
 }
 
@@ -157,37 +158,39 @@ TEST_CASE("a callable's rows after the node where the walk stops are not compute
         return Eigen::VectorXf(target_rows().row(i).transpose());
     };
     const Round round =
-        verify(drafted, draft_laws(), rows, rule, coins(.6, .5), {.check = Check::every_row}, workspace);
+        verify(drafted, draft_distributions(), rows, rule, rng(.6, .5), {.check = Check::every_row}, workspace);
     CHECK(last_row == round.accepted);
 }
 
 TEST_CASE("a token budget cuts the accepted tokens, and what is cut is not counted") {
     Workspace workspace;
     const auto cut = [&](Index budget) {
-        return verify(drafted, draft_laws(), target_rows(), rule, coins(.4, .5), {.max_tokens = budget}, workspace);
+        return verify(drafted, draft_distributions(), target_rows(), rule, rng(.4, .5), {.max_tokens = budget},
+                      workspace);
     };
     CHECK(tokens_of(cut(1)) == std::vector<Token>{1});
     CHECK(cut(1).evaluated == 1);
-    CHECK(cut(1).last == Last::stopped);
+    CHECK(cut(1).last == LastToken::stopped);
     CHECK(tokens_of(cut(2)) == std::vector<Token>{1, 0});
-    CHECK(cut(2).last == Last::stopped);
+    CHECK(cut(2).last == LastToken::stopped);
     CHECK(tokens_of(cut(3)) == std::vector<Token>{1, 0, 0});
-    CHECK(cut(3).last == Last::recovered);
+    CHECK(cut(3).last == LastToken::recovered);
 }
 
 TEST_CASE("a token budget below 1 is refused") {
     Workspace workspace;
-    CHECK_THROWS_WITH(verify(drafted, draft_laws(), target_rows(), rule, coins(.4, .5), {.max_tokens = 0}, workspace),
-                      ContainsSubstring("specsample::verify: limits.max_tokens is 0, but must be at least 1"));
+    CHECK_THROWS_WITH(
+        verify(drafted, draft_distributions(), target_rows(), rule, rng(.4, .5), {.max_tokens = 0}, workspace),
+        ContainsSubstring("specsample::verify: limits.max_tokens is 0, but must be at least 1"));
 }
 
 TEST_CASE("an accepted stop token ends the round, wherever it was drafted") {
     Workspace workspace;
     const std::array<Token, 1> stops{1};
     const Round round =
-        verify(drafted, draft_laws(), target_rows(), rule, coins(.4, .5), {.stop_tokens = stops}, workspace);
+        verify(drafted, draft_distributions(), target_rows(), rule, rng(.4, .5), {.stop_tokens = stops}, workspace);
     CHECK(tokens_of(round) == std::vector<Token>{1});
-    CHECK(round.last == Last::stopped);
+    CHECK(round.last == LastToken::stopped);
     CHECK(round.proposed == 3);
     CHECK(round.evaluated == 1);
 }
@@ -196,29 +199,29 @@ TEST_CASE("the row after a drafted stop token may be missing, and is not read") 
     Workspace workspace;
     const std::array<Token, 1> stops{0};
     const std::array<Token, 2> ends_in_stop{1, 0};
-    const auto laws = std::array{Sampled(draft_row(0)), Sampled(draft_row(1))};
-    const Round round = verify(ends_in_stop, laws, target_rows().topRows(2), rule, coins(.4, .5),
+    const auto distributions = std::array{Sampled(draft_row(0)), Sampled(draft_row(1))};
+    const Round round = verify(ends_in_stop, distributions, target_rows().topRows(2), rule, rng(.4, .5),
                                {.stop_tokens = stops, .check = Check::every_row}, workspace);
     REQUIRE(round);
     CHECK(tokens_of(round) == std::vector<Token>{1, 0});
-    CHECK(round.last == Last::stopped);
-    const Round rejected =
-        verify(ends_in_stop, laws, target_rows().topRows(2), rule, coins(.6, .9), {.stop_tokens = stops}, workspace);
+    CHECK(round.last == LastToken::stopped);
+    const Round rejected = verify(ends_in_stop, distributions, target_rows().topRows(2), rule, rng(.6, .9),
+                                  {.stop_tokens = stops}, workspace);
     CHECK(tokens_of(rejected) == std::vector<Token>{1, 3});
-    CHECK(rejected.last == Last::recovered);
+    CHECK(rejected.last == LastToken::recovered);
 }
 
 TEST_CASE("a truncated round is as if the rest had never been decided") {
     Workspace workspace;
     for (Index count = 0; count <= 4; ++count) {
-        Round round = verify(drafted, draft_laws(), target_rows(), rule, coins(.4, .5), {}, workspace);
+        Round round = verify(drafted, draft_distributions(), target_rows(), rule, rng(.4, .5), {}, workspace);
         const Round whole = round;
         round.truncate(count);
         CHECK(std::ssize(round.tokens) == std::min<Index>(count, 3));
         CHECK(round.accepted == std::min<Index>(count, 2));
         CHECK(round.proposed == 3);
         CHECK(round.evaluated == (count < 3 ? round.accepted : 3));
-        CHECK(round.last == (count < 3 ? Last::stopped : Last::recovered));
+        CHECK(round.last == (count < 3 ? LastToken::stopped : LastToken::recovered));
         CHECK(round.tokens.data() == whole.tokens.data());
         CHECK(round.counts() == RoundCounts{.proposed = 3,
                                             .evaluated = round.evaluated,
@@ -234,7 +237,7 @@ TEST_CASE("a truncated round is as if the rest had never been decided") {
 TEST_CASE("keep lengths count from the text before the round, and never fall below it") {
     const ContextModel model(5, 1);  // as draft and target: all is accepted
     Workspace workspace;
-    Round round = random_round::Draft({}, random_round::chain_parents(4), model, model, Coins(1, 0, 0))
+    Round round = random_round::Draft({}, random_round::chain_parents(4), model, model, RoundRng(1, 0, 0))
                       .judge(rule, {}, workspace);
     REQUIRE(round.accepted == 4);
     CHECK(round.keep_target(10) == 14);
@@ -245,21 +248,22 @@ TEST_CASE("keep lengths count from the text before the round, and never fall bel
     round.truncate(0);
     CHECK(round.keep_target(10) == 10);
     CHECK(round.keep_draft(10) == 10);
-    round = random_round::Draft({}, {}, model, model, Coins(1, 0, 0)).judge(rule, {}, workspace);
+    round = random_round::Draft({}, {}, model, model, RoundRng(1, 0, 0)).judge(rule, {}, workspace);
     CHECK(round.keep_target(10) == 10);
     CHECK(round.keep_draft(10) == 10);
 }
 
-TEST_CASE("p = q accepts every coin below 1, and a residual that is empty by rounding draws from p") {
-    // One ulp below 1 in the target at the drafted token: rejected by the largest coin, and nothing is left over.
+TEST_CASE("p = q accepts every random draw below 1, and a residual that is empty by rounding draws from p") {
+    // One ulp below 1 in the target at the drafted token: rejected by the largest random draw, and nothing is left
+    // over.
     const std::array<double, 2> q{.5, .5}, p{.5 - 0x1p-54, .5};
     Workspace workspace;
     const std::array<Token, 1> first{0};
     const auto script =
-        ScriptedCoins().set(Purpose::accept, 0, 1 - 0x1p-53).set(Purpose::last, 0, .25).set(Purpose::accept, 1, .5);
+        ScriptedRng().set(Purpose::accept, 0, 1 - 0x1p-53).set(Purpose::last, 0, .25).set(Purpose::accept, 1, .5);
     CHECK(verify(first, std::array{Sampled(q)}, std::array{q, q}, rule, script, {}, workspace).accepted == 1);
     const Round round = verify(first, std::array{Sampled(q)}, std::array{p, p}, rule, script, {}, workspace);
     REQUIRE(round.accepted == 0);
     CHECK(tokens_of(round) == std::vector<Token>{0});
-    CHECK(round.last == Last::recovered);
+    CHECK(round.last == LastToken::recovered);
 }

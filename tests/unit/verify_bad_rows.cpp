@@ -15,7 +15,7 @@ using numbers::Special;
 
 namespace {
 
-const Coins coins(1, 2, 3);
+const RoundRng rng(1, 2, 3);
 constexpr Index vocab = 6, lookahead = 3;
 const std::vector<int> tokens{0, 1, 2};
 
@@ -156,7 +156,7 @@ template <class R>
 struct Rows {
     RowList<R> draft, target;
 
-    void put(Party party, std::size_t i, const R& row) { (party == Party::draft ? draft : target).rows[i] = &row; }
+    void put(Side side, std::size_t i, const R& row) { (side == Side::draft ? draft : target).rows[i] = &row; }
 };
 
 template <class Kind>
@@ -168,17 +168,17 @@ Rows<typename Kind::R> good_rows() {
 template <class R, class Rule>
 Round judge(const Rows<R>& rows, const Rule& rule, Check check, std::size_t drafted = lookahead) {
     static Workspace workspace;
-    const auto law = [&](Index i) { return Sampled(rows.draft[static_cast<std::size_t>(i)]); };
+    const auto distribution = [&](Index i) { return Sampled(rows.draft[static_cast<std::size_t>(i)]); };
     RowList<R> target = rows.target;
     target.rows.resize(drafted + 1);
-    return verify(std::span(tokens).first(drafted), law, target, rule, coins, {.check = check}, workspace);
+    return verify(std::span(tokens).first(drafted), distribution, target, rule, rng, {.check = check}, workspace);
 }
 
-void check_fault(const Round& round, Party party, Index row, Cause cause) {
+void check_fault(const Round& round, Side side, Index row, Cause cause) {
     REQUIRE(round.fault);
     CHECK(round.tokens.empty());
     CHECK(round.accepted == 0);
-    CHECK(round.fault->party == party);
+    CHECK(round.fault->side == side);
     CHECK(round.fault->row == row);
     CHECK(round.fault->cause == cause);
 }
@@ -197,14 +197,14 @@ TEMPLATE_TEST_CASE("a bad row is named wherever it is, when every row is looked 
         const std::vector<Token> text(expected.tokens.begin(), expected.tokens.end());
         const auto bads = TestType::bads();
         for (const auto& bad : bads)
-            for (const Party party : {Party::draft, Party::target})
-                for (std::size_t row = 0; row < static_cast<std::size_t>(lookahead + (party == Party::target)); ++row) {
+            for (const Side side : {Side::draft, Side::target})
+                for (std::size_t row = 0; row < static_cast<std::size_t>(lookahead + (side == Side::target)); ++row) {
                     // Rows are compared with the first target row, which is right by definition.
-                    if (bad.cause == Cause::wrong_size && party == Party::target && row == 0) continue;
-                    CAPTURE(name, bad.name, party == Party::draft, row);
+                    if (bad.cause == Cause::wrong_size && side == Side::target && row == 0) continue;
+                    CAPTURE(name, bad.name, side == Side::draft, row);
                     auto rows = good;
-                    rows.put(party, row, bad.row);
-                    check_fault(judge(rows, rule, Check::every_row), party, static_cast<Index>(row), bad.cause);
+                    rows.put(side, row, bad.row);
+                    check_fault(judge(rows, rule, Check::every_row), side, static_cast<Index>(row), bad.cause);
                     const Round again = judge(good, rule, Check::every_row);
                     REQUIRE(again);
                     CHECK(std::vector<Token>(again.tokens.begin(), again.tokens.end()) == text);
@@ -225,8 +225,8 @@ TEMPLATE_TEST_CASE("a bad row that a token is drawn from is named, where rows ar
             if (bad.name == "a wrong normaliser") continue;  // a draw from all of a row has no need of it
             CAPTURE(name, bad.name);
             auto rows = good_rows<TestType>();
-            rows.put(Party::target, 0, bad.row);
-            check_fault(judge(rows, rule, Check::entries_read, 0), Party::target, 0, bad.cause);
+            rows.put(Side::target, 0, bad.row);
+            check_fault(judge(rows, rule, Check::entries_read, 0), Side::target, 0, bad.cause);
         }
     });
 }
@@ -244,13 +244,13 @@ TEMPLATE_TEST_CASE("a bad row beside the entries that decide is named by the res
 
         CAPTURE(bad.name);
         auto rows = good_rows<TestType>();
-        rows.put(Party::draft, 0, bad.row);
+        rows.put(Side::draft, 0, bad.row);
         // The target is certain of another token than the drafted one.
         const auto certain = Logits(scalars<float>({-200, 9, -200, -200, -200, -200}));
         const RowList<std::remove_const_t<decltype(certain)>> target{{&certain, &certain}};
         static Workspace workspace;
-        const auto law = [&](Index) { return Sampled(rows.draft[0]); };
-        check_fault(verify(std::span(tokens).first(1), law, target, rule, coins, {}, workspace), Party::draft, 0,
+        const auto distribution = [&](Index) { return Sampled(rows.draft[0]); };
+        check_fault(verify(std::span(tokens).first(1), distribution, target, rule, rng, {}, workspace), Side::draft, 0,
                     bad.cause);
     }
 }

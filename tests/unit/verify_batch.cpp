@@ -47,7 +47,7 @@ constexpr TokenVerification rule;
 const std::vector<Token> drafted{1, 0, 1};
 const RowMajorMatrixXf rows =
     (RowMajorMatrixXf(4, 3) << .5f, .25f, .25f, .25f, .5f, .25f, .125f, .125f, .75f, 1, 0, 0).finished();
-const Coins coins(3, 4, 5);
+const RoundRng rng(3, 4, 5);
 
 }  // namespace
 
@@ -55,7 +55,7 @@ TEST_CASE("a request of a batch gets what it gets alone, in any slot, in any ord
     Chance chance(1);
     BatchWorkspace memory;
     Index long_paths = 0, faults = 0;
-    for (int trial = 0; trial < 150; ++trial) {
+    for (int context = 0; context < 150; ++context) {
         const auto cases = random_cases(1 + chance.below(9), chance);
         const auto alone = each_alone(cases);
         for (int shuffle = 0; shuffle < 3; ++shuffle) {
@@ -90,7 +90,7 @@ TEST_CASE("what is wrong with a request is said by its own round, and changes no
     const std::vector<Token> outside{1, 7, 1};
     const std::vector<Index> forward{-1, 2, 0}, two{-1, 0};
     const auto throwing = [](Index) -> Eigen::VectorXf { throw std::runtime_error("the model is gone"); };
-    const auto judged = [](const auto& tokens, const auto& judged_rows, const Coins& source,
+    const auto judged = [](const auto& tokens, const auto& judged_rows, const RoundRng& source,
                            const RoundLimits& limits) {
         return [=](Workspace& workspace) -> BatchRound {
             return verify(tokens, PointMass{}, judged_rows, rule, source, limits, workspace);
@@ -99,22 +99,23 @@ TEST_CASE("what is wrong with a request is said by its own round, and changes no
     // Each as verify is called, and as a Request where there is one.
     const std::vector<std::pair<std::string, AnyRequest>> wrong{
         {"specsample::verify: limits.max_tokens is 0, but must be at least 1",
-         judged(drafted, rows, coins, {.max_tokens = 0})},
+         judged(drafted, rows, rng, {.max_tokens = 0})},
         {"specsample::verify: limits.max_tokens is -3, but must be at least 1",
-         Request{drafted, PointMass{}, rows, rule, coins, RoundLimits{.max_tokens = -3}}},
+         Request{drafted, PointMass{}, rows, rule, rng, RoundLimits{.max_tokens = -3}}},
         {"specsample::Tree: parents[1] is 2, but must be -1 or a node before 1",
-         Request{Tree{drafted, forward}, PointMass{}, rows, rule, coins}},
+         Request{Tree{drafted, forward}, PointMass{}, rows, rule, rng}},
         {"specsample::verify: the number of tree.parents is 2, but must be that of tree.tokens, 3",
-         Request{Tree{drafted, two}, PointMass{}, rows, rule, coins}},
+         Request{Tree{drafted, two}, PointMass{}, rows, rule, rng}},
         {"specsample::Logits: temperature is -1, but must be a finite number >= 0",
-         Request{drafted, PointMass{}, logits_of(rows, -1), rule, coins}},
-        {"specsample::Address: position is -5, but must be in [0, 2^32)", judged(drafted, rows, Coins(1, 2, -5), {})},
-        {"the model is gone", Request{drafted, PointMass{}, throwing, rule, coins}},
-        {"target row 0 is nan at id 1, but must be finite", judged(drafted, bad_rows, coins, {})},
-        {"target row 0 is nan at id 1, but must be finite", Request{drafted, PointMass{}, bad_rows, rule, coins}},
-        {"drafted token 1 is 7, but must be inside the vocabulary [0, 3)", judged(outside, rows, coins, {})},
+         Request{drafted, PointMass{}, logits_of(rows, -1), rule, rng}},
+        {"specsample::Address: position is -5, but must be in [0, 2^32)",
+         judged(drafted, rows, RoundRng(1, 2, -5), {})},
+        {"the model is gone", Request{drafted, PointMass{}, throwing, rule, rng}},
+        {"target row 0 is nan at id 1, but must be finite", judged(drafted, bad_rows, rng, {})},
+        {"target row 0 is nan at id 1, but must be finite", Request{drafted, PointMass{}, bad_rows, rule, rng}},
+        {"drafted token 1 is 7, but must be inside the vocabulary [0, 3)", judged(outside, rows, rng, {})},
         {"the number of target rows is 4, but must be 2, one per position",
-         Request{std::span(drafted).first(1), PointMass{}, rows, rule, coins}},
+         Request{std::span(drafted).first(1), PointMass{}, rows, rule, rng}},
     };
     Chance chance(2);
     const auto cases = random_cases(4, chance);
@@ -144,11 +145,11 @@ TEST_CASE("what is wrong with a request is said by its own round, and changes no
 TEST_CASE("a request refuses with the words of verify, without throwing anything") {
     Workspace workspace;
     const auto refuses = [&](const auto& tokens, const RoundLimits& limits) {
-        Request request{tokens, PointMass{}, rows, rule, coins, limits};
+        Request request{tokens, PointMass{}, rows, rule, rng, limits};
         const BatchRound round = request(workspace);
         REQUIRE(round.error);
         CHECK_FALSE(round);
-        CHECK(*round.error == thrown_by([&] { verify(tokens, PointMass{}, rows, rule, coins, limits, workspace); }));
+        CHECK(*round.error == thrown_by([&] { verify(tokens, PointMass{}, rows, rule, rng, limits, workspace); }));
     };
     refuses(drafted, {.max_tokens = 0});
     refuses(Tree{drafted, std::array{-1, 0, 1}}, {.max_tokens = -1});
@@ -168,12 +169,12 @@ TEST_CASE("a lookahead of 0 is plain sampling, between requests that draft") {
             [&](Index i, Workspace& workspace) {
                 const bool drafts = i != 1;
                 return verify(drafts ? drafted : none, PointMass{}, slice(rows, drafts ? 0 : 2, drafts ? 4 : 3), rule,
-                              Coins(1, id, i), {}, workspace);
+                              RoundRng(1, id, i), {}, workspace);
             },
             memory);
-        const Index plain = draw(Coins(1, id, 1).at(Purpose::last, 0), RowWeights(as_row(rows.row(2)))).index;
+        const Index plain = draw(RoundRng(1, id, 1).at(Purpose::last, 0), RowWeights(as_row(rows.row(2)))).index;
         CHECK(tokens_of(rounds[1]) == std::vector<Token>{static_cast<Token>(plain)});
-        CHECK(rounds[1].last == Last::bonus);
+        CHECK(rounds[1].last == LastToken::bonus);
         CHECK(rounds[1].proposed == 0);
     }
 }
@@ -191,7 +192,7 @@ TEST_CASE("nothing of the batch before is left in a smaller one") {
     const auto refused = [](Index, Workspace&) -> Round { throw std::runtime_error("no"); };
     CHECK(verify_batch(5, refused, memory)[4].error == "no");
     const auto fine = [](Index, Workspace& workspace) {
-        return verify(drafted, PointMass{}, rows, rule, coins, {}, workspace);
+        return verify(drafted, PointMass{}, rows, rule, rng, {}, workspace);
     };
     const auto rounds = verify_batch(2, fine, memory);
     CHECK(rounds.size() == 2);
@@ -199,44 +200,44 @@ TEST_CASE("nothing of the batch before is left in a smaller one") {
 }
 
 TEST_CASE("a request borrows what has a name and keeps what has none") {
-    const std::vector<Sampled<detail::Column<float>>> laws;
-    const Request borrows{drafted, laws, rows, rule, coins};
+    const std::vector<Sampled<detail::Column<float>>> distributions;
+    const Request borrows{drafted, distributions, rows, rule, rng};
     CHECK(&borrows.tokens == &drafted);
-    CHECK(&borrows.laws == &laws);
+    CHECK(&borrows.distributions == &distributions);
     CHECK(&borrows.rows == &rows);
-    const Request keeps{std::vector<Token>{1}, PointMass{}, RowMajorMatrixXf(rows.topRows(2)), rule, coins};
+    const Request keeps{std::vector<Token>{1}, PointMass{}, RowMajorMatrixXf(rows.topRows(2)), rule, rng};
     static_assert(std::same_as<decltype(keeps.tokens), std::vector<Token>>);
-    static_assert(std::same_as<decltype(keeps.laws), PointMass>);
+    static_assert(std::same_as<decltype(keeps.distributions), PointMass>);
     static_assert(std::same_as<decltype(keeps.rows), RowMajorMatrixXf>);
     Workspace first, second;
-    CHECK(same(keeps(first), verify(std::array{1}, PointMass{}, rows.topRows(2), rule, coins, {}, second)));
+    CHECK(same(keeps(first), verify(std::array{1}, PointMass{}, rows.topRows(2), rule, rng, {}, second)));
 }
 
 TEST_CASE("requests of one type fill a list, and of several a variant's") {
-    using Chain = decltype(Request{drafted, PointMass{}, rows, rule, coins});
-    const std::array<Chain, 2> list{Chain{drafted, {}, rows, rule, coins}, Chain{drafted, {}, rows, rule, {3, 9, 5}}};
+    using Chain = decltype(Request{drafted, PointMass{}, rows, rule, rng});
+    const std::array<Chain, 2> list{Chain{drafted, {}, rows, rule, rng}, Chain{drafted, {}, rows, rule, {3, 9, 5}}};
     BatchWorkspace memory, other;
     Workspace workspace;
     const auto rounds = verify_batch(list, memory);
-    CHECK(same(rounds[0], verify(drafted, PointMass{}, rows, rule, coins, {}, workspace)));
-    CHECK(same(rounds[1], verify(drafted, PointMass{}, rows, rule, Coins(3, 9, 5), {}, workspace)));
+    CHECK(same(rounds[0], verify(drafted, PointMass{}, rows, rule, rng, {}, workspace)));
+    CHECK(same(rounds[1], verify(drafted, PointMass{}, rows, rule, RoundRng(3, 9, 5), {}, workspace)));
     CHECK(same(verify_batch(std::span(list), other)[1], rounds[1]));
 
     const std::vector<std::variant<TokenVerification, BlockVerification, SampleMatch>> rules{SampleMatch{},
                                                                                              BlockVerification{}};
     const auto judge = [&](Index i, Workspace& slot) {
-        return std::visit([&](const auto& each) { return verify(drafted, PointMass{}, rows, each, coins, {}, slot); },
+        return std::visit([&](const auto& each) { return verify(drafted, PointMass{}, rows, each, rng, {}, slot); },
                           rules[static_cast<std::size_t>(i)]);
     };
     const auto mixed = verify_batch(2, judge, memory);
-    CHECK(same(mixed[0], verify(drafted, PointMass{}, rows, SampleMatch{}, coins, {}, workspace)));
-    CHECK(same(mixed[1], verify(drafted, PointMass{}, rows, BlockVerification{}, coins, {}, workspace)));
+    CHECK(same(mixed[0], verify(drafted, PointMass{}, rows, SampleMatch{}, rng, {}, workspace)));
+    CHECK(same(mixed[1], verify(drafted, PointMass{}, rows, BlockVerification{}, rng, {}, workspace)));
 }
 
 TEST_CASE("rounds of a batch may be cut by their owner") {
     BatchWorkspace memory;
-    const auto rounds = verify_batch(std::array{Request{drafted, PointMass{}, rows, GreedyMatch{}, coins}}, memory);
+    const auto rounds = verify_batch(std::array{Request{drafted, PointMass{}, rows, GreedyMatch{}, rng}}, memory);
     rounds[0].truncate(0);
     CHECK(memory.rounds[0].tokens.empty());
-    CHECK(memory.rounds[0].last == Last::stopped);
+    CHECK(memory.rounds[0].last == LastToken::stopped);
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <specsample/kernels/logits.hpp>
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 #include <specsample/verify.hpp>
 #include <specsample/verify/batch.hpp>
 
@@ -46,7 +46,7 @@ TEST_CASE("a slice of rows is those rows, whatever holds them") {
         for (Index begin = 0; begin <= 3; ++begin) {
             Workspace workspace;
             const auto judged = [&](auto&& rows) {
-                const Round round = verify(tokens, PointMass{}, rows, TokenVerification{}, Coins(1, request, 2),
+                const Round round = verify(tokens, PointMass{}, rows, TokenVerification{}, RoundRng(1, request, 2),
                                            {.check = Check::every_row}, workspace);
                 CHECK(round);
                 return std::vector<Token>(round.tokens.begin(), round.tokens.end());
@@ -63,13 +63,13 @@ TEST_CASE("a slice of rows is those rows, whatever holds them") {
         }
 }
 
-TEST_CASE("a slice of laws is those laws") {
-    std::vector<Sampled<detail::Column<double>>> laws;
-    for (Index i = 0; i < 6; ++i) laws.emplace_back(flat.row(i));
-    const auto part = slice(laws, 2, 4);
+TEST_CASE("a slice of distributions is those distributions") {
+    std::vector<Sampled<detail::Column<double>>> distributions;
+    for (Index i = 0; i < 6; ++i) distributions.emplace_back(flat.row(i));
+    const auto part = slice(distributions, 2, 4);
     CHECK(part.size() == 2);
     CHECK(part[0].row().data() == flat.row(2).data());
-    const auto computed = [&](Index i) { return laws[static_cast<std::size_t>(i)]; };
+    const auto computed = [&](Index i) { return distributions[static_cast<std::size_t>(i)]; };
     CHECK(slice(computed, 2, 4)(1).row().data() == flat.row(3).data());
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("a slice knows its size, so that a wrong number of rows is a fault") {
     const std::vector<Token> tokens{1, 2};
     for (const Index end : {2, 4}) {
         const Round round =
-            verify(tokens, PointMass{}, slice(flat, 0, end), TokenVerification{}, Coins(1, 2, 3), {}, workspace);
+            verify(tokens, PointMass{}, slice(flat, 0, end), TokenVerification{}, RoundRng(1, 2, 3), {}, workspace);
         REQUIRE(round.fault);
         CHECK(round.fault->cause == Cause::wrong_count);
         CHECK(round.fault->value == static_cast<double>(end));

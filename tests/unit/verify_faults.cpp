@@ -11,7 +11,7 @@ using namespace specsample;
 namespace {
 
 constexpr TokenVerification rule;
-const Coins coins(1, 2, 3);
+const RoundRng rng(1, 2, 3);
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 using Vector = std::vector<double>;
@@ -25,9 +25,9 @@ struct Case {
 
     Round judge() const {
         static Workspace workspace;
-        std::vector<Sampled<row_view_t<Vector>>> laws;
-        for (const Vector& row : q) laws.emplace_back(row);
-        return verify(tokens, laws, p, rule, coins, {.stop_tokens = stops, .check = check}, workspace);
+        std::vector<Sampled<row_view_t<Vector>>> distributions;
+        for (const Vector& row : q) distributions.emplace_back(row);
+        return verify(tokens, distributions, p, rule, rng, {.stop_tokens = stops, .check = check}, workspace);
     }
     RowFault fault() const {
         const Round round = judge();
@@ -46,11 +46,11 @@ TEST_CASE("the round that these tests spoil is good") {
     CHECK(good.judge().tokens.size() > 0);
 }
 
-TEST_CASE("a fault is a value that names party, cause, row and entry") {
+TEST_CASE("a fault is a value that names side, cause, row and entry") {
     Case bad;
     bad.p[2] = {.5, -.25, .75};
     const RowFault fault = bad.fault();
-    CHECK(fault.party == Party::target);
+    CHECK(fault.side == Side::target);
     CHECK(fault.cause == Cause::negative);
     CHECK(fault.row == 2);
     CHECK(fault.value == -.25);
@@ -92,7 +92,7 @@ TEST_CASE("the entries that decide are checked as they are read") {
     CHECK(message(bad.fault()) == "target row 0 is 3 at id 0, but must be at most 1");
     bad.p[0][0] = .5;
     bad.q[0][0] = std::numeric_limits<double>::infinity();
-    CHECK(bad.fault().party == Party::draft);
+    CHECK(bad.fault().side == Side::draft);
     CHECK(bad.fault().cause == Cause::not_finite);
 }
 
@@ -113,12 +113,12 @@ TEST_CASE("a missing last row is a fault unless the last drafted token is a stop
     CHECK(round.judge());
 }
 
-TEST_CASE("a wrong number of laws is a fault") {
+TEST_CASE("a wrong number of distributions is a fault") {
     Case bad;
     bad.q.pop_back();
-    CHECK(message(bad.fault()) == "the number of laws is 1, but must be 2, one per drafted token");
+    CHECK(message(bad.fault()) == "the number of distributions is 1, but must be 2, one per drafted token");
     bad.q.resize(3, {.5, .5, 0});
-    CHECK(message(bad.fault()) == "the number of laws is 3, but must be 2, one per drafted token");
+    CHECK(message(bad.fault()) == "the number of distributions is 3, but must be 2, one per drafted token");
 }
 
 TEST_CASE("no target rows at all are a fault") {
@@ -147,7 +147,7 @@ TEST_CASE("an id that is a stop token in its low bits only is outside the vocabu
 TEST_CASE("stop tokens outside the vocabulary are a fault of the limits") {
     Case bad;
     bad.stops = {0, 3};
-    CHECK(bad.fault().party == Party::limits);
+    CHECK(bad.fault().side == Side::limits);
     CHECK(message(bad.fault()) == "limits.stop_tokens[1] is 3, but must be inside the vocabulary [0, 3)");
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("bad rows that no decision reads are found by every_row, and by it alo
         Case bad;
         bad.p[0] = {0, 0, 1};
         (of_draft ? bad.q[1] : bad.p[1]) = worst;
-        CHECK(bad.fault().party == (of_draft ? Party::draft : Party::target));
+        CHECK(bad.fault().side == (of_draft ? Side::draft : Side::target));
         CHECK(bad.fault().row == 1);
         bad.check = Check::entries_read;
         const Round round = bad.judge();
@@ -200,7 +200,7 @@ TEST_CASE("a NaN beside the deciding entries is found by the residual that reads
         bad.check = Check::entries_read;
         bad.p[0] = {0, 0, 1};
         (of_draft ? bad.q[0] : bad.p[0])[1] = not_a_number;
-        CHECK(bad.fault().party == (of_draft ? Party::draft : Party::target));
+        CHECK(bad.fault().side == (of_draft ? Side::draft : Side::target));
         CHECK(bad.fault().cause == Cause::not_finite);
         CHECK(bad.fault().id == 1);
     }
@@ -210,7 +210,7 @@ TEST_CASE("a residual of more than everything is a fault where entries are check
     const std::vector<double> draft{1, 0, 0}, logits{0, 7, 8};
     Workspace workspace;
     const Round round = verify(std::vector<Token>{0}, std::array{Sampled(draft)}, std::array{logits, logits},
-                               TokenVerification{}, Coins(1, 2, 3), {}, workspace);
+                               TokenVerification{}, RoundRng(1, 2, 3), {}, workspace);
     REQUIRE(round.fault);
     CHECK(round.fault->cause == Cause::logits);
     CHECK(round.fault->row == 0);

@@ -40,7 +40,7 @@ const std::array injections{
 
 std::vector<Token> tokens_of(const Round& round) { return {round.tokens.begin(), round.tokens.end()}; }
 
-/// The rows in the order in which a round first met them: row i of the target, or the law of node i.
+/// The rows in the order in which a round first met them: row i of the target, or the distribution of node i.
 struct Met {
     std::vector<bool> target, draft;
 };
@@ -52,39 +52,39 @@ Round judge(const random_round::Draft& draft, const Rule& rule, Check check, Wor
         met.target[static_cast<std::size_t>(i)] = true;
         return draft.target_rows[static_cast<std::size_t>(i)];
     };
-    const auto laws = [&](Index i) {
+    const auto distributions = [&](Index i) {
         met.draft[static_cast<std::size_t>(i)] = true;
         return Sampled(draft.draft_rows[static_cast<std::size_t>(i)]);
     };
-    return verify(draft.tree(), laws, rows, rule, draft.coins, {.check = check}, workspace);
+    return verify(draft.tree(), distributions, rows, rule, draft.rng, {.check = check}, workspace);
 }
 
 /// One injection into a row of a draft, which is good again afterwards.
 template <class Rule>
-void inject(random_round::Draft& draft, const Rule& rule, const Injected& injected, Party party, Index row) {
+void inject(random_round::Draft& draft, const Rule& rule, const Injected& injected, Side side, Index row) {
     Workspace workspace, good_workspace;
     Met met;
     const Round good = judge(draft, rule, Check::entries_read, good_workspace, met);
     REQUIRE(good);
-    const bool is_met = (party == Party::target ? met.target : met.draft)[static_cast<std::size_t>(row)];
+    const bool is_met = (side == Side::target ? met.target : met.draft)[static_cast<std::size_t>(row)];
 
     Eigen::VectorXd& spoilt =
-        (party == Party::target ? draft.target_rows : draft.draft_rows)[static_cast<std::size_t>(row)];
+        (side == Side::target ? draft.target_rows : draft.draft_rows)[static_cast<std::size_t>(row)];
     const Eigen::VectorXd kept = spoilt;
     injected.spoil(spoilt);
 
     const auto check_fault = [&](const Round& round, Cause cause) {
         CHECK(round.tokens.empty());
         CHECK(round.accepted == 0);
-        CHECK(round.fault->party == party);
+        CHECK(round.fault->side == side);
         CHECK(round.fault->cause == cause);
         CHECK(round.fault->row == row);
     };
-    const bool is_first_target_row = party == Party::target && row == 0;  // it says what the vocabulary is
+    const bool is_first_target_row = side == Side::target && row == 0;  // it says what the vocabulary is
     if (!is_first_target_row || injected.cause != Cause::wrong_size) {
-        const auto laws = draft.laws();
-        const Round full =
-            verify(draft.tree(), laws, draft.target_rows, rule, draft.coins, {.check = Check::every_row}, workspace);
+        const auto distributions = draft.distributions();
+        const Round full = verify(draft.tree(), distributions, draft.target_rows, rule, draft.rng,
+                                  {.check = Check::every_row}, workspace);
         REQUIRE(full.fault);
         check_fault(full, injected.cause);
 
@@ -117,10 +117,10 @@ TEST_CASE("a fault injected at any row of any draft is named or has no effect") 
             constexpr bool is_match = requires { std::remove_cvref_t<decltype(rule)>::drafter_invariant; };
             for (const Injected& injected : injections) {
                 INFO("seed " << seed << ", " << rule_name << ", " << injected.name);
-                for (Index row = 0; row <= draft.size(); ++row) inject(draft, rule, injected, Party::target, row);
-                // Match rules do not look at laws, but for a full check.
+                for (Index row = 0; row <= draft.size(); ++row) inject(draft, rule, injected, Side::target, row);
+                // Match rules do not look at distributions, but for a full check.
                 if (!is_match)
-                    for (Index row = 0; row < draft.size(); ++row) inject(draft, rule, injected, Party::draft, row);
+                    for (Index row = 0; row < draft.size(); ++row) inject(draft, rule, injected, Side::draft, row);
             }
         });
     }

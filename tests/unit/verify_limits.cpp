@@ -31,7 +31,7 @@ void check_whole(const Round& round, const std::vector<Token>& whole) {
     CHECK(round.tokens.size() <= whole.size());
     CHECK(std::equal(round.tokens.begin(), round.tokens.end(), whole.begin()));
     CHECK(round.accepted == std::ssize(round.path));
-    CHECK(std::ssize(round.tokens) == round.accepted + (round.last == Last::stopped ? 0 : 1));
+    CHECK(std::ssize(round.tokens) == round.accepted + (round.last == LastToken::stopped ? 0 : 1));
     CHECK(round.evaluated >= round.accepted);
 }
 
@@ -41,12 +41,12 @@ TEST_CASE("a budget is never exceeded, and gives the beginning of the whole roun
     for_drafts([](const auto& draft, const auto& rule) {
         Workspace memory, cut_memory;
         const Round whole = draft.judge(rule, {}, memory);
-        CHECK(whole.end == End::none);
+        CHECK(whole.end == RoundEnd::none);
         for (Index budget = 1; budget <= std::ssize(whole.tokens); ++budget) {
             const Round cut = draft.judge(rule, {.max_tokens = budget}, cut_memory);
             check_whole(cut, tokens_of(whole));
             CHECK(std::ssize(cut.tokens) == budget);
-            CHECK(cut.end == End::budget);
+            CHECK(cut.end == RoundEnd::budget);
         }
     });
 }
@@ -60,12 +60,12 @@ TEST_CASE("nothing follows a stop token, drafted or not") {
             const Round cut = draft.judge(rule, {.stop_tokens = stops}, cut_memory);
             const auto found = std::ranges::find(whole, stop);
             CHECK(std::ranges::find(cut.tokens, stop) - cut.tokens.begin() >= std::ssize(cut.tokens) - 1);
-            CHECK((cut.end == End::stop_token) == (!cut.tokens.empty() && cut.tokens.back() == stop));
+            CHECK((cut.end == RoundEnd::stop_token) == (!cut.tokens.empty() && cut.tokens.back() == stop));
             // Block verification judges a draft as a whole, and a draft ends at a stop token.
             if (std::is_same_v<std::remove_cvref_t<decltype(rule)>, BlockVerification>) continue;
             check_whole(cut, whole);
             CHECK(std::ssize(cut.tokens) == found - whole.begin() + (found == whole.end() ? 0 : 1));
-            CHECK(cut.end == (found == whole.end() ? End::none : End::stop_token));
+            CHECK(cut.end == (found == whole.end() ? RoundEnd::none : RoundEnd::stop_token));
         }
     });
 }
@@ -75,17 +75,17 @@ TEST_CASE("a predicate ends a round after a token, or before it") {
         Workspace memory, cut_memory;
         const std::vector<Token> whole = tokens_of(draft.judge(rule, {}, memory));
         for (std::size_t at = 1; at <= whole.size(); ++at)
-            for (const Stop stop : {Stop::include, Stop::exclude}) {
+            for (const StopDecision stop : {StopDecision::include, StopDecision::exclude}) {
                 std::size_t asked = 0;
                 const auto until = [&](std::span<const Token> tokens) {
                     CHECK(tokens.size() == ++asked);
-                    return tokens.size() == at ? stop : Stop::go_on;
+                    return tokens.size() == at ? stop : StopDecision::go_on;
                 };
                 const Round cut = draft.judge(rule, {.until = until}, cut_memory);
                 check_whole(cut, whole);
                 CHECK(asked == at);
-                CHECK(cut.tokens.size() == at - (stop == Stop::exclude ? 1 : 0));
-                CHECK(cut.end == (stop == Stop::exclude ? End::excluded : End::included));
+                CHECK(cut.tokens.size() == at - (stop == StopDecision::exclude ? 1 : 0));
+                CHECK(cut.end == (stop == StopDecision::exclude ? RoundEnd::excluded : RoundEnd::included));
                 CHECK(cut.discarded == std::ssize(whole) - std::ssize(cut.tokens));
             }
     });
@@ -93,24 +93,26 @@ TEST_CASE("a predicate ends a round after a token, or before it") {
 
 TEST_CASE("whichever limit comes first ends a round") {
     const auto draft = random_round::Draft({}, random_round::chain_parents(4), testing::ContextModel(5, 1),
-                                           testing::ContextModel(5, 1), Coins(1, 0, 0));  // p = q: all is accepted
+                                           testing::ContextModel(5, 1), RoundRng(1, 0, 0));  // p = q: all is accepted
     Workspace memory;
     const TokenVerification rule;
     const std::vector<Token> whole = tokens_of(draft.judge(rule, {}, memory));
     REQUIRE(whole.size() == 5);
-    const auto until = [](std::span<const Token> tokens) { return tokens.size() == 3 ? Stop::include : Stop::go_on; };
-    CHECK(draft.judge(rule, {.max_tokens = 2, .until = until}, memory).end == End::budget);
-    CHECK(draft.judge(rule, {.max_tokens = 3, .until = until}, memory).end == End::included);
-    CHECK(draft.judge(rule, {.max_tokens = 4, .until = until}, memory).end == End::included);
+    const auto until = [](std::span<const Token> tokens) {
+        return tokens.size() == 3 ? StopDecision::include : StopDecision::go_on;
+    };
+    CHECK(draft.judge(rule, {.max_tokens = 2, .until = until}, memory).end == RoundEnd::budget);
+    CHECK(draft.judge(rule, {.max_tokens = 3, .until = until}, memory).end == RoundEnd::included);
+    CHECK(draft.judge(rule, {.max_tokens = 4, .until = until}, memory).end == RoundEnd::included);
     const std::array stops{whole[1]};
-    CHECK(draft.judge(rule, {.stop_tokens = stops, .until = until}, memory).end == End::stop_token);
+    CHECK(draft.judge(rule, {.stop_tokens = stops, .until = until}, memory).end == RoundEnd::stop_token);
 }
 
 TEST_CASE("a round that is dropped and repeated is the same round, its limits included") {
     for_drafts([](const auto& draft, const auto& rule) {
         Workspace memory, again;
         const auto until = [](std::span<const Token> tokens) {
-            return tokens.back() == 1 ? Stop::exclude : Stop::go_on;
+            return tokens.back() == 1 ? StopDecision::exclude : StopDecision::go_on;
         };
         const RoundLimits limits{.max_tokens = 3, .until = until};
         const Round first = draft.judge(rule, limits, memory);
@@ -128,7 +130,7 @@ TEST_CASE("keep lengths are what a replay from the emitted text needs") {
         Workspace memory;
         const std::array stops{Token{1}};
         const auto until = [](std::span<const Token> tokens) {
-            return tokens.back() == 0 ? Stop::exclude : Stop::go_on;
+            return tokens.back() == 0 ? StopDecision::exclude : StopDecision::go_on;
         };
         for (const RoundLimits& limits : {RoundLimits{}, RoundLimits{.max_tokens = 2},
                                           RoundLimits{.stop_tokens = stops}, RoundLimits{.until = until}}) {
@@ -148,7 +150,7 @@ TEST_CASE("keep lengths are what a replay from the emitted text needs") {
             CHECK(std::equal(cache.begin(), cache.begin() + kept, text.begin()));
             CHECK(kept == start + round.accepted);  // no accepted position is thrown away
             CHECK(round.keep_before_end(kept, start) ==
-                  std::min(kept, std::ssize(text) - (round.end == End::stop_token ? 1 : 0)));
+                  std::min(kept, std::ssize(text) - (round.end == RoundEnd::stop_token ? 1 : 0)));
         }
     });
 }
@@ -169,16 +171,16 @@ TEST_CASE("the draft's cache keeps what it was shown of the text: accepted token
     });
 }
 
-TEST_CASE("a forced token needs no coin") {
+TEST_CASE("a forced token needs no random draw") {
     // One legal id after every context: drafted or not, no chance is asked.
-    struct NoCoin {
-        struct Coin {
+    struct NoRng {
+        struct Rng {
             double uniform() const {
-                FAIL("a coin was drawn");
+                FAIL("a random draw was drawn");
                 return 0;
             }
         };
-        Coin at(Purpose, Index) const { return {}; }
+        Rng at(Purpose, Index) const { return {}; }
     };
     const std::array<Token, 1> only{2};
     const std::array<float, 1> certain{1}, logit{-3};
@@ -189,8 +191,8 @@ TEST_CASE("a forced token needs no coin") {
     for (const Index count : {0, 1, 3}) {
         const auto tokens = std::span(drafted).first(static_cast<std::size_t>(count));
         const auto all = [&](const auto& rule) {
-            CHECK(verify(tokens, PointMass{}, sparse, rule, NoCoin{}, {}, memory).tokens.size() == tokens.size() + 1);
-            CHECK(verify(tokens, PointMass{}, forced, rule, NoCoin{}, {}, memory).tokens.size() == tokens.size() + 1);
+            CHECK(verify(tokens, PointMass{}, sparse, rule, NoRng{}, {}, memory).tokens.size() == tokens.size() + 1);
+            CHECK(verify(tokens, PointMass{}, forced, rule, NoRng{}, {}, memory).tokens.size() == tokens.size() + 1);
         };
         all(TokenVerification{});
         all(BlockVerification{});

@@ -16,17 +16,17 @@ struct SampleAndCompare {
     static constexpr bool lossless = true;
 
     template <class T>
-    Outcome operator()(const T& trial) const {
+    Outcome operator()(const T& context) const {
         for (Outcome kept;;) {
-            NodeRow<T> row(trial, kept.node);
-            const auto coin = trial.coins.at(Purpose::last, kept.accepted);
-            kept.token = static_cast<Token>(row.draw_from_row(coin).index);
+            NodeRow<T> row(context, kept.node);
+            const auto random = context.rng.at(Purpose::last, kept.accepted);
+            kept.token = static_cast<Token>(row.draw_from_row(random).index);
             kept.fault = row.fault();
-            const Index child = trial.shape.first_child(kept.node);
-            kept.last = child == no_node ? Last::bonus : Last::matched;
-            if (kept.fault || child == no_node || trial.token(child) != kept.token) return kept;
-            kept = {.node = child, .accepted = kept.accepted + 1, .last = Last::stopped, .token = kept.token};
-            if (kept.accepted == trial.limits.max_tokens || trial.limits.stops(kept.token)) return kept;
+            const Index child = context.shape.first_child(kept.node);
+            kept.last = child == no_node ? LastToken::bonus : LastToken::matched;
+            if (kept.fault || child == no_node || context.token(child) != kept.token) return kept;
+            kept = {.node = child, .accepted = kept.accepted + 1, .last = LastToken::stopped, .token = kept.token};
+            if (kept.accepted == context.limits.max_tokens || context.limits.stops(kept.token)) return kept;
         }
     }
 };
@@ -71,13 +71,13 @@ TEST_CASE("the rule of the page ends where its limits do, and at bad data", "[ve
     const std::vector<Token> tokens{1, 1};
     Workspace workspace;
     const auto judged = [&](const std::vector<std::vector<float>>& rows, const RoundLimits& limits) {
-        return verify(tokens, PointMass{}, rows, SampleAndCompare{}, Coins(1, 2, 3), limits, workspace);
+        return verify(tokens, PointMass{}, rows, SampleAndCompare{}, RoundRng(1, 2, 3), limits, workspace);
     };
     const std::vector<Token> stops{1};
-    CHECK(judged({sure, sure, sure}, {}).last == Last::bonus);
+    CHECK(judged({sure, sure, sure}, {}).last == LastToken::bonus);
     CHECK(judged({sure, sure, sure}, {}).tokens.size() == 3);
-    CHECK(judged({sure, sure, sure}, {.max_tokens = 1}).end == End::budget);
-    CHECK(judged({sure, bad, bad}, {.stop_tokens = stops}).end == End::stop_token);
+    CHECK(judged({sure, sure, sure}, {.max_tokens = 1}).end == RoundEnd::budget);
+    CHECK(judged({sure, bad, bad}, {.stop_tokens = stops}).end == RoundEnd::stop_token);
     const Round faulty = judged({sure, bad, sure}, {});
     REQUIRE(faulty.fault);
     CHECK(faulty.fault->row == 1);

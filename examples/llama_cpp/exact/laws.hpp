@@ -72,11 +72,11 @@ inline std::vector<Token> likeliest(LlamaModel& target, LlamaModel& draft, const
 /// The largest difference, over all strings, between what a rule writes and what the target would.
 template <class Rule, class Draft>
 double distance(const Rule& rule, const Draft& draft, const Restricted& target, Index lookahead) {
-    const auto law = testing::exact_law(rule, draft, target, lookahead);
+    const auto distribution = testing::exact_distribution(rule, draft, target, lookahead);
     double largest = 0;
-    for (const auto& [text, probability] : testing::joint_law(target, lookahead + 1)) {
-        const auto found = law.find(text);
-        largest = std::max(largest, std::abs(probability - (found == law.end() ? 0 : found->second)));
+    for (const auto& [text, probability] : testing::joint_distribution(target, lookahead + 1)) {
+        const auto found = distribution.find(text);
+        largest = std::max(largest, std::abs(probability - (found == distribution.end() ? 0 : found->second)));
     }
     return largest;
 }
@@ -102,7 +102,7 @@ class Recorded {
     std::vector<Eigen::VectorXd> rows_;
 };
 
-/// Counts against a law.
+/// Counts against a distribution.
 struct ChiSquare {
     double statistic = 0;
     double bound = 0;  ///< exceeded with probability 2.9e-7 by exact counts
@@ -111,7 +111,7 @@ struct ChiSquare {
     bool holds() const { return statistic <= bound; }
 };
 
-inline ChiSquare chi_square(const Eigen::ArrayXd& counts, const Eigen::ArrayXd& law) {
+inline ChiSquare chi_square(const Eigen::ArrayXd& counts, const Eigen::ArrayXd& distribution) {
     ChiSquare result;
     const auto add = [&](double seen, double mean) {
         result.statistic += (seen - mean) * (seen - mean) / mean;
@@ -119,12 +119,12 @@ inline ChiSquare chi_square(const Eigen::ArrayXd& counts, const Eigen::ArrayXd& 
     };
     const double samples = counts.sum();
     double seen = 0, mean = 0;  // of tokens that are too rare for bins of their own
-    for (Index i = 0; i < law.size(); ++i) {
-        if (law[i] * samples >= 10) {
-            add(counts[i], law[i] * samples);
+    for (Index i = 0; i < distribution.size(); ++i) {
+        if (distribution[i] * samples >= 10) {
+            add(counts[i], distribution[i] * samples);
         } else {
             seen += counts[i];
-            mean += law[i] * samples;
+            mean += distribution[i] * samples;
         }
     }
     if (mean > 0) add(seen, mean);
@@ -141,7 +141,7 @@ ChiSquare first_tokens(const Rule& rule, const Recorded& draft, const Recorded& 
     const std::vector<Token> text(static_cast<std::size_t>(target.start()), 0);
     Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = lookahead, .check = Check::entries_read}, rule);
     for (int seed = 0; seed < rounds; ++seed)
-        counts[sampler.step(text, {}, Coins(static_cast<std::uint64_t>(seed), 0, target.start())).tokens[0]] += 1;
+        counts[sampler.step(text, {}, RoundRng(static_cast<std::uint64_t>(seed), 0, target.start())).tokens[0]] += 1;
     return chi_square(counts, target.at(0));
 }
 

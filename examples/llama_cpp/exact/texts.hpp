@@ -94,10 +94,10 @@ struct Drafting {
 
 inline constexpr std::uint64_t text_seed = 42;
 
-/// What a race adds to the logit of a token, on the logit's scale: temperature times a number of Gumbel's law.
+/// What a race adds to the logit of a token, on the logit's scale: temperature times a number of Gumbel's distribution.
 inline double race_noise(double temperature, Index position, Token token) {
-    const Coin coin = Coins(text_seed, 0, position).at(Purpose::race, 0);
-    return -temperature * std::log(-std::log(coin.open_uniform(static_cast<std::uint32_t>(token))));
+    const Rng rng = RoundRng(text_seed, 0, position).at(Purpose::race, 0);
+    return -temperature * std::log(-std::log(rng.open_uniform(static_cast<std::uint32_t>(token))));
 }
 
 /// A text by Sampler. The pass that reads the prompt has no draft behind it, as in plain decoding.
@@ -112,7 +112,7 @@ Noted sampled(LlamaModel& target, const Draft& draft, const Rule& rule, double t
         left.max_new_tokens = most;
         const Generation made = sampler.generate(text, left);
         text.insert(text.end(), made.tokens.begin(), made.tokens.end());
-        return made.finish == Finish::stop;
+        return made.finish == FinishReason::stop;
     };
     if (!write(0, 1)) write(lookahead, limits.max_new_tokens - 1);
     Noted result{{text.begin() + std::ssize(prompt), text.end()}, {}};

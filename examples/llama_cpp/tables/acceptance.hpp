@@ -45,8 +45,8 @@ struct Judged {
 
 /// Writes texts of one kind with one drafter, and has every draft judged by all rules. They go on with one rule after
 /// the other, so that no rule chooses the places where it is measured.
-/// @tparam Law   Raced for drafts that are drawn with the target's noise
-template <class Law, class... Rules>
+/// @tparam Distribution   SharedNoise for drafts that are drawn with the target's noise
+template <class Distribution, class... Rules>
 class Panel {
     using Index = specsample::Index;
     using Token = specsample::Token;
@@ -75,23 +75,23 @@ class Panel {
         for (const Index end = std::ssize(text) + tokens; std::ssize(text) < end;) {
             const specsample::Round& round = judge(text, drafter, request);
             text.insert(text.end(), round.tokens.begin(), round.tokens.end());
-            if (round.end == specsample::End::stop_token) return;
+            if (round.end == specsample::RoundEnd::stop_token) return;
         }
     }
 
     /// @returns   the round of the rule whose turn it is
     const specsample::Round& judge(const std::vector<Token>& text, TextDrafter& drafter, std::uint64_t request) {
-        const specsample::Coins coins(1, request, std::ssize(text));
-        proposal_.open(lookahead, pair_->stop_tokens(), pair_->vocab_size());
-        drafter.propose(text, coins, proposal_);
+        const specsample::RoundRng rng(1, request, std::ssize(text));
+        draft_tree_.open(lookahead, pair_->stop_tokens(), pair_->vocab_size());
+        drafter.propose(text, rng, draft_tree_);
         std::vector<Token> path = text;
-        path.insert(path.end(), proposal_.tokens().begin(), proposal_.tokens().end());
-        const auto rows = target_(path, proposal_.size() + 1);
+        path.insert(path.end(), draft_tree_.tokens().begin(), draft_tree_.tokens().end());
+        const auto rows = target_(path, draft_tree_.size() + 1);
         std::size_t place = 0;
         const auto judge_by = [&](const auto& rule) {
-            rounds_[place] = specsample::verify(proposal_.tree(), proposal_.laws(), rows, rule, coins,
+            rounds_[place] = specsample::verify(draft_tree_.view(), draft_tree_.distributions(), rows, rule, rng,
                                                 {.stop_tokens = pair_->stop_tokens()}, memory_[place]);
-            if (!rounds_[place]) throw std::runtime_error("a model has written a row that is no law");
+            if (!rounds_[place]) throw std::runtime_error("a model has written a row that is no distribution");
             judged_[place].record(rounds_[place].counts());
             ++place;
         };
@@ -104,7 +104,7 @@ class Panel {
     const Pair* pair_;
     TextModel target_;
     std::tuple<Rules...> rules_;
-    specsample::Proposal<Law> proposal_;
+    specsample::DraftTree<Distribution> draft_tree_;
     std::array<specsample::Workspace, count> memory_;
     std::array<specsample::Round, count> rounds_;
     std::array<Judged, count> judged_;
@@ -122,21 +122,22 @@ inline void print_acceptance(const Pair& pair, double temperature, const Amount&
         panel.write(kind, amount, make_drafter);
         panel.print(drafter);
     };
-    using Law = TextDrafter::Law;
+    using Distribution = TextDrafter::Distribution;
     for (const Kind& kind : kinds) {
         std::printf("\n%s, temperature %.1f\n  %-30s %-9s %7s   %-22s   %s\n", std::string(kind.name).c_str(),
                     temperature, "drafts", "rule", "rounds", "acceptance", "tokens per round");
         table(kind, "model",
-              Panel<Law, TokenVerification, BlockVerification, EqualityRule>(
+              Panel<Distribution, TokenVerification, BlockVerification, EqualityRule>(
                   pair, temperature, {"token", "block", "equality"}, {}, {}, equality),
               by_model(drawn));
-        table(kind, "model, with the target's noise", Panel<Raced, GumbelMatch>(pair, temperature, {"gumbel"}, {}),
-              by_model(drawn));
+        table(kind, "model, with the target's noise",
+              Panel<SharedNoise, GumbelMatch>(pair, temperature, {"gumbel"}, {}), by_model(drawn));
         table(kind, "model, its likeliest tokens",
-              Panel<Law, TokenVerification, EqualityRule>(pair, temperature, {"token", "equality"}, {}, equality),
+              Panel<Distribution, TokenVerification, EqualityRule>(pair, temperature, {"token", "equality"}, {},
+                                                                   equality),
               by_model(likeliest));
         table(kind, "lookup",
-              Panel<Law, TokenVerification, GumbelMatch, EqualityRule>(
+              Panel<Distribution, TokenVerification, GumbelMatch, EqualityRule>(
                   pair, temperature, {"token", "gumbel", "equality"}, {}, {}, equality),
               [] { return TextDrafter(); });
     }

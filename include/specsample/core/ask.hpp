@@ -53,8 +53,8 @@ inline constexpr bool borrows = std::is_lvalue_reference_v<R> || !owns<std::remo
 
 /// A row that a callable may return: it owns its numbers or views memory that outlives the call.
 template <class R>
-concept ReturnedRow = Row<R> &&(ContiguousRow<std::remove_cvref_t<R>> || EigenOwner<std::remove_cvref_t<R>> ||
-                                EigenView<std::remove_cvref_t<R>> || std::remove_cvref_t<R>::outlives_its_making);
+concept ReturnedRow = Row<R> && (ContiguousRow<std::remove_cvref_t<R>> || EigenOwner<std::remove_cvref_t<R>> ||
+                                 EigenView<std::remove_cvref_t<R>> || std::remove_cvref_t<R>::outlives_its_making);
 
 template <class R>
 concept RowMajorRows = bool(R::IsRowMajor) && !bool(R::IsVectorAtCompileTime) && Floating<typename R::Scalar> &&

@@ -18,11 +18,11 @@
 namespace specsample {
 
 /// Whose data it was.
-enum class Party { draft, target, limits };
+enum class Side { draft, target, limits };
 
 /// What was wrong.
 enum class Cause {
-    wrong_count,         ///< `value` rows or laws were given for a round that has `bound`
+    wrong_count,         ///< `value` rows or distributions were given for a round that has `bound`
     empty,               ///< a row without entries
     wrong_size,          ///< a row of `value` entries in a round whose rows have `bound`
     not_finite,          ///< `value` (NaN or infinite) at `id`
@@ -39,18 +39,18 @@ enum class Cause {
 
 /// Bad data, named: `row` is the position in the round, or the place in limits.stop_tokens.
 struct RowFault {
-    Party party = Party::target;  ///< whose data it is
-    Cause cause = Cause::empty;   ///< what is wrong; it says what `value`, `bound` and `id` mean
-    Index row = 0;                ///< which of its rows
-    double value = 0;             ///< what was found
-    double bound = 0;             ///< what it was held against
-    Index id = 0;                 ///< where in the row
+    Side side = Side::target;    ///< whose data it is
+    Cause cause = Cause::empty;  ///< what is wrong; it says what `value`, `bound` and `id` mean
+    Index row = 0;               ///< which of its rows
+    double value = 0;            ///< what was found
+    double bound = 0;            ///< what it was held against
+    Index id = 0;                ///< where in the row
 };
 
 /// The sentence for a fault: what it is, and what it must be.
 [[gnu::cold]] inline std::string message(const RowFault& fault) {
     using detail::to_text;
-    const bool draft = fault.party == Party::draft;
+    const bool draft = fault.side == Side::draft;
     const std::string row = std::string(draft ? "draft" : "target") + " row " + to_text(fault.row);
     const auto whole = [](double value) {  // ids of 64 bits may be larger than any integral type that holds the others
         char digits[32];
@@ -59,7 +59,7 @@ struct RowFault {
     };
     switch (fault.cause) {
         case Cause::wrong_count:
-            return std::string(draft ? "the number of laws is " : "the number of target rows is ") +
+            return std::string(draft ? "the number of distributions is " : "the number of target rows is ") +
                    whole(fault.value) + ", but must be " + whole(fault.bound) +
                    (draft ? ", one per drafted token" : ", one per position");
         case Cause::empty:
@@ -82,8 +82,8 @@ struct RowFault {
             return row + " is 0 at its own drafted token " + to_text(fault.id) +
                    ", but must be the row that the token was drawn from";
         case Cause::outside_vocabulary:
-            return (fault.party == Party::limits ? "limits.stop_tokens[" + to_text(fault.row) + "]"
-                                                 : "drafted token " + to_text(fault.row)) +
+            return (fault.side == Side::limits ? "limits.stop_tokens[" + to_text(fault.row) + "]"
+                                               : "drafted token " + to_text(fault.row)) +
                    " is " + whole(fault.value) + ", but must be inside the vocabulary [0, " + whole(fault.bound) + ")";
         case Cause::unordered_ids:
             return row + " has id " + whole(fault.value) + " after " + whole(fault.bound) + " at place " +

@@ -8,7 +8,7 @@
 
 namespace specsample {
 
-/// A std::span<const T> for types that keep a list: limits, trees, the law of a drafted token.
+/// A std::span<const T> for types that keep a list: limits, trees, the distribution of a drafted token.
 ///
 ///     const std::vector<Token> stops{eos};
 ///     RoundLimits limits{.stop_tokens = stops};
@@ -30,9 +30,9 @@ class ListRef : public std::span<const T> {
 
     /// @param list   contiguous elements of type T
     template <class List>
-    requires(!std::same_as<std::remove_cvref_t<List>, ListRef> &&
-             std::convertible_to<const std::remove_cvref_t<List>&, Span>) constexpr ListRef(List&& list)
-        : Span(static_cast<const std::remove_cvref_t<List>&>(list)) {
+        requires(!std::same_as<std::remove_cvref_t<List>, ListRef> &&
+                 std::convertible_to<const std::remove_cvref_t<List>&, Span>)
+    constexpr ListRef(List&& list) : Span(static_cast<const std::remove_cvref_t<List>&>(list)) {
         static_assert(outlives_its_making<List>,
                       "specsample: this list is borrowed, and a temporary would be gone before it is read; give the "
                       "list a name that lives for as long as it is used");

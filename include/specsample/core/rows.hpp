@@ -2,7 +2,7 @@
 //
 //   element(source, i)   row i
 //   RowSource            what verify takes rows from
-//   HeldRow              one of its rows, kept for as long as somebody works on it
+//   RowRef              one of its rows, kept for as long as somebody works on it
 #pragma once
 
 #include <concepts>
@@ -66,7 +66,7 @@ inline constexpr bool is_supplied = EigenMatrix<std::remove_cvref_t<Source>> || 
 
 /// A row for as long as somebody stands on it: a view of the giver's memory, or the row itself if it came by value.
 template <class Answer>
-class HeldRow {
+class RowRef {
     using R = std::remove_cvref_t<Answer>;
     static constexpr bool is_borrowed = std::is_lvalue_reference_v<Answer>;
     static constexpr bool is_kept =
@@ -85,7 +85,7 @@ class HeldRow {
     }
 
   public:
-    explicit HeldRow(Answer&& row) : row_(store(std::forward<Answer>(row))) {}
+    explicit RowRef(Answer&& row) : row_(store(std::forward<Answer>(row))) {}
 
     /// The row as it was given.
     const auto& row() const {
@@ -106,7 +106,7 @@ class HeldRow {
 
 /// A row with memory of its own, where rows must outlive what they were given as.
 template <class R>
-struct KeptRow {
+struct OwnedRow {
     using type = std::vector<row_scalar_t<R>>;  // an Eigen::Array would allocate whenever the size changes
 
     static void keep(type& kept, const R& row) {
@@ -116,7 +116,7 @@ struct KeptRow {
     }
 };
 template <StatedRow R>
-struct KeptRow<R> {
+struct OwnedRow<R> {
     using type = typename R::Kept;
     static void keep(type& kept, const R& row) { row.keep_in(kept); }
 };

@@ -22,7 +22,7 @@ using RowMajorMatrixXf = RowMajorMatrix<float>;
 using RowMajorMatrixXd = RowMajorMatrix<double>;
 
 /// What the last token of a round is: at most one token follows the accepted ones.
-enum class Last {
+enum class LastToken {
     recovered,  ///< drawn from the residual after a rejection
     bonus,      ///< drawn from the target after every drafted token was accepted
     matched,    ///< the target's own choice, where a match walk left the draft

@@ -21,7 +21,7 @@ namespace specsample::detail {
 inline constexpr Index block_size = 512;
 
 /// Running sums that a block is added up in. Fixed, and reduced in a fixed order, so that a row has one sum on every
-/// machine: what a coin picks must not depend on the width of a register.
+/// machine: what a random draw picks must not depend on the width of a register.
 inline constexpr Index lane_count = 64;
 
 /// Lanes that are worked on together: four packets of floats, whatever their width. Two sums would wait for their own

@@ -57,7 +57,7 @@ template <class Bits, class Half>
 
 /// Write in[0, count) to out as floats.
 /// @cost  an entry of a bfloat16 row: .05 to .08 ns; of a half row: .17 ns with AVX2 and above, .36 ns with SSE2
-/// @law   exact: a subnormal keeps its value, an infinity stays one, a NaN stays NaN, under -ffast-math too
+/// @distribution   exact: a subnormal keeps its value, an infinity stays one, a NaN stays NaN, under -ffast-math too
 inline void to_floats(const Eigen::half* in, Index count, float* out) { chunks_to_floats<HalfBits>(in, count, out); }
 inline void to_floats(const Eigen::bfloat16* in, Index count, float* out) {
     chunks_to_floats<Bfloat16Bits>(in, count, out);

@@ -1,4 +1,4 @@
-// Inverse CDF in three levels: weights x coin -> id, in one pass over memory.
+// Inverse CDF in three levels: weights x random draw -> id, in one pass over memory.
 //
 // The pass leaves one sum per block; a scan of those picks the block, a scan of its pieces the piece, a scan of
 // its entries the place. No normalisation, no temporary, no second read of the row. Selection is in double.
@@ -124,13 +124,13 @@ class BlockSums {
 
 /// Draw an id with probability weights[i] / sum.
 ///
-/// @param uniform   called once for a coin in [0, 1), and not at all where nothing can be drawn, or one id only
+/// @param uniform   called once for a random draw in [0, 1), and not at all where nothing can be drawn, or one id only
 /// @returns         the id and the weights' sum; -1 if the sum is zero, NaN or infinite
 /// @cost            one pass over the weights, unless they are summed already, then at most 512 block sums, a block and
 /// 64 entries; no allocation
-/// @edge            an entry of weight 0 is never drawn; a coin that rounding puts past the end draws the last
+/// @edge            an entry of weight 0 is never drawn; a random draw that rounding puts past the end draws the last
 ///                  entry with weight
-/// @law             total variation from rounding below 1e-6 for float rows of up to 262144 entries
+/// @distribution             total variation from rounding below 1e-6 for float rows of up to 262144 entries
 template <Weights W, std::invocable Uniform>
 Drawn draw_index(const W& weights, Uniform&& uniform) {
     if constexpr (SummedWeights<W>) {

@@ -11,8 +11,8 @@
 
 #include <specsample/core/memory.hpp>
 #include <specsample/kernels/block.hpp>
+#include <specsample/kernels/encoding.hpp>
 #include <specsample/kernels/ids.hpp>
-#include <specsample/kernels/meaning.hpp>
 
 namespace specsample::detail {
 
@@ -53,8 +53,8 @@ class Entries {
     using Value = Compute<Stored>;
     using Ids = IdsOf;
 
-    Entries(const View& numbers, const Ids& ids, Index vocab, const Meaning<Value>& meaning)
-        : numbers_(numbers), ids_(ids), vocab_(vocab), meaning_(meaning) {}
+    Entries(const View& numbers, const Ids& ids, Index vocab, const Encoding<Value>& encoding)
+        : numbers_(numbers), ids_(ids), vocab_(vocab), encoding_(encoding) {}
 
     Value operator()(Index id) const {
         const Index place = ids_.place_of(id);
@@ -62,14 +62,14 @@ class Entries {
     }
 
     Index size() const { return ids_.size(vocab_); }
-    Value weight(Index place) const { return meaning_.weight(static_cast<Value>(numbers_.coeff(place)), place); }
+    Value weight(Index place) const { return encoding_.weight(static_cast<Value>(numbers_.coeff(place)), place); }
     double log_weight(Index place) const {
-        return meaning_.log_weight(static_cast<Value>(numbers_.coeff(place)), place);
+        return encoding_.log_weight(static_cast<Value>(numbers_.coeff(place)), place);
     }
     const View& numbers() const { return numbers_; }
     const Ids& ids() const { return ids_; }
-    const Meaning<Value>& meaning() const { return meaning_; }
-    void mean(const Meaning<Value>& meaning) { meaning_ = meaning; }
+    const Encoding<Value>& encoding() const { return encoding_; }
+    void mean(const Encoding<Value>& encoding) { encoding_ = encoding; }
 
     /// The row of these entries.
     auto row() const {
@@ -81,7 +81,7 @@ class Entries {
     View numbers_;
     Ids ids_;
     Index vocab_;
-    Meaning<Value> meaning_;
+    Encoding<Value> encoding_;
 };
 
 template <class View, class Ids>
@@ -124,7 +124,7 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     const Ids& ids() const { return entries_.ids(); }
 
     const Value* read(Index first, Index count, Buffer& buffer) const {
-        if (entries_.meaning().is_logit()) return write(powers(first, count, buffer), count, buffer);
+        if (entries_.encoding().is_logit()) return write(powers(first, count, buffer), count, buffer);
         return read_weights(first, count, buffer);
     }
 
@@ -134,7 +134,7 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     template <class F>
     decltype(auto) visit(Index first, Index count, Buffer& buffer, F&& f) const {
         if constexpr (vectorised_exp2<Value>) {
-            if (entries_.meaning().is_logit()) return f(powers(first, count, buffer));
+            if (entries_.encoding().is_logit()) return f(powers(first, count, buffer));
             return f(read_weights(first, count, buffer));
         } else {
             return f(read(first, count, buffer));
@@ -143,7 +143,7 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
 
   private:
     Powers<View> powers(Index first, Index count, Buffer& buffer) const {
-        return Powers<View>(entries_.meaning().power(), numbers_, first, numbers_.read(first, count, buffer));
+        return Powers<View>(entries_.encoding().power(), numbers_, first, numbers_.read(first, count, buffer));
     }
 
     static const Value* write(const Powers<View>& powers, Index count, Buffer& buffer) {
@@ -156,9 +156,9 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
 
     /// Of numbers that are no logits.
     const Value* read_weights(Index first, Index count, Buffer& buffer) const {
-        if (entries_.meaning().is_probability()) return numbers_.read(first, count, buffer);
+        if (entries_.encoding().is_probability()) return numbers_.read(first, count, buffer);
         buffer.head(count).setZero();
-        const Index peak = entries_.meaning().peak_in(first, count);
+        const Index peak = entries_.encoding().peak_in(first, count);
         if (peak >= 0) buffer[peak] = 1;
         return buffer.data();
     }

@@ -54,7 +54,7 @@ class Broadcast {
 /// @pre   pivot, scale and factor are finite, and scale is not 0: -inf times 0 is NaN
 /// @edge  0 for t < -126 (double: -1022), so for x = -inf: no result is subnormal unless the factor makes it so;
 ///        infinite for t >= 128 (double: 1024), so that an overflow is seen; NaN for a NaN. Under -ffast-math too
-/// @law   float: relative error below 2.3e-7 where -125.5 <= t < 128, to which the rounding of t adds at most
+/// @distribution   float: relative error below 2.3e-7 where -125.5 <= t < 128, to which the rounding of t adds at most
 ///        1.3e-7 * |t|; 0 where t is below. double: that of std::exp2
 /// @cost  float: .16 ns with AVX-512, .2 with AVX2, .6 with SSE2; double and builds without SIMD: std::exp2
 template <class Value, bool vectorised = vectorised_exp2<Value>>

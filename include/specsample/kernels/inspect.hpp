@@ -45,19 +45,19 @@ template <class Ids>
 /// Are the ids of a row in order and inside the vocabulary? Nothing in a sparse row can be looked up before they are.
 /// @cost   nothing in a row that holds every id
 template <class Ids>
-std::optional<RowFault> inspect_ids(const Ids& ids, Index vocab, Party party, Index number) {
+std::optional<RowFault> inspect_ids(const Ids& ids, Index vocab, Side side, Index number) {
     if (ids.holds_every_id()) return std::nullopt;
     const Index count = ids.size(vocab);
     bool ordered = count == 0 || (ids.id(0) >= 0 && ids.id(count - 1) < vocab);
     for (Index place = 1; place < count; ++place) ordered &= ids.id(place - 1) < ids.id(place);
     if (ordered) return std::nullopt;
-    return blame_ids(ids, vocab, {.party = party, .row = number});
+    return blame_ids(ids, vocab, {.side = side, .row = number});
 }
 
 /// The same for a view of any kind of row.
 template <class View>
-std::optional<RowFault> inspect_ids(const View& view, Party party, Index number) {
-    if constexpr (is_entries_row<View>) return inspect_ids(view.functor().ids(), view.size(), party, number);
+std::optional<RowFault> inspect_ids(const View& view, Side side, Index number) {
+    if constexpr (is_entries_row<View>) return inspect_ids(view.functor().ids(), view.size(), side, number);
     return std::nullopt;
 }
 
@@ -68,7 +68,7 @@ template <class E>
     fault.cause = Cause::all_masked;
     for (Index place = 0; place < entries.size(); ++place) {
         const double x = static_cast<double>(numbers.coeff(place));
-        if (is_finite(x) && entries.meaning().is_given()) {
+        if (is_finite(x) && entries.encoding().is_given()) {
             fault.cause = Cause::not_normalised;
             fault.value = sum;
         }
@@ -110,24 +110,24 @@ template <class View>
 
 /// Check that `row` is a distribution: finite, non-negative, of sum 1 within the tolerance of its scalar. A row of
 /// logits is one if none is NaN or +inf, and not all are -inf; a sparse row's ids are strictly increasing.
-/// @returns  the fault, for party and row number as given, or nothing
+/// @returns  the fault, for side and row number as given, or nothing
 /// @cost     one pass; a second one over a bad row
 template <Row R>
-std::optional<RowFault> inspect(const R& row, Party party, Index number) {
+std::optional<RowFault> inspect(const R& row, Side side, Index number) {
     const auto view = as_row(row);
     using View = std::remove_cvref_t<decltype(view)>;
-    RowFault fault{.party = party, .row = number, .bound = detail::tolerance_of<View>};
+    RowFault fault{.side = side, .row = number, .bound = detail::tolerance_of<View>};
     if (view.size() == 0) {
         fault.cause = Cause::empty;
         return fault;
     }
     if constexpr (detail::is_entries_row<View>) {
         const auto& entries = view.functor();
-        if (const auto bad = detail::inspect_ids(view, party, number)) return bad;
-        const auto& meaning = entries.meaning();
-        if (entries.size() == 0 || (meaning.is_bad() && !meaning.is_given()))
+        if (const auto bad = detail::inspect_ids(view, side, number)) return bad;
+        const auto& encoding = entries.encoding();
+        if (entries.size() == 0 || (encoding.is_bad() && !encoding.is_given()))
             return detail::diagnose_logits(entries, 0, fault);
-        if (!meaning.is_probability() && !meaning.is_given()) return std::nullopt;
+        if (!encoding.is_probability() && !encoding.is_given()) return std::nullopt;
     }
     const detail::Blocks blocks(view);
     using Value = typename decltype(blocks)::Value;
@@ -143,11 +143,11 @@ std::optional<RowFault> inspect(const R& row, Party party, Index number) {
     });
     if (is_finite(sum) && negative_sum == 0 && std::abs(sum - 1) <= fault.bound) {
         bool is_refused = false;  // by somebody who saw more of it
-        if constexpr (detail::is_entries_row<View>) is_refused = view.functor().meaning().is_refused();
+        if constexpr (detail::is_entries_row<View>) is_refused = view.functor().encoding().is_refused();
         if (!is_refused) return std::nullopt;
     }
     if constexpr (detail::is_entries_row<View>) {
-        if (view.functor().meaning().is_given()) return detail::diagnose_logits(view.functor(), sum, fault);
+        if (view.functor().encoding().is_given()) return detail::diagnose_logits(view.functor(), sum, fault);
     }
     return detail::diagnose(blocks, sum, fault);
 }

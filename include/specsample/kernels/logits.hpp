@@ -78,14 +78,14 @@ double exponent_scale(double temperature) {
 template <class View, class Ids = detail::EveryId>
 class LogitWeights {
     using Value = detail::Compute<typename View::Scalar>;
-    using Meaning = detail::Meaning<Value>;
+    using Encoding = detail::Encoding<Value>;
     using Entries = detail::Entries<View, Ids>;
 
   public:
     LogitWeights(const View& logits, double temperature, Index vocab, const Ids& ids = {})
         : entries_(logits, ids, vocab, {}) {
         if (temperature == 0) {
-            sum(Meaning::peak(argmax(logits)));
+            sum(Encoding::peak(argmax(logits)));
             return;
         }
         scale_ = detail::exponent_scale<Value>(temperature);
@@ -105,10 +105,10 @@ class LogitWeights {
     Index pick(double u) const { return sums_->pick(u); }
 
     /// The same, divided by their total.
-    Meaning meaning() const { return scale_ == 0 ? entries_.meaning() : Meaning(pivot_, scale_, 1 / total()); }
+    Encoding encoding() const { return scale_ == 0 ? entries_.encoding() : Encoding(pivot_, scale_, 1 / total()); }
     auto probs() const {
         Entries entries = entries_;
-        entries.mean(meaning());
+        entries.mean(encoding());
         return entries.row();
     }
 
@@ -120,8 +120,8 @@ class LogitWeights {
         pivot_ = is_finite(pivot) ? pivot : 0;
         sum({pivot_, scale_, 1});
     }
-    void sum(const Meaning& meaning) {
-        entries_.mean(meaning);
+    void sum(const Encoding& encoding) {
+        entries_.mean(encoding);
         sums_.emplace(RowWeights(entries_.row()));
     }
 
@@ -133,7 +133,7 @@ class LogitWeights {
 
 /// A row of logits at a temperature, which is a row of probabilities wherever one is asked for.
 ///
-///     verify(tokens, laws, logits_of(rows, 0.8), rule, coins, limits, workspace);
+///     verify(tokens, distributions, logits_of(rows, 0.8), rule, rng, limits, workspace);
 ///     auto model = [&](std::span<const Token> prefix) { return Logits(run(prefix), 0.8); };
 ///
 /// @tparam R   the logits: an owner (moved in), a view, or `const Owner&` for an owner that was only viewed, which a
@@ -148,7 +148,7 @@ class Logits {
     static constexpr bool borrows = !detail::owns<Stored>;
     static constexpr bool outlives_its_making =
         !std::is_reference_v<R> && (!borrows || detail::EigenView<Stored> || detail::is_span<Stored>);
-    using Kept = Logits<typename detail::KeptRow<View>::type>;
+    using Kept = Logits<typename detail::OwnedRow<View>::type>;
 
     Logits() = default;
 
@@ -180,23 +180,23 @@ class Logits {
 
     /// The probabilities, as an expression. They are no distribution where the logits name none.
     /// @cost   a pass where the normaliser is not known
-    auto probs() const { return detail::Entries(numbers(), detail::EveryId{}, size(), meaning()).row(); }
+    auto probs() const { return detail::Entries(numbers(), detail::EveryId{}, size(), encoding()).row(); }
 
     /// What is drawn from: one pass, after which the normaliser is known.
     auto weights() const { return LogitWeights<View>(numbers(), temperature_, size()); }
 
     Index argmax() const { return specsample::argmax(numbers()); }
 
-    detail::Meaning<Value> meaning() const {
-        if (!is_known_ || temperature_ == 0) return weights().meaning();
+    detail::Encoding<Value> encoding() const {
+        if (!is_known_ || temperature_ == 0) return weights().encoding();
         const double scale = detail::exponent_scale<Value>(temperature_);
         const double pivot = static_cast<double>(static_cast<Value>(log_sum_exp_ * temperature_));
         const double factor = std::exp2((pivot / temperature_ - log_sum_exp_) * std::numbers::log2e);
-        return detail::Meaning<Value>(pivot, scale, factor).as_given();
+        return detail::Encoding<Value>(pivot, scale, factor).as_given();
     }
 
     void keep_in(Kept& kept) const {
-        detail::KeptRow<View>::keep(kept.row_, numbers());
+        detail::OwnedRow<View>::keep(kept.row_, numbers());
         kept.temperature_ = temperature_;
         kept.is_known_ = is_known_;
         kept.log_sum_exp_ = log_sum_exp_;

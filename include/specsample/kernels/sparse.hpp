@@ -39,11 +39,11 @@ using IdsPart = std::conditional_t<is_view_of_ids<Ids>, ListOf<Ids>,
 
 /// One row in another: a row of logits is taken with what its numbers mean.
 template <class R>
-auto meaning_of(const R& row) {
-    if constexpr (requires { row.meaning(); }) {
-        return row.meaning();
+auto encoding_of(const R& row) {
+    if constexpr (requires { row.encoding(); }) {
+        return row.encoding();
     } else {
-        return Meaning<Compute<row_scalar_t<R>>>();
+        return Encoding<Compute<row_scalar_t<R>>>();
     }
 }
 template <class R>
@@ -82,7 +82,7 @@ class Sparse {
         return detail::EigenView<StoredRow> || detail::EigenOwner<StoredRow> || ContiguousRow<StoredRow>;
     }();
     using Kept =
-        Sparse<std::vector<typename detail::ListOf<Ids>::value_type>, typename detail::KeptRow<StoredRow>::type>;
+        Sparse<std::vector<typename detail::ListOf<Ids>::value_type>, typename detail::OwnedRow<StoredRow>::type>;
 
     Sparse() = default;
 
@@ -112,8 +112,8 @@ class Sparse {
     /// The probabilities by id, as an expression.
     /// @cost   O(1); a pass over what it holds where that are logits
     auto probs() const {
-        const auto meaning = detail::meaning_of(row_);
-        return detail::Entries(detail::numbers_of(row_), ids(), vocab_, is_refused_ ? meaning.as_refused() : meaning)
+        const auto encoding = detail::encoding_of(row_);
+        return detail::Entries(detail::numbers_of(row_), ids(), vocab_, is_refused_ ? encoding.as_refused() : encoding)
             .row();
     }
 
@@ -139,7 +139,7 @@ class Sparse {
         kept.ids_.resize(kept.every_id_ ? 0 : static_cast<std::size_t>(list.size(vocab_)));
         for (std::size_t i = 0; i < kept.ids_.size(); ++i)
             kept.ids_[i] = static_cast<typename detail::ListOf<Ids>::value_type>(list.id(static_cast<Index>(i)));
-        detail::KeptRow<StoredRow>::keep(kept.row_, row_);
+        detail::OwnedRow<StoredRow>::keep(kept.row_, row_);
         kept.vocab_ = vocab_;
         kept.is_refused_ = is_refused_;
     }

@@ -2,7 +2,7 @@
 //
 //   RowWeights       a row as it is
 //   WithoutWeights   a row with some ids taken out
-//   OwedWeights      what is left of a row after rejections   (owed.hpp)
+//   ResidualWeights      what is left of a row after rejections   (residual.hpp)
 //
 // They need not sum to one: the draw scales its random number instead of dividing a row. They are numbered by place; a
 // sparse row has fewer places than there are ids, and so has a residual, which lives where the target does.

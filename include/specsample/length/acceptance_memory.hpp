@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include <specsample/analysis/tally.hpp>
 #include <specsample/core/lengths.hpp>
 #include <specsample/core/number.hpp>
+#include <specsample/metrics/tally.hpp>
 
 namespace specsample {
 

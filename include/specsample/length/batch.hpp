@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <specsample/analysis/verify_cost.hpp>
+#include <specsample/theory/verify_cost.hpp>
 
 namespace specsample {
 namespace detail {

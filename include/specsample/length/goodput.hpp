@@ -6,10 +6,10 @@
 #include <span>
 #include <utility>
 
-#include <specsample/analysis/verify_cost.hpp>
 #include <specsample/length/acceptance_memory.hpp>
 #include <specsample/length/length.hpp>
 #include <specsample/length/round_times.hpp>
+#include <specsample/theory/verify_cost.hpp>
 
 namespace specsample {
 

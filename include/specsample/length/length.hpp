@@ -2,8 +2,8 @@
 // concepts.hpp.
 #pragma once
 
-#include <specsample/analysis/tally.hpp>
 #include <specsample/concepts.hpp>
+#include <specsample/metrics/tally.hpp>
 
 namespace specsample {
 

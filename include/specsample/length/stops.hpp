@@ -4,8 +4,8 @@
 //   EntropyStop      before a row that is undecided
 //
 // A stop is asked twice for each token: stop.before(row), may nothing be drawn from this row? and stop.after(prob), is
-// the token that was drawn with this probability the last one? Both answers keep the law, for every rule: the first
-// knows nothing of a token yet, the second keeps the token it has seen. Dropping a drafted token for its own
+// the token that was drawn with this probability the last one? Both answers keep the distribution, for every rule: the
+// first knows nothing of a token yet, the second keeps the token it has seen. Dropping a drafted token for its own
 // probability would not: on three tokens that is a total variation of 1/10 to 3/20.
 #pragma once
 

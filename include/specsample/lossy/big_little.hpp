@@ -7,8 +7,8 @@
 #include <limits>
 
 #include <specsample/kernels/argmax.hpp>
-#include <specsample/lossy/law.hpp>
-#include <specsample/verify/commit.hpp>
+#include <specsample/lossy/distribution.hpp>
+#include <specsample/verify/top_down.hpp>
 
 namespace specsample {
 namespace detail {
@@ -16,35 +16,35 @@ namespace detail {
 /// Where such a walk stands: the last token is the target's own, drawn from p.
 template <class T, class Rule>
 class BigLittleNode : public NodeRow<T> {
-    using L = std::remove_cvref_t<decltype(law_at(std::declval<const T&>().laws, Index{}))>;
-    static_assert(RatioLaw<L>,
+    using L = std::remove_cvref_t<decltype(distribution_at(std::declval<const T&>().distributions, Index{}))>;
+    static_assert(RatioDistribution<L>,
                   "specsample::BigLittle: a raced token does not say how sure its drafter was; draw it "
                   "with Purpose::draft and give Sampled{row}");
 
   public:
-    BigLittleNode(const T& trial, Index node, const Rule& rule) : NodeRow<T>(trial, node), rule_(rule) {}
+    BigLittleNode(const T& context, Index node, const Rule& rule) : NodeRow<T>(context, node), rule_(rule) {}
 
     Ratio ratio(Index child) {
-        const double mass = this->entry(this->trial().token(child));
-        const double confidence = largest_of(this->law(child), child);
+        const double mass = this->entry(this->context().token(child));
+        const double confidence = largest_of(this->distribution(child), child);
         return {rule_.accepts(mass, confidence) ? 1.0 : 0.0, 1};
     }
     void reject(Index) { rejected_ = true; }
     bool is_residual() const { return rejected_; }
 
-    template <class Coin>
-    Drawn draw(const Coin& coin) {
-        return this->draw_from_row(coin);
+    template <class Rng>
+    Drawn draw(const Rng& rng) {
+        return this->draw_from_row(rng);
     }
 
   private:
-    /// max q, of the row behind the law; 1 for a point mass.
-    double largest_of(const L& law, Index child) {
-        if constexpr (RowLaw<L>) {
-            if (law.is_point()) return 1;
-            const Index best = this->fault() ? -1 : argmax(law.row());
-            if (best >= 0) return static_cast<double>(law.row().coeff(best));
-            this->blame(inspect(law.row(), Party::draft, child));
+    /// max q, of the row behind the distribution; 1 for a point mass.
+    double largest_of(const L& distribution, Index child) {
+        if constexpr (RowDistribution<L>) {
+            if (distribution.is_point()) return 1;
+            const Index best = this->fault() ? -1 : argmax(distribution.row());
+            if (best >= 0) return static_cast<double>(distribution.row().coeff(best));
+            this->blame(inspect(distribution.row(), Side::draft, child));
             return 0;
         } else {
             return 1;
@@ -59,12 +59,12 @@ class BigLittleNode : public NodeRow<T> {
 
 /// Accept x if max q >= fallback and -log p(x) <= rollback, else draw from p.
 ///
-/// Law: q(x) where that is accepted, and p in proportion to the rest. A token without target weight is never accepted.
-/// On a tree the first child that is accepted is taken.
+/// Distribution: q(x) where that is accepted, and p in proportion to the rest. A token without target weight is never
+/// accepted. On a tree the first child that is accepted is taken.
 ///
-/// @param fallback   in [0, 1]: how sure the draft must be; above its largest probability, the law is p
+/// @param fallback   in [0, 1]: how sure the draft must be; above its largest probability, the distribution is p
 /// @param rollback   >= 0, in nats
-/// Coins: the last one. Cost: a pass over q per token judged, and one over p for the last one.
+/// @draws the last one. Cost: a pass over q per token judged, and one over p for the last one.
 struct BigLittle {
     static constexpr bool lossless = false;
 
@@ -81,10 +81,11 @@ struct BigLittle {
         return confidence >= fallback && mass > 0 && -std::log(mass) <= rollback;
     }
 
-    template <class Trial>
-    Outcome operator()(const Trial& trial) const {
+    template <class RoundContext>
+    Outcome operator()(const RoundContext& context) const {
         check();
-        return commit(trial, [&](Index node) { return detail::BigLittleNode<Trial, BigLittle>(trial, node, *this); });
+        return top_down(
+            context, [&](Index node) { return detail::BigLittleNode<RoundContext, BigLittle>(context, node, *this); });
     }
 
     template <Row Q, Row P>
@@ -96,7 +97,7 @@ struct BigLittle {
     }
 
     template <Row Q, Row P>
-    Eigen::ArrayXd law(const Q& q, const P& p) const {
+    Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         return detail::emitted(at.q, chances(q, p), at.p);
     }

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <specsample/lossy/law.hpp>
-#include <specsample/verify/commit.hpp>
+#include <specsample/lossy/distribution.hpp>
+#include <specsample/verify/top_down.hpp>
 
 namespace specsample {
 namespace detail {
@@ -24,20 +24,20 @@ inline double kept_by_others(double p, double delta) { return p < 1 ? (1 - lifte
 /// Where a Cactus walk stands.
 template <class T>
 class CactusNode : public NodeRow<T> {
-    using L = std::remove_cvref_t<decltype(law_at(std::declval<const T&>().laws, Index{}))>;
-    static_assert(RatioLaw<L>,
-                  "specsample::Cactus: a token that was drawn with the target's own noise (Raced) has no "
+    using L = std::remove_cvref_t<decltype(distribution_at(std::declval<const T&>().distributions, Index{}))>;
+    static_assert(RatioDistribution<L>,
+                  "specsample::Cactus: a token that was drawn with the target's own noise (SharedNoise) has no "
                   "ratio; draw it with Purpose::draft and give Sampled{row}");
     using View = typename NodeRow<T>::View;
 
   public:
-    CactusNode(const T& trial, Index node, double delta) : NodeRow<T>(trial, node), delta_(delta) {}
+    CactusNode(const T& context, Index node, double delta) : NodeRow<T>(context, node), delta_(delta) {}
 
     Ratio ratio(Index child) {
-        mass_ = this->entry(this->trial().token(child));
-        const L law = this->law(child);
+        mass_ = this->entry(this->context().token(child));
+        const L distribution = this->distribution(child);
         if (this->fault()) return {};
-        return {lifted(mass_, delta_) * law.rest(), law.weight(this->trial().token(child))};
+        return {lifted(mass_, delta_) * distribution.rest(), distribution.weight(this->context().token(child))};
     }
 
     void reject(Index child) {
@@ -49,26 +49,27 @@ class CactusNode : public NodeRow<T> {
 
     /// Draw from max(0, h - q). That is in proportion to max(0, p - q / scale): the lifted entry is below its q, or it
     /// would have been accepted.
-    template <class Coin>
-    Drawn draw(const Coin& coin) {
-        if (!is_residual()) return this->draw_from_row(coin);
-        using Left = OwedWeights<View, typename RowBehind<L, View>::type>;
-        return this->draw_from_rest(coin, Left(this->view(), *this), [this] {
+    template <class Rng>
+    Drawn draw(const Rng& rng) {
+        if (!is_residual()) return this->draw_from_row(rng);
+        using Left = ResidualWeights<View, typename RowBehind<L, View>::type>;
+        return this->draw_from_rest(rng, Left(this->view(), *this), [this] {
             this->blame_row();
-            if constexpr (RowLaw<L>)
-                each([&](const auto& row, auto, double) { this->blame(inspect(row, Party::draft, rejected_)); },
+            if constexpr (RowDistribution<L>)
+                each([&](const auto& row, auto, double) { this->blame(inspect(row, Side::draft, rejected_)); },
                      [](Token) {});
         });
     }
 
-    /// What the rejected child takes off, as OwedWeights asks for it.
+    /// What the rejected child takes off, as ResidualWeights asks for it.
     template <class OfRow, class OfPoint>
     void each(OfRow&& row, OfPoint&& point) const {
-        const L law = law_at(this->trial().laws, rejected_);
-        if constexpr (RowLaw<L>) {
-            if (!law.is_point()) row(law.row(), law.without(), std::min(1 / (scale_ * law.rest()), 1e30));
+        const L distribution = distribution_at(this->context().distributions, rejected_);
+        if constexpr (RowDistribution<L>) {
+            if (!distribution.is_point())
+                row(distribution.row(), distribution.without(), std::min(1 / (scale_ * distribution.rest()), 1e30));
         }
-        if (law.is_point()) point(this->trial().token(rejected_));
+        if (distribution.is_point()) point(this->context().token(rejected_));
     }
 
   private:
@@ -85,13 +86,13 @@ class CactusNode : public NodeRow<T> {
 ///     h_x(x) = min(1, p(x) + sqrt(2 delta p(x) (1 - p(x)))),   h_x(y) = p(y) (1 - h_x(x)) / (1 - p(x))
 ///
 /// Accept with probability min(1, h_x(x) / q(x)), else draw from max(0, h_x - q). The target depends on what was
-/// drafted, so this is no transform: its law mixes the residuals of all x.
+/// drafted, so this is no transform: its distribution mixes the residuals of all x.
 ///
 /// Made for one drafted token per position. On a tree every child is judged so by itself, and the last token is drawn
 /// after the last of them.
 ///
 /// @param delta   >= 0; 0 is lossless, with one token per position
-/// Coins: those of token verification. Cost: O(1) per token and one pass over two rows where one is rejected.
+/// @draws those of token verification. Cost: O(1) per token and one pass over two rows where one is rejected.
 struct Cactus {
     static constexpr bool lossless = false;
 
@@ -99,10 +100,10 @@ struct Cactus {
 
     void check() const { detail::require_not_negative("Cactus", "delta", delta); }
 
-    template <class Trial>
-    Outcome operator()(const Trial& trial) const {
+    template <class RoundContext>
+    Outcome operator()(const RoundContext& context) const {
         check();
-        return commit(trial, [&](Index node) { return detail::CactusNode<Trial>(trial, node, delta); });
+        return top_down(context, [&](Index node) { return detail::CactusNode<RoundContext>(context, node, delta); });
     }
 
     template <Row Q, Row P>
@@ -115,16 +116,16 @@ struct Cactus {
 
     /// @cost O(V^2)
     template <Row Q, Row P>
-    Eigen::ArrayXd law(const Q& q, const P& p) const {
+    Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         const Eigen::ArrayXd r = chances(q, p);
-        Eigen::ArrayXd law = at.q * r;
-        for (Index x = 0; x < law.size(); ++x) {
+        Eigen::ArrayXd distribution = at.q * r;
+        for (Index x = 0; x < distribution.size(); ++x) {
             if (r[x] == 1) continue;
             const auto left = detail::left_over(at.p, detail::kept_by_others(at.p[x], delta), at.q);
-            law += at.q[x] * (1 - r[x]) / left.sum() * left;
+            distribution += at.q[x] * (1 - r[x]) / left.sum() * left;
         }
-        return law;
+        return distribution;
     }
 };
 

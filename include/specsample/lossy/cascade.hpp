@@ -18,8 +18,8 @@
 #pragma once
 
 #include <specsample/core/number.hpp>
+#include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/divergence.hpp>
-#include <specsample/lossy/law.hpp>
 
 namespace specsample {
 namespace detail {

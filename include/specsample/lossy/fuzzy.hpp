@@ -3,8 +3,8 @@
 // Holsman et al.: "Fuzzy speculative decoding for a tunable accuracy-runtime tradeoff", 2025 (arXiv:2502.20704).
 #pragma once
 
+#include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/divergence.hpp>
-#include <specsample/lossy/law.hpp>
 
 namespace specsample {
 
@@ -13,7 +13,7 @@ namespace specsample {
 ///     pi = q   if D(p, q) < threshold,   else p
 ///
 /// In front of a ratio rule this is the variant that still accepts with min(1, p/q) where the rows are far apart: the
-/// same law as drawing from p there, and more accepted.
+/// same distribution as drawing from p there, and more accepted.
 ///
 /// @param threshold    >= 0, infinity for always; 0 is lossless
 /// @param divergence   any of divergence.hpp, or a callable of two arrays

@@ -4,24 +4,24 @@
 // (arXiv:2211.17192), appendix A.5.
 #pragma once
 
-#include <specsample/lossy/law.hpp>
+#include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/relaxed.hpp>
 
 namespace specsample {
 
 /// What the last token is drawn from after a rejection.
 enum class LenientResidual {
-    standard,  ///< max(0, p - q): the law lies between p and q, the best there is for its acceptance
+    standard,  ///< max(0, p - q): the distribution lies between p and q, the best there is for its acceptance
     scaled     ///< max(0, p - l q): what the lenient test has not given away
 };
 
 /// Accept x with probability min(1, p(x) / (l q(x))).
 ///
-/// Accepts with probability sum min(p / l, q); its law is at most p / l with either residual. On a tree the siblings
-/// of a rejected child are tried, as leniently, against what it left.
+/// Accepts with probability sum min(p / l, q); its distribution is at most p / l with either residual. On a tree the
+/// siblings of a rejected child are tried, as leniently, against what it left.
 ///
 /// @param l   in (0, 1]; 1 is lossless
-/// Coins: those of token verification. Cost: its cost.
+/// @draws those of token verification. Cost: its cost.
 struct Lenience {
     static constexpr bool lossless = false;
 
@@ -30,11 +30,11 @@ struct Lenience {
 
     void check() const { detail::require(l > 0 && l <= 1, "Lenience", "l", l, "in (0, 1]"); }
 
-    template <class Trial>
-    Outcome operator()(const Trial& trial) const {
+    template <class RoundContext>
+    Outcome operator()(const RoundContext& context) const {
         check();
-        return commit_relaxed(
-            trial,
+        return top_down_relaxed(
+            context,
             [&](const Ratio& exact) {
                 return Ratio{exact.s, l * exact.q};
             },
@@ -49,7 +49,7 @@ struct Lenience {
     }
 
     template <Row Q, Row P>
-    Eigen::ArrayXd law(const Q& q, const P& p) const {
+    Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         return detail::emitted(at.q, chances(q, p), detail::left_over(at.p, 1, taken() * at.q));
     }

@@ -1,14 +1,14 @@
 // Mentored decoding: the most tokens accepted for a given distance from the target.
 //
 // Tran-Thien: "An optimal lossy variant of speculative decoding", 2023; arXiv:2609.30474. Whatever f-divergence the
-// distance is measured in, the best law is the median of the draft and the target at two scales.
+// distance is measured in, the best distribution is the median of the draft and the target at two scales.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
+#include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/divergence.hpp>
-#include <specsample/lossy/law.hpp>
 
 namespace specsample {
 
@@ -26,7 +26,7 @@ struct MedianScales {
 
 namespace detail {
 
-/// The scale `low` <= 1 that gives pi the mass 1: what is owed below it is what `high` takes away.
+/// The scale `low` <= 1 that gives pi the mass 1: the residual below it is what `high` takes away.
 ///
 ///     sum max(0, low p - q) = sum max(0, q - high p)
 ///

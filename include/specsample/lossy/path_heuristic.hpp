@@ -3,7 +3,7 @@
 // Found in tutorials on tree drafts, in many variants; these are their common parts.
 #pragma once
 
-#include <specsample/lossy/law.hpp>
+#include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/paths.hpp>
 
 namespace specsample {
@@ -21,12 +21,12 @@ enum class Paths {
 /// Of the top k paths the first that is accepted whole is taken, else the longest such prefix of any. Paths with a
 /// token that has no target weight are not looked at.
 ///
-/// Law at one position: q(x) where score(p(x)) >= threshold, and p in proportion to the rest.
+/// Distribution at one position: q(x) where score(p(x)) >= threshold, and p in proportion to the rest.
 ///
 /// @param threshold   >= 0
 /// @param score       product, arithmetic_mean, geometric_mean, or a function of PathSums
 /// @param k           >= 1, for Paths::top
-/// Coins: an accept coin at node 0 if the path is sampled, and the last one. Cost: a row of the target per node that
+/// @draws an accept draw at node 0 if the path is sampled, and the last one. Cost: a row of the target per node that
 /// has children and can be reached, an entry per node, and a pass for the last token.
 struct PathHeuristic {
     static constexpr bool lossless = false;
@@ -43,13 +43,13 @@ struct PathHeuristic {
     }
 
     template <class T>
-    Outcome operator()(const T& trial) const {
+    Outcome operator()(const T& context) const {
         check();
-        const auto bad = detail::note_paths(trial, [](NodeRow<T>&) { return 0.0; });
+        const auto bad = detail::note_paths(context, [](NodeRow<T>&) { return 0.0; });
         if (bad) return {.fault = bad};
-        if (paths != Paths::sampled) return detail::keep_path(trial, best_prefix(trial));
-        const Index leaf = draw(trial.coins.at(Purpose::accept, 0), LeafWeights<T>{trial}).index;
-        return detail::keep_path(trial, leaf < 0 ? root_node : prefix(trial, leaf));
+        if (paths != Paths::sampled) return detail::keep_path(context, best_prefix(context));
+        const Index leaf = draw(context.rng.at(Purpose::accept, 0), LeafWeights<T>{context}).index;
+        return detail::keep_path(context, leaf < 0 ? root_node : prefix(context, leaf));
     }
 
     template <Row Q, Row P>
@@ -61,7 +61,7 @@ struct PathHeuristic {
     }
 
     template <Row Q, Row P>
-    Eigen::ArrayXd law(const Q& q, const P& p) const {
+    Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         return detail::emitted(at.q, chances(q, p), at.p);
     }
@@ -69,19 +69,19 @@ struct PathHeuristic {
   private:
     /// Does a path end here that can be kept?
     template <class T>
-    static bool is_leaf(const T& trial, Index node) {
-        return detail::is_reached(trial.state(node)) &&
-               (trial.shape.first_child(node) == no_node || detail::is_stop(trial, node));
+    static bool is_leaf(const T& context, Index node) {
+        return detail::is_reached(context.state(node)) &&
+               (context.shape.first_child(node) == no_node || detail::is_stop(context, node));
     }
 
     /// Nodes by the product of their path, if that ends there.
     template <class T>
     struct LeafWeights {
-        const T& trial;
+        const T& context;
 
-        Index size() const { return trial.shape.size(); }
+        Index size() const { return context.shape.size(); }
         double operator[](Index node) const {
-            return is_leaf(trial, node) ? product(detail::noted(trial.state(node))) : 0;
+            return is_leaf(context, node) ? product(detail::noted(context.state(node))) : 0;
         }
         double sum(Index first, Index count) const {
             double total = 0;
@@ -92,36 +92,37 @@ struct PathHeuristic {
 
     /// The end of the longest prefix of a path that passes.
     template <class T>
-    Index prefix(const T& trial, Index node) const {
-        while (node != root_node && !(score(detail::noted(trial.state(node))) >= threshold))
-            node = trial.shape.parent(node);
+    Index prefix(const T& context, Index node) const {
+        while (node != root_node && !(score(detail::noted(context.state(node))) >= threshold))
+            node = context.shape.parent(node);
         return node;
     }
 
     /// The best leaf that is not before `last` in the order of likelihood; -1 if there is none.
     template <class T>
-    static Index next_leaf(const T& trial, Index last) {
+    static Index next_leaf(const T& context, Index last) {
         Index best = no_node;
-        for (Index node = 0; node < trial.shape.size(); ++node) {
-            const double likely = trial.state(node).c;
-            if (!is_leaf(trial, node)) continue;
-            if (last != no_node && !(likely < trial.state(last).c || (likely == trial.state(last).c && node > last)))
+        for (Index node = 0; node < context.shape.size(); ++node) {
+            const double likely = context.state(node).c;
+            if (!is_leaf(context, node)) continue;
+            if (last != no_node &&
+                !(likely < context.state(last).c || (likely == context.state(last).c && node > last)))
                 continue;
-            if (best == no_node || likely > trial.state(best).c) best = node;
+            if (best == no_node || likely > context.state(best).c) best = node;
         }
         return best;
     }
 
     template <class T>
-    Index best_prefix(const T& trial) const {
+    Index best_prefix(const T& context) const {
         Index best = root_node;
         Index leaf = no_node;
         for (Index tried = 0; tried < (paths == Paths::top ? k : 1); ++tried) {
-            leaf = next_leaf(trial, leaf);
+            leaf = next_leaf(context, leaf);
             if (leaf == no_node) break;
-            const Index end = prefix(trial, leaf);
+            const Index end = prefix(context, leaf);
             if (end == leaf) return leaf;
-            if (trial.state(end).rejected > trial.state(best).rejected) best = end;
+            if (context.state(end).rejected > context.state(best).rejected) best = end;
         }
         return best;
     }

@@ -8,7 +8,7 @@
 #include <limits>
 #include <optional>
 
-#include <specsample/verify/trial.hpp>
+#include <specsample/verify/round_context.hpp>
 
 namespace specsample {
 
@@ -40,34 +40,34 @@ namespace detail {
 // A walk over paths keeps its notes where a ratio walk keeps its own.
 
 inline void note(Workspace::Node& at, const PathSums& path) {
-    at = {.c = path.log_sum, .owed = path.sum, .rejected = path.length};
+    at = {.c = path.log_sum, .residual = path.sum, .rejected = path.length};
 }
 inline void note_unreached(Workspace::Node& at) { at = {.c = -std::numeric_limits<double>::infinity()}; }
 
-inline PathSums noted(const Workspace::Node& at) { return {at.rejected, at.owed, at.c}; }
+inline PathSums noted(const Workspace::Node& at) { return {at.rejected, at.residual, at.c}; }
 inline bool is_reached(const Workspace::Node& at) { return is_finite(at.c); }
 
 /// Does a drafted stop token end the path here?
 template <class T>
-bool is_stop(const T& trial, Index node) {
-    return node != root_node && trial.limits.stops(trial.token(node));
+bool is_stop(const T& context, Index node) {
+    return node != root_node && context.limits.stops(context.token(node));
 }
 
 /// Note the sums of every path on which each token's target probability is above bar(row), the row before it.
 /// @param bar   bar(NodeRow&) -> double, at least 0
 /// @cost        bar, once per node that is reached and has children; no other row is asked for
 template <class T, class Bar>
-std::optional<RowFault> note_paths(const T& trial, const Bar& bar) {
-    note(trial.state(root_node), {});
-    for (Index node = 0; node < trial.shape.size(); ++node) note_unreached(trial.state(node));
-    for (Index node = root_node; node < trial.shape.size(); ++node) {
-        Index child = trial.shape.first_child(node);
-        if (child == no_node || !is_reached(trial.state(node)) || is_stop(trial, node)) continue;
-        NodeRow<T> row(trial, node);
+std::optional<RowFault> note_paths(const T& context, const Bar& bar) {
+    note(context.state(root_node), {});
+    for (Index node = 0; node < context.shape.size(); ++node) note_unreached(context.state(node));
+    for (Index node = root_node; node < context.shape.size(); ++node) {
+        Index child = context.shape.first_child(node);
+        if (child == no_node || !is_reached(context.state(node)) || is_stop(context, node)) continue;
+        NodeRow<T> row(context, node);
         const double above = row.fault() ? 0 : bar(row);
-        for (; child != no_node && !row.fault(); child = trial.shape.next_sibling(child)) {
-            const double mass = row.entry(trial.token(child));
-            if (!row.fault() && mass > above) note(trial.state(child), noted(trial.state(node)).then(mass));
+        for (; child != no_node && !row.fault(); child = context.shape.next_sibling(child)) {
+            const double mass = row.entry(context.token(child));
+            if (!row.fault() && mass > above) note(context.state(child), noted(context.state(node)).then(mass));
         }
         if (row.fault()) return row.fault();
     }
@@ -76,13 +76,13 @@ std::optional<RowFault> note_paths(const T& trial, const Bar& bar) {
 
 /// Keep the path to a node, and draw the last token from the target's row there.
 template <class T>
-Outcome keep_path(const T& trial, Index node) {
-    Outcome outcome{.node = node, .accepted = noted(trial.state(node)).length};
-    if (is_stop(trial, node)) return outcome;
-    NodeRow<T> row(trial, node);
-    if (!row.fault()) outcome.token = static_cast<Token>(row.draw_from_row(trial.coins.at(Purpose::last, 0)).index);
+Outcome keep_path(const T& context, Index node) {
+    Outcome outcome{.node = node, .accepted = noted(context.state(node)).length};
+    if (is_stop(context, node)) return outcome;
+    NodeRow<T> row(context, node);
+    if (!row.fault()) outcome.token = static_cast<Token>(row.draw_from_row(context.rng.at(Purpose::last, 0)).index);
     outcome.fault = row.fault();
-    outcome.last = trial.shape.first_child(node) == no_node ? Last::bonus : Last::recovered;
+    outcome.last = context.shape.first_child(node) == no_node ? LastToken::bonus : LastToken::recovered;
     return outcome;
 }
 

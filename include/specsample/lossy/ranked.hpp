@@ -9,8 +9,8 @@
 #include <limits>
 
 #include <specsample/kernels/argmax.hpp>
-#include <specsample/lossy/law.hpp>
-#include <specsample/verify/commit.hpp>
+#include <specsample/lossy/distribution.hpp>
+#include <specsample/verify/top_down.hpp>
 
 namespace specsample {
 namespace detail {
@@ -29,22 +29,22 @@ Index rank(const R& row, Index token) {
 template <class T, class Rule>
 class RankedNode : public NodeRow<T> {
   public:
-    RankedNode(const T& trial, Index node, const Rule& rule) : NodeRow<T>(trial, node), rule_(rule) {
+    RankedNode(const T& context, Index node, const Rule& rule) : NodeRow<T>(context, node), rule_(rule) {
         if (this->fault()) return;
         best_ = argmax(this->view());
         if (best_ < 0) this->blame_row();
     }
 
     Ratio ratio(Index child) {
-        const Token token = this->trial().token(child);
+        const Token token = this->context().token(child);
         this->entry(token);
         return {!this->fault() && rule_.accepts(this->view(), token, best_) ? 1.0 : 0.0, 1};
     }
     void reject(Index) { missed_ = true; }
     bool is_residual() const { return missed_; }
 
-    template <class Coin>
-    Drawn draw(const Coin&) {
+    template <class Rng>
+    Drawn draw(const Rng&) {
         this->entry(static_cast<Token>(best_));
         return {best_, 1};
     }
@@ -55,10 +55,10 @@ class RankedNode : public NodeRow<T> {
     bool missed_ = false;
 };
 
-template <class Trial, class Rule>
-Outcome walk_ranked(const Trial& trial, const Rule& rule) {
+template <class RoundContext, class Rule>
+Outcome walk_ranked(const RoundContext& context, const Rule& rule) {
     rule.check();
-    return commit(trial, [&](Index node) { return RankedNode<Trial, Rule>(trial, node, rule); });
+    return top_down(context, [&](Index node) { return RankedNode<RoundContext, Rule>(context, node, rule); });
 }
 
 template <class Rule, Row Q, Row P>
@@ -71,7 +71,7 @@ Eigen::ArrayXd ranked_chances(const Rule& rule, const Q& q, const P& p) {
 
 /// q on what is accepted, and the likeliest id otherwise.
 template <class Rule, Row Q, Row P>
-Eigen::ArrayXd ranked_law(const Rule& rule, const Q& q, const P& p) {
+Eigen::ArrayXd ranked_distribution(const Rule& rule, const Q& q, const P& p) {
     const RowPair at(q, p);
     return emitted(at.q, ranked_chances(rule, q, p), one_hot<double>(at.p.size(), argmax(at.p)).array());
 }
@@ -83,9 +83,9 @@ double mass_at(const View& row, Index id) {
 
 }  // namespace detail
 
-// All three: the first child that is accepted is taken; one without target weight never is. Coins: none. Cost: two
-// passes over the row of every position reached. Their law at one position is q on what is accepted, and the likeliest
-// id otherwise: never the target's own, but that of greedy decoding at the strictest setting.
+// All three: the first child that is accepted is taken; one without target weight never is. @draws none. Cost: two
+// passes over the row of every position reached. Their distribution at one position is q on what is accepted, and the
+// likeliest id otherwise: never the target's own, but that of greedy decoding at the strictest setting.
 
 /// Accept x if it is among the target's top n and p(x) >= max p - delta. What TensorRT-LLM does in the thinking phase
 /// of a text, with n = 10 .. 15 and delta = 0.5 .. 0.6; outside of it, GreedyMatch.
@@ -110,17 +110,17 @@ struct RelaxedTopN {
         return mass > 0 && mass >= detail::mass_at(row, best) - delta && detail::rank(row, token) < n;
     }
 
-    template <class Trial>
-    Outcome operator()(const Trial& trial) const {
-        return detail::walk_ranked(trial, *this);
+    template <class RoundContext>
+    Outcome operator()(const RoundContext& context) const {
+        return detail::walk_ranked(context, *this);
     }
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         return detail::ranked_chances(*this, q, p);
     }
     template <Row Q, Row P>
-    Eigen::ArrayXd law(const Q& q, const P& p) const {
-        return detail::ranked_law(*this, q, p);
+    Eigen::ArrayXd distribution(const Q& q, const P& p) const {
+        return detail::ranked_distribution(*this, q, p);
     }
 };
 
@@ -141,17 +141,17 @@ struct TopKMembership {
         return detail::mass_at(row, token) > 0 && (token == best || detail::rank(row, token) < k);
     }
 
-    template <class Trial>
-    Outcome operator()(const Trial& trial) const {
-        return detail::walk_ranked(trial, *this);
+    template <class RoundContext>
+    Outcome operator()(const RoundContext& context) const {
+        return detail::walk_ranked(context, *this);
     }
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         return detail::ranked_chances(*this, q, p);
     }
     template <Row Q, Row P>
-    Eigen::ArrayXd law(const Q& q, const P& p) const {
-        return detail::ranked_law(*this, q, p);
+    Eigen::ArrayXd distribution(const Q& q, const P& p) const {
+        return detail::ranked_distribution(*this, q, p);
     }
 };
 
@@ -172,17 +172,17 @@ struct GreedyLenience {
         return mass > 0 && mass >= l * detail::mass_at(row, best);
     }
 
-    template <class Trial>
-    Outcome operator()(const Trial& trial) const {
-        return detail::walk_ranked(trial, *this);
+    template <class RoundContext>
+    Outcome operator()(const RoundContext& context) const {
+        return detail::walk_ranked(context, *this);
     }
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         return detail::ranked_chances(*this, q, p);
     }
     template <Row Q, Row P>
-    Eigen::ArrayXd law(const Q& q, const P& p) const {
-        return detail::ranked_law(*this, q, p);
+    Eigen::ArrayXd distribution(const Q& q, const P& p) const {
+        return detail::ranked_distribution(*this, q, p);
     }
 };
 

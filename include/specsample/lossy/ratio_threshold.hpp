@@ -1,9 +1,9 @@
-// A threshold in the place of the coin: a drafted token is accepted or not, for good.
+// A threshold in the place of the random draw: a drafted token is accepted or not, for good.
 //
 // Found in tutorials as "accept if p/q >= 0.8".
 #pragma once
 
-#include <specsample/lossy/law.hpp>
+#include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/relaxed.hpp>
 
 namespace specsample {
@@ -13,7 +13,7 @@ namespace specsample {
 /// No t is lossless: t = 1 accepts with probability sum q over p >= q. A token without target weight is never accepted.
 ///
 /// @param t   > 0
-/// Coins: the last one; no coin decides an acceptance. Cost: that of token verification.
+/// @draws the last one; no random draw decides an acceptance. Cost: that of token verification.
 struct RatioThreshold {
     static constexpr bool lossless = false;
 
@@ -21,10 +21,10 @@ struct RatioThreshold {
 
     void check() const { detail::require(is_positive(t), "RatioThreshold", "t", t, "a positive number"); }
 
-    template <class Trial>
-    Outcome operator()(const Trial& trial) const {
+    template <class RoundContext>
+    Outcome operator()(const RoundContext& context) const {
         check();
-        return commit_relaxed(trial, [&](const Ratio& exact) {
+        return top_down_relaxed(context, [&](const Ratio& exact) {
             return Ratio{exact.s > 0 && exact.s >= t * exact.q ? 1.0 : 0.0, 1};
         });
     }
@@ -37,7 +37,7 @@ struct RatioThreshold {
     }
 
     template <Row Q, Row P>
-    Eigen::ArrayXd law(const Q& q, const P& p) const {
+    Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         return detail::emitted(at.q, chances(q, p), detail::left_over(at.p, 1, at.q));
     }

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include <specsample/kernels/inspect.hpp>
-#include <specsample/lossy/law.hpp>
+#include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/token.hpp>
 
 namespace specsample {
@@ -20,8 +20,8 @@ class TransformedRows {
     static constexpr double not_made = -1;  // in the first entry, which is no probability
 
   public:
-    TransformedRows(const T& trial, const Transform& transform) : trial_(trial), transform_(transform) {
-        const auto count = static_cast<std::size_t>(trial.shape.size()) + 1;
+    TransformedRows(const T& context, const Transform& transform) : context_(context), transform_(transform) {
+        const auto count = static_cast<std::size_t>(context.shape.size()) + 1;
         if (memory().size() < count) memory().resize(count);
         for (std::size_t i = 0; i < count; ++i)
             if (memory()[i].size() > 0) memory()[i][0] = not_made;
@@ -30,7 +30,7 @@ class TransformedRows {
     /// Row i, for as long as the round lasts. That of bad data is the target's own.
     const Eigen::ArrayXd& operator()(Index i) {
         Eigen::ArrayXd& made = memory()[static_cast<std::size_t>(i)];
-        if (made.size() != trial_.vocab || made[0] == not_made) make(i, made);
+        if (made.size() != context_.vocab || made[0] == not_made) make(i, made);
         return made;
     }
 
@@ -38,24 +38,24 @@ class TransformedRows {
     const std::optional<RowFault>& fault() const { return fault_; }
 
   private:
-    std::vector<Eigen::ArrayXd>& memory() const { return trial_.workspace.rows; }
+    std::vector<Eigen::ArrayXd>& memory() const { return context_.workspace.rows; }
 
     void make(Index i, Eigen::ArrayXd& made) {
-        const auto held = trial_.row(i - 1);
+        const auto held = context_.row(i - 1);
         const auto p = held.view();
         // A transform reads all of both rows, so they are looked at in full whatever was asked for, unless they were.
-        const bool seen = trial_.limits.check == Check::every_row;
-        bool good = check(p, Party::target, i, seen && is_supplied<Rows>);
-        const Index child = trial_.shape.first_child(i - 1);
+        const bool seen = context_.limits.check == Check::every_row;
+        bool good = check(p, Side::target, i, seen && is_supplied<Rows>);
+        const Index child = context_.shape.first_child(i - 1);
         if (child != no_node && good) {
-            const auto law = law_at(trial_.laws, child);
-            if (law.is_point()) {
-                const Token token = trial_.token(child);
+            const auto distribution = distribution_at(context_.distributions, child);
+            if (distribution.is_point()) {
+                const Token token = context_.token(child);
                 made = transform_(one_at(token), p);
                 return;
             }
-            const auto q = law.row();
-            good = check(q, Party::draft, child, seen);
+            const auto q = distribution.row();
+            good = check(q, Side::draft, child, seen);
             if (good) {
                 made = transform_(q, p);
                 return;
@@ -65,17 +65,17 @@ class TransformedRows {
     }
 
     auto one_at(Token token) const {
-        return Eigen::ArrayXd::NullaryExpr(trial_.vocab, [token](Index i) { return i == token ? 1.0 : 0.0; });
+        return Eigen::ArrayXd::NullaryExpr(context_.vocab, [token](Index i) { return i == token ? 1.0 : 0.0; });
     }
 
     template <Row R>
-    bool check(const R& row, Party party, Index number, bool seen) {
-        const auto bad = check_row(row, party, number, trial_.vocab, seen ? Check::entries_read : Check::every_row);
+    bool check(const R& row, Side side, Index number, bool seen) {
+        const auto bad = check_row(row, side, number, context_.vocab, seen ? Check::entries_read : Check::every_row);
         if (bad && !fault_) fault_ = bad;
         return !bad;
     }
 
-    const T& trial_;
+    const T& context_;
     const Transform& transform_;
     std::optional<RowFault> fault_{};
 };
@@ -86,9 +86,9 @@ class TransformedRows {
 ///
 ///     Sampler sampler(draft, target, options, Transformed(Mentored{.05}, BlockVerification{}));
 ///
-/// p is the target's row at a node and q the row behind the law of its first child: what the drafter said there,
-/// with all ids. A child that is a point mass has q = 1 on its token; a node without children, so the end of the
-/// draft, keeps p. All laws being point masses at compile time is refused: nothing was said.
+/// p is the target's row at a node and q the row behind the distribution of its first child: what the drafter said
+/// there, with all ids. A child that is a point mass has q = 1 on its token; a node without children, so the end of the
+/// draft, keeps p. All distributions being point masses at compile time is refused: nothing was said.
 ///
 /// @param transform   transform(q, p) -> an Eigen array expression in double that holds no temporaries; p and q are
 ///                    views or expressions, and distributions by then
@@ -100,9 +100,10 @@ class TransformedRows {
 template <class Transform, class Rule = TokenVerification>
 struct Transformed {
     static constexpr bool lossless = false;
-    static_assert(Rule::lossless,
-                  "specsample::Transformed: the rule behind a transform must be lossless, or the law would not be the "
-                  "transform's; use TokenVerification or BlockVerification");
+    static_assert(
+        Rule::lossless,
+        "specsample::Transformed: the rule behind a transform must be lossless, or the distribution would not be the "
+        "transform's; use TokenVerification or BlockVerification");
 
     explicit Transformed(Transform by, Rule judge = {}) : transform(std::move(by)), rule(std::move(judge)) {
         transform.check();
@@ -112,23 +113,23 @@ struct Transformed {
     Rule rule;
 
     template <class T>
-    Outcome operator()(const T& trial) const {
-        using L = std::remove_cvref_t<decltype(detail::law_at(trial.laws, Index{}))>;
-        static_assert(RowLaw<L>,
+    Outcome operator()(const T& context) const {
+        using L = std::remove_cvref_t<decltype(detail::distribution_at(context.distributions, Index{}))>;
+        static_assert(RowDistribution<L>,
                       "specsample::Transformed: a point mass or a raced token has no draft row to transform with; give "
                       "Sampled{row}, or use a threshold such as Lenience or TypicalAcceptance");
-        if constexpr (RowLaw<L>) {
+        if constexpr (RowDistribution<L>) {
             transform.check();
-            detail::TransformedRows<T, Transform> rows(trial, transform);
-            RoundLimits limits = trial.limits;
+            detail::TransformedRows<T, Transform> rows(context, transform);
+            RoundLimits limits = context.limits;
             limits.check = Check::entries_read;  // of pi: what it is made from has been checked
-            using Shape = std::remove_cvref_t<decltype(trial.shape)>;
-            using Laws = std::remove_reference_t<decltype(trial.laws)>;
-            using Source = std::remove_cvref_t<decltype(trial.coins)>;
-            using Inner = Trial<Shape, Laws, decltype(rows), Source>;
+            using Shape = std::remove_cvref_t<decltype(context.shape)>;
+            using Distributions = std::remove_reference_t<decltype(context.distributions)>;
+            using Source = std::remove_cvref_t<decltype(context.rng)>;
+            using Inner = RoundContext<Shape, Distributions, decltype(rows), Source>;
             std::optional<typename Inner::Held> none;
-            const Inner inner{trial.shape, trial.tokens, trial.laws,      rows, trial.coins,
-                              limits,      trial.vocab,  trial.workspace, none};
+            const Inner inner{context.shape, context.tokens, context.distributions, rows, context.rng,
+                              limits,        context.vocab,  context.workspace,     none};
             Outcome outcome = rule(inner);
             if (rows.fault()) outcome.fault = rows.fault();
             return outcome;
@@ -139,7 +140,7 @@ struct Transformed {
 
     /// pi itself.
     template <Row Q, Row P>
-    Eigen::ArrayXd law(const Q& q, const P& p) const {
+    Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         transform.check();
         return transform(as_row(at.q), as_row(at.p));
@@ -149,7 +150,7 @@ struct Transformed {
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
-        return (at.q > 0).select((law(q, p) / at.q).min(1.0), 1.0);
+        return (at.q > 0).select((distribution(q, p) / at.q).min(1.0), 1.0);
     }
 };
 

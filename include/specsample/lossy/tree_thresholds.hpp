@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <span>
 
-#include <specsample/lossy/law.hpp>
-#include <specsample/verify/commit.hpp>
+#include <specsample/lossy/distribution.hpp>
+#include <specsample/verify/top_down.hpp>
 
 namespace specsample {
 namespace detail {
@@ -16,10 +16,10 @@ class ThresholdNode : public NodeRow<T> {
     using View = typename NodeRow<T>::View;
 
   public:
-    ThresholdNode(const T& trial, Index node, const Rule& rule) : NodeRow<T>(trial, node), rule_(rule) {}
+    ThresholdNode(const T& context, Index node, const Rule& rule) : NodeRow<T>(context, node), rule_(rule) {}
 
     Ratio ratio(Index child) {
-        const Token token = this->trial().token(child);
+        const Token token = this->context().token(child);
         mass_ = this->entry(token);
         each([](auto...) {}, [&](Token tried) { mass_ = tried == token ? 0 : mass_; });
         return rule_.chance(before_, mass_);
@@ -31,20 +31,20 @@ class ThresholdNode : public NodeRow<T> {
     bool is_residual() const { return rejected_ != no_node; }
 
     /// Draw from p without the children that were tried.
-    template <class Coin>
-    Drawn draw(const Coin& coin) {
-        using Left = OwedWeights<View, View>;
-        if (!is_residual()) return this->draw_from_row(coin);
-        return this->draw_from_rest(coin, Left(this->view(), *this), [this] { this->blame_row(); });
+    template <class Rng>
+    Drawn draw(const Rng& rng) {
+        using Left = ResidualWeights<View, View>;
+        if (!is_residual()) return this->draw_from_row(rng);
+        return this->draw_from_rest(rng, Left(this->view(), *this), [this] { this->blame_row(); });
     }
 
-    /// The children that were tried, as OwedWeights asks for them.
+    /// The children that were tried, as ResidualWeights asks for them.
     template <class OfRow, class OfPoint>
     void each(OfRow&&, OfPoint&& point) const {
         if (rejected_ == no_node) return;
-        const auto& shape = this->trial().shape;
+        const auto& shape = this->context().shape;
         for (Index child = shape.first_child(this->node());; child = shape.next_sibling(child)) {
-            point(this->trial().token(child));
+            point(this->context().token(child));
             if (child == rejected_) return;
         }
     }
@@ -61,13 +61,14 @@ class ThresholdNode : public NodeRow<T> {
 /// One uniform u per node: accept the first child j with u <= S_j / accumulated, S_j the target's mass on the children
 /// up to it, or with p(x_j) >= single; else draw from p without them.
 ///
-/// Laws are not looked at: children are judged as named tokens, which is lossless for any draft where both are 1. The
-/// law of the accepted child is min(1, S_j / a) - min(1, S_{j-1} / a) where no child reaches `single`. u is spelt as
-/// one coin per child, which is accepted given that those before it were not. A repeated sibling has nothing left.
+/// Distributions are not looked at: children are judged as named tokens, which is lossless for any draft where both
+/// are 1. The distribution of the accepted child is min(1, S_j / a) - min(1, S_{j-1} / a) where no child reaches
+/// `single`. u is spelt as one random draw per child, which is accepted given that those before it were not. A repeated
+/// sibling has nothing left.
 ///
 /// @param single        in (0, 1]
 /// @param accumulated   in (0, 1]
-/// Coins: one accept coin per child tried, and the last one. Cost: O(1) per child tried and one pass over one row.
+/// @draws one accept draw per child tried, and the last one. Cost: O(1) per child tried and one pass over one row.
 struct TreeThresholds {
     static constexpr bool lossless = false;
 
@@ -86,11 +87,12 @@ struct TreeThresholds {
         return {std::min(1.0, (before + mass) / accumulated) - until, 1 - until};
     }
 
-    template <class Trial>
-    Outcome operator()(const Trial& trial) const {
+    template <class RoundContext>
+    Outcome operator()(const RoundContext& context) const {
         check();
-        return commit(trial,
-                      [&](Index node) { return detail::ThresholdNode<Trial, TreeThresholds>(trial, node, *this); });
+        return top_down(context, [&](Index node) {
+            return detail::ThresholdNode<RoundContext, TreeThresholds>(context, node, *this);
+        });
     }
 
     template <Row Q, Row P>
@@ -103,36 +105,36 @@ struct TreeThresholds {
         });
     }
 
-    /// The law at a node with these children, different ones.
+    /// The distribution at a node with these children, different ones.
     template <Row P>
-    Eigen::ArrayXd law_of(const P& p, std::span<const Token> children) const {
+    Eigen::ArrayXd distribution_of(const P& p, std::span<const Token> children) const {
         check();
         Eigen::ArrayXd left = detail::to_array(p);
-        Eigen::ArrayXd law = Eigen::ArrayXd::Zero(left.size());
+        Eigen::ArrayXd distribution = Eigen::ArrayXd::Zero(left.size());
         double before = 0, reached = 1;
         for (const Token child : children) {
             const Ratio given = chance(before, left[child]);
             const double accepted = given.s > 0 ? reached * std::min(1.0, given.s / given.q) : 0;
             before += left[child];
-            law[child] += accepted;
+            distribution[child] += accepted;
             reached -= accepted;
             left[child] = 0;
         }
         if (!(left.sum() > 0)) left = detail::to_array(p);
-        return law + std::max(0.0, reached) / left.sum() * left;
+        return distribution + std::max(0.0, reached) / left.sum() * left;
     }
 
-    /// The law of one child that was drawn from q.
+    /// The distribution of one child that was drawn from q.
     /// @cost O(V^2)
     template <Row Q, Row P>
-    Eigen::ArrayXd law(const Q& q, const P& p) const {
+    Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
-        Eigen::ArrayXd law = Eigen::ArrayXd::Zero(at.p.size());
-        for (Index id = 0; id < law.size(); ++id) {
+        Eigen::ArrayXd distribution = Eigen::ArrayXd::Zero(at.p.size());
+        for (Index id = 0; id < distribution.size(); ++id) {
             const Token child = static_cast<Token>(id);
-            law += at.q[id] * law_of(at.p, std::span(&child, 1));
+            distribution += at.q[id] * distribution_of(at.p, std::span(&child, 1));
         }
-        return law;
+        return distribution;
     }
 };
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include <specsample/lossy/law.hpp>
+#include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/paths.hpp>
 
 namespace specsample {
@@ -19,11 +19,11 @@ namespace specsample {
 /// is accepted, none is, and the round is one token from p: the token that Medusa accepts whatever it is, is the
 /// prefix's last one here.
 ///
-/// Law: q(x) where that is accepted, and p in proportion to the rest.
+/// Distribution: q(x) where that is accepted, and p in proportion to the rest.
 ///
 /// @param epsilon   >= 0
 /// @param delta     >= 0; with both at least 1 nothing but certainty is accepted
-/// Coins: the last one. Cost: a pass with a logarithm over the row of every accepted node that has children, and one
+/// @draws the last one. Cost: a pass with a logarithm over the row of every accepted node that has children, and one
 /// over a row for the last token. Reads rows of paths that are not kept.
 struct TypicalAcceptance {
     static constexpr bool lossless = false;
@@ -51,14 +51,14 @@ struct TypicalAcceptance {
     }
 
     template <class T>
-    Outcome operator()(const T& trial) const {
+    Outcome operator()(const T& context) const {
         check();
-        const auto bad = detail::note_paths(trial, [&](NodeRow<T>& row) {
+        const auto bad = detail::note_paths(context, [&](NodeRow<T>& row) {
             const double above = threshold(row.view());
             if (is_nan(above)) row.blame_row();
             return above;
         });
-        return bad ? Outcome{.fault = bad} : detail::keep_path(trial, longest(trial));
+        return bad ? Outcome{.fault = bad} : detail::keep_path(context, longest(context));
     }
 
     template <Row Q, Row P>
@@ -70,18 +70,18 @@ struct TypicalAcceptance {
     }
 
     template <Row Q, Row P>
-    Eigen::ArrayXd law(const Q& q, const P& p) const {
+    Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         return detail::emitted(at.q, chances(q, p), at.p);
     }
 
   private:
     template <class T>
-    static Index longest(const T& trial) {
+    static Index longest(const T& context) {
         Index best = root_node;
-        for (Index node = 0; node < trial.shape.size(); ++node) {
-            if (!detail::is_reached(trial.state(node))) continue;
-            const PathSums path = detail::noted(trial.state(node)), so_far = detail::noted(trial.state(best));
+        for (Index node = 0; node < context.shape.size(); ++node) {
+            if (!detail::is_reached(context.state(node))) continue;
+            const PathSums path = detail::noted(context.state(node)), so_far = detail::noted(context.state(best));
             const bool equal = path.length == so_far.length;
             if (path.length > so_far.length || (equal && path.log_sum > so_far.log_sum)) best = node;
         }

@@ -1,9 +1,9 @@
-// A wrong coin: uniform on [0, b] instead of [0, 1]. Tutorials have it as a knob ("toyllm").
+// A wrong random draw: uniform on [0, b] instead of [0, 1]. Tutorials have it as a knob ("toyllm").
 #pragma once
 
 #include <algorithm>
 
-#include <specsample/lossy/law.hpp>
+#include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/relaxed.hpp>
 
 namespace specsample {
@@ -16,7 +16,7 @@ namespace specsample {
 /// What is left after a rejection is the exact rule's; where that is nothing, p.
 ///
 /// @param b   > 0; 1 is lossless
-/// Coins: those of token verification. Cost: its cost.
+/// @draws those of token verification. Cost: its cost.
 struct UniformBound {
     static constexpr bool lossless = false;
 
@@ -24,10 +24,10 @@ struct UniformBound {
 
     void check() const { detail::require(is_positive(b), "UniformBound", "b", b, "a positive number"); }
 
-    template <class Trial>
-    Outcome operator()(const Trial& trial) const {
+    template <class RoundContext>
+    Outcome operator()(const RoundContext& context) const {
         check();
-        return commit_relaxed(trial, [&](const Ratio& exact) {
+        return top_down_relaxed(context, [&](const Ratio& exact) {
             return Ratio{b > 1 ? std::min(exact.s, exact.q) : exact.s, b * exact.q};
         });
     }
@@ -40,7 +40,7 @@ struct UniformBound {
     }
 
     template <Row Q, Row P>
-    Eigen::ArrayXd law(const Q& q, const P& p) const {
+    Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         return detail::emitted(at.q, chances(q, p), detail::left_over(at.p, 1, at.q));
     }

@@ -1,8 +1,8 @@
-// Every coin has an address: (seed; request, position, purpose, node, lane). Same address, same coin.
+// Every random draw has an address: (seed; request, position, purpose, node, lane). Same address, same random draw.
 //
 // Layout:  key      seed (64 bits)
 //          counter  lane 32 | position 32 | purpose 4, node 28 | request 32
-// A field that does not fit is an error, never a wrap: two coins must not share an address.
+// A field that does not fit is an error, never a wrap: two random draws must not share an address.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace specsample {
 
-/// What a coin is for. Purposes never share numbers: a coin used for two decisions couples them, and the text
-/// is biased (the accept coin reused for the residual: total variation 1/20 on a toy of three tokens).
+/// What a random draw is for. Purposes never share numbers: a random draw used for two decisions couples them, and the
+/// text is biased (the accept draw reused for the residual: total variation 1/20 on a toy of three tokens).
 enum class Purpose : std::uint32_t {
     race,    ///< the target's own noise, one lane per token id (match walks)
     draft,   ///< drawing a drafted token
@@ -24,7 +24,7 @@ enum class Purpose : std::uint32_t {
     split    ///< the key of a source of its own, for a part inside a part
 };
 
-/// Where a coin lives.
+/// Where a random draw lives.
 struct Address {
     std::uint64_t seed = 0;            ///< of the sampler, or of a source that was split off one
     std::uint64_t request = 0;         ///< below 2^32

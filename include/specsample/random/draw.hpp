@@ -1,8 +1,8 @@
-// The coin seam: the only ways in which a rule meets chance.
+// The random draw seam: the only ways in which a rule meets chance.
 //
-//   accept(coin, s, q)   true with probability min(1, s/q)
-//   draw(coin, row)      an id with probability in proportion to its weight
-//   race(coin, row)      an id with the same probabilities, by noise that belongs to the ids
+//   accept(rng, s, q)   true with probability min(1, s/q)
+//   draw(rng, row)      an id with probability in proportion to its weight
+//   race(rng, row)      an id with the same probabilities, by noise that belongs to the ids
 //
 // A draw takes weights of any kind, or a plain row: an Eigen vector, a std::vector, a span, Logits or Sparse.
 //
@@ -23,31 +23,31 @@
 
 namespace specsample {
 
-/// A source of its own for part number `part` of whoever draws with `coins`. Whoever runs a part inside a part hands it
+/// A source of its own for part number `part` of whoever draws with `rng`. Whoever runs a part inside a part hands it
 /// one, so that addresses compose: a part numbers its nodes from 0, wherever it stands.
-template <CoinSource Source>
-auto split(const Source& coins, Index part) {
+template <RandomSource Source>
+auto split(const Source& rng, Index part) {
     static_assert(
-        requires { coins.split(part); },
+        requires { rng.split(part); },
         "specsample: a random source for drafters inside drafters must have split(part), which returns a source that "
-        "shares no number with it; Coins and BitCoins have it");
-    return coins.split(part);
+        "shares no number with it; RoundRng and GeneratorRng have it");
+    return rng.split(part);
 }
 
 /// True with probability min(1, s/q), decided as u*q < s.
 ///
 /// Strict, and without a division: s = 0 is never accepted, not even by u = 0, and 0/0 does not arise. A forced
-/// token, the only one that the target allows, needs no coin.
+/// token, the only one that the target allows, needs no random draw.
 /// @param s, q   the target's and the draft's weight of one token, double from the very scalars stored; q > 0
-template <class Coin>
-bool accept(const Coin& coin, double s, double q) {
+template <class Rng>
+bool accept(const Rng& random, double s, double q) {
     if constexpr (requires {
-                      { coin.accept(s, q) } -> std::same_as<bool>;
+                      { random.accept(s, q) } -> std::same_as<bool>;
                   }) {
-        return coin.accept(s, q);
+        return random.accept(s, q);
     } else {
         const bool is_forced = s >= 1 && s >= q;
-        return is_forced || coin.uniform() * q < s;
+        return is_forced || random.uniform() * q < s;
     }
 }
 
@@ -64,37 +64,37 @@ decltype(auto) weights_of(const W& given) {
 }
 
 /// What a draw or a race needs, in a sentence each.
-template <class Coin, class W>
+template <class Rng, class W>
 struct DrawArguments {
-    static constexpr bool is_coin = requires(const Coin& coin) { coin.uniform(); } ||
-                                    requires(const Coin& coin) { coin.open_uniform(std::uint32_t{}); } ||
-                                    requires(const Coin& coin) { coin.draw(RowWeights(Column<double>(nullptr, 0))); };
-    static constexpr bool is_row = !is_coin || Weights<W> || Row<W>;
-    static constexpr bool all = is_coin && is_row;
-    static_assert(is_coin,
+    static constexpr bool is_draw = requires(const Rng& random) { random.uniform(); } || requires(const Rng& random) {
+        random.open_uniform(std::uint32_t{});
+    } || requires(const Rng& random) { random.draw(RowWeights(Column<double>(nullptr, 0))); };
+    static constexpr bool is_row = !is_draw || Weights<W> || Row<W>;
+    static constexpr bool all = is_draw && is_row;
+    static_assert(is_draw,
                   "specsample::draw: the first argument must be the random numbers of one address; write "
-                  "draw(coins.at(Purpose::draft, node), row)");
+                  "draw(rng.at(Purpose::draft, node), row)");
     static_assert(is_row,
                   "specsample::draw: the second argument must be a row (an Eigen vector, std::vector or std::span of "
-                  "floating point, Logits or Sparse) or weights; write draw(coins.at(Purpose::draft, node), row)");
+                  "floating point, Logits or Sparse) or weights; write draw(rng.at(Purpose::draft, node), row)");
 };
 
 }  // namespace detail
 
 /// Draw an id with probability weights[i] / sum(weights), and return that sum with it. The id is -1 where the sum is
 /// not a positive number: nothing can be drawn.
-/// @param weights   Weights, or a row: draw(coins.at(Purpose::last, 0), row)
+/// @param weights   Weights, or a row: draw(rng.at(Purpose::last, 0), row)
 /// @cost            one uniform; one pass
-template <class Coin, class W>
-Drawn draw(const Coin& coin, const W& weights) {
-    if constexpr (detail::DrawArguments<Coin, W>::all) {
+template <class Rng, class W>
+Drawn draw(const Rng& random, const W& weights) {
+    if constexpr (detail::DrawArguments<Rng, W>::all) {
         const auto& summed = detail::weights_of(weights);
         if constexpr (requires {
-                          { coin.draw(summed) } -> std::same_as<Drawn>;
+                          { random.draw(summed) } -> std::same_as<Drawn>;
                       }) {
-            return coin.draw(summed);
+            return random.draw(summed);
         } else {
-            return draw_index(summed, [&] { return coin.uniform(); });
+            return draw_index(summed, [&] { return random.uniform(); });
         }
     } else {
         return {};
@@ -103,33 +103,33 @@ Drawn draw(const Coin& coin, const W& weights) {
 
 namespace detail {
 
-/// The noise of a race: lane i of a coin, for many i at once where the coin can.
-template <class Coin>
-auto noise_of(const Coin& coin) {
-    return [&coin](std::span<const std::uint32_t> lanes, double* uniforms) {
-        if constexpr (requires { coin.open_uniforms(lanes, uniforms); }) {
-            coin.open_uniforms(lanes, uniforms);
+/// The noise of a race: lane i of a random draw, for many i at once where the random draw can.
+template <class Rng>
+auto noise_of(const Rng& random) {
+    return [&random](std::span<const std::uint32_t> lanes, double* uniforms) {
+        if constexpr (requires { random.open_uniforms(lanes, uniforms); }) {
+            random.open_uniforms(lanes, uniforms);
         } else {
-            for (const std::uint32_t lane : lanes) *uniforms++ = coin.open_uniform(lane);
+            for (const std::uint32_t lane : lanes) *uniforms++ = random.open_uniform(lane);
         }
     };
 }
 
 }  // namespace detail
 
-/// The winner of a race among ids, who arrive at times E_i / weights[i]; lane i of the coin is the noise of id i. Who
-/// races other weights with the same coin races with the same noise. -1 where nothing can win.
+/// The winner of a race among ids, who arrive at times E_i / weights[i]; lane i of the random draw is the noise of id
+/// i. Who races other weights with the same random draw races with the same noise. -1 where nothing can win.
 /// @param weights   Weights, or a row
-template <class Coin, class W>
-Index race(const Coin& coin, const W& weights) {
-    if constexpr (detail::DrawArguments<Coin, W>::all) {
+template <class Rng, class W>
+Index race(const Rng& random, const W& weights) {
+    if constexpr (detail::DrawArguments<Rng, W>::all) {
         const auto& raced = detail::weights_of(weights);
         if constexpr (requires {
-                          { coin.race(raced) } -> std::same_as<Index>;
+                          { random.race(raced) } -> std::same_as<Index>;
                       }) {
-            return coin.race(raced);
+            return random.race(raced);
         } else {
-            return race_winner(raced, detail::noise_of(coin));
+            return race_winner(raced, detail::noise_of(random));
         }
     } else {
         return -1;
@@ -139,16 +139,16 @@ Index race(const Coin& coin, const W& weights) {
 /// The first winners.size() to arrive, in their order.
 /// @param arrivals   room for as many times
 /// @returns          how many can arrive at all
-template <class Coin, class W>
-Index race(const Coin& coin, const W& weights, std::span<Token> winners, std::span<double> arrivals) {
-    if constexpr (detail::DrawArguments<Coin, W>::all) {
+template <class Rng, class W>
+Index race(const Rng& random, const W& weights, std::span<Token> winners, std::span<double> arrivals) {
+    if constexpr (detail::DrawArguments<Rng, W>::all) {
         const auto& raced = detail::weights_of(weights);
         if constexpr (requires {
-                          { coin.race(raced, winners) } -> std::same_as<Index>;
+                          { random.race(raced, winners) } -> std::same_as<Index>;
                       }) {
-            return coin.race(raced, winners);
+            return random.race(raced, winners);
         } else {
-            return race_winners(raced, detail::noise_of(coin), winners, arrivals);
+            return race_winners(raced, detail::noise_of(random), winners, arrivals);
         }
     } else {
         return 0;

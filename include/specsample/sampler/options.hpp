@@ -17,9 +17,9 @@ struct Options {
     Check check = Check::every_row;  ///< how much of the models' rows to check
 };
 
-/// Where one text ends. Limits never change the coins: a shorter text is the beginning of the longer one. Two may
-/// shorten drafts, and so change the text under a rule that judges drafts as wholes (block verification): max_length,
-/// which models impose, and stop tokens, at which a draft ends.
+/// Where one text ends. Limits never change the random draws: a shorter text is the beginning of the longer one. Two
+/// may shorten drafts, and so change the text under a rule that judges drafts as wholes (block verification):
+/// max_length, which models impose, and stop tokens, at which a draft ends.
 struct Limits {
     Index max_new_tokens = 128;        ///< most tokens to write in this call, >= 0
     Index max_length = unlimited;      ///< most tokens of prompt and text together; no model sees more
@@ -32,7 +32,7 @@ struct Limits {
 };
 
 /// Why a text ended.
-enum class Finish {
+enum class FinishReason {
     stop,      ///< a stop token was written
     until,     ///< limits.until said so
     callback,  ///< on_token said so
@@ -43,7 +43,7 @@ enum class Finish {
 /// A finished text.
 struct Generation {
     std::vector<Token> tokens;  ///< without the prompt
-    Finish finish = Finish::budget;
+    FinishReason finish = FinishReason::budget;
     Tally tally;
 
     operator std::vector<Token>() const& { return tokens; }

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include <specsample/concepts.hpp>
-#include <specsample/draft/drafter.hpp>
+#include <specsample/drafters/drafter.hpp>
 
 namespace specsample::detail {
 
@@ -45,8 +45,9 @@ inline constexpr bool has_propose<D> = !requires { &WithPropose<D>::propose; };
 template <class Draft, class Target>
 struct Requirements {
     static constexpr bool is_drafter = has_propose<Unwrapped<Draft>> && !Model<Draft>;
-    static constexpr bool draft_law = !is_drafter || requires { requires Law<typename Unwrapped<Draft>::Law>; };
-    static constexpr bool draft_propose = !is_drafter || !draft_law || Drafter<Draft>;
+    static constexpr bool draft_distribution =
+        !is_drafter || requires { requires DraftDistribution<typename Unwrapped<Draft>::Distribution>; };
+    static constexpr bool draft_propose = !is_drafter || !draft_distribution || Drafter<Draft>;
     static constexpr bool draft_call = is_drafter || Model<Draft> || Drafter<Draft>;
     static constexpr bool draft_result = [] {
         if constexpr (Model<Draft>) return Row<Answer<Draft>> || Integer<std::remove_cvref_t<Answer<Draft>>>;
@@ -102,19 +103,21 @@ struct Requirements {
         return true;
     }();
 
-    static constexpr bool all = draft_law && draft_propose && draft_call && draft_result && draft_kept && draft_owned &&
-                                target_call && target_result && target_kept && target_owned && target_rows_layout &&
-                                target_rows && target_rows_kept && target_tree_rows && target_tree_rows_kept;
+    static constexpr bool all = draft_distribution && draft_propose && draft_call && draft_result && draft_kept &&
+                                draft_owned && target_call && target_result && target_kept && target_owned &&
+                                target_rows_layout && target_rows && target_rows_kept && target_tree_rows &&
+                                target_tree_rows_kept;
 
     static_assert(
-        draft_law,
-        "specsample::Sampler: draft has propose, but no member type Law, which says what its tokens are drawn "
-        "from; write `using Law = specsample::PointMass;` for tokens that are named, or `using Law = "
+        draft_distribution,
+        "specsample::Sampler: draft has propose, but no member type Distribution, which says what its tokens are drawn "
+        "from; write `using Distribution = specsample::PointMass;` for tokens that are named, or `using Distribution = "
         "specsample::Sampled<...>;` for drawn ones");
     static_assert(draft_propose,
-                  "specsample::Sampler: draft.propose cannot be called with a prefix, coins and a proposal of its Law; "
-                  "write `void propose(std::span<const specsample::Token> prefix, const auto& coins, "
-                  "specsample::Proposal<Law>& proposal)`");
+                  "specsample::Sampler: draft.propose cannot be called with a prefix, random draws and a draft tree of "
+                  "its Distribution; "
+                  "write `void propose(std::span<const specsample::Token> prefix, const auto& random draws, "
+                  "specsample::DraftTree<Distribution>& draft tree)`");
     static_assert(draft_call,
                   "specsample::Sampler: draft must be callable with a token prefix; write "
                   "[](std::span<const specsample::Token> prefix) { ... }");

@@ -11,15 +11,15 @@
 
 #include <specsample/core/lengths.hpp>
 #include <specsample/core/one_call.hpp>
-#include <specsample/draft/proposer.hpp>
+#include <specsample/drafters/proposer.hpp>
 #include <specsample/length/length.hpp>
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 #include <specsample/sampler/options.hpp>
 #include <specsample/sampler/requirements.hpp>
 #include <specsample/sampler/scorer.hpp>
 #include <specsample/sampler/written.hpp>
-#include <specsample/verify/evidence.hpp>
 #include <specsample/verify/rule.hpp>
+#include <specsample/verify/scores.hpp>
 #include <specsample/verify/token.hpp>
 #include <specsample/verify/verify.hpp>
 
@@ -39,7 +39,7 @@ concept TakesScores = !std::invocable<OnToken&, Token> && std::invocable<OnToken
 template <class Draft, bool usable>
 struct DraftsOf {
     struct type {
-        using Law = PointMass;
+        using Distribution = PointMass;
         explicit type(const Draft&) {}
     };
 };
@@ -48,8 +48,8 @@ struct DraftsOf<Draft, true> : DrafterOf<Draft> {};
 
 }  // namespace detail
 
-/// Speculative sampling with two models: the text follows the target's law exactly, whatever the draft. A sampler is
-/// called by one thread at a time; one sampler per thread shares nothing, unless std::ref shares it.
+/// Speculative sampling with two models: the text follows the target's distribution exactly, whatever the draft. A
+/// sampler is called by one thread at a time; one sampler per thread shares nothing, unless std::ref shares it.
 ///
 ///     Sampler sampler(draft, target, {.lookahead = 4, .seed = 42});
 ///     std::vector<Token> text = sampler.generate(prompt, {.max_new_tokens = 64});
@@ -58,7 +58,7 @@ struct DraftsOf<Draft, true> : DrafterOf<Draft> {};
 /// @tparam Target   target(prefix) -> row, target(prefix, n) -> n rows in one pass, target(prefix, tree) -> the rows of
 /// a
 ///                  TreeModel in one pass, or any of these together
-/// @tparam Rule     how drafts are judged; lossless rules keep the target's law
+/// @tparam Rule     how drafts are judged; lossless rules keep the target's distribution
 /// @tparam Lengths  how many tokens each round may draft: a Length, told of every committed round
 ///
 /// Models are held by value; std::ref shares one. A model that has rollback(length) is told when its prefix does not
@@ -77,7 +77,8 @@ class Sampler {
     using Drafts = typename detail::DraftsOf<Draft, usable>::type;
 
   public:
-    /// @throws std::invalid_argument unless 0 <= options.lookahead <= most_drafted, and if a lookahead above 0 would cut
+    /// @throws std::invalid_argument unless 0 <= options.lookahead <= most_drafted, and if a lookahead above 0 would
+    /// cut
     ///         the trees of a drafter that has a depth of its own
     Sampler(Draft draft, Target target, Options options = {}, Rule rule = {}, Lengths length = {})
         : drafter_(Drafts(std::move(draft))),
@@ -123,7 +124,7 @@ class Sampler {
     /// Continue a text in place. Committed rounds are appended as they come, so they survive any exception.
     /// @returns why it ended; otherwise as generate
     template <class OnToken = detail::NoCallback>
-    Finish extend(std::vector<Token>& text, const Limits& limits = {}, OnToken&& on_token = {}) {
+    FinishReason extend(std::vector<Token>& text, const Limits& limits = {}, OnToken&& on_token = {}) {
         return run(text, limits, on_token, nullptr);
     }
 
@@ -132,16 +133,16 @@ class Sampler {
     /// @returns   the round; its tokens point into the sampler until its next call
     /// @throws    as generate; std::invalid_argument if limits leave no room for a token
     Round step(std::span<const Token> text, const Limits& limits = {}) {
-        return step(text, limits, Coins(options_.seed, limits.request, static_cast<Index>(text.size())));
+        return step(text, limits, RoundRng(options_.seed, limits.request, static_cast<Index>(text.size())));
     }
 
-    /// The same with coins of the caller's: BitCoins over a generator, or a source that enumerates.
-    template <CoinSource Source>
-    Round step(std::span<const Token> text, const Limits& limits, const Source& coins) {
+    /// The same with random draws of the caller's: GeneratorRng over a generator, or a source that enumerates.
+    template <RandomSource Source>
+    Round step(std::span<const Token> text, const Limits& limits, const Source& rng) {
         const detail::OneCall::Guard guard(call_, "Sampler");
         check(limits, text);
         known_ = 0;
-        const Round result = round<false>(given_length_, text, limits, limits.max_new_tokens, limits.until, coins);
+        const Round result = round<false>(given_length_, text, limits, limits.max_new_tokens, limits.until, rng);
         if (result.fault) detail::raise(Fault(*result.fault, {}));
         return result;
     }
@@ -153,9 +154,9 @@ class Sampler {
     /// May a draft be cut at what is left of a budget? Only if no token would be another one: a match rule does not
     /// look at the draft for its tokens; other rules must not look past what they keep, and the drafter must begin a
     /// short draft as it begins a long one.
-    static constexpr bool budget_bounds_draft =
-        requires { requires bool(Rule::drafter_invariant); } ||
-        (requires { requires !bool(Rule::looks_ahead); } && detail::cut_is_prefix<Drafts>);
+    static constexpr bool budget_bounds_draft = requires {
+        requires bool(Rule::drafter_invariant);
+    } || (requires { requires !bool(Rule::looks_ahead); } && detail::cut_is_prefix<Drafts>);
 
     static Token checked_token(auto id) {
         detail::require(id >= 0 && std::in_range<Token>(id), "Sampler", "a token of the prompt", id,
@@ -177,7 +178,7 @@ class Sampler {
 
     /// Rounds until the text ends.
     template <class OnToken>
-    Finish run(std::vector<Token>& text, const Limits& limits, OnToken& on_token, Tally* of_this_text) {
+    FinishReason run(std::vector<Token>& text, const Limits& limits, OnToken& on_token, Tally* of_this_text) {
         const detail::OneCall::Guard guard(call_, "Sampler");
         check(limits, text);
         const std::size_t begin = text.size();
@@ -188,10 +189,10 @@ class Sampler {
         for (;;) {
             const auto start = static_cast<Index>(text.size());
             const Index left = limits.max_new_tokens - (start - static_cast<Index>(begin));
-            if (left == 0) return Finish::budget;
-            if (start == limits.max_length) return Finish::length;
+            if (left == 0) return FinishReason::budget;
+            if (start == limits.max_length) return FinishReason::length;
             Round made = round<detail::TakesScores<OnToken>>(length, text, limits, left, written.of_round(),
-                                                             Coins(options_.seed, limits.request, start));
+                                                             RoundRng(options_.seed, limits.request, start));
             if (made.fault) {
                 tally_.record(made.counts());
                 detail::raise(Fault(*made.fault, {text.begin() + static_cast<Index>(begin), text.end()}));
@@ -201,10 +202,10 @@ class Sampler {
             length.record(made.counts());
             if (of_this_text != nullptr) of_this_text->record(made.counts());
             known_ = start;
-            written.commit(made.tokens);
-            if (made.end == End::stop_token) return Finish::stop;
-            if (made.end == End::included || made.end == End::excluded) return Finish::until;
-            if (!go_on) return Finish::callback;
+            written.top_down(made.tokens);
+            if (made.end == RoundEnd::stop_token) return FinishReason::stop;
+            if (made.end == RoundEnd::included || made.end == RoundEnd::excluded) return FinishReason::until;
+            if (!go_on) return FinishReason::callback;
         }
     }
 
@@ -233,7 +234,7 @@ class Sampler {
     /// One round after `text`, as a value: draft, score, verify; and what its tokens are worth.
     template <bool scored, class Source>
     Round round(const detail::Unwrapped<Lengths>& length, std::span<const Token> text, const Limits& limits,
-                Index budget, const StopPredicate& until, const Source& coins) {
+                Index budget, const StopPredicate& until, const Source& rng) {
         const Index room = limits.max_length - static_cast<Index>(text.size());
         const RoundLimits allowed{.max_tokens = std::min(budget, room),
                                   .stop_tokens = limits.stop_tokens,
@@ -242,13 +243,14 @@ class Sampler {
         detail::require(allowed.max_tokens >= 1, "Sampler", "the room that limits leave", allowed.max_tokens,
                         "at least 1 token");
         const Index lookahead = length.next(std::min(options_.lookahead, room - 1));
-        proposal_.open(budget_bounds_draft ? std::min(lookahead, budget) : lookahead, limits.stop_tokens,
-                       scorer_.vocab());
+        draft_tree_.open(budget_bounds_draft ? std::min(lookahead, budget) : lookahead, limits.stop_tokens,
+                         scorer_.vocab());
         if constexpr (usable) {
-            drafter_.propose(text, known_, coins, proposal_);
-            if (proposal_.fault()) return {.proposed = proposal_.size(), .fault = proposal_.fault()};
-            return scorer_.score(text, known_, proposal_, [&](auto& rows) {
-                const Round made = verify(proposal_.tree(), proposal_.laws(), rows, rule_, coins, allowed, workspace_);
+            drafter_.propose(text, known_, rng, draft_tree_);
+            if (draft_tree_.fault()) return {.proposed = draft_tree_.size(), .fault = draft_tree_.fault()};
+            return scorer_.score(text, known_, draft_tree_, [&](auto& rows) {
+                const Round made =
+                    verify(draft_tree_.view(), draft_tree_.distributions(), rows, rule_, rng, allowed, workspace_);
                 if constexpr (scored)
                     if (made) token_scores(made, rows, scores_, limits.top_logprobs);
                 return made;
@@ -267,7 +269,7 @@ class Sampler {
     detail::OneCall call_;
 
     // Reused from round to round.
-    Proposal<detail::LawOf<Drafts, shares_noise>> proposal_;
+    DraftTree<detail::DistributionOf<Drafts, shares_noise>> draft_tree_;
     Workspace workspace_;
     Scores scores_;
     Index known_ = 0;  ///< leading tokens of the text that drafter and target were shown before

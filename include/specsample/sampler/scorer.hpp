@@ -9,8 +9,8 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/core/contract.hpp>
-#include <specsample/draft/host.hpp>
-#include <specsample/proposal/proposal.hpp>
+#include <specsample/drafters/host.hpp>
+#include <specsample/tree/draft_tree.hpp>
 #include <specsample/verify/verify.hpp>
 
 namespace specsample::detail {
@@ -19,7 +19,7 @@ namespace specsample::detail {
 /// token, is the root's: no walk reads it.
 template <class Rows>
 class PathRows {
-    using Kept = KeptRow<std::remove_cvref_t<Element<Rows>>>;
+    using Kept = OwnedRow<std::remove_cvref_t<Element<Rows>>>;
 
   public:
     void clear(Index count) {
@@ -52,10 +52,10 @@ class PathRows {
     std::vector<Index> slot_of_;
 };
 
-/// Scores proposals with a target: in one pass where it can score many positions and the draft is a chain, or where it
-/// takes trees; in one pass per path where the draft branches and it does not; or row by row as they are asked for
+/// Scores draft trees with a target: in one pass where it can score many positions and the draft is a chain, or where
+/// it takes trees; in one pass per path where the draft branches and it does not; or row by row as they are asked for
 /// where it scores one position at a time.
-/// @tparam may_branch   false: every proposal is a chain
+/// @tparam may_branch   false: every draft tree is a chain
 template <class Target, bool may_branch = true>
 class Scorer {
   public:
@@ -64,81 +64,81 @@ class Scorer {
     /// Ids that the target is known to have: before the first round, all of 31 bits.
     Index vocab() const { return vocab_; }
 
-    /// judge(rows), on the rows of a proposal after `text`; the round counts the passes that those took.
+    /// judge(rows), on the rows of a draft tree after `text`; the round counts the passes that those took.
     /// @param known   leading tokens of the text that are the same as at the last call
     template <class L, class Judge>
-    Round score(std::span<const Token> text, Index known, const Proposal<L>& proposal, const Judge& judge) {
-        follow(context_, text, known, proposal.size());
+    Round score(std::span<const Token> text, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
+        follow(context_, text, known, draft_tree.size());
         if constexpr (BatchModel<Target>) {
-            if (is_chain(proposal)) return score_chain(known, proposal, judge);
+            if (is_chain(draft_tree)) return score_chain(known, draft_tree, judge);
         }
         if constexpr (BatchModel<Target> && !may_branch) {
-            invalid("Sampler", "the drafter's proposal", "a tree", "a chain, because its type says branches = false");
+            invalid("Sampler", "the drafter's draft tree", "a tree", "a chain, because its type says branches = false");
         } else if constexpr (TreeModel<Target>) {
-            return score_tree(known, proposal, judge);
+            return score_tree(known, draft_tree, judge);
         } else if constexpr (BatchModel<Target>) {
-            return score_paths(std::ssize(text), known, proposal, judge);
+            return score_paths(std::ssize(text), known, draft_tree, judge);
         } else {
-            return score_lazily(std::ssize(text), known, proposal, judge);
+            return score_lazily(std::ssize(text), known, draft_tree, judge);
         }
     }
 
   private:
     template <class L>
-    static bool is_chain(const Proposal<L>& proposal) {
-        return proposal.size() == 0 || proposal.depth(proposal.size() - 1) == proposal.size();
+    static bool is_chain(const DraftTree<L>& draft_tree) {
+        return draft_tree.size() == 0 || draft_tree.depth(draft_tree.size() - 1) == draft_tree.size();
     }
 
     /// Nodes on a path whose rows are wanted: a stop token's is not.
     template <class L>
-    static Index scored_depth(const Proposal<L>& proposal, Index node) {
-        return proposal.depth(node) - (node != root_node && proposal.is_stop(proposal.token(node)) ? 1 : 0);
+    static Index scored_depth(const DraftTree<L>& draft_tree, Index node) {
+        return draft_tree.depth(node) - (node != root_node && draft_tree.is_stop(draft_tree.token(node)) ? 1 : 0);
     }
 
     template <class L, class Judge>
-    Round score_chain(Index known, const Proposal<L>& proposal, const Judge& judge) {
-        const Index last = proposal.size() - 1;
-        const Index depth = scored_depth(proposal, last);
-        context_.insert(context_.end(), proposal.tokens().begin(), proposal.tokens().begin() + depth);
+    Round score_chain(Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
+        const Index last = draft_tree.size() - 1;
+        const Index depth = scored_depth(draft_tree, last);
+        context_.insert(context_.end(), draft_tree.tokens().begin(), draft_tree.tokens().begin() + depth);
         auto&& rows = target_.ask_about(context_, known, depth + 1);
-        if (const auto fault = check_count(rows, Party::target, depth + 1)) return {.fault = fault};
+        if (const auto fault = check_count(rows, Side::target, depth + 1)) return {.fault = fault};
         return learn(rows, judge(rows));
     }
 
     template <class L, class Judge>
-    Round score_tree(Index known, const Proposal<L>& proposal, const Judge& judge) {
-        auto&& rows = target_.ask_about(context_, known, proposal.tree());
-        if (const auto fault = check_count(rows, Party::target, proposal.size() + 1)) return {.fault = fault};
+    Round score_tree(Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
+        auto&& rows = target_.ask_about(context_, known, draft_tree.view());
+        if (const auto fault = check_count(rows, Side::target, draft_tree.size() + 1)) return {.fault = fault};
         return learn(rows, judge(rows));
     }
 
     /// One pass per leaf, for the nodes of its path that no leaf before had. The target's rows are gone with its next
     /// call, so they are copied.
     template <class L, class Judge>
-    Round score_paths(Index start, Index known, const Proposal<L>& proposal, const Judge& judge) {
+    Round score_paths(Index start, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
         Index passes = 0;
-        path_rows_.clear(proposal.size() + 1);
-        has_children_.assign(static_cast<std::size_t>(proposal.size()), false);
-        for (const Index parent : proposal.tree().parents)
+        path_rows_.clear(draft_tree.size() + 1);
+        has_children_.assign(static_cast<std::size_t>(draft_tree.size()), false);
+        for (const Index parent : draft_tree.view().parents)
             if (parent != root_node) has_children_[static_cast<std::size_t>(parent)] = true;
-        for (Index leaf = 0; leaf < proposal.size(); ++leaf) {
+        for (Index leaf = 0; leaf < draft_tree.size(); ++leaf) {
             if (has_children_[static_cast<std::size_t>(leaf)]) continue;
-            const bool stop = proposal.is_stop(proposal.token(leaf));  // its row is not wanted
-            const Index end = stop ? proposal.parent(leaf) : leaf;
+            const bool stop = draft_tree.is_stop(draft_tree.token(leaf));  // its row is not wanted
+            const Index end = stop ? draft_tree.parent(leaf) : leaf;
             Index count = 0;  // of the nodes up from there, those without a row
-            for (Index node = end; !path_rows_.has(node + 1); node = proposal.parent(node)) {
+            for (Index node = end; !path_rows_.has(node + 1); node = draft_tree.parent(node)) {
                 ++count;
                 if (node == root_node) break;
             }
             if (count == 0) continue;
             context_.resize(static_cast<std::size_t>(start));
-            proposal.append_path(end, context_);
+            draft_tree.append_path(end, context_);
             auto&& rows = target_.ask_about(context_, known, count);
             ++passes;
             known = start;
-            if (const auto fault = check_count(rows, Party::target, count)) return {.fault = fault};
+            if (const auto fault = check_count(rows, Side::target, count)) return {.fault = fault};
             Index node = end;
-            for (Index i = count; i-- > 0; node = node == root_node ? root_node : proposal.parent(node))
+            for (Index i = count; i-- > 0; node = node == root_node ? root_node : draft_tree.parent(node))
                 path_rows_.put(node + 1, element(rows, i));
         }
         return learn(path_rows_, judge(path_rows_), passes);
@@ -146,14 +146,14 @@ class Scorer {
 
     /// A pass per row, when the row is asked for.
     template <class L, class Judge>
-    Round score_lazily(Index start, Index known, const Proposal<L>& proposal, const Judge& judge) {
+    Round score_lazily(Index start, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
         Index passes = 0;
-        ready_.assign(static_cast<std::size_t>(proposal.size() + 1), false);
+        ready_.assign(static_cast<std::size_t>(draft_tree.size() + 1), false);
         const auto row = [&](Index i) -> const auto& {
             const auto at = static_cast<std::size_t>(i);
             if (!ready_[at]) {
                 context_.resize(static_cast<std::size_t>(start));
-                proposal.append_path(i - 1, context_);
+                draft_tree.append_path(i - 1, context_);
                 rows_.put(i, target_.ask_about(context_, known));
                 ready_[at] = true;
                 ++passes;
@@ -168,7 +168,7 @@ class Scorer {
     /// @param passes   by reference: rows that are computed on demand are still counted here
     template <class Rows>
     Round learn(Rows& rows, Round made, const Index& passes = 1) {
-        if (made) vocab_ = HeldRow<Element<Rows>>(element(rows, 0)).size();
+        if (made) vocab_ = RowRef<Element<Rows>>(element(rows, 0)).size();
         made.passes = passes;
         return made;
     }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <specsample/core/lengths.hpp>
-#include <specsample/draft/proposer.hpp>
+#include <specsample/drafters/proposer.hpp>
 #include <specsample/sampler/scorer.hpp>
 #include <specsample/verify/token.hpp>
 #include <specsample/verify/verify.hpp>
@@ -19,74 +19,76 @@ namespace detail {
 
 /// What a model's rows are kept as, whether they come one by one or several at a time.
 template <class M>
-struct KeptRowOf : KeptRow<std::remove_cvref_t<Answer<M>>> {};
+struct OwnedRowOf : OwnedRow<std::remove_cvref_t<Answer<M>>> {};
 template <BatchModel M>
-struct KeptRowOf<M> : KeptRow<std::remove_cvref_t<Element<std::remove_reference_t<Answer<M, Index>>>>> {};
+struct OwnedRowOf<M> : OwnedRow<std::remove_cvref_t<Element<std::remove_reference_t<Answer<M, Index>>>>> {};
 template <TreeModel M>
     requires(!Model<M> && !BatchModel<M>)
-struct KeptRowOf<M> : KeptRow<std::remove_cvref_t<Element<std::remove_reference_t<Answer<M, Tree<Token, Index>>>>>> {};
+struct OwnedRowOf<M> : OwnedRow<std::remove_cvref_t<Element<std::remove_reference_t<Answer<M, Tree<Token, Index>>>>>> {
+};
 
 }  // namespace detail
 
 /// Drafts with two models: rounds of `draft` before `middle`, until the draft is as long as it may be. Its tokens
-/// follow the middle model's law exactly, so that the target judges them by that, whatever the small model is; which is
-/// why the rule between the two must be lossless.
+/// follow the middle model's distribution exactly, so that the target judges them by that, whatever the small model is;
+/// which is why the rule between the two must be lossless.
 ///
-///     Sampler sampler(StagedDraft(small, middle, 4), large, {.lookahead = 12});
+///     Sampler sampler(StagedDrafter(small, middle, 4), large, {.lookahead = 12});
 ///
 /// @tparam Draft    a model or a drafter
 /// @tparam Middle   a model, as a target is
 /// @tparam Rule     how the middle model judges the drafts
-/// @cost            passes of the middle model as rounds need them; a copy of its row per token. Coins: those of its
+/// @cost            passes of the middle model as rounds need them; a copy of its row per token. @draws those of its
 ///                  rounds, each from a source of its own
 /// @edge            bad data of either model is a fault of the draft, at the token that it would have been
 /// @source          Chen et al.: "Cascade speculative drafting" (arXiv:2312.11462), vertical cascades, made lossless by
-///                  the law that is passed on
+///                  the distribution that is passed on
 template <class Draft, class Middle, class Rule = TokenVerification>
-class StagedDraft {
+class StagedDrafter {
     static_assert(
         Rule::lossless,
-        "specsample::StagedDraft: the rule between draft and middle model must be lossless, for the target is "
-        "told that the tokens follow the middle model's law; use TokenVerification or BlockVerification");
+        "specsample::StagedDrafter: the rule between draft and middle model must be lossless, for the target is "
+        "told that the tokens follow the middle model's distribution; use TokenVerification or BlockVerification");
     using Drafts = typename detail::DrafterOf<Draft>::type;
-    using Kept = typename detail::KeptRowOf<Middle>::type;
+    using Kept = typename detail::OwnedRowOf<Middle>::type;
 
   public:
-    using Law = Sampled<row_view_t<Kept>>;
+    using Distribution = Sampled<row_view_t<Kept>>;
     static constexpr bool branches = false;
 
     /// @param lookahead   tokens that a round of the two models drafts
     /// @throws            std::invalid_argument unless 1 <= lookahead <= most_drafted, and if it would cut the
     ///                    drafter's trees
-    StagedDraft(Draft draft, Middle middle, Index lookahead, Rule rule = {})
+    StagedDrafter(Draft draft, Middle middle, Index lookahead, Rule rule = {})
         : drafter_(Drafts(std::move(draft))),
           scorer_(std::move(middle)),
           lookahead_(lookahead),
           rule_(std::move(rule)) {
-        detail::require_length("StagedDraft", "lookahead", lookahead, 1);
+        detail::require_length("StagedDrafter", "lookahead", lookahead, 1);
         if (const Index depth = drafter_.depth(); lookahead < depth)
-            detail::invalid("StagedDraft", "lookahead", lookahead,
+            detail::invalid("StagedDrafter", "lookahead", lookahead,
                             "at least the depth of the drafter's trees, " + detail::to_text(depth));
     }
 
     template <class Source, class L>
-        requires std::convertible_to<Law, L>
-    void propose(std::span<const Token> prefix, const Source& coins, Proposal<L>& proposal) {
-        detail::follow(text_, prefix, 0, proposal.depth_limit());
+        requires std::convertible_to<Distribution, L>
+    void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
+        detail::follow(text_, prefix, 0, draft_tree.depth_limit());
         const Index start = std::ssize(prefix);
         Index known = 0;
-        for (Index node = root_node; proposal.grows(node);) {
-            const Index begin = proposal.depth(node);
-            const Round made = round(known, begin, split(coins, begin), proposal);
+        for (Index node = root_node; draft_tree.grows(node);) {
+            const Index begin = draft_tree.depth(node);
+            const Round made = round(known, begin, split(rng, begin), draft_tree);
             if (made.fault) {
                 RowFault fault = *made.fault;
-                fault.party = Party::draft;
-                fault.row = proposal.size();
-                return proposal.blame(fault);
+                fault.side = Side::draft;
+                fault.row = draft_tree.size();
+                return draft_tree.blame(fault);
             }
             known = start + begin;
             for (const Token token : made.tokens) {
-                node = proposal.add(node, token, Law(rows_[static_cast<std::size_t>(proposal.depth(node))]));
+                node =
+                    draft_tree.add(node, token, Distribution(rows_[static_cast<std::size_t>(draft_tree.depth(node))]));
                 text_.push_back(token);
             }
         }
@@ -95,14 +97,14 @@ class StagedDraft {
   private:
     /// A round of the two models after the first `begin` tokens of the draft; the rows that its tokens follow are kept.
     template <class Source, class L>
-    Round round(Index known, Index begin, const Source& coins, const Proposal<L>& proposal) {
-        const Index room = proposal.depth_limit() - begin;
-        inner_.open(std::min(lookahead_, room - 1), proposal.stop_tokens(), scorer_.vocab());
-        drafter_.propose(text_, known, coins, inner_);
+    Round round(Index known, Index begin, const Source& rng, const DraftTree<L>& draft_tree) {
+        const Index room = draft_tree.depth_limit() - begin;
+        inner_.open(std::min(lookahead_, room - 1), draft_tree.stop_tokens(), scorer_.vocab());
+        drafter_.propose(text_, known, rng, inner_);
         if (inner_.fault()) return {.fault = inner_.fault()};
-        const RoundLimits limits{.max_tokens = room, .stop_tokens = proposal.stop_tokens()};
+        const RoundLimits limits{.max_tokens = room, .stop_tokens = draft_tree.stop_tokens()};
         return scorer_.score(text_, known, inner_, [&](auto& rows) {
-            const Round made = verify(inner_.tree(), inner_.laws(), rows, rule_, coins, limits, workspace_);
+            const Round made = verify(inner_.view(), inner_.distributions(), rows, rule_, rng, limits, workspace_);
             for (Index i = 0; i < std::ssize(made.tokens); ++i)
                 keep(begin + i, detail::element(rows, i == 0 ? 0 : made.path[static_cast<std::size_t>(i - 1)] + 1));
             return made;
@@ -112,7 +114,7 @@ class StagedDraft {
     template <class R>
     void keep(Index place, const R& row) {
         while (std::ssize(rows_) <= place) rows_.emplace_back();
-        detail::KeptRow<R>::keep(rows_[static_cast<std::size_t>(place)], row);
+        detail::OwnedRow<R>::keep(rows_[static_cast<std::size_t>(place)], row);
     }
 
     detail::Proposer<Drafts> drafter_;
@@ -121,8 +123,8 @@ class StagedDraft {
     Rule rule_;
 
     // Reused from round to round.
-    Proposal<typename detail::Proposer<Drafts>::Law> inner_;
-    std::deque<Kept> rows_;  // laws point at rows: they must not move
+    DraftTree<typename detail::Proposer<Drafts>::Distribution> inner_;
+    std::deque<Kept> rows_;  // distributions point at rows: they must not move
     std::vector<Token> text_;
     Workspace workspace_;
 };

@@ -18,14 +18,14 @@ class Written {
     StopPredicate of_round() { return until_ ? StopPredicate(*this) : StopPredicate(); }
 
     /// @param tokens   of the round, up to and including the one that is asked about
-    Stop operator()(std::span<const Token> tokens) {
+    StopDecision operator()(std::span<const Token> tokens) {
         tokens_.resize(committed_);
         tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
         return until_(tokens_);
     }
 
     /// The tokens of a round have become text.
-    void commit(std::span<const Token> tokens) {
+    void top_down(std::span<const Token> tokens) {
         if (!until_) return;
         tokens_.resize(committed_);
         tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());

@@ -29,15 +29,26 @@ inline void remember(std::span<const Token> prefix, std::vector<Token>& memory) 
 template <class Self, class M>
 class Adaptor {
   public:
-    decltype(auto) operator()(PrefixOf<M> prefix) requires(Model<M>) { return self().ask(prefix); }
-    decltype(auto) operator()(PrefixOf<M, Index> prefix, Index count) requires(ManyModel<M>) {
+    decltype(auto) operator()(PrefixOf<M> prefix)
+        requires(Model<M>)
+    {
+        return self().ask(prefix);
+    }
+    decltype(auto) operator()(PrefixOf<M, Index> prefix, Index count)
+        requires(ManyModel<M>)
+    {
         return self().ask(prefix, count);
     }
-    decltype(auto) operator()(PrefixOf<M, Tree<Token, Index>> prefix,
-                              Tree<Token, Index> tree) requires(TreeCallable<M>) {
+    decltype(auto) operator()(PrefixOf<M, Tree<Token, Index>> prefix, Tree<Token, Index> tree)
+        requires(TreeCallable<M>)
+    {
         return self().ask(prefix, tree);
     }
-    void rollback(Index length) requires(Rewindable<M>) { model().rollback(length); }
+    void rollback(Index length)
+        requires(Rewindable<M>)
+    {
+        model().rollback(length);
+    }
 
   protected:
     explicit Adaptor(M model) : model_(std::move(model)) {}

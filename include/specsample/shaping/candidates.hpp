@@ -20,7 +20,7 @@
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/kernels/logits.hpp>
 #include <specsample/shaping/memory.hpp>
-#include <specsample/shaping/survey.hpp>
+#include <specsample/shaping/scan.hpp>
 
 namespace specsample {
 
@@ -210,10 +210,10 @@ class Candidates {
         if (is_seen_) return;
         is_seen_ = true;
         const auto seen = kind_ == NumberKind::logits
-                              ? detail::survey_logits(numbers_, scratch_.maxima)
-                              : detail::survey_probabilities(numbers_, tolerance_, scratch_.maxima);
+                              ? detail::scan_logits(numbers_, scratch_.maxima)
+                              : detail::scan_probabilities(numbers_, tolerance_, scratch_.maxima);
         maximum_ = seen.maximum;
-        is_bad_ = !seen.is_sound || detail::inspect_ids(ids(), vocab_, Party::target, 0);
+        is_bad_ = !seen.is_sound || detail::inspect_ids(ids(), vocab_, Side::target, 0);
         if (is_bad_) numbers_ = {};
     }
 

@@ -1,8 +1,8 @@
 // A grammar on every drafted position and every node of a tree, each with its own state.
 //
-// The law of a text under a grammar is that of the target's rows, masked and normalised after every context. A mask on
-// the draft as well leaves the law as it is, and more of the draft is accepted (6/7 instead of 1/2 on the example of
-// tests/law/grammar.cpp). A mask on the draft alone does not make the text follow the grammar.
+// The distribution of a text under a grammar is that of the target's rows, masked and normalised after every context. A
+// mask on the draft as well leaves the distribution as it is, and more of the draft is accepted (6/7 instead of 1/2 on
+// the example of tests/exactness/grammar.cpp). A mask on the draft alone does not make the text follow the grammar.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace specsample {
 /// Allow what a grammar allows, after whatever context a row belongs to:
 ///
 ///     Grammar grammar(XGrammar{matcher, words}, std::ssize(prompt));
-///     Sampler sampler(shaped(draft, grammar), shaped(target, Pipeline{grammar, Shaping{.temperature = .8}}));
+///     Sampler sampler(shaped(draft, grammar), shaped(target, Pipeline{grammar, SamplingParams{.temperature = .8}}));
 ///
 /// It is asked about drafted tokens, about other ones after a rejection, and about the branches of a tree; from one
 /// context to the next it takes the cursor back by what they do not share, and lets it accept the rest. So a round that

@@ -134,7 +134,8 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
 
 /// Shape a row: for engines that own their rows, lazily from a callable that verify is given,
 ///
-///     verify(tokens, laws, [&](Index i) { return shape(Logits(rows.row(i)), pipeline, context(i), memory[i]); }, ...);
+///     verify(tokens, distributions, [&](Index i) { return shape(Logits(rows.row(i)), pipeline, context(i), memory[i]);
+///     }, ...);
 ///
 /// @param row        Logits, probabilities, or a sparse row of either. Float and double numbers in contiguous memory
 ///                   are read where they are; anything else is copied once, and so is a row that owns its numbers and

@@ -38,7 +38,7 @@ class ShapeRow {
 template <class M, Shaper P>
 using Shaped = detail::RowAdaptor<M, detail::ShapeRow<P>>;
 
-/// Wrap a model (or std::ref of one) so that its rows go through a pipeline: a Shaping{...}, one shaper, or a
+/// Wrap a model (or std::ref of one) so that its rows go through a pipeline: a SamplingParams{...}, one shaper, or a
 /// Pipeline{...}. Shape the draft and the target alike, or only the target; the text has the shaped target's
 /// distribution.
 ///

@@ -1,8 +1,8 @@
 // What speculative sampling is compared with: the two classical ways to sample a target, and the best that any rule
 // could do in one round.
 //
-//   plain_sample(coins, target)              the target's own draw
-//   rejection_sample(coins, draft, target)   draw from the draft until a draw is accepted with p / (M q)
+//   plain_sample(rng, target)              the target's own draw
+//   rejection_sample(rng, draft, target)   draw from the draft until a draw is accepted with p / (M q)
 //   rejection_constant(draft, target)        M = max p/q, the expected number of draws
 //   exact_one_round_bound(draft, target, K)  the one-round bound of two models, by enumeration
 //
@@ -16,19 +16,19 @@
 #include <span>
 #include <vector>
 
-#include <specsample/analysis/one_round_bound.hpp>
 #include <specsample/core/contract.hpp>
 #include <specsample/core/row.hpp>
 #include <specsample/random/draw.hpp>
 #include <specsample/testing/enumerate.hpp>
+#include <specsample/theory/one_round_bound.hpp>
 
 namespace specsample::testing {
 
-/// Draw a token from the target. The same coin, and so the same token, as a round of lookahead 0.
+/// Draw a token from the target. The same random draw, and so the same token, as a round of lookahead 0.
 /// @returns  -1 where the row's sum is not a positive number
-template <CoinSource Source, Row Target>
-Index plain_sample(const Source& coins, const Target& target) {
-    return draw(coins.at(Purpose::last, 0), RowWeights(as_row(target))).index;
+template <RandomSource Source, Row Target>
+Index plain_sample(const Source& rng, const Target& target) {
+    return draw(rng.at(Purpose::last, 0), RowWeights(as_row(target))).index;
 }
 
 /// The least M with p <= M q: the expected number of draws of `rejection_sample`.
@@ -60,14 +60,14 @@ double rejection_constant(const Draft& draft, const Target& target) {
 /// One draw of rejection sampling, kept with probability p(x) / (M q(x)). A kept x has probability p(x) / M.
 /// @param constant   M, at least max p/q
 /// @returns          the token, or nothing where it was rejected or the draft has no mass
-template <CoinSource Source, Row Draft, Row Target>
-std::optional<Index> rejection_try(const Source& coins, Index node, const Draft& draft, const Target& target,
+template <RandomSource Source, Row Draft, Row Target>
+std::optional<Index> rejection_try(const Source& rng, Index node, const Draft& draft, const Target& target,
                                    double constant) {
-    const Index token = specsample::draw(coins.at(Purpose::draft, node), RowWeights(as_row(draft))).index;
+    const Index token = specsample::draw(rng.at(Purpose::draft, node), RowWeights(as_row(draft))).index;
     if (token < 0) return std::nullopt;
     const double s = static_cast<double>(as_row(target).coeff(token));
     const double mass = static_cast<double>(as_row(draft).coeff(token));
-    if (!accept(coins.at(Purpose::accept, node), s, constant * mass)) return std::nullopt;
+    if (!accept(rng.at(Purpose::accept, node), s, constant * mass)) return std::nullopt;
     return token;
 }
 
@@ -81,22 +81,22 @@ struct Rejected {
 ///
 ///     x ~ q,  u M q(x) < p(x) ? keep x : draw again
 ///
-/// Coins: a draft coin and an accept coin per try, at nodes 0, 1, 2 ... Cost: M tries on average, a pass over the draft
-/// row each. Its law is that of one try, given that the try keeps its token: p.
+/// @draws a draft draw and an accept draw per try, at nodes 0, 1, 2 ... Cost: M tries on average, a pass over the draft
+/// row each. Its distribution is that of one try, given that the try keeps its token: p.
 ///
 /// @throws   std::invalid_argument as `rejection_constant`, and if the target has no mass
 /// @source   von Neumann: "Various techniques used in connection with random digits", 1951
-template <CoinSource Source, Row Draft, Row Target>
-Rejected rejection_sample(const Source& coins, const Draft& draft, const Target& target) {
+template <RandomSource Source, Row Draft, Row Target>
+Rejected rejection_sample(const Source& rng, const Draft& draft, const Target& target) {
     const double constant = rejection_constant(draft, target);
     detail::require(is_positive(constant), "rejection_sample", "max p/q", constant, "a positive number");
     for (Index tries = 0;; ++tries)
-        if (const auto token = rejection_try(coins, tries, draft, target, constant)) return {*token, tries + 1};
+        if (const auto token = rejection_try(rng, tries, draft, target, constant)) return {*token, tries + 1};
 }
 
 /// The one-round bound of two models after a prompt: no lossless rule that sees one round only expects more tokens.
 ///
-///     1 + sum over i <= K of (1 - TV of the laws of the first i tokens)
+///     1 + sum over i <= K of (1 - TV of the distributions of the first i tokens)
 ///
 /// @param draft, target   models that return rows
 /// @cost                  V^K paths

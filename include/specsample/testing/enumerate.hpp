@@ -1,7 +1,7 @@
-// A source of coins that takes every branch, each with its exact probability.
+// A source of random draws that takes every branch, each with its exact probability.
 //
-// It sits at the coin seam: accept and draw are decisions with known probabilities, so a rule can be run once per
-// branch instead of a million times at random, and its law comes out to the last bit of a double.
+// It sits at the random draw seam: accept and draw are decisions with known probabilities, so a rule can be run once
+// per branch instead of a million times at random, and its distribution comes out to the last bit of a double.
 #pragma once
 
 #include <algorithm>
@@ -84,12 +84,12 @@ class Enumerator {
     double probability_ = 1;
 };
 
-/// The coins of one round that branch instead of falling. One address is one coin: asking for it twice within a
-/// round is the bug that couples two decisions, and is reported. So are weights whose sums are not those of their
-/// entries: a draw meets both. The sources split off it are other addresses of the same round.
+/// The random draws of one round that branch instead of falling. One address is one random draw: asking for it twice
+/// within a round is the bug that couples two decisions, and is reported. So are weights whose sums are not those of
+/// their entries: a draw meets both. The sources split off it are other addresses of the same round.
 /// @throws std::logic_error naming the address that was used twice, or the two sums
-class EnumeratedCoins {
-    /// A coin's address: the parts that lead to its source, and where it is there.
+class EnumeratedRng {
+    /// A random draw's address: the parts that lead to its source, and where it is there.
     struct Address {
         std::vector<Index> parts;
         Purpose purpose;
@@ -111,17 +111,17 @@ class EnumeratedCoins {
     };
 
   public:
-    explicit EnumeratedCoins(Enumerator& paths) : paths_(&paths), round_(std::make_shared<Round>()) {}
+    explicit EnumeratedRng(Enumerator& paths) : paths_(&paths), round_(std::make_shared<Round>()) {}
 
-    EnumeratedCoins split(Index part) const {
-        EnumeratedCoins own = *this;
+    EnumeratedRng split(Index part) const {
+        EnumeratedRng own = *this;
         own.parts_.push_back(part);
         return own;
     }
 
-    class Coin {
+    class Rng {
       public:
-        Coin(Enumerator& paths, std::shared_ptr<Round> round, Address address)
+        Rng(Enumerator& paths, std::shared_ptr<Round> round, Address address)
             : paths_(&paths), round_(std::move(round)), address_(std::move(address)) {}
 
         bool accept(double s, double q) const {
@@ -170,7 +170,7 @@ class EnumeratedCoins {
         }
 
         /// Several winners: a draw without replacement. Not coupled to a later race at the address, which is why this
-        /// may prove the law of a match rule, but not its acceptance.
+        /// may prove the distribution of a match rule, but not its acceptance.
         template <Weights W>
         Index race(const W& weights, std::span<Token> winners) const {
             Eigen::VectorXd left = normalised(weights);
@@ -186,13 +186,13 @@ class EnumeratedCoins {
       private:
         void use() const {
             if (round_->used.insert(address_).second) return;
-            std::string where = "the coin of purpose " + std::to_string(static_cast<int>(address_.purpose)) +
+            std::string where = "the random draw of purpose " + std::to_string(static_cast<int>(address_.purpose)) +
                                 " at node " + std::to_string(address_.node);
             for (const Index part : address_.parts) where += " of part " + std::to_string(part);
             throw std::logic_error(where + " was used twice in a round");
         }
 
-        /// A coin that falls is given sums, one that branches entries: they must tell of the same weights.
+        /// A random draw that falls is given sums, one that branches entries: they must tell of the same weights.
         template <Weights W>
         static void check_sum(const W& weights, double total) {
             const double sum = weights.sum(0, weights.size());
@@ -217,7 +217,7 @@ class EnumeratedCoins {
         Address address_;
     };
 
-    Coin at(Purpose purpose, Index node) const { return {*paths_, round_, {parts_, purpose, node}}; }
+    Rng at(Purpose purpose, Index node) const { return {*paths_, round_, {parts_, purpose, node}}; }
 
   private:
     Enumerator* paths_;

@@ -1,4 +1,4 @@
-// Small models whose every row is known: what laws are enumerated on.
+// Small models whose every row is known: what distributions are enumerated on.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <specsample/kernels/argmax.hpp>
-#include <specsample/random/coins.hpp>
+#include <specsample/random/rng.hpp>
 
 namespace specsample::testing {
 
@@ -38,8 +38,8 @@ class ContextModel {
 
     Eigen::VectorXd operator()(std::span<const Token> prefix) const {
         std::uint64_t context = seed_;
-        for (const Token token : prefix) context = Coin({.seed = context, .position = token + 1}).bits();
-        const Coin noise({.seed = context});
+        for (const Token token : prefix) context = Rng({.seed = context, .position = token + 1}).bits();
+        const Rng noise({.seed = context});
         if (rows_ == Rows::point_masses)
             return one_hot<double>(vocab_, static_cast<Index>(noise.uniform() * static_cast<double>(vocab_)));
         Eigen::VectorXd row(vocab_);
@@ -57,7 +57,7 @@ class ContextModel {
     }
 
   private:
-    double weight(const Coin& noise, std::uint32_t lane) const {
+    double weight(const Rng& noise, std::uint32_t lane) const {
         const double u = noise.open_uniform(lane + 1);
         if (rows_ == Rows::with_zeros && noise.uniform(lane + 1000) < 0.4) return 0;
         return rows_ == Rows::peaked ? std::pow(u, 12) : -std::log(u);

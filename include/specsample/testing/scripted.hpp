@@ -1,4 +1,4 @@
-// Coins that say what a test wrote down, and coins that count themselves.
+// RoundRng that say what a test wrote down, and random draws that count themselves.
 #pragma once
 
 #include <map>
@@ -11,24 +11,24 @@
 namespace specsample::testing {
 
 /// A uniform number per address, as written by the test.
-class ScriptedCoins {
+class ScriptedRng {
   public:
-    ScriptedCoins& set(Purpose purpose, Index node, double uniform) {
+    ScriptedRng& set(Purpose purpose, Index node, double uniform) {
         uniforms_[{purpose, node}] = uniform;
         return *this;
     }
 
-    struct Coin {
+    struct Rng {
         double value;
         double uniform() const { return value; }
     };
 
-    /// @throws std::out_of_range for a coin that the script does not have
-    Coin at(Purpose purpose, Index node) const {
+    /// @throws std::out_of_range for a random draw that the script does not have
+    Rng at(Purpose purpose, Index node) const {
         const auto found = uniforms_.find({purpose, node});
         if (found == uniforms_.end())
-            throw std::out_of_range("no coin of purpose " + std::to_string(static_cast<int>(purpose)) + " at node " +
-                                    std::to_string(node) + " in the script");
+            throw std::out_of_range("no random draw of purpose " + std::to_string(static_cast<int>(purpose)) +
+                                    " at node " + std::to_string(node) + " in the script");
         return {found->second};
     }
 
@@ -36,14 +36,14 @@ class ScriptedCoins {
     std::map<std::pair<Purpose, Index>, double> uniforms_;
 };
 
-/// Another source, with a count per purpose of the coins that were tossed.
-template <CoinSource Source>
-class CountingCoins {
+/// Another source, with a count per purpose of the random draws that were tossed.
+template <RandomSource Source>
+class CountingRng {
   public:
-    explicit CountingCoins(Source source) : source_(std::move(source)) {}
+    explicit CountingRng(Source source) : source_(std::move(source)) {}
 
     template <class Inner>
-    struct Coin {
+    struct Rng {
         Inner inner;
         long* count;
         double uniform() const {
@@ -53,7 +53,7 @@ class CountingCoins {
     };
 
     auto at(Purpose purpose, Index node) const {
-        return Coin<decltype(source_.at(purpose, node))>{source_.at(purpose, node), &counts_[purpose]};
+        return Rng<decltype(source_.at(purpose, node))>{source_.at(purpose, node), &counts_[purpose]};
     }
 
     long count(Purpose purpose) const { return counts_[purpose]; }

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include <specsample/concepts.hpp>
-#include <specsample/verify/laws.hpp>
+#include <specsample/verify/distributions.hpp>
+#include <specsample/verify/round_context.hpp>
 #include <specsample/verify/rule.hpp>
-#include <specsample/verify/trial.hpp>
 
 namespace specsample::detail {
 
@@ -18,21 +18,22 @@ concept Ids = requires(const T& ids) { std::span(ids); } &&
               Integer<typename decltype(std::span(std::declval<const T&>()))::value_type>;
 
 /// Each claim is true where an earlier one already failed: one mistake, one sentence.
-template <bool ids, class S, class Laws, class Rows, class R, class Source>
+template <bool ids, class S, class Distributions, class Rows, class R, class Source>
 struct VerifyArguments {
-    static constexpr bool laws = !ids || LawSource<Laws>;
-    static constexpr bool rows = !ids || !laws || RowSource<Rows>;
-    static constexpr bool coins = !ids || !laws || !rows || CoinSource<Source>;
+    static constexpr bool distributions = !ids || DraftDistributions<Distributions>;
+    static constexpr bool rows = !ids || !distributions || RowSource<Rows>;
+    static constexpr bool rng = !ids || !distributions || !rows || RandomSource<Source>;
     static constexpr bool rule = [] {
-        if constexpr (ids && laws && rows && coins) return RuleRequirements<R, Trial<S, Laws, Rows, Source>>::all;
+        if constexpr (ids && distributions && rows && rng)
+            return RuleRequirements<R, RoundContext<S, Distributions, Rows, Source>>::all;
         return true;
     }();
-    static constexpr bool all = ids && laws && rows && coins && rule;
+    static constexpr bool all = ids && distributions && rows && rng && rule;
 
     static_assert(ids,
                   "specsample::verify: the first argument must be the drafted token ids, of any integral type; "
                   "write a std::vector or std::span of them, or Tree{tokens, parents}");
-    static_assert(laws,
+    static_assert(distributions,
                   "specsample::verify: the second argument must say what each token was drawn from, which a row alone "
                   "does not; write Sampled{row} for each, of a matrix [&](specsample::Index i) { return "
                   "Sampled{rows.row(i)}; }, or PointMass{} for all");
@@ -41,9 +42,9 @@ struct VerifyArguments {
         "specsample::verify: the third argument must be the target's rows of floating point, one more than "
         "drafted tokens; write a row-major Eigen matrix, anything indexed [i] that gives a row, or a callable "
         "of i that returns one");
-    static_assert(coins,
+    static_assert(rng,
                   "specsample::verify: the fifth argument must be a source of random numbers; write "
-                  "specsample::Coins(seed, request, round_start)");
+                  "specsample::RoundRng(seed, request, round_start)");
 };
 
 }  // namespace specsample::detail

@@ -6,7 +6,7 @@
 //   write_padded      the tokens of all as one padded matrix          (batch_memory.hpp)
 //
 // What a request gets depends on nothing but its own arguments: not on its slot, its neighbours, their number or their
-// order, and not on threads. Coins have addresses, and every slot has a workspace of its own.
+// order, and not on threads. RoundRng have addresses, and every slot has a workspace of its own.
 #pragma once
 
 #include <concepts>
@@ -59,7 +59,8 @@ struct PlainLoop {
 /// Judge a batch.
 ///
 ///     verify_batch(slots, [&](Index i, Workspace& workspace) {
-///         return verify(tokens[i], laws[i], slice(rows, ends[i], ends[i + 1]), rule, coins[i], limits[i], workspace);
+///         return verify(tokens[i], distributions[i], slice(rows, ends[i], ends[i + 1]), rule, rng[i], limits[i],
+///         workspace);
 ///     }, memory, parallel_for);
 ///
 /// Nothing of that has to be of one kind: a lookahead may be 0, and std::visit chooses a rule per request.
@@ -101,7 +102,7 @@ std::span<BatchRound> verify_batch(Index count, Judge&& judge, BatchWorkspace& m
 
 /// Judge a list of requests: anything indexed [i] with a size, whose elements are called with a workspace.
 ///
-///     std::vector<decltype(Request{tokens, laws, rows, rule, coins, limits})> requests;
+///     std::vector<decltype(Request{tokens, distributions, rows, rule, rng, limits})> requests;
 ///     std::vector<std::function<BatchRound(Workspace&)>> requests;    // of any kinds
 template <class Requests, class ParallelFor = PlainLoop>
     requires requires(Requests& requests, Workspace& workspace) { requests[requests.size()](workspace); }

@@ -1,6 +1,6 @@
 // The memory of a batch as engines lay it out: rows of all requests one behind the other, and tokens padded to a width.
 //
-//   slice(rows, begin, end)          rows (or laws) of one request: [cu[i], cu[i + 1]) of the flat ones
+//   slice(rows, begin, end)          rows (or distributions) of one request: [cu[i], cu[i + 1]) of the flat ones
 //   write_padded(rounds, ids, pad)   [requests x width] ids
 #pragma once
 
@@ -46,7 +46,7 @@ class Slice {
 }  // namespace detail
 
 /// The rows [begin, end) of rows that lie one behind the other for a whole batch, as rows 0 .. of one request; or the
-/// same of laws.
+/// same of distributions.
 ///
 ///     const auto flat = logits_of(rows_in_memory(logits, total, vocab, stride), temperature);
 ///     slice(flat, cu_num_logits[i], cu_num_logits[i + 1])

@@ -42,18 +42,18 @@ std::optional<std::string> refusal(const Tokens&, const RoundLimits& limits) {
 
 /// One draft before its rule. What has a name is borrowed, as verify borrows it; what has none is kept.
 ///
-///     Request{tokens, laws, rows, TokenVerification{}, Coins(seed, request, start), limits}
-///     Request{Tree{tokens, parents}, PointMass{}, slice(rows, begin, end), rule, coins}
+///     Request{tokens, distributions, rows, TokenVerification{}, RoundRng(seed, request, start), limits}
+///     Request{Tree{tokens, parents}, PointMass{}, slice(rows, begin, end), rule, rng}
 ///
 /// Called with a workspace it is verify, except that it does not throw where verify would refuse its arguments: limits
 /// without room for a token, the links of a tree. The same words are the round's error then, without exceptions too.
-template <class Tokens, class Laws, class Rows, class Rule, class Source>
+template <class Tokens, class Distributions, class Rows, class Rule, class Source>
 struct Request {
     Tokens tokens;  ///< of a chain, or a Tree
-    Laws laws;
+    Distributions distributions;
     Rows rows;
     Rule rule;
-    Source coins;
+    Source rng;
     RoundLimits limits{};
 
     BatchRound operator()(Workspace& workspace) { return judge(*this, workspace); }
@@ -65,13 +65,14 @@ struct Request {
         BatchRound round;
         round.error = detail::refusal(self.tokens, self.limits);
         if (round.error) return round;
-        return verify(self.tokens, self.laws, self.rows, self.rule, self.coins, self.limits, workspace);
+        return verify(self.tokens, self.distributions, self.rows, self.rule, self.rng, self.limits, workspace);
     }
 };
 
-template <class Tokens, class Laws, class Rows, class Rule, class Source>
-Request(Tokens&&, Laws&&, Rows&&, Rule, Source) -> Request<Tokens, Laws, Rows, Rule, Source>;
-template <class Tokens, class Laws, class Rows, class Rule, class Source>
-Request(Tokens&&, Laws&&, Rows&&, Rule, Source, RoundLimits) -> Request<Tokens, Laws, Rows, Rule, Source>;
+template <class Tokens, class Distributions, class Rows, class Rule, class Source>
+Request(Tokens&&, Distributions&&, Rows&&, Rule, Source) -> Request<Tokens, Distributions, Rows, Rule, Source>;
+template <class Tokens, class Distributions, class Rows, class Rule, class Source>
+Request(Tokens&&, Distributions&&, Rows&&, Rule, Source, RoundLimits)
+    -> Request<Tokens, Distributions, Rows, Rule, Source>;
 
 }  // namespace specsample

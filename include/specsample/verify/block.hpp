@@ -3,7 +3,7 @@
 // Sun et al.: "Block verification accelerates speculative decoding", ICLR 2025 (arXiv:2403.10444), Theorem 1 and 2.
 #pragma once
 
-#include <specsample/verify/climb.hpp>
+#include <specsample/verify/bottom_up.hpp>
 
 namespace specsample {
 
@@ -12,20 +12,22 @@ namespace specsample {
 ///     q_{i+1})
 ///                    (h_K = w_K), and emit y ~ max(0, w_i p_{i+1} - q_{i+1});  none kept: the same with i = 0
 ///
-/// Coins: one accept coin per drafted token judged, from the last one back, then one last coin. Never accepts fewer
-/// tokens than token verification on average; E[accepted] = sum_i E[w_i]. The same law for point masses and K = 1.
-/// Cost: K - accepted passes over two rows, the last of which is the draw; one over one row where all are accepted.
+/// @draws one accept draw per drafted token judged, from the last one back, then one last-token draw. Never accepts
+/// fewer tokens than token verification on average; E[accepted] = sum_i E[w_i]. The same distribution for point masses
+/// and K = 1. Cost: K - accepted passes over two rows, the last of which is the draw; one over one row where all are
+/// accepted.
 struct BlockVerification {
     static constexpr bool lossless = true;
 
-    template <class Trial>
-    Outcome operator()(const Trial& trial) const {
-        return climb(trial);
+    template <class RoundContext>
+    Outcome operator()(const RoundContext& context) const {
+        return bottom_up(context);
     }
 };
 
 /// The same on a tree: Weng et al.: "Traversal verification for speculative tree decoding", 2025 (arXiv:2505.12398),
-/// Theorem 3.1. Never fewer tokens than recursive rejection on average; the same law where all laws are point masses.
+/// Theorem 3.1. Never fewer tokens than recursive rejection on average; the same distribution where all distributions
+/// are point masses.
 using TraversalVerification = BlockVerification;
 
 }  // namespace specsample

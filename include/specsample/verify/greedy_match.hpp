@@ -12,14 +12,14 @@ namespace specsample {
 /// The text is that of greedy decoding: argmax at every position, the lowest id on ties.
 ///
 /// It does not follow the rows as they are but their argmax, so it is not lossless; Temperature{0} with any lossless
-/// rule gives the same text. Coins: none. Cost: one pass per position reached.
+/// rule gives the same text. @draws none. Cost: one pass per position reached.
 struct GreedyMatch {
     static constexpr bool lossless = false;
     static constexpr bool drafter_invariant = true;
 
-    template <class Trial>
-    Outcome operator()(const Trial& trial) const {
-        return match(trial, [](auto& node, const auto&) {
+    template <class RoundContext>
+    Outcome operator()(const RoundContext& context) const {
+        return match(context, [](auto& node, const auto&) {
             const Index token = argmax(node.row());
             if (token < 0) node.blame_row();
             if constexpr (!requires { node.row().weights(); })  // the largest probability must be one

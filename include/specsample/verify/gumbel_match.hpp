@@ -13,17 +13,17 @@ namespace specsample {
 ///     drafted  argmin_i E_t(i) / q(i)  (in a tree: the first n),     target  argmin_i E_t(i) / p(i)
 ///
 /// Accepts with probability sum_i 1 / sum_j max(p_j / p_i, q_j / q_i), at least (1 - TV) / (1 + TV). `Sampler` draws
-/// its drafts with the target's noise under this rule. Coins: one race coin per position reached, a lane per id. Cost:
+/// its drafts with the target's noise under this rule. @draws one race draw per position reached, a lane per id. Cost:
 /// one pass over a row, with a number per id, for every position reached.
 struct GumbelMatch {
     static constexpr bool lossless = true;
     static constexpr bool drafter_invariant = true;
     static constexpr bool shares_noise = true;
 
-    template <class Trial>
-    Outcome operator()(const Trial& trial) const {
-        return match(trial, [](auto& node, const auto& coin) {
-            const Index token = race(coin, row_weights(node.row()));
+    template <class RoundContext>
+    Outcome operator()(const RoundContext& context) const {
+        return match(context, [](auto& node, const auto& rng) {
+            const Index token = race(rng, row_weights(node.row()));
             if (token < 0) node.blame_row();
             return token;
         });

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include <specsample/kernels/overlap.hpp>
-#include <specsample/verify/commit.hpp>
+#include <specsample/verify/top_down.hpp>
 
 namespace specsample {
 namespace detail {
@@ -42,8 +42,8 @@ KSeqConstants solve_k_seq(const Q& q, const P& p, Index n) {
 /// A node whose children are tried against p / rho, each with the same chance whatever became of the others.
 template <class T>
 class KSeqNode : public NodeRow<T> {
-    using L = std::remove_cvref_t<decltype(law_at(std::declval<const T&>().laws, Index{}))>;
-    static_assert(RowLaw<L>,
+    using L = std::remove_cvref_t<decltype(distribution_at(std::declval<const T&>().distributions, Index{}))>;
+    static_assert(RowDistribution<L>,
                   "specsample::KSeq: drafted tokens must be independent draws of one row; give Sampled{row}, or judge "
                   "point masses by TokenVerification or SampleMatch");
 
@@ -51,28 +51,28 @@ class KSeqNode : public NodeRow<T> {
     using NodeRow<T>::NodeRow;
 
     Ratio ratio(Index child) {
-        const double p = this->entry(this->trial().token(child));
-        const L law = this->law(child);
+        const double p = this->entry(this->context().token(child));
+        const L distribution = this->distribution(child);
         if (this->fault()) return {};
-        if (!is_residual_) constants_ = solve_k_seq(law.row(), this->view(), count_children());
-        return {p, constants_.rho * law.weight(this->trial().token(child))};
+        if (!is_residual_) constants_ = solve_k_seq(distribution.row(), this->view(), count_children());
+        return {p, constants_.rho * distribution.weight(this->context().token(child))};
     }
 
     void reject(Index) { is_residual_ = true; }
     bool is_residual() const { return is_residual_; }
 
     /// From p - min(q, p / rho) P_acc / beta once a child was rejected.
-    template <class Coin>
-    Drawn draw(const Coin& coin) {
-        if (!is_residual_) return this->draw_from_row(coin);
-        const Index first = this->trial().shape.first_child(this->node());
-        const L law = law_at(this->trial().laws, first);
+    template <class Rng>
+    Drawn draw(const Rng& rng) {
+        if (!is_residual_) return this->draw_from_row(rng);
+        const Index first = this->context().shape.first_child(this->node());
+        const L distribution = distribution_at(this->context().distributions, first);
         const auto p = this->view().template cast<double>();
-        const auto q = law.row().template cast<double>();
+        const auto q = distribution.row().template cast<double>();
         const auto left = p - q.min(p * (1 / constants_.rho)).unaryExpr(Scaled(constants_.factor));
-        return this->draw_from_rest(coin, RowWeights((left + left.abs()) * .5), [&] {
+        return this->draw_from_rest(rng, RowWeights((left + left.abs()) * .5), [&] {
             this->blame_row();
-            this->blame(inspect(law.row(), Party::draft, first));
+            this->blame(inspect(distribution.row(), Side::draft, first));
         });
     }
 
@@ -80,13 +80,14 @@ class KSeqNode : public NodeRow<T> {
     /// How many children there are.
     /// @throws std::invalid_argument if they are not independent draws of one row
     Index count_children() const {
-        const auto& trial = this->trial();
-        const Index first = trial.shape.first_child(this->node());
+        const auto& context = this->context();
+        const Index first = context.shape.first_child(this->node());
         Index count = 0;
-        for (Index child = first; child != no_node; child = trial.shape.next_sibling(child), ++count) {
-            const L law = law_at(trial.laws, child);
-            if (law.is_point() || !law.without().empty() || !is_same_row(law.row(), law_at(trial.laws, first).row()))
-                invalid("KSeq", "the law of node " + to_text(child), "of another kind or row",
+        for (Index child = first; child != no_node; child = context.shape.next_sibling(child), ++count) {
+            const L distribution = distribution_at(context.distributions, child);
+            if (distribution.is_point() || !distribution.without().empty() ||
+                !is_same_row(distribution.row(), distribution_at(context.distributions, first).row()))
+                invalid("KSeq", "the distribution of node " + to_text(child), "of another kind or row",
                         "Sampled{row}, the same row as its siblings");
         }
         return count;
@@ -114,16 +115,16 @@ class KSeqNode : public NodeRow<T> {
 ///     beta
 ///
 /// For trees whose children are independent draws of one row; a chain is token verification. Accepts with probability
-/// 1 - (1 - beta)^n. Coins: one accept coin per child tried, one last coin. Cost: about 25 passes over two rows per
-/// node with more than one child, to find rho.
+/// 1 - (1 - beta)^n. @draws one accept draw per child tried, one last-token draw. Cost: about 25 passes over two rows
+/// per node with more than one child, to find rho.
 /// @throws std::invalid_argument where siblings are not independent draws of one row
 struct KSeq {
     static constexpr bool lossless = true;
     static constexpr bool looks_ahead = false;
 
-    template <class Trial>
-    Outcome operator()(const Trial& trial) const {
-        return commit(trial, [&](Index node) { return detail::KSeqNode<Trial>(trial, node); });
+    template <class RoundContext>
+    Outcome operator()(const RoundContext& context) const {
+        return top_down(context, [&](Index node) { return detail::KSeqNode<RoundContext>(context, node); });
     }
 };
 

@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include <specsample/analysis/tally.hpp>
 #include <specsample/core/fault.hpp>
 #include <specsample/core/list_ref.hpp>
 #include <specsample/core/row.hpp>
-#include <specsample/proposal/tree.hpp>
+#include <specsample/metrics/tally.hpp>
+#include <specsample/tree/tree.hpp>
 
 namespace specsample {
 
@@ -33,7 +33,7 @@ enum class Check {
 };
 
 /// What a predicate says of the tokens of a round, up to and including the last of those it is shown.
-enum class Stop {
+enum class StopDecision {
     go_on,
     include,  ///< the text ends with this token
     exclude   ///< the text ends before this token
@@ -42,8 +42,8 @@ enum class Stop {
 /// A predicate that ends texts: stop strings, a grammar that is finished. Borrowed, never copied: a lambda must have a
 /// name.
 ///
-///     auto until = [&](std::span<const Token> tokens) { return ends(text, tokens) ? Stop::exclude : Stop::go_on; };
-///     RoundLimits limits{.until = until};
+///     auto until = [&](std::span<const Token> tokens) { return ends(text, tokens) ? StopDecision::exclude :
+///     StopDecision::go_on; }; RoundLimits limits{.until = until};
 ///
 /// It is called with the first token of a round, the first two, and so on, until it stops; and again where a round is
 /// repeated. It must be a function of the text and these tokens.
@@ -53,10 +53,10 @@ class StopPredicate {
 
     template <class F>
         requires(!std::same_as<std::remove_cvref_t<F>, StopPredicate> &&
-                 std::is_invocable_r_v<Stop, F&, std::span<const Token>>)
+                 std::is_invocable_r_v<StopDecision, F&, std::span<const Token>>)
     StopPredicate(F&& predicate)
         : predicate_(const_cast<void*>(static_cast<const volatile void*>(std::addressof(predicate)))),
-          call_([](void* self, std::span<const Token> tokens) -> Stop {
+          call_([](void* self, std::span<const Token> tokens) -> StopDecision {
               return std::invoke(*static_cast<std::remove_reference_t<F>*>(self), tokens);
           }) {
         static_assert(std::is_lvalue_reference_v<F>,
@@ -67,13 +67,13 @@ class StopPredicate {
     /// Is there a predicate?
     explicit operator bool() const { return call_ != nullptr; }
 
-    Stop operator()(std::span<const Token> tokens) const {
-        return call_ == nullptr ? Stop::go_on : call_(predicate_, tokens);
+    StopDecision operator()(std::span<const Token> tokens) const {
+        return call_ == nullptr ? StopDecision::go_on : call_(predicate_, tokens);
     }
 
   private:
     void* predicate_ = nullptr;
-    Stop (*call_)(void*, std::span<const Token>) = nullptr;
+    StopDecision (*call_)(void*, std::span<const Token>) = nullptr;
 };
 
 /// What a round may do. Tokens past a limit do not exist: they are neither evaluated nor counted.
@@ -90,7 +90,7 @@ struct RoundLimits {
 };
 
 /// Does a round end the text, and why?
-enum class End {
+enum class RoundEnd {
     none,        ///< the text may go on
     budget,      ///< it has as many tokens as it was allowed
     stop_token,  ///< its last token is a stop token
@@ -100,13 +100,13 @@ enum class End {
 
 /// Memory that rounds reuse. After the first round of a size a round allocates nothing.
 struct Workspace {
-    /// What a ratio walk notes of a node: see SubTarget.
+    /// What a ratio walk notes of a node: see ResidualTarget.
     struct Node {
-        double c = 1;     ///< what its row is scaled by
-        double owed = 1;  ///< T, the sum of what is owed, if `is_summed`
+        double c = 1;         ///< what its row is scaled by
+        double residual = 1;  ///< T, the sum of the residual, if `is_summed`
         bool is_summed = true;
         Index rejected = no_node;  ///< the last of its children that was rejected
-        double factor = 0;         ///< what its own law is scaled by, once it is rejected itself
+        double factor = 0;         ///< what its own distribution is scaled by, once it is rejected itself
     };
 
     std::vector<Token> drafted;
@@ -132,8 +132,8 @@ struct Round {
     Index continued = 0;  ///< accepted nodes that the draft went on from
     Index discarded = 0;  ///< tokens that were decided and then cut, because the text ends before them
     Index passes = 1;     ///< target passes made for its rows; whoever makes several counts them
-    Last last = Last::stopped;
-    End end = End::none;
+    LastToken last = LastToken::stopped;
+    RoundEnd end = RoundEnd::none;
     std::optional<RowFault> fault{};
 
     /// Is it a round without bad data?
@@ -150,7 +150,7 @@ struct Round {
     /// Positions of either cache that stay valid for a model that must not have seen what ended the text: a recurrent
     /// state cannot forget a stop token. Otherwise the same as `keep`, one of the two above.
     Index keep_before_end(Index keep, Index start) const {
-        const bool ended = end == End::stop_token || end == End::included;
+        const bool ended = end == RoundEnd::stop_token || end == RoundEnd::included;
         return std::min(keep, start + static_cast<Index>(tokens.size()) - (ended ? 1 : 0));
     }
 
@@ -172,8 +172,8 @@ struct Round {
         evaluated = accepted = std::min(accepted, count);
         continued = std::min(continued, count);
         path = path.first(static_cast<std::size_t>(accepted));
-        last = Last::stopped;
-        end = End::none;
+        last = LastToken::stopped;
+        end = RoundEnd::none;
     }
 
     /// What the round adds to a tally.

@@ -1,22 +1,24 @@
 // Rules: how to write one. The page of the concept Rule.
 //
-// A rule is a value that verify calls once per round, `rule(trial) -> Outcome`, with a constant `lossless` in its type:
+// A rule is a value that verify calls once per round, `rule(context) -> Outcome`, with a constant `lossless` in its
+// type:
 //
 //     struct SampleAndCompare {
 //         static constexpr bool lossless = true;
 //
 //         template <class T>
-//         Outcome operator()(const T& trial) const {
+//         Outcome operator()(const T& context) const {
 //             for (Outcome kept;;) {
-//                 NodeRow<T> row(trial, kept.node);
-//                 const auto coin = trial.coins.at(Purpose::last, kept.accepted);
-//                 kept.token = static_cast<Token>(row.draw_from_row(coin).index);
+//                 NodeRow<T> row(context, kept.node);
+//                 const auto rng = context.rng.at(Purpose::last, kept.accepted);
+//                 kept.token = static_cast<Token>(row.draw_from_row(rng).index);
 //                 kept.fault = row.fault();
-//                 const Index child = trial.shape.first_child(kept.node);
-//                 kept.last = child == no_node ? Last::bonus : Last::matched;
-//                 if (kept.fault || child == no_node || trial.token(child) != kept.token) return kept;
-//                 kept = {.node = child, .accepted = kept.accepted + 1, .last = Last::stopped, .token = kept.token};
-//                 if (kept.accepted == trial.limits.max_tokens || trial.limits.stops(kept.token)) return kept;
+//                 const Index child = context.shape.first_child(kept.node);
+//                 kept.last = child == no_node ? LastToken::bonus : LastToken::matched;
+//                 if (kept.fault || child == no_node || context.token(child) != kept.token) return kept;
+//                 kept = {.node = child, .accepted = kept.accepted + 1, .last = LastToken::stopped, .token =
+//                 kept.token}; if (kept.accepted == context.limits.max_tokens || context.limits.stops(kept.token))
+//                 return kept;
 //             }
 //         }
 //     };
@@ -24,21 +26,22 @@
 // It draws the target's token at every node and keeps the drafted ones for as long as they are the same.
 // testing::distance_from_target(SampleAndCompare{}, draft, target, lookahead) proves the claim by enumeration.
 //
-// What a rule is given: a Trial, const and valid for the call.
-//   trial.shape         nodes 0 .. K-1 and root_node, the prefix: size(), depth(), parent(node), first_child(node),
+// What a rule is given: a RoundContext, const and valid for the call.
+//   context.shape         nodes 0 .. K-1 and root_node, the prefix: size(), depth(), parent(node), first_child(node),
 //                       next_sibling(node), the last two no_node where there is none. A chain is the tree with one
 //                       child per node
-//   trial.token(node)   a drafted token, inside the vocabulary
-//   trial.laws          what the tokens were drawn from; NodeRow::law(child) reads one and checks it
-//   trial.row(node)     the target's row after a node. A computed row costs a model's pass: ask for it on the way, and
-//                       once. NodeRow<T>(trial, node) holds it and checks what is read: entry(token), view(),
-//                       draw_from_row(coin), fault()
-//   trial.limits        max_tokens, and stops(token): nothing follows such a token, and its row is never asked for
-//   trial.vocab         the number of ids
-//   trial.workspace     memory that is reused from round to round
+//   context.token(node)   a drafted token, inside the vocabulary
+//   context.distributions          what the tokens were drawn from; NodeRow::distribution(child) reads one and checks
+//   it context.row(node)     the target's row after a node. A computed row costs a model's pass: ask for it on the way,
+//   and
+//                       once. NodeRow<T>(context, node) holds it and checks what is read: entry(token), view(),
+//                       draw_from_row(rng), fault()
+//   context.limits        max_tokens, and stops(token): nothing follows such a token, and its row is never asked for
+//   context.vocab         the number of ids
+//   context.workspace     memory that is reused from round to round
 //
-// What it may draw: everything random comes from trial.coins.at(purpose, node), by accept(coin, s, q), draw(coin, row)
-// and race(coin, row) of random/draw.hpp. An address may be used for one decision of a round, in any order:
+// What it may draw: everything random comes from context.rng.at(purpose, node), by accept(rng, s, q), draw(rng, row)
+// and race(rng, row) of random/draw.hpp. An address may be used for one decision of a round, in any order:
 //   Purpose::accept, node   one per drafted node that is judged
 //   Purpose::last, i        one per token that is drawn from the target or the residual; at 0 where there is only one
 //   Purpose::race, i        the target's own noise, of the position i tokens behind the prefix: the same in every round
@@ -56,17 +59,17 @@
 // It throws nothing on data, keeps no state between rounds, and may run on several threads at once.
 //
 // What it promises: `lossless` says that the text has exactly the target's distribution whatever was drafted. Most
-// rules are a few lines on one of three walks, which handle limits, faults and trees: commit (top-down), climb
+// rules are a few lines on one of three walks, which handle limits, faults and trees: commit (top-down), bottom-up
 // (bottom-up) and match. examples/own_rule.cpp is one, with its proof.
 #pragma once
 
 #include <specsample/concepts.hpp>
-#include <specsample/verify/trial.hpp>
+#include <specsample/verify/round_context.hpp>
 
 namespace specsample::detail {
 
 /// What is wrong with a rule, in one sentence.
-/// @tparam T   the trial that it is called with
+/// @tparam T   the context that it is called with
 template <class R, class T = PlainTrial>
 struct RuleRequirements {
     static constexpr bool is_callable = RuleCall<R, T>;
@@ -76,11 +79,12 @@ struct RuleRequirements {
 
     static_assert(
         is_callable,
-        "specsample::Rule: a rule must be callable with a trial; give one as in TokenVerification{}, or write "
-        "template <class T> specsample::Outcome operator()(const T& trial) const { ... }");
-    static_assert(gives_an_outcome,
-                  "specsample::Rule: rule(trial) must return a specsample::Outcome: the accepted node, how many tokens "
-                  "lead there, and the last token; verify/rule.hpp has an example");
+        "specsample::Rule: a rule must be callable with a context; give one as in TokenVerification{}, or write "
+        "template <class T> specsample::Outcome operator()(const T& context) const { ... }");
+    static_assert(
+        gives_an_outcome,
+        "specsample::Rule: rule(context) must return a specsample::Outcome: the accepted node, how many tokens "
+        "lead there, and the last token; verify/rule.hpp has an example");
     static_assert(has_a_claim,
                   "specsample::Rule: a rule must say whether it keeps the target's distribution; write "
                   "static constexpr bool lossless = true; (or false)");

@@ -5,22 +5,22 @@
 // speculative sampling", 2023 (arXiv:2302.01318), Theorem 1.
 #pragma once
 
-#include <specsample/verify/commit.hpp>
+#include <specsample/verify/top_down.hpp>
 
 namespace specsample {
 
 ///     for i = 1..K:  accept x_i if u_i q_i(x_i) < p_i(x_i), else emit y ~ max(0, p_i - q_i) and stop
 ///     all accepted:  emit y ~ p_{K+1}
 ///
-/// Coins: one accept coin per drafted token tested, then one last coin. Accepts with probability sum min(p, q).
+/// @draws one accept draw per drafted token tested, then one last-token draw. Accepts with probability sum min(p, q).
 /// Cost: O(1) per token and one pass over one row (two where it is a residual).
 struct TokenVerification {
     static constexpr bool lossless = true;
     static constexpr bool looks_ahead = false;
 
-    template <class Trial>
-    Outcome operator()(const Trial& trial) const {
-        return commit(trial);
+    template <class RoundContext>
+    Outcome operator()(const RoundContext& context) const {
+        return top_down(context);
     }
 };
 

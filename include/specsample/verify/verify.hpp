@@ -5,20 +5,20 @@
 #include <span>
 #include <utility>
 
-#include <specsample/proposal/tree.hpp>
+#include <specsample/tree/tree.hpp>
 #include <specsample/verify/arguments.hpp>
-#include <specsample/verify/trial.hpp>
+#include <specsample/verify/round_context.hpp>
 
 namespace specsample {
 namespace detail {
 
 /// The first token outside [0, vocab), as a fault.
 template <class Ids>
-std::optional<RowFault> check_ids(const Ids& ids, Party party, Index vocab) {
+std::optional<RowFault> check_ids(const Ids& ids, Side side, Index vocab) {
     Index place = 0;
     for (const auto id : ids) {
         if (std::cmp_less(id, 0) || std::cmp_greater_equal(id, vocab))
-            return RowFault{.party = party,
+            return RowFault{.side = side,
                             .cause = Cause::outside_vocabulary,
                             .row = place,
                             .value = static_cast<double>(id),
@@ -30,31 +30,32 @@ std::optional<RowFault> check_ids(const Ids& ids, Party party, Index vocab) {
 
 /// A source that knows its size must have `expected` elements, or up to `spare` more.
 template <class Source>
-std::optional<RowFault> check_count(const Source& source, Party party, Index expected, Index spare = 0) {
+std::optional<RowFault> check_count(const Source& source, Side side, Index expected, Index spare = 0) {
     const auto count = element_count(source);
     if (!count || (*count >= expected && *count <= expected + spare)) return std::nullopt;
-    return RowFault{.party = party,
+    return RowFault{.side = side,
                     .cause = Cause::wrong_count,
                     .value = static_cast<double>(*count),
                     .bound = static_cast<double>(expected)};
 }
 
-/// Under Check::every_row: all rows that were supplied, and the rows behind the laws.
+/// Under Check::every_row: all rows that were supplied, and the rows behind the distributions.
 template <class T>
-std::optional<RowFault> check_all(const T& trial) {
-    if (trial.limits.check != Check::every_row) return std::nullopt;
-    using Rows = std::remove_reference_t<decltype(trial.rows)>;
-    const Index size = trial.shape.size();
-    const Index supplied = is_supplied<Rows> ? element_count(trial.rows).value_or(size + 1) : 0;
+std::optional<RowFault> check_all(const T& context) {
+    if (context.limits.check != Check::every_row) return std::nullopt;
+    using Rows = std::remove_reference_t<decltype(context.rows)>;
+    const Index size = context.shape.size();
+    const Index supplied = is_supplied<Rows> ? element_count(context.rows).value_or(size + 1) : 0;
     for (Index row = 0; row <= size; ++row) {
         if (row > 0) {
-            const auto law = law_at(trial.laws, row - 1);
-            const auto bad = check_law(law, trial.token(row - 1), row - 1, trial.vocab, Check::every_row);
+            const auto distribution = distribution_at(context.distributions, row - 1);
+            const auto bad =
+                check_distribution(distribution, context.token(row - 1), row - 1, context.vocab, Check::every_row);
             if (bad) return bad;
         }
         if (row < supplied) {
-            const HeldRow<Element<Rows>> held(element(trial.rows, row));
-            if (const auto bad = check_row(held.view(), Party::target, row, trial.vocab, Check::every_row)) return bad;
+            const RowRef<Element<Rows>> held(element(context.rows, row));
+            if (const auto bad = check_row(held.view(), Side::target, row, context.vocab, Check::every_row)) return bad;
         }
     }
     return std::nullopt;
@@ -63,75 +64,75 @@ std::optional<RowFault> check_all(const T& trial) {
 /// End a round where its limits end the text: tokens beyond that do not exist.
 inline void cut(Round& round, const RoundLimits& limits) {
     round.truncate(limits.max_tokens);
-    const auto ends = [&](Index count, End end) {
+    const auto ends = [&](Index count, RoundEnd end) {
         round.truncate(count);
         round.end = end;
     };
     for (Index count = 1; count <= std::ssize(round.tokens); ++count) {
-        const Stop stop = limits.until(round.tokens.first(static_cast<std::size_t>(count)));
-        if (stop == Stop::exclude) return ends(count - 1, End::excluded);
-        if (stop == Stop::include) return ends(count, End::included);
-        if (limits.stops(round.tokens[static_cast<std::size_t>(count - 1)])) return ends(count, End::stop_token);
+        const StopDecision stop = limits.until(round.tokens.first(static_cast<std::size_t>(count)));
+        if (stop == StopDecision::exclude) return ends(count - 1, RoundEnd::excluded);
+        if (stop == StopDecision::include) return ends(count, RoundEnd::included);
+        if (limits.stops(round.tokens[static_cast<std::size_t>(count - 1)])) return ends(count, RoundEnd::stop_token);
     }
-    if (std::ssize(round.tokens) == limits.max_tokens) round.end = End::budget;
+    if (std::ssize(round.tokens) == limits.max_tokens) round.end = RoundEnd::budget;
 }
 
 /// The round behind an outcome: the tokens along the path that was accepted, and the last one.
 template <class T>
-Round made_round(const T& trial, const Outcome& outcome) {
-    Workspace& memory = trial.workspace;
-    Round round{.proposed = trial.shape.size(),
-                .depth = trial.shape.depth(),
+Round made_round(const T& context, const Outcome& outcome) {
+    Workspace& memory = context.workspace;
+    Round round{.proposed = context.shape.size(),
+                .depth = context.shape.depth(),
                 .accepted = outcome.accepted,
                 .last = outcome.last,
                 .fault = outcome.fault};
     if (round.fault) return {.proposed = round.proposed, .fault = round.fault};
-    const bool rejected = round.last == Last::recovered || round.last == Last::matched;
+    const bool rejected = round.last == LastToken::recovered || round.last == LastToken::matched;
     round.evaluated = round.accepted + (rejected ? 1 : 0);
-    const bool at_a_leaf = round.accepted > 0 && trial.shape.first_child(outcome.node) == no_node;
+    const bool at_a_leaf = round.accepted > 0 && context.shape.first_child(outcome.node) == no_node;
     round.continued = round.accepted - (at_a_leaf ? 1 : 0);
     memory.path.resize(static_cast<std::size_t>(round.accepted));
     memory.tokens.resize(memory.path.size());
     Index node = outcome.node;
-    for (std::size_t i = memory.path.size(); i-- > 0; node = trial.shape.parent(node)) {
+    for (std::size_t i = memory.path.size(); i-- > 0; node = context.shape.parent(node)) {
         memory.path[i] = node;
-        memory.tokens[i] = trial.token(node);
+        memory.tokens[i] = context.token(node);
     }
-    if (round.last != Last::stopped) memory.tokens.push_back(outcome.token);
+    if (round.last != LastToken::stopped) memory.tokens.push_back(outcome.token);
     round.tokens = memory.tokens;
     round.path = memory.path;
-    cut(round, trial.limits);
+    cut(round, context.limits);
     return round;
 }
 
 /// One round of any shape.
-template <class Ids, Shape S, class Laws, class Rows, class Rule, class Source>
-Round judge(const Ids& given, const S& shape, Laws& laws, Rows& rows, const Rule& rule, const Source& coins,
-            const RoundLimits& limits, Workspace& workspace) {
+template <class Ids, Shape S, class Distributions, class Rows, class Rule, class Source>
+Round judge(const Ids& given, const S& shape, Distributions& distributions, Rows& rows, const Rule& rule,
+            const Source& rng, const RoundLimits& limits, Workspace& workspace) {
     detail::require(limits.max_tokens >= 1, "verify", "limits.max_tokens", limits.max_tokens, "at least 1");
     const auto with = [&](const RowFault& fault) { return Round{.proposed = shape.size(), .fault = fault}; };
 
     // Nothing follows a stop token, so the row after one at the end may be left out.
     const Index spare = !given.empty() && limits.stops(given.back()) ? 1 : 0;
     const Index needed_rows = shape.size() + 1 - spare;
-    if (const auto bad = check_count(rows, Party::target, needed_rows, spare)) return with(*bad);
-    if constexpr (!Law<std::remove_cvref_t<Laws>>) {
-        if (const auto bad = check_count(laws, Party::draft, shape.size())) return with(*bad);
+    if (const auto bad = check_count(rows, Side::target, needed_rows, spare)) return with(*bad);
+    if constexpr (!DraftDistribution<std::remove_cvref_t<Distributions>>) {
+        if (const auto bad = check_count(distributions, Side::draft, shape.size())) return with(*bad);
     }
-    using T = Trial<S, Laws, Rows, Source>;
+    using T = RoundContext<S, Distributions, Rows, Source>;
     std::optional<typename T::Held> first(std::in_place, element(rows, 0));
     const Index vocab = first->size();
-    if (vocab == 0) return with({.party = Party::target, .cause = Cause::empty});
-    if (const auto bad = check_ids(given, Party::draft, vocab)) return with(*bad);
-    if (const auto bad = check_ids(limits.stop_tokens, Party::limits, vocab)) return with(*bad);
+    if (vocab == 0) return with({.side = Side::target, .cause = Cause::empty});
+    if (const auto bad = check_ids(given, Side::draft, vocab)) return with(*bad);
+    if (const auto bad = check_ids(limits.stop_tokens, Side::limits, vocab)) return with(*bad);
 
     workspace.drafted.assign(given.begin(), given.end());
     workspace.nodes.resize(given.size() + 1);
     workspace.path.reserve(given.size());
     workspace.tokens.reserve(given.size() + 1);
-    const T trial{shape, workspace.drafted, laws, rows, coins, limits, vocab, workspace, first};
-    if (const auto bad = check_all(trial)) return with(*bad);
-    return made_round(trial, rule(trial));
+    const T context{shape, workspace.drafted, distributions, rows, rng, limits, vocab, workspace, first};
+    if (const auto bad = check_all(context)) return with(*bad);
+    return made_round(context, rule(context));
 }
 
 }  // namespace detail
@@ -139,7 +140,8 @@ Round judge(const Ids& given, const S& shape, Laws& laws, Rows& rows, const Rule
 /// Judge a draft: which of its tokens to keep, and what to write after them.
 ///
 /// @param tokens      [K] drafted token ids, of any integral type
-/// @param laws        [K] the laws they were drawn from: Sampled{row} each, or PointMass{} for all. draft_token draws a
+/// @param distributions        [K] the distributions they were drawn from: Sampled{row} each, or PointMass{} for all.
+/// draft_token draws a
 ///                    token and gives both; over logits it saves the pass that Sampled{row} makes for their normaliser
 /// @param rows        [K + 1] target probabilities; row i follows drafted token i - 1. A row-major matrix, anything
 ///                    indexed [i], or a callable of i that computes rows when they are needed. The row after a
@@ -147,7 +149,7 @@ Round judge(const Ids& given, const S& shape, Laws& laws, Rows& rows, const Rule
 ///                    callable is asked for row 0 and then for those that the walk reaches, each once on its way down;
 ///                    block verification asks again on its way up
 /// @param rule        a Rule: TokenVerification{} and its like, or one of your own (verify/rule.hpp)
-/// @param coins       Coins{seed, request, round start}, or any source with at(purpose, node)
+/// @param random draws       RoundRng{seed, request, round start}, or any source with at(purpose, node)
 /// @param limits      stop tokens, a token budget, how much to check
 /// @param workspace   memory for the tokens of the result
 /// @returns           the round; on bad data a round with a fault and no tokens. Throws nothing on data
@@ -157,15 +159,15 @@ Round judge(const Ids& given, const S& shape, Laws& laws, Rows& rows, const Rule
 /// @edge              no drafted tokens: one token from row 0. A drafted stop token that is accepted ends the round,
 ///                    and so do the budget and limits.until; all leave it without a last token. Where limits.until
 ///                    leaves out the first token, a round has none
-template <class Tokens, class Laws, class Rows, class Rule, class Source>
-Round verify(const Tokens& tokens, Laws&& laws, Rows&& rows, const Rule& rule, const Source& coins,
+template <class Tokens, class Distributions, class Rows, class Rule, class Source>
+Round verify(const Tokens& tokens, Distributions&& distributions, Rows&& rows, const Rule& rule, const Source& rng,
              const RoundLimits& limits, Workspace& workspace) {
-    using Arguments = detail::VerifyArguments<detail::Ids<Tokens>, Chain, std::remove_reference_t<Laws>,
+    using Arguments = detail::VerifyArguments<detail::Ids<Tokens>, Chain, std::remove_reference_t<Distributions>,
                                               std::remove_reference_t<Rows>, Rule, Source>;
     if constexpr (Arguments::all) {
         const auto given = std::span(tokens);
         const Chain chain(static_cast<Index>(given.size()));
-        return detail::judge(given, chain, laws, rows, rule, coins, limits, workspace);
+        return detail::judge(given, chain, distributions, rows, rule, rng, limits, workspace);
     } else {
         return {};
     }
@@ -174,22 +176,23 @@ Round verify(const Tokens& tokens, Laws&& laws, Rows&& rows, const Rule& rule, c
 /// Judge a token tree.
 ///
 /// @param tree    [K] drafted tokens and the node before each
-/// @param laws    [K] the laws of the nodes
+/// @param distributions    [K] the distributions of the nodes
 /// @param rows    [K + 1] target probabilities; row 0 follows the prefix, row i + 1 follows node i. The row after a
 ///                drafted stop token is never asked for
 /// @throws        std::invalid_argument if a parent is not -1 or an earlier node, or there are not as many as tokens
 /// Otherwise as above.
-template <class Id, class Parent, class Laws, class Rows, class Rule, class Source>
-Round verify(const Tree<Id, Parent>& tree, Laws&& laws, Rows&& rows, const Rule& rule, const Source& coins,
-             const RoundLimits& limits, Workspace& workspace) {
-    using Arguments = detail::VerifyArguments<Integer<Id> && Integer<Parent>, Links, std::remove_reference_t<Laws>,
-                                              std::remove_reference_t<Rows>, Rule, Source>;
+template <class Id, class Parent, class Distributions, class Rows, class Rule, class Source>
+Round verify(const Tree<Id, Parent>& tree, Distributions&& distributions, Rows&& rows, const Rule& rule,
+             const Source& rng, const RoundLimits& limits, Workspace& workspace) {
+    using Arguments =
+        detail::VerifyArguments<Integer<Id> && Integer<Parent>, Links, std::remove_reference_t<Distributions>,
+                                std::remove_reference_t<Rows>, Rule, Source>;
     if constexpr (Arguments::all) {
         if (tree.parents.size() != tree.tokens.size())
             detail::invalid("verify", "the number of tree.parents", tree.parents.size(),
                             "that of tree.tokens, " + detail::to_text(tree.tokens.size()));
         workspace.links.connect(tree.parents);
-        return detail::judge(tree.tokens, workspace.links, laws, rows, rule, coins, limits, workspace);
+        return detail::judge(tree.tokens, workspace.links, distributions, rows, rule, rng, limits, workspace);
     } else {
         return {};
     }

@@ -21,14 +21,14 @@ std::size_t chain() {
 }
 
 std::size_t tree() {
-    specsample::Sampler sampler(specsample::TreeDraft(draft, {2, 2, 1}), target, {.lookahead = 3, .seed = 42},
+    specsample::Sampler sampler(specsample::TreeDrafter(draft, {2, 2, 1}), target, {.lookahead = 3, .seed = 42},
                                 specsample::TraversalVerification{});
     const std::vector<Token> text = sampler.generate({0}, {.max_new_tokens = 16});
     return text.size();
 }
 
 std::size_t shaped_logits() {
-    const specsample::Shaping shaping{.temperature = 0.8, .top_k = 2, .top_p = 0.95, .min_p = 0.05};
+    const specsample::SamplingParams shaping{.temperature = 0.8, .top_k = 2, .top_p = 0.95, .min_p = 0.05};
     const auto shaped = [&] { return specsample::shaped(specsample::from_logits(logits), shaping); };
     specsample::Sampler sampler(shaped(), shaped(), {.lookahead = 4, .seed = 42}, specsample::BlockVerification{});
     const std::vector<Token> text = sampler.generate({0}, {.max_new_tokens = 16});
@@ -39,14 +39,14 @@ std::size_t verification_alone() {
     const Eigen::VectorXf q = draft({}), p = target({});
     const std::vector<Token> tokens{0, 1};
     const std::vector<int> parents{-1, -1};
-    const std::vector laws{specsample::Sampled{q}, specsample::Sampled{q}};
+    const std::vector distributions{specsample::Sampled{q}, specsample::Sampled{q}};
     const std::vector rows{p, p, p};
-    const specsample::Coins coins(42, 0, 0);
+    const specsample::RoundRng rng(42, 0, 0);
     specsample::Workspace workspace;
     const specsample::TokenVerification rule;
-    std::size_t count = specsample::verify(tokens, laws, rows, rule, coins, {}, workspace).tokens.size();
-    count +=
-        specsample::verify(specsample::Tree{tokens, parents}, laws, rows, rule, coins, {}, workspace).tokens.size();
+    std::size_t count = specsample::verify(tokens, distributions, rows, rule, rng, {}, workspace).tokens.size();
+    count += specsample::verify(specsample::Tree{tokens, parents}, distributions, rows, rule, rng, {}, workspace)
+                 .tokens.size();
     return count;
 }
 

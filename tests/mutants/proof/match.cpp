@@ -14,13 +14,13 @@ void prove_invariance(const std::string& name, const Rule& rule) {
         Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = lookahead, .seed = 6}, rule);
         return sampler.generate({1}, {.max_new_tokens = 60});
     };
-    law_of(name + ": the text depends on the draft", [&] {
+    must_hold(name + ": the text depends on the draft", [&] {
         const std::vector<Token> plain = text(Draft(other, {}, {}), 0);
         return text(Draft(other, {1, 1, 1}, {}), 3).tokens == plain &&
                text(Draft(other, {2, 2}, {Kind::greedy}), 2).tokens == plain;
     });
     if constexpr (requires { requires Rule::shares_noise; })
-        law_of(name + ": the drafter does not share the noise", [&] {
+        must_hold(name + ": the drafter does not share the noise", [&] {
             return text(target, 2).tally.accepted == 40 && text(Draft(target, {1, 1}, {}), 2).tally.accepted == 40;
         });
 }

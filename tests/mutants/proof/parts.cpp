@@ -1,5 +1,5 @@
 // Drafters inside drafters: every part draws from a source of its own.
-#include <specsample/draft/united.hpp>
+#include <specsample/drafters/united.hpp>
 #include <specsample/sampler/staged.hpp>
 
 #include "mutants/proof/proof.hpp"
@@ -10,17 +10,17 @@ int main() {
     return run([] {
         const Remembered s = FixedModel{row({.4, .35, .25})}, m = FixedModel{row({.6, .25, .15})},
                          m2 = FixedModel{row({.3, .3, .4})}, t = FixedModel{row({.2, .3, .5})};
-        law_of("two verifications in a union", [&] {
-            return rounds(SpecInfer{}, United(StagedDraft(s, m, 1), StagedDraft(s, m, 1)), t, 1, 3, 40000).holds();
+        must_hold("two verifications in a union", [&] {
+            return rounds(SpecInfer{}, United(StagedDrafter(s, m, 1), StagedDrafter(s, m, 1)), t, 1, 3, 40000).holds();
         });
-        law_of("two models in a union", [&] { return rounds(SpecInfer{}, United(s, s), t, 1, 3, 40000).holds(); });
-        law_of("a verification inside another", [&] {
-            return rounds(BlockVerification{}, StagedDraft(FirstOf(StagedDraft(s, m2, 1)), m, 2), t, 4, 3, 60000)
+        must_hold("two models in a union", [&] { return rounds(SpecInfer{}, United(s, s), t, 1, 3, 40000).holds(); });
+        must_hold("a verification inside another", [&] {
+            return rounds(BlockVerification{}, StagedDrafter(FirstOf(StagedDrafter(s, m2, 1)), m, 2), t, 4, 3, 60000)
                 .holds();
         });
-        law_of("a match rule inside a drafter", [&] {
+        must_hold("a match rule inside a drafter", [&] {
             return rounds(BlockVerification{},
-                          StagedDraft(Remembered(FixedModel{row({.5, .5})}), Remembered(toy_draft), 4, SampleMatch{}),
+                          StagedDrafter(Remembered(FixedModel{row({.5, .5})}), Remembered(toy_draft), 4, SampleMatch{}),
                           Remembered(toy_target), 4, 4, 40000)
                 .holds();
         });

@@ -1,14 +1,15 @@
-// What a mutant must break: the parts of the proof, each a small program of laws.
+// What a mutant must break: the parts of the proof, each a small program of distributions.
 //
-// Exit code 0: every law holds. Exit code 3: one is violated, and printed. Anything else: the run itself broke.
+// Exit code 0: every distribution holds. Exit code 3: one is violated, and printed. Anything else: the run itself
+// broke.
 #pragma once
 
 #include <algorithm>
 #include <cstdio>
 #include <exception>
 
-#include "law/cases.hpp"
-#include "law/trees.hpp"
+#include "exactness/cases.hpp"
+#include "exactness/trees.hpp"
 
 namespace proof {
 
@@ -16,19 +17,19 @@ using namespace cases;
 
 struct Violated {};
 
-inline void law(bool holds, const std::string& what) {
+inline void must(bool holds, const std::string& what) {
     if (holds) return;
-    std::printf("LAW VIOLATED: %s\n", what.c_str());
+    std::printf("DISTRIBUTION VIOLATED: %s\n", what.c_str());
     throw Violated();
 }
 
-/// A refused round breaks the law as well: a coin used twice, or honest rows called bad.
+/// A refused round breaks the distribution as well: a random draw used twice, or honest rows called bad.
 template <class Check>
-void law_of(const std::string& name, const Check& check) {
+void must_hold(const std::string& name, const Check& check) {
     try {
-        law(check(), name);
+        must(check(), name);
     } catch (const std::logic_error& error) {
-        law(false, name + ": " + error.what());
+        must(false, name + ": " + error.what());
     }
 }
 
@@ -36,45 +37,47 @@ void law_of(const std::string& name, const Check& check) {
 struct AnyChildren {
     enum class Kind { independent, without_replacement, top, greedy } kind = Kind::without_replacement;
 
-    template <class View, class CoinOf, class Add>
-    void operator()(const View& row, std::span<Token> ids, const CoinOf& coin, const Add& add) const {
+    template <class View, class RngOf, class Add>
+    void operator()(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) const {
         switch (kind) {
             case Kind::independent:
-                return Independent{}(row, ids, coin, add);
+                return Independent{}(row, ids, rng, add);
             case Kind::without_replacement:
-                return WithoutReplacement{}(row, ids, coin, add);
+                return WithoutReplacement{}(row, ids, rng, add);
             case Kind::top:
-                return TopChildren{}(row, ids, coin, add);
-            case Kind::greedy:  // says which ids were removed, and leaves their sum to the law
-                return GreedyChildren{}(row, ids, coin, [&](auto token, const auto& law) {
-                    if constexpr (RowLaw<std::remove_cvref_t<decltype(law)>>) {
-                        add(token, Sampled(row, law.without()));
+                return TopChildren{}(row, ids, rng, add);
+            case Kind::greedy:  // says which ids were removed, and leaves their sum to the distribution
+                return GreedyChildren{}(row, ids, rng, [&](auto token, const auto& distribution) {
+                    if constexpr (RowDistribution<std::remove_cvref_t<decltype(distribution)>>) {
+                        add(token, Sampled(row, distribution.without()));
                     } else {
-                        add(token, law);
+                        add(token, distribution);
                     }
                 });
         }
     }
 };
 using Kind = AnyChildren::Kind;
-using Draft = TreeDraft<Remembered, AnyChildren>;
+using Draft = TreeDrafter<Remembered, AnyChildren>;
 
-/// The law of a round, completed by the target, is the target's, with and without a stop token.
+/// The distribution of a round, completed by the target, is the target's, with and without a stop token.
 template <class Rule, class Target>
 bool is_lossless(const Rule& rule, const Draft& draft, const Target& target, Index depth) {
     for (const std::vector<Token>& stops : {std::vector<Token>{}, {1}}) {
-        TextLaw law;
+        TextDistribution distribution;
         for_rounds(rule, draft, target, depth,
                    [&](const Round& round, const Enumerator& paths) {
-                       law[{round.tokens.begin(), round.tokens.end()}] += paths.probability();
+                       distribution[{round.tokens.begin(), round.tokens.end()}] += paths.probability();
                    },
                    {}, {.stop_tokens = stops});
-        if (!(total_variation(completed(law, target, depth + 1), joint_law(target, depth + 1)) < 1e-12)) return false;
+        if (!(total_variation(completed(distribution, target, depth + 1), joint_distribution(target, depth + 1)) <
+              1e-12))
+            return false;
     }
     return true;
 }
 
-/// Every lossless rule, on chains and trees: the exact law of a round, and the statistics of many.
+/// Every lossless rule, on chains and trees: the exact distribution of a round, and the statistics of many.
 template <class Rule>
 void prove(const std::string& name, const Rule& rule,
            const std::vector<Kind>& kinds = {Kind::without_replacement, Kind::independent, Kind::greedy, Kind::top}) {
@@ -83,33 +86,33 @@ void prove(const std::string& name, const Rule& rule,
         for (const Pair& pair : pairs(vocab))
             for (const Branching& branching : {Branching{}, {1}, {1, 1}, {1, 1, 1}, {2}, {3}, {2, 1}})
                 for (const Kind kind : kinds)
-                    law_of(name + " on " + to_string(branching) + ": " + pair.name, [&] {
+                    must_hold(name + " on " + to_string(branching) + ": " + pair.name, [&] {
                         const Index depth = std::ssize(branching);
                         return is_lossless(rule, {pair.draft, branching, {kind}}, pair.target, depth);
                     });
     const Remembered draft = ContextModel(3, 11), target = ContextModel(3, 12);
-    law_of(name + ": rounds on chains", [&] {
+    must_hold(name + ": rounds on chains", [&] {
         return rounds(rule, Draft(draft, {1, 1}, {kinds.front()}), target, 2, 4, 15000).holds() &&
                rounds(rule, Draft(draft, {1, 1}, {kinds.back()}), target, 2, 4, 15000).holds() &&
                rounds(rule, Draft(ex3_draft, {1}, {kinds.front()}), Remembered(ex3_target), 1, 2, 15000).holds();
     });
-    law_of(name + ": rounds on trees", [&] {
+    must_hold(name + ": rounds on trees", [&] {
         return rounds(rule, Draft(draft, {2, 1}, {kinds.front()}), target, 2, 4, 15000).holds();
     });
 }
 
 /// What main returns.
-template <class Laws>
-int run(const Laws& laws) {
+template <class Distributions>
+int run(const Distributions& distributions) {
     try {
-        laws();
+        distributions();
     } catch (const Violated&) {
         return 3;
     } catch (const std::exception& error) {
         std::printf("broken run: %s\n", error.what());
         return 1;
     }
-    std::puts("every law holds");
+    std::puts("every distribution holds");
     return 0;
 }
 

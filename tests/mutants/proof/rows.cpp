@@ -1,7 +1,7 @@
 // Rows of every kind, and shaped rows.
 #include <numbers>
 
-#include "law/kinds.hpp"
+#include "exactness/kinds.hpp"
 #include "mutants/proof/proof.hpp"
 #include "support/tree_target.hpp"
 
@@ -13,13 +13,15 @@ namespace {
 void prove_row_kinds() {
     const ContextModel draft(4, 18, Rows::with_zeros), target(4, 19, Rows::with_zeros), smooth(4, 20);
     const auto holds = [](auto drafts, auto targets, const ContextModel& meant) {
-        return total_variation(exact_law(TokenVerification{}, drafts, targets, 2), joint_law(meant, 3)) < 1e-12;
+        return total_variation(exact_distribution(TokenVerification{}, drafts, targets, 2),
+                               joint_distribution(meant, 3)) < 1e-12;
     };
-    law_of("logits before a sparse target", [&] { return holds(AsStridedLogits{smooth}, AsSparse{target}, target); });
-    law_of("a sparse draft before logits", [&] { return holds(AsSparse{draft}, AsLogits{smooth}, smooth); });
-    law_of("logits in one buffer before such logits",
-           [&] { return holds(AsStridedLogits{draft}, AsStridedLogits{smooth}, smooth); });
-    law_of("sparse rows", [&] { return holds(AsSparse{draft}, AsSparse{target}, target); });
+    must_hold("logits before a sparse target",
+              [&] { return holds(AsStridedLogits{smooth}, AsSparse{target}, target); });
+    must_hold("a sparse draft before logits", [&] { return holds(AsSparse{draft}, AsLogits{smooth}, smooth); });
+    must_hold("logits in one buffer before such logits",
+              [&] { return holds(AsStridedLogits{draft}, AsStridedLogits{smooth}, smooth); });
+    must_hold("sparse rows", [&] { return holds(AsSparse{draft}, AsSparse{target}, target); });
 }
 
 /// A model under a frequency penalty of ln 2 and top-p .8, from their definitions.
@@ -46,23 +48,25 @@ struct ByDefinition {
 void prove_shaping() {
     const ContextModel draft(4, 21), target(4, 22);
     const Pipeline pipeline{FrequencyPenalty{std::numbers::ln2}, TopP{.8}};
-    const TextLaw law = joint_law(ByDefinition{target}, 3);
-    law_of("shaped rows, many at once", [&] {
-        return total_variation(exact_law(TokenVerification{}, draft, shaped(target, pipeline), 2), law) < 1e-12;
+    const TextDistribution distribution = joint_distribution(ByDefinition{target}, 3);
+    must_hold("shaped rows, many at once", [&] {
+        return total_variation(exact_distribution(TokenVerification{}, draft, shaped(target, pipeline), 2),
+                               distribution) < 1e-12;
     });
-    law_of("shaped rows, a tree at once", [&] {
+    must_hold("shaped rows, a tree at once", [&] {
         RowAndTreeTarget on_trees(target);
         const auto judge = shaped(std::ref(on_trees), pipeline);
-        return total_variation(exact_law(TokenVerification{}, TreeDraft(draft, {2, 1}, Independent{}), judge, 2), law) <
-               1e-12;
+        return total_variation(
+                   exact_distribution(TokenVerification{}, TreeDrafter(draft, {2, 1}, Independent{}), judge, 2),
+                   distribution) < 1e-12;
     });
-    law_of("shaped rows of logits, one by one", [&] {
+    must_hold("shaped rows of logits, one by one", [&] {
         const auto logits = [](const ContextModel& model) {
             return [=](std::span<const Token> prefix) { return Logits(logits_of_row(model(prefix), 1)); };
         };
-        return total_variation(
-                   exact_law(TokenVerification{}, shaped(logits(draft), pipeline), shaped(logits(target), pipeline), 2),
-                   law) < 1e-12;
+        return total_variation(exact_distribution(TokenVerification{}, shaped(logits(draft), pipeline),
+                                                  shaped(logits(target), pipeline), 2),
+                               distribution) < 1e-12;
     });
 }
 

@@ -1,19 +1,18 @@
-// Token verification, the rule of the textbook; and what every rule is made of: coins, draws, models.
+// Token verification, the rule of the textbook; and what every rule is made of: random draws, draws, models.
 #include "mutants/proof/proof.hpp"
 
 using namespace proof;
 
 namespace {
 
-/// The coin 0 accepts and draws nothing that has no probability.
-void prove_zero_coin() {
-    const ScriptedCoins coins =
-        ScriptedCoins().set(Purpose::draft, 0, 0).set(Purpose::accept, 0, 0).set(Purpose::last, 0, 0);
+/// The random draw 0 accepts and draws nothing that has no probability.
+void prove_zero_draw() {
+    const ScriptedRng rng = ScriptedRng().set(Purpose::draft, 0, 0).set(Purpose::accept, 0, 0).set(Purpose::last, 0, 0);
     Sampler sampler(Remembered(FixedModel{row({1, 0, 0})}), Remembered(FixedModel{row({0, 0.5, 0.5})}),
                     {.lookahead = 1});
-    const Round round = sampler.step(std::vector<Token>{}, {}, coins);
-    law(round.accepted == 0, "a token of probability 0 was accepted");
-    law(round.tokens[0] == 1, "a token of probability 0 was drawn");
+    const Round round = sampler.step(std::vector<Token>{}, {}, rng);
+    must(round.accepted == 0, "a token of probability 0 was accepted");
+    must(round.tokens[0] == 1, "a token of probability 0 was drawn");
 }
 
 /// A draw over many blocks follows the inverse CDF.
@@ -26,7 +25,7 @@ void prove_inverse_cdf() {
         const double u = (step + 0.5) / 2000;
         Index expected = 0;
         for (double sum = weights[0]; sum <= u * total;) sum += weights[++expected];
-        law(draw_index(drawn_from, [&] { return u; }).index == expected, "the inverse CDF over many blocks");
+        must(draw_index(drawn_from, [&] { return u; }).index == expected, "the inverse CDF over many blocks");
     }
 }
 
@@ -34,10 +33,11 @@ void prove_inverse_cdf() {
 void prove_models() {
     const ContextModel target(3, 16), draft(3, 17);
     const TokenVerification rule;
-    law_of("one buffer for all rows",
-           [&] { return distance_from_target(rule, ReusedBuffer{draft}, target, 3) < 1e-12; });
-    law_of("a draft that names tokens", [&] { return distance_from_target(rule, Greedy{draft}, target, 3) < 1e-12; });
-    law_of("trees in one pass per path", [&] {
+    must_hold("one buffer for all rows",
+              [&] { return distance_from_target(rule, ReusedBuffer{draft}, target, 3) < 1e-12; });
+    must_hold("a draft that names tokens",
+              [&] { return distance_from_target(rule, Greedy{draft}, target, 3) < 1e-12; });
+    must_hold("trees in one pass per path", [&] {
         return distance_from_target(rule, Draft(draft, {2, 1}, {}), target, 2) < 1e-12;
     });
 }
@@ -46,7 +46,7 @@ void prove_models() {
 
 int main() {
     return run([] {
-        prove_zero_coin();
+        prove_zero_draw();
         prove_inverse_cdf();
         prove_models();
         prove("token verification", TokenVerification{});

@@ -1,0 +1,191 @@
+// BeamSearch: the beams of a plain beam search, several steps per pass of the target.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/beam/options.hpp>
+#include <specsample/beam/tree.hpp>
+#include <specsample/core/lengths.hpp>
+#include <specsample/core/one_call.hpp>
+#include <specsample/drafters/host.hpp>
+#include <specsample/sampler/options.hpp>
+#include <specsample/sampler/requirements.hpp>
+#include <specsample/sampler/scorer.hpp>
+#include <specsample/tree/draft_tree.hpp>
+
+namespace specsample {
+
+/// Speculative beam search: the beams of plain beam search with the target, whatever the draft.
+///
+///     BeamSearch search(draft, target, {.width = 4, .lookahead = 4});
+///     const BeamResult found = search.generate(prompt, {.max_new_tokens = 64, .stop_tokens = {eos}});
+///
+/// A step keeps the `width` likeliest of all extensions of the beams by one token; a beam that is finished competes as
+/// it is. Ties go to the better beam, then to the lowest id. A round makes as many steps as it can: the draft searches
+/// ahead from all beams at once, in the order of the target's log-probabilities plus its own; the target scores the
+/// tree of what was found; and its own search goes through that for as long as every beam that it keeps was drafted.
+/// The step that leaves the tree is known as well, so that a round makes 1 to lookahead + 1 steps.
+///
+/// @tparam Draft    draft(prefix) -> row
+/// @tparam Target   target(prefix) -> row, target(prefix, n) -> n rows, target(prefix, tree) -> the rows of a TreeModel
+///
+/// Models are held and told to roll back as in a Sampler. The beams are the same to the bit wherever the target's rows
+/// are.
+///
+/// @cost     a round: one pass of a TreeModel over the tokens in which the beams differ and those drafted, one pass per
+///           path of a BatchModel, one call per beam and step of any other target; and a call of the draft per drafted
+///           beam and step, a pass over each row
+/// @source   Qin et al.: "Dynamic-width speculative beam decoding for efficient LLM inference" (arXiv:2409.16560), for
+///           beam search instead of beam sampling: what is accepted is a set of beams, and it must be the target's own
+template <class Draft, class Target>
+class BeamSearch {
+    static constexpr bool usable = detail::Requirements<Draft, Target>::all;  // says in a sentence what is wrong
+    static_assert(!usable || RowModel<Draft>,
+                  "specsample::BeamSearch: draft(prefix) must return a row of probabilities, for its beams are ranked "
+                  "by them");
+    static constexpr bool scores_many = BatchModel<Target> || TreeModel<Target>;
+
+  public:
+    /// @throws std::invalid_argument unless 1 <= width <= draft_width <= most_drafted, 0 <= lookahead <= most_drafted,
+    ///         and the penalty is finite
+    BeamSearch(Draft draft, Target target, BeamOptions options = {})
+        : draft_(std::move(draft)), target_(std::move(target)), options_(options), tree_(options.width) {
+        constexpr auto where = "BeamSearch";
+        detail::require_length(where, "options.width", options.width, 1);
+        detail::require_length(where, "options.draft_width", draft_width(), 1);
+        if (draft_width() < options.width)
+            detail::invalid(where, "options.draft_width", draft_width(),
+                            "at least the width, " + detail::to_text(options.width));
+        detail::require_length(where, "options.lookahead", options.lookahead, 0);
+        detail::require(is_finite(options.length_penalty), where, "options.length_penalty", options.length_penalty,
+                        "finite");
+    }
+
+    /// Search until every beam is finished or at its limit.
+    ///
+    /// @param prompt   token ids of any integral type; may be empty, and may be written {1, 2, 3}
+    /// @param limits   max_new_tokens, max_length and stop_tokens; `until` is refused, the others are for sampling
+    /// @throws         Fault on bad rows, with the best beam of the rounds before; its row is numbered as those of a
+    ///                 TreeModel. std::invalid_argument on bad limits; what the models throw
+    /// @edge           tokens of probability 0 are never kept. max_new_tokens = 0: one empty beam
+    template <class Prompt>
+        requires Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
+    BeamResult generate(const Prompt& prompt, const Limits& limits = {}) {
+        const detail::OneCall::Guard guard(call_, "BeamSearch");
+        const Index most = begin(std::span(prompt), limits);
+        BeamResult result{.beams = {Beam{}}};
+        while (result.steps < most && !std::ranges::all_of(result.beams, &Beam::finished))
+            round(result, limits, most - result.steps);
+        std::ranges::stable_sort(result.beams, std::ranges::greater{}, [&](const Beam& beam) { return score(beam); });
+        return result;
+    }
+
+    BeamResult generate(std::initializer_list<Token> prompt, const Limits& limits = {}) {
+        return generate(std::span(prompt), limits);
+    }
+
+  private:
+    Index draft_width() const { return options_.draft_width.value_or(options_.width); }
+
+    double score(const Beam& beam) const {
+        const auto length = static_cast<double>(std::max<std::size_t>(beam.tokens.size(), 1));
+        return beam.log_prob / std::pow(length, options_.length_penalty);
+    }
+
+    /// Make the prompt the text. @returns   the steps that limits allow
+    Index begin(auto prompt, const Limits& limits) {
+        constexpr auto where = "BeamSearch";
+        detail::require(limits.max_new_tokens >= 0, where, "limits.max_new_tokens", limits.max_new_tokens,
+                        "at least 0");
+        detail::require(!limits.until, where, "limits.until", "a predicate",
+                        "left out: stop tokens alone end a beam, for its text changes while it is searched");
+        const Index size = std::ssize(prompt);
+        if (limits.max_length < size)
+            detail::invalid(where, "limits.max_length", limits.max_length,
+                            "at least the " + detail::to_text(size) + " tokens there are");
+        std::vector<Token> text;
+        for (const auto id : prompt) {
+            detail::require(id >= 0 && std::in_range<Token>(id), where, "a token of the prompt", id,
+                            "a token id of 31 bits");
+            text.push_back(static_cast<Token>(id));
+        }
+        tree_.begin(std::move(text));
+        known_ = 0;
+        return std::min(limits.max_new_tokens, limits.max_length - size);
+    }
+
+    /// @param left   steps that limits allow
+    void round(BeamResult& result, const Limits& limits, Index left) {
+        tree_.plant(result.beams, limits.stop_tokens, beams_);
+        const Index planted = tree_.nodes().size();
+        auto fault = search_ahead(std::min(options_.lookahead, left - 1));
+        scored_ = tree_.nodes();
+        Index steps = 0;
+        if (!fault) fault = follow(steps);
+        if (!fault) fault = check_ids(limits.stop_tokens);
+        if (fault) detail::raise(Fault(*fault, std::move(result.beams.front().tokens), "BeamSearch"));
+        known_ = std::ssize(tree_.text());
+        result.rounds += 1;
+        result.steps += steps;
+        result.drafted += scored_.size() - planted;
+        result.beams = tree_.harvest(beams_, std::move(result.beams));
+    }
+
+    /// Let the draft search from all beams.
+    std::optional<RowFault> search_ahead(Index depth) {
+        const auto row_after = [&](Index node) -> decltype(auto) { return draft_.ask_about(tree_.prefix(node), 0); };
+        ahead_ = beams_;
+        for (Index level = 0; level < depth && any_goes_on(ahead_); ++level)
+            if (const auto bad = tree_.step(ahead_, draft_width(), Side::draft, row_after)) return bad;
+        return std::nullopt;
+    }
+
+    /// Let the target search, on the rows of the tree.
+    std::optional<RowFault> follow(Index& steps) {
+        if constexpr (scores_many) {
+            const auto judge = [&](auto& rows) -> Round {
+                const auto row_after = [&](Index node) -> decltype(auto) { return detail::element(rows, node + 1); };
+                return {.fault = walk(row_after, steps)};
+            };
+            return target_.score(tree_.text(), known_, scored_, judge).fault;
+        } else {
+            return walk([&](Index node) -> decltype(auto) { return target_.ask_about(tree_.prefix(node), 0); }, steps);
+        }
+    }
+
+    /// Step for as long as all beams have rows.
+    template <class RowAfter>
+    std::optional<RowFault> walk(const RowAfter& row_after, Index& steps) {
+        const auto has_row = [&](const detail::RoundBeam& beam) { return beam.finished || beam.node < scored_.size(); };
+        do {
+            if (const auto bad = tree_.step(beams_, options_.width, Side::target, row_after)) return bad;
+            ++steps;
+        } while (any_goes_on(beams_) && std::ranges::all_of(beams_, has_row));
+        return std::nullopt;
+    }
+
+    /// Before the first round nobody knew the vocabulary.
+    std::optional<RowFault> check_ids(std::span<const Token> stop_tokens) const {
+        const Index vocab = *tree_.vocab();
+        if (const auto bad = detail::check_ids(stop_tokens, Side::limits, vocab)) return bad;
+        return detail::check_ids(scored_.tokens(), Side::draft, vocab);
+    }
+
+    detail::Host<Draft> draft_;
+    std::conditional_t<scores_many, detail::Scorer<Target>, detail::Host<Target>> target_;
+    BeamOptions options_;
+    detail::BeamTree tree_;
+    DraftTree<PointMass> scored_;  ///< the tree that the target is shown, which may look at it while steps add nodes
+    detail::RoundBeams beams_, ahead_;  ///< where the target's search is in the tree, and the draft's
+    Index known_ = 0;                   ///< leading tokens of the text that the target was shown before
+    detail::OneCall call_;
+};
+
+}  // namespace specsample

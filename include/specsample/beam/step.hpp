@@ -1,0 +1,64 @@
+// A step of a beam search: the likeliest of all extensions of its beams.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include <specsample/core/number.hpp>
+#include <specsample/kernels/entries.hpp>
+#include <specsample/verify/scores.hpp>
+
+namespace specsample::detail {
+
+/// A beam and one more token; or a finished beam, which stays what it is.
+struct Extension {
+    Index place;      ///< of the beam among the others
+    Token token;      ///< means nothing behind a finished beam
+    double log_prob;  ///< of all tokens
+};
+
+/// The extensions of some beams, in one total order: the likelier one first; on ties that of the earlier beam; in one
+/// beam, where rounding has made a tie of two probabilities, the likelier token, and the lowest id of equal ones.
+class Extensions {
+  public:
+    /// Begin a step to `width` beams. No beam can have more extensions among them than that.
+    void open(Index width) {
+        list_.clear();
+        places_.resize(static_cast<std::size_t>(width));
+    }
+
+    /// A beam that is finished competes as it is. Beams come in the order of their places.
+    void keep(Index place, double log_prob) { list_.push_back({place, 0, log_prob}); }
+
+    /// The extensions of a beam by the tokens that a row makes possible.
+    /// @cost   one pass over the row
+    template <class View>
+    void add(Index place, double log_prob, const View& row) {
+        const StoredRow stored(row);
+        const auto most = std::min(places_.size(), static_cast<std::size_t>(row.size()));
+        const Index found = largest_places(stored.numbers(), std::span(places_).first(most));
+        for (const Index at : std::span(places_).first(static_cast<std::size_t>(found))) {
+            const Index id = stored.id(at);
+            if (!is_positive(static_cast<double>(row.coeff(id)))) return;
+            list_.push_back({place, static_cast<Token>(id), log_prob + stored.log_prob(at)});
+        }
+    }
+
+    /// The extensions that the step keeps: first those that a search of `favoured` beams would keep, so that a wider
+    /// search goes where the narrower one goes; then the best of the others.
+    std::span<const Extension> best(Index favoured) {
+        const auto likelier = [](const Extension& a, const Extension& b) { return a.log_prob > b.log_prob; };
+        const auto of_favoured = [&](const Extension& each) { return each.place < favoured; };
+        const auto own = std::ranges::partition_point(list_, of_favoured);
+        std::stable_sort(list_.begin(), own, likelier);
+        std::stable_sort(list_.begin() + std::min(favoured, own - list_.begin()), list_.end(), likelier);
+        return std::span(list_).first(std::min(list_.size(), places_.size()));
+    }
+
+  private:
+    std::vector<Extension> list_;
+    std::vector<Index> places_;
+};
+
+}  // namespace specsample::detail

@@ -1,0 +1,137 @@
+// The tree of a round of beam search: the beams as its paths, and the steps that make them longer.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specsample/beam/options.hpp>
+#include <specsample/beam/step.hpp>
+#include <specsample/core/rows.hpp>
+#include <specsample/tree/draft_tree.hpp>
+#include <specsample/verify/verify.hpp>
+
+namespace specsample::detail {
+
+/// A beam in a round.
+struct RoundBeam {
+    Index beam;  ///< which one it was when the round began
+    Index node;  ///< its last token in the tree; the root where it ends with the text, or was finished before
+    double log_prob;
+    bool finished;
+};
+
+using RoundBeams = std::vector<RoundBeam>;
+
+inline bool any_goes_on(const RoundBeams& beams) { return !std::ranges::all_of(beams, &RoundBeam::finished); }
+
+/// A text and a tree behind it: what unfinished beams agree in is text, the rest of them and what follows are paths.
+class BeamTree {
+  public:
+    /// @param width   beams that the target keeps
+    explicit BeamTree(Index width) : width_(width) {}
+
+    /// Begin a search.
+    void begin(std::vector<Token> prompt) {
+        text_ = std::move(prompt);
+        prompt_size_ = std::ssize(text_);
+    }
+
+    /// Begin a round. Not all beams are finished.
+    void plant(std::span<const Beam> beams, std::span<const Token> stop_tokens, RoundBeams& placed) {
+        const auto& first = std::ranges::find(beams, false, &Beam::finished)->tokens;
+        auto agreed = std::ssize(first);
+        for (const Beam& beam : beams)
+            if (!beam.finished)
+                agreed = std::min(agreed, std::ranges::mismatch(first, beam.tokens).in1 - first.begin());
+        text_.resize(static_cast<std::size_t>(prompt_size_));
+        text_.insert(text_.end(), first.begin(), first.begin() + agreed);
+        constexpr Index any_id = 0x7fffffff;
+        nodes_.open(unlimited, stop_tokens, vocab_.value_or(any_id));
+        placed.clear();
+        for (const Beam& beam : beams) {
+            Index node = root_node;
+            if (!beam.finished)
+                for (const Token token : std::span(beam.tokens).subspan(static_cast<std::size_t>(agreed)))
+                    node = child(node, token);
+            placed.push_back({std::ssize(placed), node, beam.log_prob, beam.finished});
+        }
+    }
+
+    /// One step of a search. What it keeps are nodes of the tree, new ones where they are not there yet.
+    /// @param width       beams to keep
+    /// @param row_after   (node) -> row, each asked for once
+    /// @returns           what is wrong with a row, if something is
+    template <class RowAfter>
+    std::optional<RowFault> step(RoundBeams& beams, Index width, Side side, const RowAfter& row_after) {
+        extensions_.open(width);
+        for (Index place = 0; place < std::ssize(beams); ++place) {
+            const RoundBeam& beam = beams[static_cast<std::size_t>(place)];
+            if (beam.finished) {
+                extensions_.keep(place, beam.log_prob);
+                continue;
+            }
+            const RowRef<decltype(row_after(Index{}))> row(row_after(beam.node));
+            const auto view = row.view();
+            const Index size = side == Side::target ? vocab_.value_or(view.size()) : view.size();
+            if (const auto bad = check_row(view, side, beam.node + 1, size, Check::every_row)) return bad;
+            if (side == Side::target) vocab_ = size;
+            extensions_.add(place, beam.log_prob, view);
+        }
+        next_.clear();
+        for (const auto& [place, token, log_prob] : extensions_.best(width_)) {
+            const RoundBeam& beam = beams[static_cast<std::size_t>(place)];
+            next_.push_back(
+                beam.finished ? beam : RoundBeam{beam.beam, child(beam.node, token), log_prob, nodes_.is_stop(token)});
+        }
+        beams.swap(next_);
+        return nodes_.fault();
+    }
+
+    /// Write a round's beams out. @param before   the beams that it began with
+    std::vector<Beam> harvest(const RoundBeams& placed, std::vector<Beam> before) const {
+        std::vector<Beam> beams;
+        for (const auto& [beam, node, log_prob, finished] : placed) {
+            if (finished && node == root_node) {
+                beams.push_back(std::move(before[static_cast<std::size_t>(beam)]));
+                continue;
+            }
+            std::vector<Token> tokens(text_.begin() + prompt_size_, text_.end());
+            nodes_.append_path(node, tokens);
+            beams.push_back({std::move(tokens), log_prob, finished});
+        }
+        return beams;
+    }
+
+    const std::vector<Token>& text() const { return text_; }
+    const DraftTree<PointMass>& nodes() const { return nodes_; }
+    std::optional<Index> vocab() const { return vocab_; }  ///< of the target, once a row of it was seen
+
+    /// The text and the path to a node.
+    const std::vector<Token>& prefix(Index node) {
+        prefix_.assign(text_.begin(), text_.end());
+        nodes_.append_path(node, prefix_);
+        return prefix_;
+    }
+
+  private:
+    /// The node of a token behind a node, added where it is not there.
+    Index child(Index parent, Token token) {
+        for (Index node = parent + 1; node < nodes_.size(); ++node)
+            if (nodes_.parent(node) == parent && nodes_.token(node) == token) return node;
+        return nodes_.add(parent, token, PointMass{});
+    }
+
+    Index width_;
+    std::vector<Token> text_;
+    Index prompt_size_ = 0;
+    std::optional<Index> vocab_;
+    DraftTree<PointMass> nodes_;
+    Extensions extensions_;
+    RoundBeams next_;
+    std::vector<Token> prefix_;
+};
+
+}  // namespace specsample::detail

@@ -1,0 +1,17 @@
+// Floor 3: drafters: where draft trees come from.
+#pragma once
+
+#include <specsample/drafters/beam.hpp>              // IWYU pragma: export
+#include <specsample/drafters/chain.hpp>             // IWYU pragma: export
+#include <specsample/drafters/children.hpp>          // IWYU pragma: export
+#include <specsample/drafters/draft_token.hpp>       // IWYU pragma: export
+#include <specsample/drafters/drafter.hpp>           // IWYU pragma: export
+#include <specsample/drafters/heads.hpp>             // IWYU pragma: export
+#include <specsample/drafters/heads_tree.hpp>        // IWYU pragma: export
+#include <specsample/drafters/lookup.hpp>            // IWYU pragma: export
+#include <specsample/drafters/ngram_index.hpp>       // IWYU pragma: export
+#include <specsample/drafters/ngram_pool.hpp>        // IWYU pragma: export
+#include <specsample/drafters/suffix_automaton.hpp>  // IWYU pragma: export
+#include <specsample/drafters/suffix_lookup.hpp>     // IWYU pragma: export
+#include <specsample/drafters/tree.hpp>              // IWYU pragma: export
+#include <specsample/drafters/united.hpp>            // IWYU pragma: export

@@ -1,0 +1,205 @@
+// A model as a drafter of trees that take the shape of its own certainty.
+//
+//   BeamDrafter          the paths of a beam search, with what they share merged
+//   DynamicTreeDrafter   the likeliest nodes of all that a beam search scores
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <specsample/core/lengths.hpp>
+#include <specsample/drafters/drafter.hpp>
+#include <specsample/drafters/host.hpp>
+#include <specsample/kernels/inspect.hpp>
+#include <specsample/kernels/top.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// What a beam search scores: level by level, the likeliest tokens after the likeliest paths.
+template <RowModel Model>
+class Beams {
+  public:
+    struct Node {
+        Index parent;
+        Token token;
+        double prob;  ///< of the path, in the model
+        Index depth;
+    };
+
+    Beams(std::string_view where, Model model, Index width) : model_(std::move(model)) {
+        require_length(where, "width", width, 1);
+        ids_.resize(static_cast<std::size_t>(width));
+    }
+
+    /// Search as deep as a draft tree may grow. @returns   false if a row is bad, which the draft tree then says
+    template <class L>
+    bool search(std::span<const Token> prefix, DraftTree<L>& draft_tree) {
+        const auto bad =
+            search(prefix, draft_tree.depth_limit(), [&](Token token) { return draft_tree.is_stop(token); });
+        if (bad) draft_tree.blame(*bad);
+        return !bad;
+    }
+
+    /// Score `depth` levels after a prefix: of the `width` likeliest paths of each, the `width` likeliest next tokens.
+    /// On ties the path that was found first. Nothing follows what is_stop(token) says ends a text.
+    /// @returns   what is wrong with a row, if something is
+    template <class IsStop>
+    std::optional<RowFault> search(std::span<const Token> prefix, Index depth, const IsStop& is_stop) {
+        nodes_.clear();
+        ends_.clear();
+        beams_.assign(1, root_node);
+        for (Index level = 1; level <= depth && !beams_.empty(); ++level) {
+            const auto first = std::ssize(nodes_);
+            for (const Index beam : beams_)
+                if (const auto bad = expand(prefix, beam, level)) return bad;
+            keep_likeliest(first);
+            std::ranges::copy_if(beams_, std::back_inserter(ends_),
+                                 [&](Index node) { return level == depth || is_stop(at(node).token); });
+            std::erase_if(beams_, [&](Index node) { return is_stop(at(node).token); });
+        }
+        return std::nullopt;
+    }
+
+    const std::vector<Node>& nodes() const { return nodes_; }  ///< parents before their children
+    std::span<const Index> ends() const { return ends_; }      ///< of the paths that the search ended with
+
+    /// Orders nodes by the probability of their paths. A parent is never behind its child.
+    auto likelier() const {
+        return [this](Index a, Index b) { return at(a).prob != at(b).prob ? at(a).prob > at(b).prob : a < b; };
+    }
+
+  private:
+    const Node& at(Index node) const { return nodes_[static_cast<std::size_t>(node)]; }
+
+    std::optional<RowFault> expand(std::span<const Token> prefix, Index beam, Index level) {
+        context_.assign(prefix.begin(), prefix.end());
+        context_.resize(prefix.size() + static_cast<std::size_t>(level - 1));
+        auto end = context_.end();
+        for (Index node = beam; node != root_node; node = at(node).parent) *--end = at(node).token;
+        const RowRef<Answer<Model>> row(model_.ask_about(context_, 0));
+        const double prob = beam == root_node ? 1 : at(beam).prob;
+        const Index found = top_ids(row.view(), ids_);
+        for (const Token id : std::span(ids_).first(static_cast<std::size_t>(found)))
+            nodes_.push_back({beam, id, prob * static_cast<double>(row.view().coeff(id)), level});
+        return found > 0 ? std::nullopt : inspect(row.view(), Side::draft, std::ssize(nodes_));
+    }
+
+    /// Go on with the likeliest of the nodes from `first`.
+    void keep_likeliest(Index first) {
+        beams_.resize(nodes_.size() - static_cast<std::size_t>(first));
+        std::iota(beams_.begin(), beams_.end(), first);
+        const auto kept = std::min(beams_.size(), ids_.size());
+        std::ranges::partial_sort(beams_, beams_.begin() + static_cast<Index>(kept), likelier());
+        beams_.resize(kept);
+    }
+
+    Host<Model> model_;
+    std::vector<Token> ids_;
+    std::vector<Node> nodes_;
+    std::vector<Index> beams_, ends_;
+    std::vector<Token> context_;
+};
+
+/// Add those of a search's nodes that are marked; the parent of each is, too.
+template <class Nodes, class L>
+void add_marked(const Nodes& nodes, const std::vector<bool>& marked, std::vector<Index>& added,
+                DraftTree<L>& draft_tree) {
+    added.assign(nodes.size(), root_node);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (!marked[i]) continue;
+        const Index parent = nodes[i].parent;
+        added[i] = draft_tree.add(parent == root_node ? root_node : added[static_cast<std::size_t>(parent)],
+                                  nodes[i].token, PointMass{});
+    }
+}
+
+}  // namespace detail
+
+/// Drafts the paths that a beam search of a model ends with, shared beginnings merged. Nothing is drawn: a token is
+/// there because of what it is, so that its distribution is a point mass.
+///
+/// @tparam Model   model(prefix) -> row
+/// @cost           `width` calls of the model per level; no random draws
+/// @source         Cheng et al.: "Recurrent drafter for fast speculative decoding in large language models" (ReDrafter,
+///                 arXiv:2403.09919), whose beams are merged in the same way
+template <RowModel Model>
+class BeamDrafter {
+  public:
+    using Distribution = PointMass;
+
+    /// @throws std::invalid_argument unless 1 <= width <= most_drafted
+    BeamDrafter(Model model, Index width) : beams_("BeamDrafter", std::move(model), width) {}
+
+    template <class Source, class L>
+        requires std::convertible_to<Distribution, L>
+    void propose(std::span<const Token> prefix, const Source&, DraftTree<L>& draft_tree) {
+        if (!beams_.search(prefix, draft_tree)) return;
+        const auto& nodes = beams_.nodes();
+        marked_.assign(nodes.size(), false);
+        for (Index node : beams_.ends())
+            for (; node != root_node && !marked_[static_cast<std::size_t>(node)];
+                 node = nodes[static_cast<std::size_t>(node)].parent)
+                marked_[static_cast<std::size_t>(node)] = true;
+        detail::add_marked(nodes, marked_, added_, draft_tree);
+    }
+
+  private:
+    detail::Beams<Model> beams_;
+    std::vector<bool> marked_;
+    std::vector<Index> added_;
+};
+
+/// How large a dynamic tree is.
+struct DynamicTree {
+    Index width = 10;  ///< paths that are followed, and tokens looked at after each, >= 1
+    Index nodes = 60;  ///< most tokens of the tree, >= 1
+};
+
+/// Drafts the `nodes` likeliest of all nodes that a beam search of a model scores, by the model's probability of their
+/// paths: where acceptance is what the model believes it is, no tree of that size is expected to give more tokens.
+/// Selected by their own identity, so point masses.
+///
+/// @cost     `width` calls of the model per level; no random draws
+/// @source   Li et al.: "EAGLE-2: faster inference of language models with dynamic draft trees" (arXiv:2406.16858), 4.2
+template <RowModel Model>
+class DynamicTreeDrafter {
+  public:
+    using Distribution = PointMass;
+
+    /// @throws std::invalid_argument unless width and nodes are in 1 .. most_drafted
+    explicit DynamicTreeDrafter(Model model, DynamicTree tree = {})
+        : beams_("DynamicTreeDrafter", std::move(model), tree.width), most_(tree.nodes) {
+        detail::require_length("DynamicTreeDrafter", "nodes", tree.nodes, 1);
+    }
+
+    template <class Source, class L>
+        requires std::convertible_to<Distribution, L>
+    void propose(std::span<const Token> prefix, const Source&, DraftTree<L>& draft_tree) {
+        if (!beams_.search(prefix, draft_tree)) return;
+        const auto& nodes = beams_.nodes();
+        order_.resize(nodes.size());
+        std::iota(order_.begin(), order_.end(), Index{0});
+        const auto count = std::min(std::ssize(nodes), most_);
+        std::ranges::partial_sort(order_, order_.begin() + count, beams_.likelier());
+        marked_.assign(nodes.size(), false);
+        for (Index i = 0; i < count; ++i) marked_[static_cast<std::size_t>(order_[static_cast<std::size_t>(i)])] = true;
+        detail::add_marked(nodes, marked_, added_, draft_tree);
+    }
+
+  private:
+    detail::Beams<Model> beams_;
+    Index most_;
+    std::vector<Index> order_;
+    std::vector<bool> marked_;
+    std::vector<Index> added_;
+};
+
+}  // namespace specsample

@@ -1,0 +1,187 @@
+// Several heads on one model as a drafter: the distributions of the next few tokens, all from one call.
+//
+//   HeadsDrafter    a chain, each token drawn from the row of its head
+//   HybridDrafter   a chain of another model, with the heads' likeliest tokens beside every node
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/core/lengths.hpp>
+#include <specsample/drafters/drafter.hpp>
+#include <specsample/drafters/proposer.hpp>
+#include <specsample/kernels/top.hpp>
+
+namespace specsample {
+
+/// heads(prefix) returns rows as a BatchModel does: row i is the distribution of the token i places after the next one,
+/// given the prefix alone.
+///
+/// The numbering of the papers is another one. There a pass over a text of t tokens gives the distribution of token t +
+/// 1 at the LM head and of token t + k + 1 at head k; when a round begins, token t + 1 is written and the model has not
+/// seen it. So row 0 here is head 1 at the position before the prefix's last token, and the LM head is not among the
+/// rows: it is the target.
+///
+///     Stern et al. 2018, blockwise parallel decoding, arXiv:1811.03115;   Cai et al. 2024, Medusa-1 and -2,
+///     arXiv:2401.10774;   Gloeckle et al. 2024, multi-token prediction, arXiv:2404.19737;   Speculative Streaming,
+///     arXiv:2402.11131
+///
+/// Heads that look at the drafted tokens before theirs are models, for ChainDrafter or a tree: DeepSeek's MTP
+/// (arXiv:2412.19437), EAGLE (arXiv:2401.15077), ReDrafter (arXiv:2403.09919).
+template <class H>
+concept HeadsModel = Model<H> && (detail::RowMajorRows<std::remove_cvref_t<detail::Answer<H>>> ||
+                                  detail::IndexedRows<std::remove_cvref_t<detail::Answer<H>>>);
+
+namespace detail {
+
+/// The rows of one call, for as long as a round lasts.
+template <HeadsModel Heads>
+class HeadRows {
+    using Returned = Answer<Heads>;
+    using Rows = std::remove_cvref_t<Returned>;
+    static constexpr bool is_borrowed = std::is_lvalue_reference_v<Returned>;
+    using Stored = std::conditional_t<is_borrowed, const Rows*, std::optional<Rows>>;
+
+  public:
+    using View = row_view_t<Element<const Rows>>;
+
+    HeadRows(Heads heads, Index count) : heads_(std::move(heads)), count_(count) {}
+
+    /// @param where   who asks, for the error
+    /// @throws        std::invalid_argument if there are fewer or more rows than heads
+    void ask_about(const std::vector<Token>& prefix, std::string_view where) {
+        if constexpr (is_borrowed) {
+            rows_ = &ask(heads_, prefix);
+        } else {
+            rows_.emplace(ask(heads_, prefix));
+        }
+        const auto found = element_count(*rows_);
+        if (found && *found != count_)
+            invalid(where, "the number of rows that heads(prefix) returns", *found, to_text(count_));
+    }
+
+    Index size() const { return count_; }
+    decltype(auto) row(Index i) const { return element(*rows_, i); }
+
+  private:
+    Heads heads_;
+    Index count_;
+    Stored rows_{};
+};
+
+}  // namespace detail
+
+/// Drafts a chain from the rows of heads, or as much of it as the depth limit allows. A row does not depend on what was
+/// drawn before it, which costs acceptance and no exactness.
+///
+///     Sampler sampler(HeadsDrafter(heads, 3), target, {.lookahead = 3});
+///
+/// At lookahead 0 the heads are not asked, and the text is that of plain decoding, bit for bit.
+///
+/// @tparam Heads   a HeadsModel; rows that it returns as views or by reference stay valid until the round ends
+/// @cost           one call of the heads, and a pass per token drawn; random draws: one draft draw per token
+/// @throws         std::invalid_argument from propose, for another number of rows than `count`
+template <HeadsModel Heads>
+class HeadsDrafter {
+  public:
+    using Distribution = Sampled<typename detail::HeadRows<Heads>::View>;
+    static constexpr bool branches = false;
+    static constexpr bool cut_is_prefix = true;
+
+    /// @param count   rows that heads(prefix) returns
+    /// @throws        std::invalid_argument unless count >= 1
+    HeadsDrafter(Heads heads, Index count) : rows_(std::move(heads), count) {
+        detail::require(count >= 1, "HeadsDrafter", "count", count, "at least 1");
+    }
+
+    template <class Source, class L>
+        requires std::convertible_to<Distribution, L> || std::same_as<L, SharedNoise>
+    void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
+        if (!draft_tree.grows(root_node)) return;
+        context_.assign(prefix.begin(), prefix.end());
+        rows_.ask_about(context_, "HeadsDrafter");
+        Index node = root_node;
+        for (Index i = 0; i < rows_.size() && draft_tree.grows(node); ++i)
+            node = detail::draw_child(rows_.row(i), node, rng, draft_tree);
+    }
+
+  private:
+    detail::HeadRows<Heads> rows_;
+    std::vector<Token> context_;
+};
+
+/// Drafts a chain, and beside each of its tokens the likeliest ones of the head for that place. They cost a node in the
+/// target's pass and no pass of the draft model, and catch some of what the chain's own token is rejected for. Each
+/// child has its own distribution: what was drawn that of its row, what was named a point mass.
+///
+/// @tparam Draft   a model or a drafter of chains
+/// @tparam Heads   a HeadsModel
+/// @cost           that of the chain, one call of the heads, a pass per branching; random draws: those of the chain
+/// @throws         std::invalid_argument from propose, for another number of rows than there are branchings
+template <class Draft, HeadsModel Heads>
+class HybridDrafter {
+    using Drafts = typename detail::DrafterOf<Draft>::type;
+
+  public:
+    using Distribution =
+        typename detail::EitherDistribution<typename detail::Unwrapped<Drafts>::Distribution, PointMass>::type;
+
+    /// @param branching   tokens to name at each place, 0 or more; as many places as heads(prefix) returns rows
+    /// @throws            std::invalid_argument if there is none, or one is outside 0 .. most_drafted
+    HybridDrafter(Draft draft, Heads heads, std::vector<Index> branching)
+        : chain_(std::move(draft)), rows_(std::move(heads), std::ssize(branching)), branching_(std::move(branching)) {
+        detail::require(!branching_.empty(), "HybridDrafter", "the number of branchings", std::ssize(branching_),
+                        "at least 1");
+        for (const Index count : branching_) detail::require_length("HybridDrafter", "a branching", count, 0);
+        ids_.resize(static_cast<std::size_t>(std::ranges::max(branching_)));
+    }
+
+    Index depth() const { return std::max(std::ssize(branching_), detail::depth_of(chain_)); }
+
+    template <class Source, class L>
+        requires detail::Fills<Drafts, L> && std::convertible_to<PointMass, L>
+    void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
+        const Index first = draft_tree.size();
+        detail::Unwrapped<Drafts>& chain = chain_;
+        chain.propose(prefix, rng, draft_tree);
+        const Index end = draft_tree.size();
+        if (!draft_tree.grows(root_node)) return;
+        context_.assign(prefix.begin(), prefix.end());
+        rows_.ask_about(context_, "HybridDrafter");
+        Index parent = root_node;
+        for (Index depth = 0; depth < rows_.size() && draft_tree.grows(parent); ++depth) {
+            branch(depth, parent, draft_tree);
+            if (first + depth == end) break;
+            parent = first + depth;
+        }
+    }
+
+    void rollback(Index length)
+        requires Rewindable<Drafts>
+    {
+        detail::Unwrapped<Drafts>& chain = chain_;
+        chain.rollback(length);
+    }
+
+  private:
+    template <class L>
+    void branch(Index depth, Index parent, DraftTree<L>& draft_tree) {
+        const std::span ids(ids_.data(), static_cast<std::size_t>(branching_[static_cast<std::size_t>(depth)]));
+        const Index found = top_ids(rows_.row(depth), ids);
+        for (const Token id : ids.first(static_cast<std::size_t>(found))) draft_tree.add(parent, id, PointMass{});
+    }
+
+    Drafts chain_;
+    detail::HeadRows<Heads> rows_;
+    std::vector<Index> branching_;
+    std::vector<Token> ids_;
+    std::vector<Token> context_;
+};
+
+}  // namespace specsample

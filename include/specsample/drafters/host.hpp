@@ -1,0 +1,131 @@
+// A model as drafters and the sampler hold it: how to ask it, what it was last shown, and where its rows are kept.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/concepts.hpp>
+
+namespace specsample::detail {
+
+/// Make `context` the text, keeping the `known` leading tokens that it has already, with room for `more` behind it.
+/// @cost   O(size - known); grows to twice the size and a page, since texts grow by a round at a time
+inline void follow(std::vector<Token>& context, std::span<const Token> text, Index known, Index more) {
+    const auto needed = text.size() + static_cast<std::size_t>(more);
+    if (context.capacity() <= needed) context.reserve(2 * needed + 1024);
+    context.resize(static_cast<std::size_t>(std::min(known, std::ssize(context))));
+    context.insert(context.end(), text.begin() + std::ssize(context), text.end());
+}
+
+/// What somebody who remembers was shown last, so that they can be told what to forget.
+class Shown {
+  public:
+    /// Before `who` is shown `prefix`: cut their memory back to the part it shares with that, and to what lies before
+    /// the last `count` positions, which they must compute. Somebody who was never asked here, or whose last call
+    /// threw, may remember anything after that part, so they are always told.
+    /// @param known   leading tokens of prefix that are the same as at the last call
+    template <class Who>
+    void rewind(Who& who, std::span<const Token> prefix, Index known, Index count) {
+        const auto from = std::min({known, std::ssize(shown_), std::ssize(prefix)});
+        const auto common = std::mismatch(shown_.begin() + from, shown_.end(), prefix.begin() + from, prefix.end());
+        const Index keep =
+            std::max<Index>(0, std::min<Index>(common.first - shown_.begin(), std::ssize(prefix) - count));
+        if (!settled_ || keep < std::ssize(shown_)) who.rollback(keep);
+        settled_ = false;
+        shown_.resize(static_cast<std::size_t>(keep));
+    }
+
+    /// After they have seen it.
+    void settle(std::span<const Token> prefix) {
+        shown_.insert(shown_.end(), prefix.begin() + std::ssize(shown_), prefix.end());
+        settled_ = true;
+    }
+
+  private:
+    std::vector<Token> shown_;
+    bool settled_ = false;  ///< do they remember `shown_`, and no more?
+};
+
+/// A model, or a std::ref of one, that is told when its prefix does not extend what it was last shown.
+template <class M>
+class Host {
+  public:
+    explicit Host(M model) : model_(std::move(model)) {}
+
+    /// model(prefix), model(prefix, count), or model(prefix, tree).
+    /// @param known   leading tokens of prefix that are the same as at the last call
+    template <class... Rest>
+    decltype(auto) ask_about(const std::vector<Token>& prefix, Index known, Rest... rest) {
+        if constexpr (!Rewindable<M>) {
+            return ask(model_, prefix, rest...);
+        } else {
+            Unwrapped<M>& model = model_;
+            shown_.rewind(model, prefix, known, (Index{1} * ... * positions(rest)));
+            decltype(auto) answer = ask(model_, prefix, rest...);
+            shown_.settle(prefix);
+            return answer;
+        }
+    }
+
+  private:
+    /// Of the prefix, whose rows it is asked for.
+    static Index positions(Index count) { return count; }
+    template <class Tree>
+    static Index positions(const Tree&) {
+        return 1;
+    }
+
+    M model_;
+    Shown shown_;
+};
+
+/// The rows of one lookahead, each kept until the round ends: moved in if returned by value, copied if returned as
+/// a view, unless the model promises that its views stay valid.
+template <class Answer, bool stable>
+class RowSlots {
+    using R = std::remove_cvref_t<Answer>;
+    static constexpr bool keeps_view = stable && borrows<Answer> && !StatedRow<R>;
+    using Copy = OwnedRow<R>;
+    using Stored = std::conditional_t<keeps_view, row_view_t<R>,
+                                      std::conditional_t<stable || !borrows<Answer>, R, typename Copy::type>>;
+
+  public:
+    void put(Index i, Answer&& row) {
+        const auto slot = static_cast<std::size_t>(i);
+        while (slots_.size() <= slot) slots_.emplace_back();
+        if constexpr (keeps_view) {
+            slots_[slot].emplace(as_row(row));
+        } else if constexpr (stable || !borrows<Answer>) {
+            slots_[slot].emplace(std::forward<Answer>(row));
+        } else {
+            if (!slots_[slot]) slots_[slot].emplace();
+            Copy::keep(*slots_[slot], row);
+        }
+    }
+
+    /// A row as it was given, and its probabilities.
+    const Stored& row(Index i) const { return *slots_[static_cast<std::size_t>(i)]; }
+    auto view(Index i) const { return as_row(row(i)); }
+
+  private:
+    std::deque<std::optional<Stored>> slots_;  // distributions point at rows: they must not move
+};
+
+/// Slots for what a model returns for one prefix; nothing for models that return no row.
+struct NoSlots {};
+template <class M>
+struct SlotsOf {
+    using type = NoSlots;
+};
+template <RowModel M>
+struct SlotsOf<M> {
+    using type = RowSlots<Answer<M>, StableRows<M>>;
+};
+
+}  // namespace specsample::detail

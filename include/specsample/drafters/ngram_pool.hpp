@@ -1,0 +1,110 @@
+// A pool of n-grams, and the drafter that proposes those that go on from the last token.
+//
+// Fu et al.: "Break the sequential dependency of LLM inference using lookahead decoding", ICML 2024 (arXiv:2402.02057),
+// section 3.2: n-grams of Jacobi trajectories are collected, and verified together.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/lengths.hpp>
+#include <specsample/drafters/drafter.hpp>
+
+namespace specsample {
+
+/// The latest n-grams by their first token. Where there is no room for one more, that goes which was added the longest
+/// time ago.
+///
+///     NgramPool pool(5, 8);
+///     Sampler sampler(PoolDrafter(pool), target, {.lookahead = 4}, TraversalVerification{});
+///     pool.add(trajectory);   // between two rounds
+///
+/// @cost   a token added: O(length * capacity). Memory: 4 * length * capacity bytes per different first token at most
+class NgramPool {
+  public:
+    /// @param length     tokens of an n-gram, the first one included
+    /// @param capacity   most n-grams with the same first token
+    /// @throws           std::invalid_argument if length < 2, capacity < 1, or either is above most_drafted
+    NgramPool(Index length, Index capacity) : length_(length), capacity_(capacity) {
+        detail::require_length("NgramPool", "length", length, 2);
+        detail::require_length("NgramPool", "capacity", capacity, 1);
+    }
+
+    /// Add every n-gram of a text, from its beginning to its end; one n-gram is such a text. A shorter one has none.
+    void add(std::span<const Token> text) {
+        for (; std::ssize(text) >= length_; text = text.subspan(1))
+            add_tail(tails_[text.front()], text.subspan(1, static_cast<std::size_t>(length_ - 1)));
+    }
+
+    /// Call f(tail) with the tokens after `first` of each n-gram that begins with it, the latest first.
+    template <class F>
+    void for_tails(Token first, F&& f) const {
+        const auto found = tails_.find(first);
+        if (found == tails_.end()) return;
+        const auto step = static_cast<std::size_t>(length_ - 1);
+        for (std::span<const Token> rest = found->second; !rest.empty(); rest = rest.subspan(step)) f(rest.first(step));
+    }
+
+  private:
+    /// Move a tail to the front, from where it is, from behind the others, or into the place of the last one.
+    void add_tail(std::vector<Token>& tails, std::span<const Token> tail) const {
+        const Index step = std::ssize(tail), end = std::ssize(tails);
+        Index at = 0;
+        while (at < end && !std::equal(tail.begin(), tail.end(), tails.begin() + at)) at += step;
+        if (at == capacity_ * step) at -= step;
+        if (at == end) tails.resize(static_cast<std::size_t>(end + step));
+        std::copy_backward(tails.begin(), tails.begin() + at, tails.begin() + at + step);
+        std::ranges::copy(tail, tails.begin());
+    }
+
+    Index length_;
+    Index capacity_;
+    std::unordered_map<Token, std::vector<Token>> tails_;  // by first token, one after the other, the latest first
+};
+
+/// Proposes all n-grams of a pool that begin with the last token of the prefix, as one tree: n-grams that begin alike
+/// share their nodes. Nothing was drawn, so all are point masses, and whatever the pool holds, the distribution is the
+/// target's.
+///
+/// @draws none. Cost: O(nodes) per token of an n-gram.
+class PoolDrafter {
+  public:
+    using Distribution = PointMass;
+
+    /// @param pool   borrowed: the caller adds to it, and it must outlive the drafter
+    explicit PoolDrafter(const NgramPool& pool) : pool_(&pool) {}
+    explicit PoolDrafter(const NgramPool&&) = delete;
+
+    template <class Source, class L>
+        requires std::convertible_to<PointMass, L>
+    void propose(std::span<const Token> prefix, const Source&, DraftTree<L>& draft_tree) {
+        if (prefix.empty()) return;
+        const Index first = draft_tree.size();
+        pool_->for_tails(prefix.back(), [&](std::span<const Token> tail) {
+            Index node = root_node;
+            for (const Token token : tail) {
+                if (!draft_tree.grows(node)) return;
+                node = child(draft_tree, first, node, token);
+            }
+        });
+    }
+
+  private:
+    /// The child of a node that is this token, which is added if there is none behind the `first` nodes: those are of
+    /// other drafters, and have other distributions.
+    template <class L>
+    static Index child(DraftTree<L>& draft_tree, Index first, Index parent, Token token) {
+        for (Index node = std::max(first, parent + 1); node < draft_tree.size(); ++node)
+            if (draft_tree.parent(node) == parent && draft_tree.token(node) == token) return node;
+        return draft_tree.add(parent, token, PointMass{});
+    }
+
+    const NgramPool* pool_;
+};
+
+}  // namespace specsample

@@ -1,0 +1,52 @@
+// A drafter as samplers hold it.
+#pragma once
+
+#include <span>
+#include <utility>
+
+#include <specsample/drafters/chain.hpp>
+#include <specsample/drafters/drafter.hpp>
+#include <specsample/drafters/host.hpp>
+
+namespace specsample::detail {
+
+/// A drafter as it is, a model as the drafter of chains that it makes.
+template <class D>
+struct DrafterOf {
+    using type = ChainDrafter<D>;
+};
+template <Drafter D>
+struct DrafterOf<D> {
+    using type = D;
+};
+
+/// Can it fill this draft tree?
+template <class D, class L>
+concept Fills = requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const RoundRng& rng,
+                         DraftTree<L>& draft_tree) { drafter.propose(prefix, rng, draft_tree); };
+
+/// A drafter, or a std::ref of one, that is told when its prefix does not extend what it was last shown.
+template <class D>
+class Proposer {
+  public:
+    using Distribution = typename Unwrapped<D>::Distribution;
+
+    explicit Proposer(D drafter) : drafter_(std::move(drafter)) {}
+
+    Index depth() const { return depth_of(drafter_); }
+
+    /// @param known   leading tokens of prefix that are the same as at the last call
+    template <class Source, class L>
+    void propose(std::span<const Token> prefix, Index known, const Source& rng, DraftTree<L>& draft_tree) {
+        Unwrapped<D>& drafter = drafter_;
+        if constexpr (Rewindable<D>) shown_.rewind(drafter, prefix, known, 0);
+        drafter.propose(prefix, rng, draft_tree);
+        if constexpr (Rewindable<D>) shown_.settle(prefix);
+    }
+
+  private:
+    D drafter_;
+    Shown shown_;
+};
+
+}  // namespace specsample::detail

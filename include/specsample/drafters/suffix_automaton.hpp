@@ -1,0 +1,232 @@
+// All that occurs in several texts, the last of which is still growing.
+//
+// Blumer, Blumer, Haussler, Ehrenfeucht, Chen, Seiferas: "The smallest automaton recognizing the subwords of a text",
+// Theoretical Computer Science 40 (1985).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/types.hpp>
+#include <specsample/drafters/transitions.hpp>
+
+namespace specsample {
+
+/// The suffix automaton of several texts: one is open, and tokens are written to and removed from its end; those
+/// before it are closed for good. No string runs from one text into the next.
+///
+///     SuffixAutomaton automaton;
+///     for (const Token token : text) automaton.push_back(token);
+///     const auto match = automaton.continued(automaton.last());
+///     automaton.for_next(match, [&](Token token, SuffixAutomaton::State after) { automaton.occurrences(after); });
+///
+/// A state is a set of strings that end at the same places, each an end of the longest of them, of length(state)
+/// tokens. The link of a state is the longest end of its strings that is not in it: one that also ends elsewhere.
+///
+/// What a token changes is written down, and undone when it is removed.
+///
+/// Occurrences are counted when they are asked for. An end of a text is one of all states on the way along its links,
+/// so that an end counts in as many steps: about the logarithm of the text's length, unless the text repeats itself,
+/// and then up to its length over its period. Where these steps would be many more than there are states, all is
+/// counted anew instead, from the longest states to the shortest.
+///
+/// @cost   a token, written or removed: O(1) amortised, over all that are written; where one that is dear is removed
+///         and written again and again, that is what each costs. Memory: linear, of at most 2 states and 3 transitions
+///         per token: 100 to 200 bytes
+class SuffixAutomaton {
+  public:
+    using State = std::int32_t;
+    static constexpr State root = 0;   ///< of the empty string
+    static constexpr State none = -1;  ///< no state
+
+    SuffixAutomaton() : states_(1) {}
+
+    /// Write a token behind the open text. Where memory runs out, all is as before.
+    /// @throws std::invalid_argument for 2^29 tokens in all texts
+    void push_back(Token token) {
+        detail::require(ends() < most_tokens, "SuffixAutomaton", "the number of tokens", ends() + 1, "at most 2^29");
+        Unfinished change{this};
+        const State before = last();
+        log_.push_back({token, none, none, states_.size(), edges_.size(), redirected_.size()});
+        change.started = true;
+        log_.back().end = extended(before, token);
+        change.started = false;
+    }
+
+    /// Keep the first `length` tokens of the open text.
+    /// @throws std::invalid_argument unless length is 0 to size()
+    void truncate(Index length) {
+        if (length < 0 || length > size())
+            detail::invalid("SuffixAutomaton", "length", length,
+                            "0 to the " + detail::to_text(size()) + " tokens there are");
+        for (Index steps = 0; size() > length; undo())
+            if (counted_ == ends()) count(--counted_, -1, steps);
+    }
+
+    /// Close the open text, which is kept, and begin one.
+    void close() {
+        const std::size_t closed = closed_.size();
+        closed_.resize(closed + log_.size());
+        for (std::size_t i = 0; i < log_.size(); ++i) closed_[closed + i] = log_[i].end;
+        log_.clear();
+        redirected_.clear();
+    }
+
+    Index size() const { return std::ssize(log_); }                                 ///< of the open text
+    Token token(Index i) const { return log_[static_cast<std::size_t>(i)].token; }  ///< of the open text
+    Index state_count() const { return std::ssize(states_); }                       ///< with the root
+    Index transition_count() const { return edges_.size(); }
+    State last() const { return log_.empty() ? root : log_.back().end; }  ///< of all of the open text
+    Index length(State state) const { return at(state).length; }          ///< of its longest string
+    State link(State state) const { return at(state).link; }              ///< none for the root
+
+    /// The state of a string and one more token; none if that does not occur.
+    State next(State state, Token token) const {
+        const Edge edge = edges_.find(state, token);
+        return edge == none ? none : edges_.target(edge);
+    }
+
+    /// Call f(token, next) for every token that follows a state, in no particular order.
+    template <class F>
+    void for_next(State state, F&& f) const {
+        for (Edge edge = edges_.first(state); edge != none; edge = edges_.after(edge))
+            f(edges_.token(edge), edges_.target(edge));
+    }
+
+    /// The longest end of a state's strings that anything has ever followed; the root if there is none.
+    State continued(State state) const {
+        while (state != root && edges_.first(state) == none) state = at(state).link;
+        return state;
+    }
+
+    /// How many places of all texts the strings of a state end at; 0 for the root.
+    Index occurrences(State state) {
+        for (Index steps = 0; counted_ < ends() && !stale_; ++counted_) count(counted_, 1, steps);
+        if (stale_) count_anew();
+        return at(state).count;
+    }
+
+  private:
+    using Edge = detail::Transitions::Edge;
+    static constexpr Index most_tokens = Index{1} << 29;  // 3 transitions each must have 32-bit numbers
+
+    struct Node {
+        std::int32_t length = 0;
+        State link = none;
+        std::int32_t count = 0;  ///< of its occurrences that are counted
+    };
+    /// A token of the open text, and what there was before it.
+    struct Change {
+        Token token;
+        State end;    ///< the state of the text with it
+        State split;  ///< whose shorter strings went to a state of their own, the last that was made
+        std::size_t states;
+        Index edges;
+        std::size_t redirected;
+    };
+    /// Undoes a change that an exception leaves unfinished.
+    struct Unfinished {
+        SuffixAutomaton* automaton;
+        bool started = false;
+        ~Unfinished() {
+            if (started) automaton->undo();
+        }
+    };
+
+    Node& at(State state) { return states_[static_cast<std::size_t>(state)]; }
+    const Node& at(State state) const { return states_[static_cast<std::size_t>(state)]; }
+
+    Index ends() const { return std::ssize(closed_) + std::ssize(log_); }
+    State end(Index i) const {
+        const Index open = i - std::ssize(closed_);
+        return open < 0 ? closed_[static_cast<std::size_t>(i)] : log_[static_cast<std::size_t>(open)].end;
+    }
+
+    State add_state(const Node& node) {
+        states_.push_back(node);
+        return static_cast<State>(states_.size() - 1);
+    }
+
+    /// The state of the text behind `text` and a token, where it is not yet.
+    State extended(State text, Token token) {
+        if (const State known = next(text, token); known != none) return exactly(text, token, known);
+        const State whole = add_state({.length = at(text).length + 1, .link = root});
+        for (; text != none; text = at(text).link) {
+            if (const State known = next(text, token); known != none) {
+                const State shorter = exactly(text, token, known);
+                at(whole).link = shorter;
+                break;
+            }
+            edges_.add(text, token, whole);
+        }
+        return whole;
+    }
+
+    /// The state whose longest string is that of `from` and a token, which is in `to`: that, or the half split from it.
+    State exactly(State from, Token token, State to) {
+        const Node old = at(to);
+        if (old.length == at(from).length + 1) return to;
+        const State half = add_state({.length = at(from).length + 1, .link = old.link, .count = old.count});
+        log_.back().split = to;
+        for_next(to, [&](Token other, State after) { edges_.add(half, other, after); });
+        for (; from != none && next(from, token) == to; from = at(from).link) {
+            redirected_.push_back(edges_.find(from, token));
+            edges_.redirect(redirected_.back(), half);
+        }
+        at(to).link = half;
+        return half;
+    }
+
+    void undo() {
+        const Change change = log_.back();
+        log_.pop_back();
+        for (; redirected_.size() > change.redirected; redirected_.pop_back())
+            edges_.redirect(redirected_.back(), change.split);
+        if (change.split != none) at(change.split).link = states_.back().link;
+        while (edges_.size() > change.edges) edges_.pop_back();
+        states_.resize(change.states);
+    }
+
+    /// One end more or less for all states whose strings end there.
+    void count(Index i, std::int32_t by, Index& steps) {
+        for (State state = end(i); state != root && !stale_; state = at(state).link) {
+            at(state).count += by;
+            stale_ = ++steps > 8 * state_count();
+        }
+    }
+
+    void count_anew() {
+        std::int32_t longest = 0;
+        for (Node& node : states_) {
+            node.count = 0;
+            longest = std::max(longest, node.length);
+        }
+        for (counted_ = 0; counted_ < ends(); ++counted_) ++at(end(counted_)).count;
+        // A link is shorter: sorted by their lengths, the states before it are all that it is a link of, and more.
+        std::vector<std::int32_t> places(static_cast<std::size_t>(longest) + 1);
+        for (const Node& node : states_) ++places[static_cast<std::size_t>(longest - node.length)];
+        std::int32_t before = 0;
+        for (std::int32_t& place : places) before += std::exchange(place, before);
+        std::vector<State> order(states_.size());
+        for (State state = 0; state < std::ssize(states_); ++state)
+            order[static_cast<std::size_t>(places[static_cast<std::size_t>(longest - at(state).length)]++)] = state;
+        for (const State state : order)
+            if (at(state).link > root) at(at(state).link).count += at(state).count;
+        stale_ = false;
+    }
+
+    std::vector<Node> states_;
+    detail::Transitions edges_;
+    std::vector<State> closed_;     // the ends of the closed texts: a state for every token
+    std::vector<Change> log_;       // the open text
+    std::vector<Edge> redirected_;  // by the changes of the log
+    Index counted_ = 0;             // ends, of the closed texts and the open one, that counts know
+    bool stale_ = false;            // must all be counted anew?
+};
+
+}  // namespace specsample

@@ -1,0 +1,148 @@
+// Lookup in the text and in past ones: a tree of what followed most often.
+//
+// Hu et al.: "SAM decoding: speculative decoding via suffix automaton", ACL 2025 (arXiv:2411.10666): the automaton.
+// Oliaro et al.: "SuffixDecoding", NeurIPS 2025 (arXiv:2411.04975), section 4: trees that grow by frequency.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/lengths.hpp>
+#include <specsample/drafters/drafter.hpp>
+#include <specsample/drafters/suffix_automaton.hpp>
+
+namespace specsample {
+
+/// How large a tree of what followed is, and how much of the end of a text must have occurred before.
+struct SuffixLookupOptions {
+    Index nodes = 16;     ///< most tokens of the tree, at least 1
+    Index width = 4;      ///< most tokens after one, at least 1; where it is 1 the tree is a chain
+    Index min_match = 1;  ///< tokens, at least 1
+};
+
+/// Drafts without a model, for texts that repeat their prompt, themselves, or texts that it has learned.
+///
+///     SuffixLookupDrafter lookup({.nodes = 16});
+///     Sampler sampler(std::ref(lookup), target, {.lookahead = 8}, TraversalVerification{});
+///     lookup.learn(text);   // between two rounds, or requests
+///
+/// It finds the longest end of the text that was followed by something before, however long that is, and grows a tree
+/// from there. The share of a token is how often it followed its context, among all that did; that of a path is their
+/// product. The tree takes the path of the largest share of all that go on from it by one token, until it has `nodes`
+/// tokens or none is left; of equal ones that which goes on from the token that came first, then the smallest token.
+/// A path that reaches the end of all texts goes on after its longest end that was followed by something, and of at
+/// least min_match tokens: the period that a text has begun is repeated.
+///
+/// Its memory of the text is that of LookupDrafter, rollback included; what it has learned stays. Both decide how much
+/// is accepted, and never the distribution: a token is proposed for how often it was seen, so all are point masses.
+///
+/// @draws none. Cost: a token read: O(1) amortised and the counting of SuffixAutomaton; a tree: O(log nodes) per node,
+/// and O(1) per token that followed one. Memory: that of SuffixAutomaton, for all texts.
+class SuffixLookupDrafter {
+  public:
+    using Distribution = PointMass;
+
+    /// @throws std::invalid_argument unless nodes and width are in 1 .. most_drafted, and min_match is at least 1
+    explicit SuffixLookupDrafter(SuffixLookupOptions options = {}) : options_(options) {
+        constexpr auto where = "SuffixLookupDrafter";
+        detail::require_length(where, "nodes", options.nodes, 1);
+        detail::require_length(where, "width", options.width, 1);
+        detail::require(options.min_match >= 1, where, "min_match", options.min_match, "at least 1");
+    }
+
+    /// Remember a text for good, as a past output with its prompt. All it has read of this text already counts once.
+    /// @cost   O(1) amortised per token it has not read; the text that was drafted for is read again if it is another
+    void learn(std::span<const Token> text) {
+        Index known = 0;
+        while (known < std::min(seen_.size(), std::ssize(text)) && seen_.token(known) == at(text, known)) ++known;
+        seen_.truncate(known);
+        read(text);
+        seen_.close();
+    }
+
+    template <class Source, class L>
+        requires std::convertible_to<PointMass, L>
+    void propose(std::span<const Token> prefix, const Source&, DraftTree<L>& draft_tree) {
+        const Index known = seen_.size();
+        if (known > std::ssize(prefix) || (known > 0 && seen_.token(known - 1) != at(prefix, known - 1)))
+            seen_.truncate(0);
+        read(prefix);
+        offers_.clear();
+        Index left = options_.nodes;
+        if (draft_tree.grows(root_node)) offer(root_node, seen_.last(), 1, left);
+        while (!offers_.empty()) {
+            std::ranges::pop_heap(offers_, later);
+            const Offer best = offers_.back();
+            offers_.pop_back();
+            const Index node = draft_tree.add(best.parent, best.token, PointMass{});
+            if (--left == 0 || draft_tree.fault()) return;
+            if (draft_tree.grows(node)) offer(node, best.state, best.share, left);
+        }
+    }
+
+    /// Forget what it has read behind the first `length` tokens, if it has read so far.
+    /// @throws std::invalid_argument if length is negative
+    /// @cost   that of reading them
+    void rollback(Index length) { seen_.truncate(std::min(length, seen_.size())); }
+
+  private:
+    using State = SuffixAutomaton::State;
+
+    /// A token that may be added.
+    struct Offer {
+        Index parent;
+        Token token;
+        State state;   ///< of the text with the path to it
+        double share;  ///< of the path
+    };
+    struct Follower {
+        Token token;
+        State state;
+        Index count;
+    };
+
+    static Token at(std::span<const Token> text, Index i) { return text[static_cast<std::size_t>(i)]; }
+
+    /// Orders a heap: the first of it is the next to be added.
+    static bool later(const Offer& a, const Offer& b) {
+        if (a.share != b.share) return a.share < b.share;
+        return a.parent != b.parent ? a.parent > b.parent : a.token > b.token;
+    }
+
+    void read(std::span<const Token> text) {
+        for (const Token token : text.subspan(static_cast<std::size_t>(seen_.size()))) seen_.push_back(token);
+    }
+
+    /// Offer the tokens that followed a node, whose path leads to `state`: at most `most` can be added.
+    void offer(Index node, State state, double share, Index most) {
+        const State context = seen_.continued(state);
+        if (seen_.length(context) < options_.min_match) return;
+        followers_.clear();
+        double total = 0;
+        seen_.for_next(context, [&](Token token, State next) {
+            followers_.push_back({token, next, seen_.occurrences(next)});
+            total += static_cast<double>(followers_.back().count);
+        });
+        const Index count = std::min({std::ssize(followers_), options_.width, most});
+        std::ranges::partial_sort(followers_, followers_.begin() + count, [](const Follower& a, const Follower& b) {
+            return a.count != b.count ? a.count > b.count : a.token < b.token;
+        });
+        for (const Follower& next : std::span(followers_).first(static_cast<std::size_t>(count))) {
+            offers_.push_back({node, next.token, next.state, share * static_cast<double>(next.count) / total});
+            std::ranges::push_heap(offers_, later);
+        }
+    }
+
+    SuffixLookupOptions options_;
+    SuffixAutomaton seen_;
+
+    // Reused from round to round.
+    std::vector<Offer> offers_;  ///< a heap
+    std::vector<Follower> followers_;
+};
+
+}  // namespace specsample

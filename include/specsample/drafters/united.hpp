@@ -1,0 +1,166 @@
+// Several drafters as one.
+//
+//   United(a, b, ...)    all of them in one tree
+//   FirstOf(a, b, ...)   the first that has anything to propose
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <specsample/drafters/drafter.hpp>
+#include <specsample/drafters/proposer.hpp>
+#include <specsample/random/draw.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// A distribution that can say what each of several says; void where none can.
+template <class First, class... Rest>
+struct CommonDistribution {
+    using type = First;
+};
+template <class First, class Second, class... Rest>
+struct CommonDistribution<First, Second, Rest...>
+    : CommonDistribution<typename EitherDistribution<First, Second>::type, Rest...> {};
+template <class... Rest>
+struct CommonDistribution<void, Rest...> {
+    using type = void;
+};
+
+/// Drafters, or models that become some, and what all of them have in common.
+template <class... D>
+class Drafters {
+  public:
+    using Distribution =
+        typename CommonDistribution<typename Unwrapped<typename DrafterOf<D>::type>::Distribution...>::type;
+    static_assert(
+        !std::is_void_v<Distribution>,
+        "specsample: drafters that propose together must return rows of one type, or be sure of their tokens; "
+        "let all of them return the same, as std::vector<float>");
+
+    explicit Drafters(D... drafters) : drafters_(std::move(drafters)...) {}
+
+    /// Let each add its nodes, in order, for as long as go_on() says so. Each draws with a source of its own; where
+    /// they draw with the target's noise, that is the same for all.
+    template <class Source, class L, class GoOn>
+    void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree, const GoOn& go_on) {
+        Index part = 0;
+        each([&](auto& drafter) {
+            if constexpr (std::same_as<L, SharedNoise>) {
+                drafter.propose(prefix, rng, draft_tree);
+            } else {
+                drafter.propose(prefix, split(rng, part++), draft_tree);
+            }
+            return go_on() && !draft_tree.fault();
+        });
+    }
+
+    /// Of the deepest of them; 0 where none has a depth of its own.
+    Index depth() const {
+        return std::apply([](const auto&... drafter) { return std::max({Index{0}, depth_of(drafter)...}); }, drafters_);
+    }
+
+    void rollback(Index length) {
+        each([&](auto& drafter) {
+            if constexpr (Rewindable<decltype(drafter)>) drafter.rollback(length);
+            return true;
+        });
+    }
+
+  private:
+    /// Call f(drafter) for each, in order, for as long as it returns true.
+    template <class F>
+    void each(F&& f) {
+        std::apply([&](auto&... drafter) { (f(unwrapped(drafter)) && ...); }, drafters_);
+    }
+
+    template <class Drafter>
+    static Unwrapped<Drafter>& unwrapped(Drafter& drafter) {
+        return drafter;
+    }
+
+    std::tuple<typename DrafterOf<D>::type...> drafters_;
+};
+
+template <class... D>
+inline constexpr bool any_remembers = (Rewindable<typename DrafterOf<D>::type> || ...);
+
+/// Can all of them fill this draft tree?
+template <class L, class... D>
+concept FilledBy = (Fills<typename DrafterOf<D>::type, L> && ...);
+
+}  // namespace detail
+
+/// All drafters in one tree: each adds its branches behind those of the drafters before it, every child with the
+/// distribution that it was drawn from. Children may repeat a token; what was rejected once is judged again, by its own
+/// distribution.
+///
+///     Sampler sampler(United(LookupDrafter(), draft), target);
+///
+/// @tparam D   drafters, models, or std::refs of either; models are drafted from as chains
+/// @distribution        that of each drafter; one common distribution type: rows of one type, and point masses
+/// @cost       that of all of them. @draws theirs, each from a source of its own
+template <class... D>
+class United {
+  public:
+    using Distribution = typename detail::Drafters<D...>::Distribution;
+
+    explicit United(D... drafters) : drafters_(std::move(drafters)...) {}
+
+    template <class Source, class L>
+        requires detail::FilledBy<L, D...>
+    void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
+        drafters_.propose(prefix, rng, draft_tree, [] { return true; });
+    }
+
+    Index depth() const { return drafters_.depth(); }
+
+    void rollback(Index length)
+        requires detail::any_remembers<D...>
+    {
+        drafters_.rollback(length);
+    }
+
+  private:
+    detail::Drafters<D...> drafters_;
+};
+
+/// The first drafter that proposes anything, tried in order. Which one that is depends on the prefix alone where the
+/// drafters before it name their tokens (lookup): nothing that was drawn is ever dropped.
+///
+///     Sampler sampler(FirstOf(LookupDrafter(), draft), target);
+///
+/// @distribution, @cost   as United; drafters behind the first that proposes are not asked
+template <class... D>
+class FirstOf {
+  public:
+    using Distribution = typename detail::Drafters<D...>::Distribution;
+    static constexpr bool branches = (detail::may_branch<typename detail::DrafterOf<D>::type> || ...);
+    static constexpr bool cut_is_prefix = (detail::cut_is_prefix<typename detail::DrafterOf<D>::type> && ...);
+
+    explicit FirstOf(D... drafters) : drafters_(std::move(drafters)...) {}
+
+    template <class Source, class L>
+        requires detail::FilledBy<L, D...>
+    void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
+        const Index before = draft_tree.size();
+        drafters_.propose(prefix, rng, draft_tree, [&] { return draft_tree.size() == before; });
+    }
+
+    Index depth() const { return drafters_.depth(); }
+
+    void rollback(Index length)
+        requires detail::any_remembers<D...>
+    {
+        drafters_.rollback(length);
+    }
+
+  private:
+    detail::Drafters<D...> drafters_;
+};
+
+}  // namespace specsample

@@ -1,0 +1,148 @@
+// What the target still owes after rejections: max(0, p - sum of what was taken), never materialised.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include <specsample/core/function_ref.hpp>
+#include <specsample/kernels/excess.hpp>
+#include <specsample/kernels/weights.hpp>
+
+namespace specsample {
+
+/// The weights max(0, p - sum_k factor_k q_k), with some ids at zero.
+///
+/// Distributions that were subtracted one after the other, each with a maximum, are one sum under one maximum, because
+/// none of them is negative. So a block of p is read once, every q_k is taken off it in the cache, and nothing is
+/// stored.
+///
+/// Who knows what was taken is forgotten: walks of every shape over the same two kinds of rows share this code.
+template <class P, class Q>
+class ResidualWeights {
+    using Value = std::common_type_t<typename detail::Blocks<P>::Value, typename detail::Blocks<Q>::Value>;
+    using QValue = typename detail::Blocks<Q>::Value;
+    using OfRow = FunctionRef<void(const Q&, std::span<const Token>, double)>;
+    using OfPoint = FunctionRef<void(Token)>;
+
+  public:
+    /// The residual of one rejection: max(0, p - factor q).
+    /// @pre p and q are over the same ids
+    ResidualWeights(const P& p, const Q& q, double factor = 1) : p_(p), only_(q), factor_(factor) {}
+
+    /// The residual of any number of rejections.
+    /// @param taken   borrowed; taken.each(row, id) calls row(view, without, factor) per subtracted row, the ids
+    ///                `without` of it left out, and id(token) per token that is residual nothing any more
+    template <class Taken>
+    ResidualWeights(const P& p, const Taken& taken)
+        : p_(p), taken_(&taken), each_([](const void* from, const OfRow& row, const OfPoint& point) {
+              static_cast<const Taken*>(from)->each(row, point);
+          }) {
+        Index count = 0;
+        const auto keep = [&](const Q& row, std::span<const Token> without, double factor) {
+            ++count;
+            if (!without.empty()) ++count;
+            only_.emplace(row);
+            factor_ = factor;
+        };
+        each(keep, [&](Token) { count += 2; });
+        if (count != 1) only_.reset();
+    }
+
+    // Numbered by the places of p: nothing is residual elsewhere.
+    Index size() const { return p_.size(); }
+    Index id(Index place) const { return p_.id(place); }
+    double operator[](Index place) const { return left_of(p_[place], p_.id(place)); }
+
+    /// The residual to an id.
+    double residual_at(Index id) const { return left_of(p_.at(id), id); }
+
+    [[gnu::flatten]] double sum(Index first, Index count) const {
+        Scratch scratch;
+        double total = 0;
+        detail::for_blocks(first, count, [&](Index begin, Index n) {
+            total += only_ ? less_only(begin, n, scratch) : less_all(begin, n, scratch);
+        });
+        return total / 2;
+    }
+
+  private:
+    struct Scratch {
+        typename detail::Blocks<P>::Buffer p;
+        typename detail::Blocks<Q>::Buffer q;
+        Eigen::Array<Value, detail::block_size, 1> residual;
+    };
+
+    void each(const OfRow& row, const OfPoint& point) const { each_(taken_, row, point); }
+
+    double left_of(double residual, Index id) const {
+        if (only_) {
+            residual -= detail::rounded(factor_ * only_->at(id));
+        } else {
+            each(
+                [&](const Q& q, std::span<const Token> without, double factor) {
+                    if (std::ranges::find(without, id) == without.end())
+                        residual -= detail::rounded(factor * static_cast<double>(q.coeff(id)));
+                },
+                [&](Token token) { residual = token == id ? 0 : residual; });
+        }
+        return residual > 0 ? residual : 0;
+    }
+
+    /// Twice the sum of one block, a single row taken off in the summing pass.
+    double less_only(Index begin, Index n, Scratch& scratch) const {
+        const detail::Scaled<Value> scaled(static_cast<Value>(factor_));
+        const auto left = [&scaled](const auto& x, const auto& y) {
+            return x.template cast<Value>().binaryExpr(y.template cast<Value>().unaryExpr(scaled),
+                                                       detail::TwiceExcess<Value>());
+        };
+        return detail::visit_both(p_, *only_, begin, n, scratch.p, scratch.q, [&](const auto& x, const auto& y) {
+            return detail::block_sum<Value>(n, left, x, y);
+        });
+    }
+
+    /// The same of whatever was taken, in a buffer.
+    [[gnu::noinline]] double less_all(Index begin, Index n, Scratch& scratch) const {
+        scratch.residual.head(n) = map(p_.read(begin, n, scratch.p), n);
+        each(
+            [&](const Q& row, std::span<const Token> without, double factor) {
+                const detail::Blocks<Q> q(row);
+                scratch.residual.head(n) -= map(read(q, without, begin, n, scratch.q), n)
+                                                .unaryExpr(detail::Scaled<Value>(static_cast<Value>(factor)));
+            },
+            [&](Token token) {
+                const Index place = p_.place_of(token);
+                if (place >= begin && place < begin + n) scratch.residual[place - begin] = 0;
+            });
+        const auto positive = [](const auto& x) { return x + x.abs(); };  // keeps a NaN, unlike a maximum
+        return detail::block_sum<Value>(n, positive, static_cast<const Value*>(scratch.residual.data()));
+    }
+
+    template <class Entry>
+    static auto map(const Entry* entries, Index n) {
+        return Eigen::Map<const Eigen::Array<Entry, Eigen::Dynamic, 1>>(entries, n).template cast<Value>();
+    }
+
+    /// A block of a row at the places of p, with some ids at zero: in place where there are none.
+    const QValue* read(const detail::Blocks<Q>& row, std::span<const Token> without, Index begin, Index n,
+                       typename detail::Blocks<Q>::Buffer& buffer) const {
+        const QValue* entries = detail::read_at(p_, row, begin, n, buffer);
+        for (const Token token : without) {
+            const Index place = p_.place_of(token);
+            if (place < begin || place >= begin + n) continue;
+            if (entries != buffer.data()) std::copy_n(entries, n, buffer.data());
+            entries = buffer.data();
+            buffer[place - begin] = 0;
+        }
+        return entries;
+    }
+
+    detail::Blocks<P> p_;
+    const void* taken_ = nullptr;
+    void (*each_)(const void*, const OfRow&, const OfPoint&) = nullptr;
+    std::optional<detail::Blocks<Q>> only_;  ///< the only thing that was taken, if that is a whole row: then `taken`
+                                             ///< is not asked again
+    double factor_ = 0;
+};
+
+}  // namespace specsample

@@ -1,0 +1,98 @@
+// What a lossy rule writes, exactly, and what that costs.
+//
+// A rule that accepts x ~ q with probability r(x), and writes y ~ s where it does not, has the distribution
+//
+//     pi = q r + (1 - A) s,     A = sum q r
+//
+// at one position. For every rule A <= sum min(q, pi) <= sum min(p, q) + TV(pi, p): no rule accepts more than token
+// verification by more than it is off. Equal where pi lies between p and q everywhere.
+//
+//   rule.distribution(q, p)                              pi
+//   rule.chances(q, p)                          r
+//   acceptance(rule, q, p)                      A
+//   total_variation_from_target(rule, q, p)     TV(pi, p)
+#pragma once
+
+#include <concepts>
+#include <string_view>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/number.hpp>
+#include <specsample/core/row.hpp>
+
+namespace specsample {
+
+/// A rule that changes the text's distribution, and says to what.
+template <class R>
+concept LossyRule = !R::lossless && requires(const R& rule, const Eigen::ArrayXd& row) {
+    { rule.distribution(row, row) } -> std::same_as<Eigen::ArrayXd>;
+    { rule.chances(row, row) } -> std::same_as<Eigen::ArrayXd>;
+};
+
+namespace detail {
+
+/// A row as an expression in double that holds no temporaries.
+template <Row R>
+auto doubles(const R& row) {
+    return as_row(row).template cast<double>();
+}
+
+template <Row R>
+Eigen::ArrayXd to_array(const R& row) {
+    return doubles(row);
+}
+
+/// Both rows at one position.
+struct RowPair {
+    Eigen::ArrayXd p, q;
+
+    /// @throws std::invalid_argument if the sizes differ
+    template <Row Q, Row P>
+    RowPair(const Q& draft, const P& target) : p(to_array(target)), q(to_array(draft)) {
+        if (p.size() != q.size())
+            invalid("distribution", "the draft row's size", q.size(), "the target row's, " + to_text(p.size()));
+    }
+};
+
+/// q r + (1 - A) s for s in proportion to `weights`.
+inline Eigen::ArrayXd emitted(const Eigen::ArrayXd& q, const Eigen::ArrayXd& r, const Eigen::ArrayXd& weights) {
+    return q * r + (q * (1 - r)).sum() / weights.sum() * weights;
+}
+
+/// What is left of `scale` p after `taken` is off; p where nothing is.
+inline Eigen::ArrayXd left_over(const Eigen::ArrayXd& p, double scale, const Eigen::ArrayXd& taken) {
+    const Eigen::ArrayXd left = (scale * p - taken).max(0.0);
+    return left.sum() > 0 ? left : p;
+}
+
+/// 1 for ids that are accepted, 0 for others.
+template <class Accepts>
+Eigen::ArrayXd indicator(Index size, const Accepts& accepts) {
+    return Eigen::ArrayXd::NullaryExpr(size, [&](Index id) { return accepts(id) ? 1.0 : 0.0; });
+}
+
+/// Check an option of a rule that must be a number of at least 0.
+inline void require_not_negative(std::string_view where, std::string_view what, double value) {
+    require(is_finite(value) && value >= 0, where, what, value, "a finite number of at least 0");
+}
+
+}  // namespace detail
+
+/// The probability that a token drawn from q is accepted: A = sum q r.
+///
+/// @param rule   a lossy rule; q, p   probabilities of the same size, each row sums to 1
+/// @throws       std::invalid_argument if the sizes differ, or the rule's options are bad
+/// @cost         what the rule's chances cost; allocates
+template <LossyRule Rule, Row Q, Row P>
+[[nodiscard]] double acceptance(const Rule& rule, const Q& q, const P& p) {
+    return (detail::to_array(q) * rule.chances(q, p)).sum();
+}
+
+/// How far the rule's distribution at one position is from the target's: (1/2) sum |pi - p|.
+/// @returns   in [0, 1]; parameters and errors as in `acceptance`
+template <LossyRule Rule, Row Q, Row P>
+[[nodiscard]] double total_variation_from_target(const Rule& rule, const Q& q, const P& p) {
+    return (rule.distribution(q, p) - detail::to_array(p)).abs().sum() / 2;
+}
+
+}  // namespace specsample

@@ -1,0 +1,66 @@
+// Names of what is counted, as every report and every label spells them.
+//
+//   name_of(Last::bonus)         "bonus"
+//   name_of(Cause::not_finite)   "not_finite"
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include <specsample/core/fault.hpp>
+#include <specsample/core/types.hpp>
+
+namespace specsample {
+
+/// How many causes of bad data there are: what is counted by cause is an array of this size, indexed by Cause.
+inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::all_masked) + 1;
+
+/// The name of an ending: its enumerator.
+constexpr std::string_view name_of(LastToken last) {
+    switch (last) {
+        case LastToken::recovered:
+            return "recovered";
+        case LastToken::bonus:
+            return "bonus";
+        case LastToken::matched:
+            return "matched";
+        case LastToken::stopped:
+            return "stopped";
+    }
+    return "unknown";
+}
+
+/// The name of a cause: its enumerator.
+constexpr std::string_view name_of(Cause cause) {
+    switch (cause) {
+        case Cause::wrong_count:
+            return "wrong_count";
+        case Cause::empty:
+            return "empty";
+        case Cause::wrong_size:
+            return "wrong_size";
+        case Cause::not_finite:
+            return "not_finite";
+        case Cause::negative:
+            return "negative";
+        case Cause::above_one:
+            return "above_one";
+        case Cause::not_normalised:
+            return "not_normalised";
+        case Cause::logits:
+            return "logits";
+        case Cause::zero_at_token:
+            return "zero_at_token";
+        case Cause::outside_vocabulary:
+            return "outside_vocabulary";
+        case Cause::unordered_ids:
+            return "unordered_ids";
+        case Cause::id_outside:
+            return "id_outside";
+        case Cause::all_masked:
+            return "all_masked";
+    }
+    return "unknown";
+}
+
+}  // namespace specsample

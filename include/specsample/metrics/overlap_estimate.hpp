@@ -1,0 +1,135 @@
+// Acceptance from rows instead of random draws: the mean of sum min(p, q) over the positions that were decided.
+//
+//   OverlapEstimate   mean, standard error and interval, over all positions and at each
+//   Moments           count, mean and spread of numbers that come one by one
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <vector>
+
+#include <specsample/metrics/estimate.hpp>
+
+namespace specsample {
+
+/// Count, mean and spread of numbers that come one by one, without the cancellation of sum(x^2) - n mean^2.
+/// @source   Welford 1962, Technometrics 4:419; merging: Chan, Golub, LeVeque 1979, Stanford STAN-CS-79-773
+struct Moments {
+    Index count = 0;
+    double mean = 0.0;
+    double squares = 0.0;  ///< sum of (x - mean)^2
+
+    void add(double x) {
+        const double before = x - mean;
+        mean += before / static_cast<double>(++count);
+        squares += before * (x - mean);
+    }
+
+    /// Add all numbers of another, as if they had been added here, up to rounding.
+    Moments& operator+=(const Moments& other) {
+        if (other.count == 0) return *this;
+        const double here = static_cast<double>(count), there = static_cast<double>(other.count);
+        const double apart = other.mean - mean, share = there / (here + there);
+        squares += other.squares + apart * apart * here * share;
+        mean += apart * share;
+        count += other.count;
+        return *this;
+    }
+
+    /// Standard error of the mean: sqrt(squares / (n - 1) / n).
+    /// @edge   fewer than two numbers: .5, the most there is for numbers in [0, 1]
+    [[nodiscard]] double standard_error() const {
+        if (count < 2) return 0.5;
+        const double n = static_cast<double>(count);
+        return std::sqrt(squares / (n - 1) / n);
+    }
+
+    friend bool operator==(const Moments&, const Moments&) = default;
+};
+
+/// Conditional acceptance, estimated from rows that were read anyway.
+///
+///     accepted / evaluated     counts rng:   1 with probability o, at a position of overlap o = sum min(p, q)
+///     sum of o / evaluated     knows o itself
+///
+/// Given the rows of a position that is decided, E[accepted] = o: the overlap is the conditional expectation of what
+/// counting adds there, so by the theorem of Rao and Blackwell it estimates the same mean with less variance. At one
+/// position a count's variance is Var(o) + E[o (1 - o)], and the second term, nearly all of it, is the random draws'
+/// and gone.
+///
+/// Exact for token verification of sampled drafts, and only there: a match walk accepts less, a bottom-up (block,
+/// traversal verification) decides positions jointly, further siblings of a tree are judged by a residual. It says
+/// what the rows allow, and not what the engine did: an engine that judges drafts by wrong rows looks fine here.
+///
+/// One per thread, merged with +=, in any order the same up to rounding.
+class OverlapEstimate {
+  public:
+    /// Make room for `lookahead` positions, so that no `add` below allocates.
+    /// @throws std::invalid_argument if lookahead is negative
+    void reserve(Index lookahead) {
+        detail::require(lookahead >= 0, "OverlapEstimate::reserve", "lookahead", lookahead, "0 or more");
+        positions_.reserve(static_cast<std::size_t>(lookahead));
+    }
+
+    /// Add one evaluated position: each accepted one, and the rejected one if there is one. No others: rows that
+    /// follow a rejected token are those of texts that nobody writes.
+    /// @param position   0-based in its round
+    /// @param overlap    sum min(p, q) of its rows, as `acceptance(q, p)` gives it
+    /// @throws           std::invalid_argument, with nothing added, for a negative position or an overlap outside [0,
+    /// 1]
+    void add(Index position, double overlap) {
+        constexpr auto where = "OverlapEstimate::add";
+        detail::require(position >= 0, where, "position", position, "0 or more");
+        detail::require(is_finite(overlap) && overlap >= 0 && overlap <= 1, where, "overlap", overlap, "in [0, 1]");
+        grow(static_cast<std::size_t>(position) + 1);
+        positions_[static_cast<std::size_t>(position)].add(overlap);
+    }
+
+    /// Add all positions of another estimate.
+    OverlapEstimate& operator+=(const OverlapEstimate& other) {
+        grow(other.positions_.size());
+        for (std::size_t i = 0; i < other.positions_.size(); ++i) positions_[i] += other.positions_[i];
+        return *this;
+    }
+
+    /// The overlaps at one 0-based position, or of all positions.
+    /// @throws std::invalid_argument if the position is negative
+    [[nodiscard]] Moments at(Index position) const {
+        detail::require(position >= 0, "OverlapEstimate::at", "position", position, "0 or more");
+        return position < std::ssize(positions_) ? positions_[static_cast<std::size_t>(position)] : Moments{};
+    }
+    [[nodiscard]] Moments all() const {
+        Moments sum;
+        for (const Moments& at : positions_) sum += at;
+        return sum;
+    }
+
+    /// Conditional acceptance with an interval of z standard errors, over all positions and at one: what
+    /// `Tally::acceptance` and `Tally::acceptance_at` estimate from counts, under the same caveat about texts that
+    /// differ.
+    /// @throws std::invalid_argument if z is negative or not finite, or the position negative
+    /// @edge   fewer than two overlaps: interval [0, 1]
+    [[nodiscard]] Estimate acceptance(double z = z95) const { return estimate(all(), z); }
+    [[nodiscard]] Estimate acceptance_at(Index position, double z = z95) const { return estimate(at(position), z); }
+
+    friend bool operator==(const OverlapEstimate&, const OverlapEstimate&) = default;
+
+  private:
+    static Estimate estimate(const Moments& overlaps, double z) {
+        detail::require(is_finite(z) && z >= 0, "OverlapEstimate::acceptance", "z", z, "finite and 0 or more");
+        const double value = std::clamp(overlaps.mean, 0.0, 1.0);
+        if (overlaps.count < 2) return {.value = value};
+        const double half = z * overlaps.standard_error();
+        return {value, std::max(value - half, 0.0), std::min(value + half, 1.0)};
+    }
+
+    void grow(std::size_t size) {
+        if (size > positions_.size()) positions_.resize(size);
+    }
+
+    std::vector<Moments> positions_;
+};
+
+}  // namespace specsample

@@ -1,0 +1,222 @@
+// What happened over many rounds, in counters with fixed meanings.
+//
+//   RoundCounts   what one round contributes
+//   Tally         the sums, per position too, and the rates that may be read from them
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <vector>
+
+#include <specsample/core/lengths.hpp>
+#include <specsample/metrics/estimate.hpp>
+#include <specsample/metrics/names.hpp>
+
+namespace specsample {
+
+/// What one round contributes to a `Tally`; counted after the round was cut, so of what was really emitted.
+struct RoundCounts {
+    Index proposed = 0;   ///< drafted tokens shown to verification
+    Index evaluated = 0;  ///< positions decided: the accepted ones, and the rejected one if there is one
+    Index accepted = 0;   ///< drafted tokens emitted: the first `accepted` positions
+    Index tokens = 0;     ///< tokens emitted: accepted + 1, or accepted if there is no last token
+    LastToken last = LastToken::stopped;
+    Index depth = -1;     ///< positions of the draft tree: its longest path; -1 in a chain, which has `proposed`
+    Index discarded = 0;  ///< tokens decided and then cut, as the text ended before them; none of `tokens`
+    Index passes = 1;     ///< how often the target was asked for rows of the round
+    std::optional<Cause> fault{};  ///< bad data: the round emitted nothing, and nothing else of it is counted
+
+    /// How many positions the draft tree has.
+    [[nodiscard]] Index positions() const { return depth < 0 ? proposed : depth; }
+
+    /// Did something else than a rejection end the round among its drafted tokens?
+    [[nodiscard]] bool is_cut() const { return last == LastToken::stopped && evaluated == accepted; }
+
+    friend bool operator==(const RoundCounts&, const RoundCounts&) = default;
+};
+
+/// Decisions at one position of the round.
+struct PositionCounts {
+    Index evaluated = 0;  ///< drafted tokens that were judged
+    Index accepted = 0;   ///< those of them that were kept
+    Index censored = 0;   ///< proposed, but a stop, a budget or the caller cut the round before it was decided
+
+    friend bool operator==(const PositionCounts&, const PositionCounts&) = default;
+};
+
+/// Counters over rounds. A round is one draft and one verification. It costs one target pass where the target scores
+/// all drafted positions at once, and several (`passes`) where a token tree is scored path by path, or a chain row by
+/// row.
+///
+/// `evaluated` counts decisions, not drafted tokens: a position after a rejection, or past a stop, was never decided
+/// and is in `proposed` only. In a tree a position is a depth: it is accepted if one of its children is, and
+/// `proposed` counts all nodes. Every rate is a ratio of sums, never a mean of ratios, so that tallies can be merged in
+/// any order. Tallies are equal when all their counters are.
+///
+/// A position that no rejection kept from being decided, but a stop, is `censored` there: no failure, and no decision
+/// either. What was decided and then cut, because a callback or a stop string ended the text before it, is `discarded`:
+/// work that was paid for. A round that met bad data is in `faults`, under its cause, and in no other counter.
+///
+/// One tally per thread: they share nothing, and += adds them up afterwards. However the rounds were dealt out, and in
+/// whatever order the parts are merged, the result equals the tally of all rounds.
+///
+/// A good acceptance does not show that a text follows the target's distribution: judging drafts with a wrong draft
+/// distribution raises it. `Audit` looks at the text itself.
+struct Tally {
+    Index rounds = 0;     ///< verifications without bad data
+    Index proposed = 0;   ///< sum of RoundCounts::proposed
+    Index evaluated = 0;  ///< sum of RoundCounts::evaluated = accepted + rejections
+    Index accepted = 0;   ///< sum of RoundCounts::accepted
+    Index recovered = 0;  ///< rounds whose last token was drawn from a residual
+    Index bonus = 0;      ///< rounds whose last token came after a full acceptance
+    Index matched = 0;    ///< rounds whose last token was the target's own choice, where a match walk left the draft
+    Index stopped = 0;    ///< rounds without a last token
+    Index tokens = 0;     ///< tokens emitted = accepted + recovered + bonus + matched
+    /// Per 0-based position in the round; as many as the longest draft tree had.
+    std::vector<PositionCounts> positions;
+    Index discarded = 0;                      ///< sum of RoundCounts::discarded
+    Index passes = 0;                         ///< sum of RoundCounts::passes: of what speculation saves
+    std::array<Index, cause_count> faults{};  ///< rounds that met bad data, by cause: see `faults_of`
+
+    /// Make room for rounds that propose up to `lookahead` tokens, so that even the first `record` allocates nothing.
+    /// @throws std::invalid_argument if lookahead is negative or above most_drafted
+    void reserve(Index lookahead) {
+        detail::require(lookahead >= 0, "Tally::reserve", "lookahead", lookahead, "0 or more");
+        detail::require_length("Tally::reserve", "lookahead", lookahead, 0);
+        positions.reserve(static_cast<std::size_t>(lookahead));
+    }
+
+    /// Add one round.
+    /// @throws std::invalid_argument, with nothing added, unless 0 <= accepted <= evaluated <= positions <= proposed,
+    ///         evaluated <= accepted + 1, and tokens = accepted + 1 (accepted in a stopped round); unless only a
+    ///         stopped round discards tokens, of those it can have decided; unless passes >= 1; for a fault, unless
+    ///         nothing was emitted
+    /// @cost   O(positions); allocates only for a draft tree longer than all before
+    void record(const RoundCounts& round) {
+        if (round.fault) {
+            record_fault(round);
+            return;
+        }
+        check(round);
+        grow(static_cast<std::size_t>(round.positions()));
+        ++rounds;
+        proposed += round.proposed;
+        evaluated += round.evaluated;
+        accepted += round.accepted;
+        tokens += round.tokens;
+        discarded += round.discarded;
+        passes += round.passes;
+        ++rounds_ending(round.last);
+        for (Index i = 0; i < round.evaluated; ++i) ++positions[static_cast<std::size_t>(i)].evaluated;
+        for (Index i = 0; i < round.accepted; ++i) ++positions[static_cast<std::size_t>(i)].accepted;
+        if (!round.is_cut()) return;
+        for (Index i = round.evaluated; i < round.positions(); ++i) ++positions[static_cast<std::size_t>(i)].censored;
+    }
+
+    /// Add all rounds of another tally, as if they had been recorded here.
+    Tally& operator+=(const Tally& other) {
+        grow(other.positions.size());
+        rounds += other.rounds;
+        proposed += other.proposed;
+        evaluated += other.evaluated;
+        accepted += other.accepted;
+        recovered += other.recovered;
+        bonus += other.bonus;
+        matched += other.matched;
+        stopped += other.stopped;
+        tokens += other.tokens;
+        discarded += other.discarded;
+        passes += other.passes;
+        for (std::size_t i = 0; i < other.positions.size(); ++i) {
+            positions[i].evaluated += other.positions[i].evaluated;
+            positions[i].accepted += other.positions[i].accepted;
+            positions[i].censored += other.positions[i].censored;
+        }
+        for (std::size_t cause = 0; cause < cause_count; ++cause) faults[cause] += other.faults[cause];
+        return *this;
+    }
+
+    /// Rounds that met bad data, of one cause or of any.
+    [[nodiscard]] Index faults_of(Cause cause) const { return faults[static_cast<std::size_t>(cause)]; }
+    [[nodiscard]] Index faulty_rounds() const {
+        Index sum = 0;
+        for (const Index rounds_of_cause : faults) sum += rounds_of_cause;
+        return sum;
+    }
+
+    /// Conditional acceptance over all positions, accepted / evaluated, with its interval: see `estimate_acceptance`.
+    /// @edge nothing evaluated: value 0, interval [0, 1]
+    [[nodiscard]] Estimate acceptance(double z = z95) const { return estimate_acceptance(accepted, evaluated, z); }
+
+    /// Conditional acceptance at one 0-based position: of the rounds that decided it, those that accepted it.
+    /// @throws std::invalid_argument if the position is negative
+    /// @edge   a position that no round decided: value 0, interval [0, 1]
+    [[nodiscard]] Estimate acceptance_at(Index position, double z = z95) const {
+        detail::require(position >= 0, "Tally::acceptance_at", "position", position, "0 or more");
+        if (position >= std::ssize(positions)) return estimate_acceptance(0, 0, z);
+        const PositionCounts& at = positions[static_cast<std::size_t>(position)];
+        return estimate_acceptance(at.accepted, at.evaluated, z);
+    }
+
+    /// Mean tokens emitted per round: the block efficiency of the draft, whatever a round costs.
+    /// @edge no rounds: 0
+    [[nodiscard]] double tokens_per_round() const {
+        return rounds == 0 ? 0.0 : static_cast<double>(tokens) / static_cast<double>(rounds);
+    }
+
+    /// Mean tokens emitted per target pass; plain decoding has 1. Below tokens_per_round() where rounds take several.
+    /// @edge no rounds: 0
+    [[nodiscard]] double tokens_per_pass() const {
+        return passes == 0 ? 0.0 : static_cast<double>(tokens) / static_cast<double>(passes);
+    }
+
+    friend bool operator==(const Tally&, const Tally&) = default;
+
+  private:
+    static void check(const RoundCounts& round) {
+        constexpr auto where = "Tally::record";
+        const bool is_stopped = round.last == LastToken::stopped;
+        detail::require(round.accepted >= 0, where, "accepted", round.accepted, "0 or more");
+        detail::require(round.evaluated == round.accepted || round.evaluated == round.accepted + 1, where, "evaluated",
+                        round.evaluated, "accepted or accepted + 1: a round ends at its first rejection");
+        detail::require(round.evaluated <= round.proposed, where, "evaluated", round.evaluated, "proposed at most");
+        detail::require(round.evaluated <= round.positions() && round.positions() <= round.proposed, where, "depth",
+                        round.positions(), "in [evaluated, proposed]");
+        detail::require(round.tokens == round.accepted + (is_stopped ? 0 : 1), where, "tokens", round.tokens,
+                        "accepted + 1, or accepted in a stopped round");
+        detail::require(round.passes >= 1, where, "passes", round.passes, "1 or more");
+        const Index cut_at_most = is_stopped ? round.positions() + 1 - round.tokens : 0;
+        detail::require(round.discarded >= 0 && round.discarded <= cut_at_most, where, "discarded", round.discarded,
+                        "0, or in a stopped round at most as many as its positions and a last token leave");
+    }
+
+    void record_fault(const RoundCounts& round) {
+        constexpr auto where = "Tally::record";
+        const auto cause = static_cast<std::size_t>(*round.fault);
+        detail::require(cause < cause_count, where, "fault", cause, "a Cause");
+        detail::require(round.tokens == 0, where, "tokens", round.tokens, "0 in a round that met bad data");
+        ++faults[cause];
+    }
+
+    void grow(std::size_t size) {
+        if (size > positions.size()) positions.resize(size);
+    }
+
+    Index& rounds_ending(LastToken last) {
+        switch (last) {
+            case LastToken::recovered:
+                return recovered;
+            case LastToken::bonus:
+                return bonus;
+            case LastToken::matched:
+                return matched;
+            case LastToken::stopped:
+                break;
+        }
+        return stopped;
+    }
+};
+
+}  // namespace specsample

@@ -1,0 +1,138 @@
+// The random draws of a round: keyed ones, and those of a generator that an engine already owns.
+//
+//   Rng       one address; 53-bit uniforms
+//   RoundRng      the keyed source of a round, bound to (seed, request, round start)
+//   GeneratorRng   the same seam over any std::uniform_random_bit_generator (spelt out here: <random> is heavy)
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <type_traits>
+
+#include <specsample/kernels/draw.hpp>
+#include <specsample/random/address.hpp>
+
+namespace specsample {
+
+/// The random draw at one address: a pure function, free to copy and to ask again.
+class Rng {
+  public:
+    constexpr explicit Rng(const Address& address) noexcept : address_(address) {}
+
+    /// 64 random bits, for integer inverse CDFs.
+    constexpr std::uint64_t bits(std::uint32_t lane = 0) const {
+        const PhiloxCounter block = random_bits(address_, lane);
+        return std::uint64_t{block[0]} << 32 | block[1];
+    }
+    /// Uniform on the multiples of 2^-53 in [0, 1): for tests `u * q < p`, which 0 must pass and 1 must not.
+    constexpr double uniform(std::uint32_t lane = 0) const { return static_cast<double>(bits(lane) >> 11) * 0x1p-53; }
+    /// Uniform in (0, 1): for logarithms.
+    constexpr double open_uniform(std::uint32_t lane = 0) const { return open(bits(lane)); }
+
+    /// The same for many lanes, at a third of the cost each with AVX-512 and half of it with less.
+    /// @param uniforms   room for as many numbers
+    void open_uniforms(std::span<const std::uint32_t> lanes, double* uniforms) const {
+        constexpr std::size_t most = 64;
+        PhiloxCounters<most> words;
+        const PhiloxCounter counter = counter_of(address_);
+        for (std::size_t first = 0; first < lanes.size(); first += most) {
+            const std::size_t count = std::min(most, lanes.size() - first);
+            std::copy_n(lanes.begin() + static_cast<std::ptrdiff_t>(first), count, words[0].begin());
+            for (std::size_t word = 1; word < words.size(); ++word)
+                std::fill_n(words[word].begin(), count, counter[word]);
+            philox4x32(words, count, key_of(address_));
+            for (std::size_t i = 0; i < count; ++i)
+                uniforms[first + i] = open(std::uint64_t{words[0][i]} << 32 | words[1][i]);
+        }
+    }
+
+  private:
+    static constexpr double open(std::uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53; }
+
+    Address address_;
+};
+
+/// The keyed random draws of one round.
+///
+/// The round start is part of every address: a rule may look at tokens beyond those it emits, and reusing their noise
+/// in the next round would bias the text. Only the target's own noise belongs to the text: Purpose::race at node i is
+/// the random draw of the absolute position, round start + i, whichever round gets there.
+class RoundRng {
+  public:
+    constexpr RoundRng(std::uint64_t seed, std::uint64_t request, Index round_start)
+        : seed_(seed), request_(checked_request(request)), round_start_(round_start) {}
+
+    /// A source for part number `part` of whoever draws with this one: a member of a union, a verification inside a
+    /// drafter. Its key is a random number of this round, so that it shares no number with this source, with another
+    /// part or with another round, and parts of parts compose. The target's own noise stays behind: Purpose::race of a
+    /// part is noise of its own.
+    /// @source   Claessen, Palka: "Splittable pseudorandom number generators using cryptographic hashing", Haskell 2013
+    constexpr RoundRng split(Index part) const { return {at(Purpose::split, part).bits(), request_, round_start_}; }
+
+    constexpr Rng at(Purpose purpose, Index node) const {
+        const bool of_the_text = purpose == Purpose::race;
+        return Rng({.seed = seed_,
+                    .request = request_,
+                    .position = of_the_text ? round_start_ + node : round_start_,
+                    .purpose = purpose,
+                    .node = of_the_text ? 0 : node});
+    }
+
+  private:
+    std::uint64_t seed_;
+    std::uint64_t request_;
+    Index round_start_;
+};
+
+/// The standard's uniform random bit generators.
+template <class G>
+concept BitGenerator = std::invocable<G&> && std::unsigned_integral<std::invoke_result_t<G&>> && requires {
+    { G::min() } -> std::same_as<std::invoke_result_t<G&>>;
+    { G::max() } -> std::same_as<std::invoke_result_t<G&>>;
+};
+
+/// RoundRng from a generator the caller owns, for engines that keep their own. Addresses are ignored, so what a
+/// request gets depends on what was drawn before it.
+/// @cost every random draw (a drafted token, a test, a last token) takes `draws` numbers from the generator: 1 from a
+///       64-bit one, 2 from a 32-bit one
+template <BitGenerator Generator>
+class GeneratorRng {
+  public:
+    /// Numbers taken per random draw: as many as hold 53 bits.
+    static constexpr int draws = [] {
+        int count = 0;
+        const double range = static_cast<double>(Generator::max() - Generator::min()) + 1;
+        for (double values = 1; values < 0x1p53; values *= range) ++count;
+        return count;
+    }();
+
+    explicit GeneratorRng(Generator& generator) noexcept : generator_(&generator) {}
+
+    GeneratorRng at(Purpose, Index) const noexcept { return *this; }
+    GeneratorRng split(Index) const noexcept { return *this; }
+
+    /// Uniform in [0, 1).
+    double uniform() const {
+        const double range = static_cast<double>(Generator::max() - Generator::min()) + 1;
+        double u = 0;
+        for (int i = 0; i < draws; ++i) u = (u + static_cast<double>((*generator_)() - Generator::min())) / range;
+        return u < 1 ? u : 1 - 0x1p-53;  // the sum may round up to 1
+    }
+
+    // A forced token takes its numbers too: what a round takes can then be told from its counts.
+    bool accept(double s, double q) const { return uniform() * q < s; }
+    template <Weights W>
+    Drawn draw(const W& weights) const {
+        const double u = uniform();
+        return draw_index(weights, [u] { return u; });
+    }
+
+  private:
+    Generator* generator_;
+};
+
+}  // namespace specsample

@@ -1,0 +1,78 @@
+// A first look at the numbers of a row, before anything is done with them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <specsample/core/number.hpp>
+#include <specsample/kernels/nan.hpp>
+#include <specsample/kernels/select_above.hpp>
+#include <specsample/shaping/memory.hpp>
+
+namespace specsample::detail {
+
+/// What one pass tells.
+struct Scan {
+    bool is_sound = true;  ///< can this be a row?
+    double maximum = -std::numeric_limits<double>::infinity();
+};
+
+/// The sum of numbers, in double.
+template <std::floating_point Value>
+double wide_sum(const Value* numbers, Index count) {
+    return block_sum<double>(
+        count, [](const auto& x) { return x.template cast<double>(); }, numbers);
+}
+
+/// Logits: no NaN, no +inf. Both, and the largest values of the tiles, are looked for at once, while a number is in its
+/// register.
+template <std::floating_point Value>
+Scan scan_logits(std::span<const Value> numbers, std::vector<Value>& maxima) {
+    const Index size = std::ssize(numbers), whole = size - size % tile_size;
+    maxima.resize(static_cast<std::size_t>(tile_count(size)));
+    Stripe<Value> seen = Stripe<Value>::Zero();
+    const Blocks row(Column<Value>(numbers.data(), size));
+    for (Index first = 0; first < whole; first += tile_size) {
+        row.expect(first + block_size, tile_size);
+        Stripe<Value> most = Stripe<Value>::Constant(-std::numeric_limits<Value>::infinity());
+        for (Index i = first; i < first + tile_size; i += stripe_width) {
+            const auto stripe = entries_at<stripe_width>(numbers.data(), i);
+            most = most.max(stripe);
+            seen = seen.binaryExpr(stripe, NanWatch<Value>());
+        }
+        maxima.data()[first / tile_size] = most.maxCoeff();
+    }
+    const Value* rest = numbers.data() + whole;
+    if (whole < size) maxima.data()[whole / tile_size] = block_max(size - whole, rest);
+    const auto maximum = static_cast<double>(block_max(tile_count(size), maxima.data()));
+    const bool has_some = saw_nan(seen) || has_nan(rest, size - whole);
+    return {.is_sound = !has_some && !is_infinity(maximum), .maximum = maximum};
+}
+
+/// Probabilities: finite, non-negative, of sum 1 within `tolerance`. As inspect() has it; and the largest values of the
+/// tiles.
+template <std::floating_point Value>
+Scan scan_probabilities(std::span<const Value> numbers, double tolerance, std::vector<Value>& maxima) {
+    const auto whole = [](const auto& x) { return x; };
+    const auto negative = [](const auto& x) { return x.min(Value{0}); };
+    const Blocks row(Column<Value>(numbers.data(), std::ssize(numbers)));
+    maxima.resize(static_cast<std::size_t>(tile_count(row.size())));
+    double sum = 0;
+    Value below = 0;
+    for_blocks(0, row.size(), [&](Index first, Index count) {
+        row.expect(first + block_size, block_size);
+        const Value* block = numbers.data() + first;
+        sum += block_sum<Value>(count, whole, block);
+        below += block_sum<Value>(count, negative, block);
+        for (Index i = first; i < first + count; i += tile_size)
+            maxima.data()[i / tile_size] = tile_maximum(numbers, i / tile_size);
+    });
+    return {.is_sound = is_finite(sum) && below == 0 && std::abs(sum - 1) <= tolerance,
+            .maximum = static_cast<double>(block_max(std::ssize(maxima), maxima.data()))};
+}
+
+}  // namespace specsample::detail

@@ -1,0 +1,114 @@
+// The exact distribution of a rule on small models, and how far it is from the target's.
+//
+// A rule is lossless if and only if the tokens of a round, followed by plain target sampling up to lookahead + 1
+// tokens, have exactly the target's joint distribution. Marginals are not enough, and neither is one famous toy: use
+// models that depend on the context, with three tokens and more.
+//
+//   exact_distribution(rule, draft, target, lookahead)    by enumeration, through Sampler and verify as users call them
+//   joint_distribution(target, length)                    what it must be
+//   total_variation(distribution, distribution)                    how far apart: below 1e-12 for a lossless rule
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include <specsample/sampler.hpp>
+#include <specsample/testing/enumerate.hpp>
+
+namespace specsample::testing {
+
+/// Probabilities of token strings.
+using TextDistribution = std::map<std::vector<Token>, double>;
+
+/// Call f(text) for every continuation of `text` to `length` tokens by the target, on every path.
+template <class Target>
+void complete(Enumerator& paths, Target& target, std::size_t length, std::vector<Token>& text) {
+    while (text.size() < length) {
+        const Eigen::VectorXd row = as_row(target(std::span<const Token>(text))).template cast<double>().matrix();
+        text.push_back(static_cast<Token>(paths.choose({row.begin(), row.end()})));
+    }
+}
+
+/// The distribution of `length` tokens after `prompt` under a model.
+template <class Target>
+TextDistribution joint_distribution(Target target, Index length, const std::vector<Token>& prompt = {}) {
+    TextDistribution distribution;
+    Enumerator().run([&](Enumerator& paths) {
+        std::vector<Token> text = prompt;
+        complete(paths, target, prompt.size() + static_cast<std::size_t>(length), text);
+        distribution[{text.begin() + static_cast<Index>(prompt.size()), text.end()}] += paths.probability();
+    });
+    return distribution;
+}
+
+/// What one round gives, with its exact probability: f(round, probability) for every path.
+template <class Rule, class Draft, class Target, class F>
+void for_rounds(const Rule& rule, Draft draft, Target target, Index lookahead, F&& f,
+                const std::vector<Token>& prompt = {}, const Limits& limits = {}) {
+    Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = lookahead}, rule);
+    Enumerator().run([&](Enumerator& paths) {
+        const Round round = sampler.step(prompt, limits, EnumeratedRng(paths));
+        f(round, paths);
+    });
+}
+
+/// The distribution of a round's tokens as they are, drafting included.
+template <class Rule, class Draft, class Target>
+TextDistribution round_distribution(const Rule& rule, Draft draft, Target target, Index lookahead) {
+    TextDistribution distribution;
+    for_rounds(rule, std::move(draft), std::move(target), lookahead, [&](const Round& round, Enumerator& paths) {
+        distribution[{round.tokens.begin(), round.tokens.end()}] += paths.probability();
+    });
+    return distribution;
+}
+
+/// The distribution of a round's tokens, completed by the target to lookahead + 1: equal to joint_distribution(target,
+/// lookahead + 1) for a lossless rule, whatever the draft.
+template <class Rule, class Draft, class Target>
+TextDistribution exact_distribution(const Rule& rule, Draft draft, Target target, Index lookahead,
+                                    const std::vector<Token>& prompt = {}, const Limits& limits = {}) {
+    TextDistribution distribution;
+    for_rounds(
+        rule, std::move(draft), target, lookahead,
+        [&](const Round& round, Enumerator& paths) {
+            std::vector<Token> text = prompt;
+            text.insert(text.end(), round.tokens.begin(), round.tokens.end());
+            complete(paths, target, prompt.size() + static_cast<std::size_t>(lookahead) + 1, text);
+            distribution[{text.begin() + static_cast<Index>(prompt.size()), text.end()}] += paths.probability();
+        },
+        prompt, limits);
+    return distribution;
+}
+
+/// The expected number of tokens of a round, exactly.
+template <class Rule, class Draft, class Target>
+double exact_tokens(const Rule& rule, Draft draft, Target target, Index lookahead) {
+    double tokens = 0;
+    for_rounds(rule, std::move(draft), std::move(target), lookahead, [&](const Round& round, Enumerator& paths) {
+        tokens += paths.probability() * static_cast<double>(round.tokens.size());
+    });
+    return tokens;
+}
+
+/// Half the sum of absolute differences: the most that any event's probability differs by.
+inline double total_variation(const TextDistribution& a, const TextDistribution& b) {
+    double sum = 0;
+    for (const auto& [text, probability] : a) {
+        const auto other = b.find(text);
+        sum += std::abs(probability - (other == b.end() ? 0 : other->second));
+    }
+    for (const auto& [text, probability] : b)
+        if (!a.contains(text)) sum += probability;
+    return sum / 2;
+}
+
+/// How far a rule's distribution is from the target's on these models, in total variation.
+template <class Rule, class Draft, class Target>
+double distance_from_target(const Rule& rule, Draft draft, Target target, Index lookahead) {
+    return total_variation(exact_distribution(rule, std::move(draft), target, lookahead),
+                           joint_distribution(target, lookahead + 1));
+}
+
+}  // namespace specsample::testing

@@ -1,0 +1,45 @@
+// The most that one round can be expected to emit, whatever the rule, as long as it is lossless.
+//
+//   one_round_bound_of_path(ratios)   what one drafted path says; its mean over drafts is the bound
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/number.hpp>
+
+namespace specsample {
+
+/// What one drafted chain x_1 .. x_K adds to the one-round bound.
+///
+///     1 + sum_i min(1, r_1 .. r_i),      r_i = p_i(x_i) / q_i(x_i)
+///
+/// Its mean over chains that are drawn from the draft is
+///
+///     1 + sum_i (1 - TV of the distributions of the first i tokens)
+///
+/// and no lossless rule that sees one round only can expect more tokens: the first i tokens of the text agree with the
+/// first i drafted ones with probability 1 - TV at most. Block verification comes near it, token verification less so;
+/// with one drafted token all three are the same.
+///
+/// @param ratios   target over draft probability of each drafted token, in their order; all K of them, those after a
+///                 rejection too: a mean over what was evaluated only would be too low
+/// @returns        in [1, K + 1]
+/// @throws         std::invalid_argument for a ratio that is negative or not finite
+/// @cost           a logarithm and an exponential per token
+/// @edge           no ratio: 1; a ratio of 0 ends the sum. The product is kept as a logarithm: it does not overflow
+/// @source         Sun et al. 2025, arXiv:2403.10444 (there with full information); algebra: E_q[min(1, p/q)] = 1 - TV
+[[nodiscard]] inline double one_round_bound_of_path(std::span<const double> ratios) {
+    double tokens = 1, log_product = 0;
+    for (const double ratio : ratios) {
+        detail::require(is_finite(ratio) && ratio >= 0, "one_round_bound_of_path", "a ratio", ratio,
+                        "a finite number >= 0");
+        log_product += std::log(ratio);
+        tokens += std::exp(std::min(0.0, log_product));
+    }
+    return tokens;
+}
+
+}  // namespace specsample

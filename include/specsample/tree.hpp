@@ -1,0 +1,10 @@
+// Floor 2: what was drafted: its shape, and the distributions its tokens were drawn from.
+#pragma once
+
+#include <specsample/tree/attention.hpp>     // IWYU pragma: export
+#include <specsample/tree/chain.hpp>         // IWYU pragma: export
+#include <specsample/tree/distribution.hpp>  // IWYU pragma: export
+#include <specsample/tree/draft_tree.hpp>    // IWYU pragma: export
+#include <specsample/tree/sparse_tree.hpp>   // IWYU pragma: export
+#include <specsample/tree/tree.hpp>          // IWYU pragma: export
+#include <specsample/tree/tree_shape.hpp>    // IWYU pragma: export

@@ -1,0 +1,171 @@
+// What an engine tells a target of the nodes of a tree: positions and masks, from the list of parents alone.
+//
+//   position_ids(parents, start, positions)   where in the text each node is
+//   ancestor_mask(parents, mask)              which nodes each node sees, as a matrix
+//   ancestor_bits(parents, words)             the same, 64 nodes per word
+//   leaf_paths(parents)                       from the prefix to each leaf, as lists of nodes
+//   with_root(parents, rooted)                the same tree below the last token of the text, its node 0
+//
+// Parents are -1, the prefix, or an earlier node, as in Tree, in DraftTree::tree and in TreeShape::parents; nodes in
+// any order in which parents come first. A node sees the whole prefix, its ancestors and itself:
+//
+//   parents -1 -1 0 1    mask 1000    positions start
+//                             0100              start
+//                             1010              start + 1
+//                             0101              start + 1
+//
+// Node i lies in slot start + i of the cache until Round::compact, so the columns of a mask are slots. The last token
+// of a text is usually not in the cache yet and goes through the same pass: with_root puts it first, in slot start - 1.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/row.hpp>
+#include <specsample/core/rows.hpp>
+#include <specsample/tree/chain.hpp>
+#include <specsample/tree/tree_shape.hpp>
+
+namespace specsample {
+namespace detail {
+
+template <class Numbers>
+using Number = typename decltype(std::span(std::declval<Numbers&>()))::value_type;
+
+/// Check the size of an output, or the type of its numbers against what goes into it.
+inline void require_size(std::string_view where, std::string_view what, std::size_t size, std::size_t needed) {
+    if (size != needed) invalid(where, what, size, to_text(needed));
+}
+template <Integer To>
+void store(std::string_view where, To& place, Index number) {
+    require(std::in_range<To>(number), where, "a number", number, "inside the range of the type it is written as");
+    place = static_cast<To>(number);
+}
+
+}  // namespace detail
+
+/// Contiguous numbers of an integral type.
+template <class Numbers>
+concept IntegerList = requires(Numbers& numbers) { std::span(numbers); } && Integer<detail::Number<Numbers>>;
+
+// All throw std::invalid_argument naming the first parent that is not -1 or an earlier node (every cycle has one), and
+// for an output of another size. What was written before that stays.
+
+/// Write where in the text each node is: `start` after the prefix, one more than its parent elsewhere. From 0 this is
+/// the number of a node's ancestors; from 1 its depth.
+///
+/// @param start      the length of the text, or any other position
+/// @param positions  [K] numbers of any integral type
+/// @throws           std::invalid_argument for a position outside their range, too
+/// @cost             O(K), no allocation
+template <IntegerList Parents, IntegerList Positions>
+void position_ids(const Parents& parents, Index start, Positions&& positions) {
+    constexpr auto where = "position_ids";
+    const std::span<const detail::Number<const Parents>> list(parents);
+    const std::span out(positions);
+    detail::require_size(where, "the number of positions", out.size(), list.size());
+    for (Index node = 0; node < std::ssize(list); ++node) {
+        const Index parent = detail::parent_of(where, list, node);
+        const Index above = parent == root_node ? start - 1 : static_cast<Index>(out[static_cast<std::size_t>(parent)]);
+        detail::store(where, out[static_cast<std::size_t>(node)], above + 1);
+    }
+}
+
+/// Write which nodes each node sees: 1 for its ancestors and itself, 0 for all others.
+///
+///     ancestor_mask(parents, mask.rightCols(nodes))    behind the columns of the prefix, which are all ones
+///
+/// @param mask  [K x K] entries of any scalar type, bool and 8 bits among them: an Eigen matrix or array, a Map, a
+///              block; row-major is fastest
+/// @cost        O(K^2), no allocation
+template <IntegerList Parents, class Mask>
+    requires detail::EigenMatrix<std::remove_cvref_t<Mask>>
+void ancestor_mask(const Parents& parents, Mask&& mask) {
+    constexpr auto where = "ancestor_mask";
+    const std::span<const detail::Number<const Parents>> list(parents);
+    detail::require_size(where, "the number of rows", static_cast<std::size_t>(mask.rows()), list.size());
+    detail::require_size(where, "the number of columns", static_cast<std::size_t>(mask.cols()), list.size());
+    using Scalar = typename std::remove_cvref_t<Mask>::Scalar;
+    for (Index node = 0; node < std::ssize(list); ++node) {
+        if (const Index parent = detail::parent_of(where, list, node); parent == root_node) {
+            mask.row(node).setZero();
+        } else {
+            mask.row(node) = mask.row(parent);
+        }
+        mask(node, node) = Scalar(1);
+    }
+}
+
+/// Words of 64 bits in a row of ancestor_bits.
+constexpr std::size_t mask_words(std::size_t nodes) { return (nodes + 63) / 64; }
+
+/// Write which nodes each node sees as bits: node j is bit j % 64 of word j / 64 of a row.
+///
+/// @param words  [K * mask_words(K)] row by row; the bits past K are 0
+/// @cost         O(K^2 / 64), no allocation
+template <IntegerList Parents>
+void ancestor_bits(const Parents& parents, std::span<std::uint64_t> words) {
+    constexpr auto where = "ancestor_bits";
+    const std::span<const detail::Number<const Parents>> list(parents);
+    const std::size_t width = mask_words(list.size());
+    detail::require_size(where, "the number of words", words.size(), list.size() * width);
+    for (Index node = 0; node < std::ssize(list); ++node) {
+        const Index parent = detail::parent_of(where, list, node);
+        const auto row = words.subspan(static_cast<std::size_t>(node) * width, width);
+        if (parent == root_node) {
+            std::ranges::fill(row, 0u);
+        } else {
+            std::ranges::copy(words.subspan(static_cast<std::size_t>(parent) * width, width), row.begin());
+        }
+        row[static_cast<std::size_t>(node) / 64] |= std::uint64_t{1} << (node % 64);
+    }
+}
+
+/// The nodes from the prefix to each node without children, by the number of that node.
+/// @cost O(sum of their lengths), allocates
+template <IntegerList Parents>
+[[nodiscard]] std::vector<std::vector<Index>> leaf_paths(const Parents& parents) {
+    const std::span<const detail::Number<const Parents>> list(parents);
+    std::vector<bool> is_leaf(list.size(), true);
+    for (Index node = 0; node < std::ssize(list); ++node)
+        if (const Index parent = detail::parent_of("leaf_paths", list, node); parent != root_node)
+            is_leaf[static_cast<std::size_t>(parent)] = false;
+    std::vector<std::vector<Index>> paths;
+    for (Index leaf = 0; leaf < std::ssize(list); ++leaf) {
+        if (!is_leaf[static_cast<std::size_t>(leaf)]) continue;
+        auto& path = paths.emplace_back();
+        for (Index node = leaf; node != root_node; node = static_cast<Index>(list[static_cast<std::size_t>(node)]))
+            path.push_back(node);
+        std::ranges::reverse(path);
+    }
+    return paths;
+}
+
+/// Write the parents of the same tree below one more token, the last one of the text: it is node 0, and node i of the
+/// tree is node i + 1.
+///
+///     parents -1 -1 0    rooted -1 0 0 1
+///
+/// @param rooted  [K + 1] numbers of any integral type with a sign; not the memory of `parents`
+/// @throws        std::invalid_argument for a node outside their range, too
+/// @cost          O(K), no allocation
+template <IntegerList Parents, IntegerList Rooted>
+void with_root(const Parents& parents, Rooted&& rooted) {
+    constexpr auto where = "with_root";
+    const std::span<const detail::Number<const Parents>> list(parents);
+    const std::span out(rooted);
+    detail::require_size(where, "the number of rooted parents", out.size(), list.size() + 1);
+    detail::store(where, out.front(), root_node);
+    for (Index node = 0; node < std::ssize(list); ++node)
+        detail::store(where, out[static_cast<std::size_t>(node + 1)], detail::parent_of(where, list, node) + 1);
+}
+
+}  // namespace specsample

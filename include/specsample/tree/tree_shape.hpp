@@ -1,0 +1,184 @@
+// The shape of a draft tree that is known before anything is drafted: what each node follows, and what it takes.
+//
+//   TreeShape                  parents and ranks
+//   chain_tree(nodes)          one node after the other
+//   expansion_tree(branching)  branching[d] children at every node of depth d
+//   tree_of_paths(paths)       the nodes that a list names by their ranks, as Medusa's choices do
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/lengths.hpp>
+#include <specsample/core/row.hpp>
+#include <specsample/tree/chain.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// parents[node], which must be an earlier node or the prefix; `where` names the caller in errors.
+template <Integer Parent>
+Index parent_of(std::string_view where, std::span<const Parent> parents, Index node) {
+    const Parent parent = parents[static_cast<std::size_t>(node)];
+    if (std::cmp_less(parent, root_node) || std::cmp_greater_equal(parent, node))
+        invalid(where, "parents[" + to_text(node) + "]", parent, "-1 or a node before " + to_text(node));
+    return static_cast<Index>(parent);
+}
+
+}  // namespace detail
+
+/// A tree of places for tokens, as a value. Node i follows parent(i), -1 for the prefix, and takes the candidate
+/// rank(i) of what its parent's row offers, 0 the likeliest.
+///
+///     parents {-1, -1, 0, 0, 1}, ranks {0, 1, 0, 2, 0}    two tokens; two more after the first, one after the second
+///
+/// Nodes are in breadth-first order: level by level, in a level by parent, then by rank. So the children of a node lie
+/// side by side, and (parent, rank) rises from node to node.
+class TreeShape {
+  public:
+    /// Nothing is drafted: plain decoding.
+    TreeShape() = default;
+
+    /// @throws std::invalid_argument naming the first node whose parent is not -1 or an earlier node, whose rank is
+    ///         negative, above most_drafted or its sibling's, or that is out of order; and if the sizes differ
+    /// @cost   O(nodes), as for a copy
+    TreeShape(std::vector<Index> parents, std::vector<Index> ranks)
+        : parents_(std::move(parents)),
+          ranks_(std::move(ranks)),
+          depths_(parents_.size()),
+          first_child_(parents_.size() + 2) {
+        if (ranks_.size() != parents_.size())
+            detail::invalid("TreeShape", "the number of ranks", ranks_.size(),
+                            "that of parents, " + detail::to_text(parents_.size()));
+        for (Index node = 0; node < size(); ++node) {
+            const Index above = detail::parent_of("TreeShape", this->parents(), node);
+            check_order(node);
+            depths_[static_cast<std::size_t>(node)] = depth(above) + 1;
+            ++first_child_[static_cast<std::size_t>(above + 2)];
+        }
+        std::partial_sum(first_child_.begin(), first_child_.end(), first_child_.begin());
+    }
+
+    Index size() const { return static_cast<Index>(parents_.size()); }
+    /// Nodes on the longest path.
+    Index depth() const { return depths_.empty() ? 0 : depths_.back(); }
+
+    Index parent(Index node) const { return parents_[static_cast<std::size_t>(node)]; }
+    Index rank(Index node) const { return ranks_[static_cast<std::size_t>(node)]; }
+    /// Nodes on the path to a node, itself included; 0 for the prefix.
+    Index depth(Index node) const { return node == root_node ? 0 : depths_[static_cast<std::size_t>(node)]; }
+
+    Index first_child(Index node) const { return child_count(node) == 0 ? no_node : children_begin(node); }
+    Index next_sibling(Index node) const {
+        return node + 1 < size() && parent(node + 1) == parent(node) ? node + 1 : no_node;
+    }
+    Index child_count(Index node) const { return children_begin(node + 1) - children_begin(node); }
+    /// How many candidates the row after a node must offer: the largest rank among its children, plus 1.
+    Index candidates(Index node) const { return child_count(node) == 0 ? 0 : rank(children_begin(node + 1) - 1) + 1; }
+
+    std::span<const Index> parents() const { return parents_; }
+    std::span<const Index> ranks() const { return ranks_; }
+
+    friend bool operator==(const TreeShape&, const TreeShape&) = default;
+
+  private:
+    void check_order(Index node) const {
+        detail::require_length("TreeShape", name("ranks", node), rank(node), 0);
+        if (node == 0 || std::pair(parent(node - 1), rank(node - 1)) < std::pair(parent(node), rank(node))) return;
+        if (parent(node) < parent(node - 1))
+            detail::invalid("TreeShape", name("parents", node), parent(node),
+                            name("parents", node - 1) + " or more: nodes are in breadth-first order");
+        detail::invalid("TreeShape", name("ranks", node), rank(node),
+                        "above " + name("ranks", node - 1) + ", a sibling's");
+    }
+    static std::string name(const char* list, Index node) { return list + ("[" + detail::to_text(node) + "]"); }
+
+    /// The first node whose parent is `node` or a later one.
+    Index children_begin(Index node) const { return first_child_[static_cast<std::size_t>(node + 1)]; }
+
+    std::vector<Index> parents_;
+    std::vector<Index> ranks_;
+    std::vector<Index> depths_;
+    std::vector<Index> first_child_{0, 0};  ///< of the prefix, of node 0, 1 ..; the end
+};
+
+/// The tree with one node per level, each of rank 0.
+/// @throws std::invalid_argument unless 0 <= nodes <= most_drafted
+/// @edge   0 nodes: the empty shape
+[[nodiscard]] inline TreeShape chain_tree(Index nodes) {
+    detail::require_length("chain_tree", "nodes", nodes, 0);
+    std::vector<Index> parents(static_cast<std::size_t>(nodes));
+    std::iota(parents.begin(), parents.end(), root_node);
+    return {std::move(parents), std::vector<Index>(static_cast<std::size_t>(nodes))};
+}
+
+/// The full tree: branching[d] children, of ranks 0, 1 .., at every node of depth d, the prefix at depth 0.
+///
+///     sum over d of branching[0] .. branching[d] nodes, branching[0] .. branching[last] leaves
+///
+/// @throws std::invalid_argument for a branching below 1, and for more than most_drafted nodes
+/// @edge   no branching at all: the empty shape
+/// @source SpecInfer's expansion configuration, arXiv:2305.09781; with the top branching[d] of head d, the Cartesian
+///         product of Medusa's tree attention, arXiv:2401.10774
+[[nodiscard]] inline TreeShape expansion_tree(const std::vector<Index>& branching) {
+    std::vector<Index> parents, ranks;
+    Index begin = root_node, end = 0;  // the level above
+    for (const Index count : branching) {
+        detail::require_length("expansion_tree", "a branching", count, 1);
+        detail::require_length("expansion_tree", "the number of nodes", end + (end - begin) * count, 1);
+        for (Index parent = begin; parent < end; ++parent)
+            for (Index rank = 0; rank < count; ++rank) {
+                parents.push_back(parent);
+                ranks.push_back(rank);
+            }
+        begin = std::exchange(end, static_cast<Index>(parents.size()));
+    }
+    return {std::move(parents), std::move(ranks)};
+}
+
+/// The tree whose nodes are these rank paths, one node per path.
+///
+///     tree_of_paths({{0}, {0, 0}, {1}, {0, 1}})    parents {-1, -1, 0, 0}, ranks {0, 1, 0, 1}
+///
+/// A list of `medusa_choices` as it is: in any order, every prefix of a path listed as well, so that there are as many
+/// nodes as paths. Nodes are numbered as there, by length, then by ranks, but from 0: there, 0 is the root token.
+///
+/// @throws std::invalid_argument naming the path that is empty, that is listed twice, that has a negative rank, or
+///         whose prefix is missing
+/// @cost   O(n log n) comparisons of paths
+template <Integer Rank = Index>
+[[nodiscard]] TreeShape tree_of_paths(std::vector<std::vector<Rank>> paths) {
+    constexpr auto where = "tree_of_paths";
+    constexpr auto precedes = [](const auto& a, const auto& b) {
+        return a.size() != b.size() ? a.size() < b.size() : a < b;
+    };
+    const auto name = [](const auto& path) {
+        std::string text = "path {";
+        for (const Rank rank : path) text += (text.back() == '{' ? "" : ", ") + detail::to_text(rank);
+        return text + "}";
+    };
+    std::ranges::sort(paths, precedes);
+    std::vector<Index> parents, ranks;
+    for (auto path = paths.begin(); path != paths.end(); ++path) {
+        detail::require(!path->empty(), where, "a path", "empty", "one rank or more");
+        if (std::cmp_less(path->back(), 0)) detail::invalid(where, name(*path), "negative", "of ranks of at least 0");
+        if (path != paths.begin() && *path == path[-1])
+            detail::invalid(where, name(*path), "there twice", "there once");
+        const std::vector<Rank> above(path->begin(), path->end() - 1);
+        const auto parent = std::lower_bound(paths.begin(), path, above, precedes);
+        if (!above.empty() && *parent != above)
+            detail::invalid(where, name(above), "missing", "listed: others extend it");
+        parents.push_back(above.empty() ? root_node : parent - paths.begin());
+        ranks.push_back(static_cast<Index>(path->back()));
+    }
+    return {std::move(parents), std::move(ranks)};
+}
+
+}  // namespace specsample

@@ -1,0 +1,41 @@
+// Distributions by drafted node: one for all nodes (PointMass{}), anything indexed [i], or a callable of i.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include <specsample/core/rows.hpp>
+#include <specsample/tree/distribution.hpp>
+
+namespace specsample {
+
+template <class L>
+concept DraftDistributions =
+    DraftDistribution<std::remove_cvref_t<L>> || ((std::invocable<L&, Index> || detail::Indexed<L>)&&requires {
+        requires DraftDistribution<std::remove_cvref_t<detail::Element<L>>>;
+    });
+
+namespace detail {
+
+template <DraftDistributions L>
+decltype(auto) distribution_at(L& distributions, Index node) {
+    if constexpr (DraftDistribution<std::remove_cvref_t<L>>) {
+        return (distributions);
+    } else {
+        return element(distributions, node);
+    }
+}
+
+/// The view of the rows behind distributions of one type; `Other` where there are none.
+template <class L, class Other>
+struct RowBehind {
+    using type = Other;
+};
+template <RowDistribution L, class Other>
+struct RowBehind<L, Other> {
+    using type = std::remove_cvref_t<decltype(std::declval<const L&>().row())>;
+};
+
+}  // namespace detail
+}  // namespace specsample

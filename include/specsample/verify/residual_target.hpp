@@ -1,0 +1,172 @@
+// The residual target: what the target still owes at a node of a draft. The state that all ratio walks share.
+//
+// A node is entered with s = c p, p its row and c in (0, 1]; c = 1 where the way to it is certain. The child (x, Q) is
+// accepted with probability min(1, s(x) / Q(x)), and rejecting it leaves
+//
+//     s  <-  max(0, s - Q) / d,     d = 1 - sum_y min(s(y), Q(y))
+//
+// Several rejections are one maximum, since no distribution is negative. With D the product of all d so far,
+//
+//     s = c o / D,      o = max(0, p - sum_k (D_k / c) Q_k),     D_k the D before rejection k
+//     D = T + 1 - c,    T = c sum o
+//
+// because D - T never changes: it is the mass that has escaped to the nodes above. So a node needs c, and one number
+// per rejected child. Nothing of the size of the vocabulary is stored, and the mass of s is w = T / D.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <specsample/kernels/draw.hpp>
+#include <specsample/kernels/residual.hpp>
+#include <specsample/random/draw.hpp>
+#include <specsample/verify/round_context.hpp>
+
+namespace specsample {
+
+/// A probability min(1, s / q), as `accept` takes it.
+struct Ratio {
+    double s = 0;
+    double q = 1;
+};
+
+/// Where a walk stands: the residual target of one node.
+template <class T>
+class ResidualTarget : public NodeRow<T> {
+    using L = std::remove_cvref_t<decltype(detail::distribution_at(std::declval<const T&>().distributions, Index{}))>;
+    static_assert(
+        RatioDistribution<L>,
+        "specsample::verify: a token that was drawn with the target's own noise (SharedNoise) has no ratio; judge "
+        "it by a match rule (GumbelMatch), or draw it with Purpose::draft and give Sampled{row}");
+
+    using View = typename NodeRow<T>::View;
+    using Residual = ResidualWeights<View, typename detail::RowBehind<L, View>::type>;
+
+  public:
+    /// Enter a node with s = c p.
+    ResidualTarget(const T& context, Index node, double c = 1) : NodeRow<T>(context, node) {
+        state() = {.c = c, .residual = c};
+    }
+
+    /// Come back to a node after its child was rejected.
+    struct Return {};
+    ResidualTarget(const T& context, Index node, Return) : NodeRow<T>(context, node) {
+        if (is_residual()) last_.emplace(detail::distribution_at(context.distributions, state().rejected));
+    }
+
+    ResidualTarget(const ResidualTarget&) = delete;
+
+    /// The chance of the next child: s(x) / Q(x).
+    /// @cost  O(1); a pass where a child with a row was rejected before
+    Ratio ratio(Index child) {
+        const Token token = this->context().token(child);
+        const double mass = this->entry(token);
+        const L distribution = this->distribution(child);
+        if (this->fault()) return {};  // its row may be too short to be asked
+        // Never more than p: a distribution with a negative number would make an impossible token residual.
+        const double residual = std::min(mass, left().residual_at(token));
+        return {state().c * residual * distribution.rest(), distribution.weight(token) * denominator()};
+    }
+
+    /// The child was rejected: s <- max(0, s - Q) / d.
+    void reject(Index child) {
+        const Token token = this->context().token(child);
+        State& at = state();
+        const double d = denominator();
+        const double residual = left().residual_at(token);
+        last_.emplace(detail::distribution_at(this->context().distributions, child));
+        // A limit that no probability can tell from infinity: 0 times that would be NaN.
+        this->context().state(child).factor = std::min(d / (at.c * last_->rest()), 1e30);
+        at.rejected = child;
+        if (last_->is_point()) {
+            at.residual = std::max(0.0, at.residual - detail::rounded(at.c * residual));
+        } else {
+            at.is_summed = false;
+        }
+        sums_.reset();
+    }
+
+    /// Has a child been rejected, so that the last token is a recovered one?
+    bool is_residual() const { return state().rejected != no_node; }
+
+    /// The chance that the node is kept after its last child: w = T / D.
+    Ratio mass() { return {residual(), denominator()}; }
+
+    /// Draw a token from s.
+    /// @edge   s is empty by rounding only (p = Q after a rejection): drawn from p, which is then exact
+    template <class Rng>
+    Drawn draw(const Rng& rng) {
+        if (!is_residual()) return this->draw_from_row(rng);
+        return this->draw_from_rest(rng, sums(), [this] { blame_rows(); });
+    }
+
+    /// What the rejected children take off, as ResidualWeights asks for it.
+    template <class OfRow, class OfPoint>
+    void each(OfRow&& row, OfPoint&& point) const {
+        for_rejected([&](Index child, const L& distribution) {
+            if constexpr (RowDistribution<L>) {
+                if (!distribution.is_point())
+                    return row(distribution.row(), distribution.without(), this->context().state(child).factor);
+            }
+            point(this->context().token(child));
+        });
+    }
+
+  private:
+    using State = Workspace::Node;
+
+    State& state() const { return this->context().state(this->node()); }
+
+    /// T, by a pass where it is not known yet; that pass serves the draw as well.
+    double residual() {
+        State& at = state();
+        if (!at.is_summed) {
+            at.residual = detail::rounded(at.c * sums().total());
+            at.is_summed = true;
+            check_sum(sums().total());
+        }
+        return at.residual;
+    }
+    double denominator() { return residual() + (1 - state().c); }
+
+    const BlockSums<Residual>& sums() {
+        if (!sums_) sums_.emplace(left());
+        return *sums_;
+    }
+
+    /// What is left of the row. Logits are normalised for it.
+    Residual left() { return {this->view(), *this}; }
+
+    template <class F>
+    void for_rejected(F&& f) const {
+        const T& context = this->context();
+        const Index last = state().rejected;
+        if (last == no_node) return;
+        for (Index child = context.shape.first_child(this->node()); child != last;
+             child = context.shape.next_sibling(child))
+            f(child, detail::distribution_at(context.distributions, child));
+        f(last, *last_);
+    }
+
+    /// The residual is part of a distribution; a sum that is not one has a bad row behind it.
+    void check_sum(double sum) {
+        if (is_finite(sum) && sum >= 0 && sum <= 1 + detail::tolerance_of<View>) return;
+        blame_rows();
+    }
+
+    /// Remember what is wrong with the row, or with one that was taken off it.
+    void blame_rows() {
+        this->blame_row();
+        if constexpr (RowDistribution<L>) {
+            for_rejected([&](Index child, const L& distribution) {
+                if (!distribution.is_point()) this->blame(inspect(distribution.row(), Side::draft, child));
+            });
+        }
+    }
+
+    std::optional<L> last_;  ///< the distribution of the child rejected last: in a chain, the only one
+    std::optional<BlockSums<Residual>> sums_;
+};
+
+}  // namespace specsample

@@ -1,0 +1,244 @@
+// What a round's tokens are worth, told on request: log-probabilities, importance weights, near ties.
+//
+//   token_scores   every emitted token in the target's rows: in those it was judged by, or in those before shaping
+//   draft_scores   every drafted token that was decided: its distribution, its ratio, and how near it came to the other
+//   decision
+//
+// A round does not pay for them. Both read the rows of the round again, and of these only those that it has read.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <specsample/core/rows.hpp>
+#include <specsample/kernels/entries.hpp>
+#include <specsample/random/rng.hpp>
+#include <specsample/verify/residual_target.hpp>
+
+namespace specsample {
+
+/// A token and its log-probability.
+struct ScoredId {
+    Token id = 0;
+    double log_prob = 0;
+};
+
+/// An emitted token in its row of the target.
+struct TokenScore {
+    Token token = 0;
+    Index row = 0;                    ///< as rows are numbered in the round
+    double log_prob = 0;              ///< ln p(token); -inf where it is impossible
+    double margin = 0;                ///< the largest number of the row less the second, infinite where there is no
+                                      ///< second: logits in logits, probabilities in probabilities
+    std::span<const ScoredId> top{};  ///< the most likely tokens, the likeliest first, the lowest id first on ties
+};
+
+/// A drafted token that was decided.
+struct DraftScore {
+    Index node = 0;
+    Token token = 0;
+    double log_draft = 0;  ///< ln Q(token), Q the distribution it was drawn from; 0 for a point mass
+    double ratio = 0;  ///< min(1, s / Q), the chance with which token verification accepts it. On a chain s = p(token)
+    double slack = 0;  ///< |u Q - s|: a random draw or rows that differ by less give the same decision
+    bool accepted = false;
+};
+
+/// Memory for scores, reused: they point into it until its next use.
+struct Scores {
+    std::vector<TokenScore> tokens;
+    std::vector<ScoredId> top;
+    std::vector<DraftScore> drafts;
+    Workspace workspace;
+};
+
+namespace detail {
+
+/// The places of the largest numbers above -inf, the largest first, the lowest first on ties.
+/// @returns how many there are, `places.size()` at most
+template <class View>
+Index largest_places(const Blocks<View>& numbers, std::span<Index> places) {
+    using Value = typename Blocks<View>::Value;
+    typename Blocks<View>::Buffer buffer;
+    std::size_t found = 0;
+    double least = -std::numeric_limits<double>::infinity();  // what a number must be above
+    for_blocks(0, numbers.size(), [&](Index first, Index count) {
+        const Value* block = numbers.read(first, count, buffer);
+        if (!(static_cast<double>(block_max(count, block)) > least)) return;
+        for (Index i = 0; i < count; ++i) {
+            if (!(static_cast<double>(block[i]) > least)) continue;
+            std::size_t place = found < places.size() ? found++ : found - 1;
+            for (; place > 0 && numbers[places[place - 1]] < static_cast<double>(block[i]); --place)
+                places[place] = places[place - 1];
+            places[place] = first + i;
+            if (found == places.size()) least = numbers[places[found - 1]];
+        }
+    });
+    return static_cast<Index>(found);
+}
+
+/// A view of a row, as what it stores: the numbers, and the ln p and id of a place.
+template <class View>
+class StoredRow {
+  public:
+    explicit StoredRow(const View& view) : view_(view) {}
+
+    auto numbers() const {
+        if constexpr (is_entries_row<View>) {
+            return Blocks(view_.functor().numbers());
+        } else {
+            return Blocks(view_);
+        }
+    }
+    Index id(Index place) const {
+        if constexpr (is_entries_row<View>) {
+            return view_.functor().ids().id(place);
+        } else {
+            return place;
+        }
+    }
+    double log_prob(Index place) const {
+        if constexpr (is_entries_row<View>) {
+            return view_.functor().log_weight(place);
+        } else {
+            return std::log(static_cast<double>(view_.coeff(place)));
+        }
+    }
+    double log_prob_of(Index id) const {
+        if constexpr (is_entries_row<View>) {
+            const Index place = view_.functor().ids().place_of(id);
+            return place < 0 ? -std::numeric_limits<double>::infinity() : log_prob(place);
+        } else {
+            return log_prob(id);
+        }
+    }
+
+  private:
+    View view_;
+};
+
+/// Score one token in its row, with the `top.size()` likeliest.
+template <class View>
+TokenScore score_token(const View& view, Token token, Index row, std::span<ScoredId> top) {
+    constexpr std::size_t most = 64;  // at once, on the stack
+    require(top.size() <= most, "token_scores", "top", top.size(), "at most 64");
+    const StoredRow stored(view);
+    const auto numbers = stored.numbers();
+    std::array<Index, most> places;
+    const auto count = static_cast<std::size_t>(
+        largest_places(numbers, std::span(places).first(std::max<std::size_t>(2, top.size()))));
+    const std::size_t listed = std::min(count, top.size());
+    for (std::size_t i = 0; i < listed; ++i)
+        top[i] = {static_cast<Token>(stored.id(places[i])), stored.log_prob(places[i])};
+    return {.token = token,
+            .row = row,
+            .log_prob = stored.log_prob_of(token),
+            .margin = count < 2 ? std::numeric_limits<double>::infinity() : numbers[places[0]] - numbers[places[1]],
+            .top = top.first(listed)};
+}
+
+}  // namespace detail
+
+/// Score every emitted token of a round.
+///
+/// @param round    without a fault
+/// @param rows     [K + 1] target rows as the round was given them; or as they were before shaping, for the raw
+///                 log-probabilities. Only those of emitted tokens are asked for
+/// @param memory   for the result
+/// @param top      how many of the likeliest tokens to list per row, 0 .. 64
+/// @returns        one score per token of round.tokens
+/// @throws         std::invalid_argument for another `top`
+/// @cost           per token one pass over its row, two where its normaliser is not known; no allocation when warm
+/// @edge           at temperature 0 ln p is 0 or -inf and the margin is that of the logits: a small one says that
+///                 another batch shape or machine may decide otherwise, without a bug
+template <RowSource Rows>
+std::span<const TokenScore> token_scores(const Round& round, Rows&& rows, Scores& memory, Index top = 0) {
+    detail::require(top >= 0 && top <= 64, "token_scores", "top", top, "0 to 64");
+    const auto listed = static_cast<std::size_t>(top);
+    memory.tokens.clear();
+    memory.top.resize(round.tokens.size() * listed);
+    for (std::size_t i = 0; i < round.tokens.size(); ++i) {
+        const Index row = i == 0 ? 0 : round.path[i - 1] + 1;
+        const detail::RowRef<detail::Element<Rows>> held(detail::element(rows, row));
+        memory.tokens.push_back(
+            detail::score_token(held.view(), round.tokens[i], row, std::span(memory.top).subspan(i * listed, listed)));
+    }
+    return memory.tokens;
+}
+
+namespace detail {
+
+/// Score the children of the nodes that a round went through, as a top-down walk meets them.
+template <class T>
+std::span<const DraftScore> score_drafts(const T& context, const Round& round, std::vector<DraftScore>& scores) {
+    scores.clear();
+    const bool rejected_last = round.last == LastToken::recovered;
+    const std::size_t steps = round.path.size() + (rejected_last ? 1 : 0);
+    for (std::size_t i = 0; i < steps; ++i) {
+        ResidualTarget<T> node(context, i == 0 ? root_node : round.path[i - 1]);
+        const Index kept = i < round.path.size() ? round.path[i] : no_node;
+        for (Index child = context.shape.first_child(node.node()); child != no_node;
+             child = context.shape.next_sibling(child)) {
+            const Ratio chance = node.ratio(child);
+            const auto distribution = distribution_at(context.distributions, child);
+            const Token token = context.token(child);
+            const double u = context.rng.at(Purpose::accept, child).uniform();
+            scores.push_back({.node = child,
+                              .token = token,
+                              .log_draft = std::log(distribution.weight(token) / distribution.rest()),
+                              .ratio = std::min(1.0, chance.s / chance.q),
+                              .slack = std::abs(u * chance.q - chance.s),
+                              .accepted = child == kept});
+            if (child == kept) break;
+            node.reject(child);
+        }
+    }
+    return scores;
+}
+
+template <class S, class Distributions, class Rows>
+std::span<const DraftScore> score_drafts(const S& shape, std::span<const Token> tokens, Distributions& distributions,
+                                         Rows& rows, const RoundRng& rng, const Round& round, Scores& memory) {
+    using T = RoundContext<S, Distributions, Rows, RoundRng>;
+    std::optional<typename T::Held> first(std::in_place, element(rows, 0));
+    const Index vocab = first->size();
+    memory.workspace.nodes.resize(tokens.size() + 1);
+    const RoundLimits limits;
+    const T context{shape, tokens, distributions, rows, rng, limits, vocab, memory.workspace, first};
+    return score_drafts(context, round, memory.drafts);
+}
+
+}  // namespace detail
+
+/// Score every drafted token that a round decided, as token verification does: a walk of another kind decides by more
+/// than this, but for the distribution and the ratio of an accepted token, p / Q where it is below 1.
+///
+/// @param round    without a fault; of a ratio rule
+/// @param tokens, distributions, rows, random draws   as the round was given them
+/// @param memory   for the result
+/// @returns        in the order of the walk: per accepted token the siblings that were rejected before it and itself,
+///                 and all children of the last node if the round ended there with a recovered token
+/// @cost           as the walk without its last draw; no allocation when warm
+template <class Distributions, class Rows>
+    requires DraftDistributions<Distributions> && RowSource<Rows>
+std::span<const DraftScore> draft_scores(const Round& round, std::span<const Token> tokens,
+                                         Distributions&& distributions, Rows&& rows, const RoundRng& rng,
+                                         Scores& memory) {
+    return detail::score_drafts(Chain(std::ssize(tokens)), tokens, distributions, rows, rng, round, memory);
+}
+
+/// The same for a token tree.
+template <class Parent, class Distributions, class Rows>
+    requires Integer<Parent> && DraftDistributions<Distributions> && RowSource<Rows>
+std::span<const DraftScore> draft_scores(const Round& round, const Tree<Token, Parent>& tree,
+                                         Distributions&& distributions, Rows&& rows, const RoundRng& rng,
+                                         Scores& memory) {
+    memory.workspace.links.connect(tree.parents);
+    return detail::score_drafts(memory.workspace.links, std::span<const Token>(tree.tokens), distributions, rows, rng,
+                                round, memory);
+}
+
+}  // namespace specsample

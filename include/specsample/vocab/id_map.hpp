@@ -1,0 +1,183 @@
+// Draft ids as target ids, where two models have vocabularies of their own.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/row.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// Integers in memory: a vector, an array or a span of any integral type.
+template <class List>
+concept Integers = requires(const List& list) { std::span(list); } &&
+                   Integer<std::remove_cv_t<typename decltype(std::span(std::declval<const List&>()))::value_type>>;
+
+}  // namespace detail
+
+class ReducedIdMap;
+
+/// Which target id each draft id means. Some may mean none, and several the same.
+///
+///     IdMap map(to_target, target_vocab);                       an id each, -1 for none
+///     auto map = IdMap::from_offsets(d2t, target_vocab);        the reduced output head of an EAGLE-3 checkpoint
+///     IdMap map = IdMap::same_ids(151936, 152064);              one vocabulary under two paddings
+///     IdMap map = vocabulary_intersection(draft_texts, target_texts);
+///
+/// A draft behind it is exact whatever it says: what is wrong in a map costs acceptance, never the distribution.
+class IdMap {
+  public:
+    /// @param to_target      [draft vocab] the target id of each draft id, -1 for none
+    /// @param target_vocab   entries of the target's rows, those that pad them included
+    /// @throws               std::invalid_argument for an empty list, a vocabulary of no 31-bit size, an id outside
+    ///                       [0, target_vocab), or a list without an image
+    /// @cost                 O(n log n), and 12 bytes per draft id
+    template <detail::Integers List>
+    IdMap(const List& to_target, Index target_vocab) : target_vocab_(target_vocab) {
+        const std::span all(to_target);
+        open(all.size());
+        for (const auto id : all) {
+            if (!std::cmp_equal(id, none) && (std::cmp_less(id, 0) || std::cmp_greater_equal(id, target_vocab)))
+                refuse(detail::to_text(id));
+            to_target_.push_back(static_cast<Token>(id));
+        }
+        close();
+    }
+
+    /// The same from a table of offsets, the d2t of EAGLE-3 checkpoints: target id = draft id + offsets[draft id].
+    template <detail::Integers List>
+    static ReducedIdMap from_offsets(const List& offsets, Index target_vocab);
+
+    /// Every draft id is the target id of the same number, where the target has one: a vocabulary padded to two sizes.
+    static IdMap same_ids(Index draft_vocab, Index target_vocab) {
+        IdMap map(target_vocab);
+        map.open(static_cast<std::size_t>(std::max<Index>(draft_vocab, 0)));
+        for (Index id = 0; id < draft_vocab; ++id)
+            map.to_target_.push_back(id < target_vocab ? static_cast<Token>(id) : none);
+        map.close();
+        return map;
+    }
+
+    Index draft_vocab() const { return std::ssize(to_target_); }
+    Index target_vocab() const { return target_vocab_; }
+
+    /// What a draft id means; nothing for one outside the vocabulary, such as pads a row.
+    std::optional<Token> image(Index draft) const {
+        if (draft < 0 || draft >= draft_vocab() || to_target_[static_cast<std::size_t>(draft)] == none) return {};
+        return to_target_[static_cast<std::size_t>(draft)];
+    }
+
+    /// The draft ids that have an image, in the order of their images; of those with the same one, the lower first.
+    std::span<const Token> by_image() const { return by_image_; }
+
+    /// The target ids that are images, in order.
+    std::span<const Token> images() const { return images_; }
+
+    /// Has every draft id an image?
+    bool is_total() const { return by_image_.size() == to_target_.size(); }
+
+    /// Has every image one draft id?
+    bool is_injective() const { return images_.size() == by_image_.size(); }
+
+    /// Does a higher draft id never mean a lower target id?
+    bool is_monotone() const { return is_monotone_; }
+
+  private:
+    static constexpr Token none = -1;
+
+    explicit IdMap(Index target_vocab) : target_vocab_(target_vocab) {}
+
+    void open(std::size_t draft_vocab) {
+        constexpr Index most = std::numeric_limits<Token>::max();
+        const auto size = static_cast<Index>(draft_vocab);
+        detail::require(size >= 1 && size <= most, "IdMap", "the draft vocabulary", size, "a positive 31-bit number");
+        detail::require(target_vocab_ >= 1 && target_vocab_ <= most, "IdMap", "the target vocabulary", target_vocab_,
+                        "a positive 31-bit number");
+        to_target_.reserve(draft_vocab);
+    }
+
+    [[noreturn]] void refuse(const std::string& image) const {
+        detail::invalid("IdMap", "the image of draft id " + detail::to_text(draft_vocab()), image,
+                        "in [0, " + detail::to_text(target_vocab_) + "), or -1 in a list of ids for none");
+    }
+
+    void close() {
+        const auto to_target = [&](Token draft) { return to_target_[static_cast<std::size_t>(draft)]; };
+        for (Token draft = 0; draft < draft_vocab(); ++draft)
+            if (to_target(draft) != none) by_image_.push_back(draft);
+        detail::require(!by_image_.empty(), "IdMap", "the number of draft ids with an image", 0, "at least 1");
+        std::ranges::stable_sort(by_image_, {}, to_target);
+        is_monotone_ = std::ranges::is_sorted(by_image_);
+        for (const Token draft : by_image_)
+            if (images_.empty() || images_.back() != to_target(draft)) images_.push_back(to_target(draft));
+    }
+
+    Index target_vocab_;
+    std::vector<Token> to_target_;
+    std::vector<Token> by_image_;
+    std::vector<Token> images_;
+    bool is_monotone_ = false;
+};
+
+/// The map of a reduced output head. Its type says that the head's ids may not be those in which the model reads a
+/// text: EAGLE-3's reads the target's.
+class ReducedIdMap : public IdMap {
+    friend class IdMap;
+    explicit ReducedIdMap(IdMap map) : IdMap(std::move(map)) {}
+};
+
+template <detail::Integers List>
+ReducedIdMap IdMap::from_offsets(const List& offsets, Index target_vocab) {
+    const std::span all(offsets);
+    IdMap map(target_vocab);
+    map.open(all.size());
+    for (const auto offset : all) {
+        const Index id = std::ssize(map.to_target_);
+        if (std::cmp_less(offset, -id) || std::cmp_greater_equal(offset, target_vocab - id))
+            map.refuse(detail::to_text(id) + " + " + detail::to_text(offset));
+        map.to_target_.push_back(static_cast<Token>(id + static_cast<Index>(offset)));
+    }
+    map.close();
+    return ReducedIdMap(std::move(map));
+}
+
+/// The draft id that is shown to a draft for each target id: the lowest that means it, or `unknown` where none does.
+/// What is shown is a matter of acceptance alone; every id is one that the draft has.
+///
+/// @cost   4 bytes per target id; a look-up per token of a prefix
+class OwnIds {
+  public:
+    /// @param unknown   a draft id, such as that of the draft's own token for what it does not know
+    /// @throws          std::invalid_argument unless the draft has it
+    explicit OwnIds(const IdMap& map, Token unknown = 0) : unknown_(unknown) {
+        if (unknown < 0 || unknown >= map.draft_vocab())
+            detail::invalid("OwnIds", "unknown", unknown, "in [0, " + detail::to_text(map.draft_vocab()) + ")");
+        own_.assign(static_cast<std::size_t>(map.target_vocab()), unknown);
+        const auto drafts = map.by_image();
+        for (std::size_t i = drafts.size(); i-- > 0;) own_[static_cast<std::size_t>(*map.image(drafts[i]))] = drafts[i];
+    }
+
+    Token operator()(Token target) const {
+        return target < 0 || target >= std::ssize(own_) ? unknown_ : own_[static_cast<std::size_t>(target)];
+    }
+
+  private:
+    std::vector<Token> own_;
+    Token unknown_;
+};
+
+/// Shows a draft the target's ids as they are: what a reduced output head on the target's own embedding reads.
+struct TargetIds {
+    Token operator()(Token target) const { return target; }
+};
+
+}  // namespace specsample

@@ -1,0 +1,133 @@
+// Two vocabularies by what their tokens say: equal sizes prove nothing.
+//
+//   vocabulary_intersection(draft, target)   the map of equal texts
+//   vocabulary_difference(draft, target)     whether the same ids are the same tokens, as a value with a message
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdio>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <specsample/vocab/id_map.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// The texts of a vocabulary, by id: a vector, an array or a span of strings or string views.
+template <class List>
+concept Texts = requires(const List& list) {
+    { std::span(list)[0] } -> std::convertible_to<std::string_view>;
+};
+
+template <Texts List>
+std::string_view text_at(const List& texts, Index id) {
+    return std::span(texts)[static_cast<std::size_t>(id)];
+}
+
+/// A text in quotes, with escapes for what is not printable ASCII: tokens are bytes.
+inline std::string quoted(std::string_view text) {
+    std::string result = "\"";
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        char buffer[8];
+        const bool is_plain = byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
+        std::snprintf(buffer, sizeof buffer, is_plain ? "%c" : "\\x%02x", static_cast<unsigned>(byte));
+        result += buffer;
+    }
+    return result + '"';
+}
+
+}  // namespace detail
+
+/// The tokens that two vocabularies have in common: draft id to target id wherever the texts are equal.
+///
+/// A draft behind this map is the token-level intersection of vocabularies (TLI): masked to the common tokens before
+/// its softmax, it accepts at least as often as one that may also draw tokens which the target does not have.
+///
+/// @param draft, target   the texts of the tokens by id, as bytes that mean the same in both: a tokenizer's own marks
+///                        for spaces and bytes must be undone before. An empty text, as padding has, means nothing
+/// @param target_vocab    entries of the target's rows, where they are padded beyond its texts
+/// @returns               where the target has a text more than once, the same id if it can be had, else the lowest
+/// @throws                std::invalid_argument where nothing is in common, or target_vocab is less than the texts
+/// @cost                  a hash table of the target's texts
+/// @source                Timor et al. 2025, arXiv:2502.05202, Algorithm 4
+template <detail::Texts Draft, detail::Texts Target>
+IdMap vocabulary_intersection(const Draft& draft, const Target& target, Index target_vocab) {
+    const Index draft_size = std::ssize(std::span(draft)), target_size = std::ssize(std::span(target));
+    if (target_vocab < target_size)
+        detail::invalid("vocabulary_intersection", "target_vocab", target_vocab,
+                        "at least the number of the target's texts, " + detail::to_text(target_size));
+    std::unordered_map<std::string_view, Token> lowest(static_cast<std::size_t>(target_size));
+    for (Index id = 0; id < target_size; ++id) lowest.emplace(detail::text_at(target, id), static_cast<Token>(id));
+    std::vector<Token> to_target(static_cast<std::size_t>(draft_size), -1);
+    for (Index id = 0; id < draft_size; ++id) {
+        const std::string_view text = detail::text_at(draft, id);
+        if (text.empty()) continue;
+        Token& image = to_target[static_cast<std::size_t>(id)];
+        if (id < target_size && detail::text_at(target, id) == text) {
+            image = static_cast<Token>(id);
+        } else if (const auto found = lowest.find(text); found != lowest.end()) {
+            image = found->second;
+        }
+    }
+    return IdMap(to_target, target_vocab);
+}
+template <detail::Texts Draft, detail::Texts Target>
+IdMap vocabulary_intersection(const Draft& draft, const Target& target) {
+    return vocabulary_intersection(draft, target, std::ssize(std::span(target)));
+}
+
+/// How two vocabularies differ.
+struct VocabularyDifference {
+    Index draft_vocab = 0;
+    Index target_vocab = 0;
+    Index differing = 0;  ///< ids that both have, with different texts
+
+    std::optional<Index> first{};  ///< the lowest of those
+    std::string draft_text{};      ///< what it says in the one and in the other
+    std::string target_text{};
+
+    /// Is there a difference?
+    explicit operator bool() const { return differing > 0 || draft_vocab != target_vocab; }
+};
+
+/// Compare two vocabularies, by size and by content. Engines that compare sizes alone draft with other tokens than they
+/// believe: the text stays exact, but next to nothing is accepted.
+///
+/// @param draft, target   the texts of the tokens by id
+/// @cost                  one comparison per id
+template <detail::Texts Draft, detail::Texts Target>
+VocabularyDifference vocabulary_difference(const Draft& draft, const Target& target) {
+    VocabularyDifference result{.draft_vocab = std::ssize(std::span(draft)),
+                                .target_vocab = std::ssize(std::span(target))};
+    for (Index id = 0; id < std::min(result.draft_vocab, result.target_vocab); ++id) {
+        const std::string_view in_draft = detail::text_at(draft, id), in_target = detail::text_at(target, id);
+        if (in_draft == in_target) continue;
+        if (result.differing++ > 0) continue;
+        result.first = id;
+        result.draft_text = in_draft;
+        result.target_text = in_target;
+    }
+    return result;
+}
+
+/// The sentence for a difference, or for there being none.
+inline std::string message(const VocabularyDifference& found) {
+    using detail::to_text;
+    if (!found) return "the vocabularies are the same: " + to_text(found.draft_vocab) + " ids with equal texts";
+    std::string text = "the draft has " + to_text(found.draft_vocab) + " ids and the target " +
+                       to_text(found.target_vocab) + "; of those that both have, ";
+    if (!found.first) return text + "all have equal texts";
+    return text + to_text(found.differing) + " have different texts, the first of them " + to_text(*found.first) +
+           ": " + detail::quoted(found.draft_text) + " in the draft, " + detail::quoted(found.target_text) +
+           " in the target";
+}
+
+}  // namespace specsample

@@ -1,0 +1,123 @@
+// A model that reads texts in ids of its own: prefix_mapped(model, translate).
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/concepts.hpp>
+#include <specsample/shaping/adaptor.hpp>
+
+namespace specsample {
+namespace detail {
+
+template <class F>
+using Translated = std::remove_cvref_t<std::invoke_result_t<F&, std::span<const Token>>>;
+
+/// Turns a prefix into another: a callable that returns a vector, a span or an array of tokens.
+template <class F>
+concept PrefixTranslation =
+    std::invocable<F&, std::span<const Token>> && std::convertible_to<const Translated<F>&, std::span<const Token>>;
+
+/// Turns each token into another, whatever is before it.
+template <class F>
+concept TokenTranslation = !std::invocable<F&, std::span<const Token>> && std::invocable<F&, Token> &&
+                           std::convertible_to<std::invoke_result_t<F&, Token>, Token>;
+
+}  // namespace detail
+
+/// A model that is shown each token of a text as another. Positions stay what they are, so it offers whatever the model
+/// offers: one row, n rows, the rows of a tree, rollback.
+template <class M, class Translate>
+class TokenMapped : public detail::Adaptor<TokenMapped<M, Translate>, M> {
+    friend class detail::Adaptor<TokenMapped, M>;
+
+  public:
+    static constexpr bool stable_rows = StableRows<M>;
+
+    TokenMapped(M model, Translate translate)
+        : detail::Adaptor<TokenMapped, M>(std::move(model)), translate_(std::move(translate)) {}
+
+  private:
+    template <class Prefix, class... Asked>
+    decltype(auto) ask(const Prefix& prefix, Asked... asked) {
+        put(prefix, prefix_);
+        return detail::ask(this->model(), prefix_, own(asked)...);
+    }
+
+    static Index own(Index count) { return count; }
+    Tree<Token, Index> own(Tree<Token, Index> tree) {
+        put(tree.tokens, nodes_);
+        return {nodes_, tree.parents};
+    }
+
+    void put(std::span<const Token> tokens, std::vector<Token>& memory) {
+        detail::remember(tokens, memory);
+        for (Token& token : memory) token = static_cast<Token>(translate_(token));
+    }
+
+    Translate translate_;
+    std::vector<Token> prefix_;
+    std::vector<Token> nodes_;
+};
+
+/// A model that is shown another prefix than the one it is asked about. Positions of the two texts do not correspond,
+/// so it offers one row at a time and nothing else. The model caches what it was shown, so its rollback is called from
+/// here: lengths in target ids would mean nothing to it.
+template <class M, class Translate>
+class PrefixMapped {
+  public:
+    static constexpr bool stable_rows = StableRows<M>;
+
+    PrefixMapped(M model, Translate translate) : model_(std::move(model)), translate_(std::move(translate)) {}
+
+    decltype(auto) operator()(std::span<const Token> prefix) {
+        const auto& text = std::invoke(translate_, prefix);
+        if constexpr (Rewindable<M>) rewind(text);
+        detail::remember(text, shown_);
+        is_settled_ = false;
+        decltype(auto) row = detail::ask(model_, shown_);
+        is_settled_ = true;
+        return row;
+    }
+
+  private:
+    /// Cut the model's cache back to what it shares with `text`, without the last position, which it must compute. A
+    /// model that was never asked here, or whose last call threw, may hold anything, so it is always told.
+    void rewind(std::span<const Token> text) {
+        const auto common = std::ranges::mismatch(shown_, text).in1 - shown_.begin();
+        const Index keep = std::max<Index>(0, std::min<Index>(common, std::ssize(text) - 1));
+        detail::Unwrapped<M>& model = model_;
+        if (!is_settled_ || keep < std::ssize(shown_)) model.rollback(keep);
+    }
+
+    M model_;
+    Translate translate_;
+    std::vector<Token> shown_;
+    bool is_settled_ = false;  ///< does the model hold `shown_`, and no more?
+};
+
+/// Wrap a model (or std::ref of one) so that it reads every text as `translate` puts it. For a draft with a vocabulary
+/// of its own write mapped(draft, map), or mapped(draft, map, translate). What a draft guesses is a matter of
+/// acceptance; the text has the target's distribution whatever the draft was shown.
+///
+/// @param translate   of one kind or the other:
+///                    translate(token) -> token, an id in place of an id: the wrapped model offers what the model does;
+///                    translate(prefix) -> tokens, decoded and tokenised again, say: called with the whole prefix,
+///                    returns a vector, or a view of memory that lasts until its next call. Offers one row
+/// @cost              O(prefix) per call beside the translation, which may well remember the last one
+template <class M, detail::TokenTranslation Translate>
+    requires(Model<M> || ManyModel<M> || TreeCallable<M>)
+auto prefix_mapped(M model, Translate translate) {
+    return TokenMapped<M, Translate>(std::move(model), std::move(translate));
+}
+template <Model M, detail::PrefixTranslation Translate>
+auto prefix_mapped(M model, Translate translate) {
+    return PrefixMapped<M, Translate>(std::move(model), std::move(translate));
+}
+
+}  // namespace specsample

@@ -1,0 +1,234 @@
+// A row over the draft's ids as a row over the target's.
+//
+//     q'(y) = sum of q(x) over the x that mean y / q(I),      I = the draft ids that mean anything
+//
+//   push_forward(map, row, memory)   q'
+//   mapped_mass(map, row)            q(I): how much of the draft it keeps
+//   covered_mass(map, target)        p of the ids that can be named: no draft behind the map is accepted more often
+//
+// To divide by q(I) is to draw from q on condition that the token means something; for logits, to mask the others
+// before the softmax. The token-level intersection of two vocabularies and a reduced vocabulary are the same mechanism.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/kernels/inspect.hpp>
+#include <specsample/kernels/weights.hpp>
+#include <specsample/shaping/shape.hpp>
+#include <specsample/vocab/id_map.hpp>
+
+namespace specsample {
+namespace detail {
+
+/// The places of a row whose ids have an image, in the order of those.
+/// @param memory   for those of a sparse row
+template <class Ids>
+std::span<const Token> places_by_image(const IdMap& map, const Ids& ids, Index count, std::vector<Token>& memory) {
+    if (ids.holds_every_id()) return map.by_image();
+    const auto image = [&](Token place) { return map.image(ids.id(place)); };
+    memory.clear();
+    for (Token place = 0; place < count; ++place)
+        if (image(place)) memory.push_back(place);
+    if (!map.is_monotone()) std::ranges::sort(memory, {}, [&](Token place) { return std::pair(*image(place), place); });
+    return memory;
+}
+
+/// The sum of numbers at some places.
+template <class Value>
+Value sum_at(std::span<const Value> numbers, std::span<const Token> places) {
+    double sum = 0;
+    for (const Token place : places) sum += static_cast<double>(numbers[static_cast<std::size_t>(place)]);
+    return static_cast<Value>(sum);
+}
+
+/// The logit of the sum of their probabilities: T ln sum exp(z / T).
+template <class Value>
+Value logit_at(std::span<const Value> numbers, std::span<const Token> places, double temperature) {
+    const auto z = [&](Token place) -> const Value& { return numbers[static_cast<std::size_t>(place)]; };
+    const Value& most = z(*std::ranges::max_element(places, {}, z));
+    const auto pivot = static_cast<double>(most);
+    if (temperature == 0 || !is_finite(pivot)) return most;
+    double sum = 0;
+    for (const Token place : places) sum += std::exp((static_cast<double>(z(place)) - pivot) / temperature);
+    return static_cast<Value>(pivot + temperature * std::log(sum));
+}
+
+/// What the numbers at some places of a row become whose ids have one image: probabilities add up, and so do the
+/// exponentials of logits.
+template <Row R, class Value>
+Value merged(const R& row, std::span<const Value> numbers, std::span<const Token> places) {
+    if constexpr (holds_logits<R>) {
+        return logit_at(numbers, places, inner_row(row).temperature());
+    } else {
+        return sum_at(numbers, places);
+    }
+}
+
+/// Which ids a row's numbers belong to.
+template <Row R>
+auto ids_of(const R& row) {
+    if constexpr (requires { row.ids(); }) {
+        return row.ids();
+    } else {
+        return EveryId{};
+    }
+}
+
+/// The images of a map, as the ids of a row.
+inline IdList<Token> image_list(const IdMap& map) {
+    const auto images = map.images();
+    if (std::ssize(images) == map.target_vocab()) return {};
+    return {images.data(), std::ssize(images), 1};
+}
+
+/// Make numbers that lost some a row again, as far as the row they come from is one. Logits are one as they are.
+/// @returns   false if what is left has no weight, for the lost ones had all of it
+template <Row R, class Value>
+bool make_whole(const R& row, std::span<Value> numbers) {
+    const auto is_sound = [&] { return !inspect(inner_row(row), Side::draft, 0); };
+    if constexpr (holds_logits<R>) {
+        const bool has_weight =
+            std::ranges::any_of(numbers, [](const Value& z) { return is_finite(static_cast<double>(z)); });
+        return has_weight || !is_sound();
+    } else {
+        if (!is_sound()) return true;
+        const double sum = wide_sum(numbers.data(), std::ssize(numbers));
+        if (sum < std::numeric_limits<double>::min()) return false;
+        Eigen::Map<Eigen::Array<Value, Eigen::Dynamic, 1>> all(numbers.data(), std::ssize(numbers));
+        all = (all.template cast<double>() * (1 / sum)).template cast<Value>();
+        return true;
+    }
+}
+
+/// Gather a row's numbers by image, one per image.
+/// @param places   where they are, in the order of their images
+/// @returns        how many there are; memory has them and, unless the row holds every id, their images
+template <Row R, class Value>
+std::size_t gather(const IdMap& map, const R& row, std::span<const Token> places, ShapedNumbers<Value>& memory,
+                   ShapingScratch<Value>& scratch) {
+    const auto numbers = in_memory<Value>(numbers_of(inner_row(row)), true, scratch.weights);
+    const auto number = [&](Token place) { return numbers[static_cast<std::size_t>(place)]; };
+    grow(memory.numbers, places.size());
+    if (ids_of(row).holds_every_id() && map.is_injective()) {
+        std::ranges::transform(places, memory.numbers.begin(), number);
+        return places.size();
+    }
+    grow(memory.ids, places.size());
+    const auto image = [&, ids = ids_of(row)](Token place) { return *map.image(ids.id(place)); };
+    std::size_t count = 0;
+    for (std::size_t i = 0, end = 0; i < places.size(); i = end, ++count) {
+        memory.ids[count] = image(places[i]);
+        for (end = i + 1; end < places.size() && image(places[end]) == memory.ids[count];) ++end;
+        const auto group = places.subspan(i, end - i);
+        memory.numbers[count] = group.size() == 1 ? number(group[0]) : merged(row, numbers, group);
+    }
+    return count;
+}
+
+/// Numbers over some target ids, as what a row becomes.
+template <class R, class Value>
+ShapedRow<R> row_of(const IdMap& map, const R& row, const IdList<Token>& ids, std::span<const Value> numbers) {
+    const Column<Value> column(numbers.data(), std::ssize(numbers));
+    if constexpr (holds_logits<R>) {
+        return {ids, Logits(column, inner_row(row).temperature()), map.target_vocab()};
+    } else {
+        return {ids, column, map.target_vocab()};
+    }
+}
+
+template <class R, class Value>
+ShapedRow<R> push_forward(const IdMap& map, R&& row, ShapedNumbers<Value>& memory, ShapingScratch<Value>& scratch) {
+    using Plain = std::remove_cvref_t<R>;
+    constexpr bool is_logits = holds_logits<Plain>;
+    constexpr bool is_exact = is_logits || tolerance_of<row_view_t<Plain>> <= sum_tolerance<Value>;
+    constexpr bool may_stay = std::is_lvalue_reference_v<R> || !owns<Plain>;
+    if (row_size(row) < map.draft_vocab())
+        invalid("push_forward", "the size of the row", row_size(row),
+                "at least the draft vocabulary of the map, " + to_text(map.draft_vocab()));
+
+    const auto given = numbers_of(inner_row(row));
+    const auto ids = ids_of(row);
+    const auto places = places_by_image(map, ids, given.size(), scratch.places);
+    const bool is_dense = ids.holds_every_id(), is_whole = is_exact && std::ssize(places) == given.size();
+    const bool is_in_order = is_dense && map.is_total() && map.is_injective() && map.is_monotone();
+    if (is_in_order && (is_logits || is_whole))
+        return row_of(map, row, image_list(map),
+                      in_memory<Value>(given, may_stay, memory.numbers).first(places.size()));
+
+    const std::size_t count = gather(map, row, places, memory, scratch);
+    const std::span<Value> numbers(memory.numbers.data(), count);
+    if (!is_whole && !make_whole(row, numbers)) {
+        // Nothing that can be named was meant: any of it is as good.
+        const std::size_t all = map.images().size();
+        grow(memory.numbers, all);
+        std::fill_n(memory.numbers.begin(), all, static_cast<Value>(is_logits ? 0 : 1 / static_cast<double>(all)));
+        return row_of(map, row, image_list(map), std::span<const Value>(memory.numbers).first(all));
+    }
+    const IdList<Token> images(memory.ids.data(), static_cast<Index>(count), 1);
+    return row_of(map, row, is_dense ? image_list(map) : images, std::span<const Value>(numbers));
+}
+
+}  // namespace detail
+
+/// The distribution of a draft's token as a target id, given that it means one: a sparse row over the target's ids, to
+/// draw from and to judge by.
+///
+///     Sampled(push_forward(map, Logits(head, .8), memory))
+///
+/// @param row      [draft vocab or more] probabilities, Logits, or a sparse row of either; what pads it after the map's
+///                 ids means nothing
+/// @param memory   ShapedMemory<float>, <double> for double rows; one for every row that is in use at a time
+/// @returns        a view of `memory`, of the map's images, and of the row's own numbers where they stay in their
+/// order.
+///                 Logits stay logits at their temperature: no exponential is computed, but for ids that share an image
+/// @throws         std::invalid_argument if the row is shorter than the draft's vocabulary
+/// @cost           O(what the row holds); a pass more for probabilities of which some mean nothing; a sort for a sparse
+///                 row behind a map that is not monotone. No allocation once the memory is warm
+/// @edge           all of q is on ids that mean nothing: q' is uniform over the map's images. At temperature 0 ties go
+/// to
+///                 the lowest target id. A row that names no distribution stays one that does not, and is a fault where
+///                 it is used, named by target ids; wrong numbers at ids that mean nothing are not looked at in logits
+/// @distribution            q' is exact for a token drawn from q', whatever the map; acceptance = sum min(p, q')
+/// @source         token-level intersection: Timor et al. 2025, arXiv:2502.05202; reduced vocabularies: EAGLE-3,
+///                 arXiv:2503.01840
+template <class R>
+    requires Row<R>
+ShapedRow<R> push_forward(const IdMap& map, R&& row,
+                          ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>>& memory) {
+    return detail::push_forward(map, std::forward<R>(row), memory.row, memory.scratch);
+}
+template <class R, class Memory>
+void push_forward(const IdMap&& map, R&& row, Memory& memory) = delete;  // the row would view a map that is gone
+
+/// How much of a draft's row is on ids that mean something: sum of q over I. The rest of it is redrawn.
+/// @cost   O(what the row holds); a pass more for logits
+template <Row R>
+double mapped_mass(const IdMap& map, const R& row) {
+    const RowWeights weights(as_row(row));
+    double mass = 0;
+    for (Index place = 0; place < weights.size(); ++place)
+        if (map.image(weights.id(place))) mass += weights[place];
+    return mass;
+}
+
+/// How much of a target's row is on ids that a draft behind the map can name: sum of p over the images.
+/// @returns   a bound of acceptance: sum min(p, q') is at most this, whatever the draft
+/// @throws    std::invalid_argument if the row is not as long as the target's vocabulary
+template <Row R>
+double covered_mass(const IdMap& map, const R& target) {
+    if (row_size(target) != map.target_vocab())
+        detail::invalid("covered_mass", "the size of the row", row_size(target),
+                        "the target vocabulary of the map, " + detail::to_text(map.target_vocab()));
+    const auto row = as_row(target);
+    double mass = 0;
+    for (const Token id : map.images()) mass += static_cast<double>(row.coeff(id));
+    return mass;
+}
+
+}  // namespace specsample

@@ -1,0 +1,149 @@
+// Trees, drafters of the test's own, and distributions that are completed without a path per completion.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exactness/cases.hpp"
+
+namespace cases {
+
+/// A model whose rows are computed once: most of what a distribution costs is rows. All models are one type, so that a
+/// rule is compiled once for all of them.
+class Remembered {
+  public:
+    static constexpr bool stable_rows = true;
+
+    template <class Model>
+    Remembered(Model model) : model_(std::move(model)) {}
+
+    const Eigen::VectorXd& operator()(std::span<const Token> prefix) const {
+        key_.assign(prefix.begin(), prefix.end());
+        const auto found = rows_->find(key_);
+        return found != rows_->end() ? found->second : rows_->emplace(key_, model_(prefix)).first->second;
+    }
+
+  private:
+    std::function<Eigen::VectorXd(std::span<const Token>)> model_;
+    mutable std::vector<Token> key_;
+    std::shared_ptr<std::map<std::vector<Token>, Eigen::VectorXd>> rows_ =
+        std::make_shared<std::map<std::vector<Token>, Eigen::VectorXd>>();
+};
+
+using RememberedView = row_view_t<Eigen::VectorXd>;
+
+/// A drafter as the test wrote it: expand(text, depth, random draw, add) adds the children of a node, whose path ends
+/// `text`; rng(i) is the draft draw of child i, add(token, distribution) adds one. Breadth first.
+template <class Expand>
+struct Drafted {
+    using Distribution = Mixed<RememberedView>;
+
+    Expand expand;
+
+    template <class Source>
+    void propose(std::span<const Token> prefix, const Source& rng, DraftTree<Distribution>& draft_tree) {
+        for (Index node = root_node; node < draft_tree.size(); ++node) {
+            if (!draft_tree.grows(node)) continue;
+            std::vector<Token> text(prefix.begin(), prefix.end());
+            draft_tree.append_path(node, text);
+            const Index first = draft_tree.size();
+            expand(
+                text, draft_tree.depth(node), [&](Index i) { return rng.at(Purpose::draft, first + i); },
+                [&](auto token, const Distribution& distribution) { draft_tree.add(node, token, distribution); });
+        }
+    }
+};
+template <class Expand>
+Drafted(Expand) -> Drafted<Expand>;
+
+/// Two models of one type, by name.
+struct Pair {
+    std::string name;
+    Remembered draft, target;
+};
+
+/// Pairs of models that depend on the context, of every kind of row.
+inline std::vector<Pair> pairs(Index vocab, std::uint64_t seed = 50) {
+    const ContextModel smooth(vocab, seed + 1), other(vocab, seed + 2), zeros(vocab, seed + 3, Rows::with_zeros),
+        other_zeros(vocab, seed + 4, Rows::with_zeros), peaked(vocab, seed + 5, Rows::peaked),
+        masses(vocab, seed + 6, Rows::point_masses), other_masses(vocab, seed + 7, Rows::point_masses);
+    return {{"smooth, smooth", smooth, other},
+            {"p = q", smooth, smooth},
+            {"near tie", Nudged<ContextModel>{smooth, 1e-9}, smooth},
+            {"zeros, zeros", zeros, other_zeros},
+            {"zeros, peaked", zeros, peaked},
+            {"peaked, zeros", peaked, zeros},
+            {"point masses, smooth", masses, smooth},
+            {"smooth, point masses", smooth, masses},
+            {"point masses, point masses", masses, other_masses}};
+}
+
+/// How many children a node has, by depth.
+using Branching = std::vector<Index>;
+
+inline std::string to_string(const Branching& branching) {
+    std::string text = "(";
+    for (const Index count : branching) text += (text.size() > 1 ? "," : "") + std::to_string(count);
+    return text + ")";
+}
+
+/// Call f(name, children) for every kind of children.
+template <class F>
+void for_children(F&& f) {
+    f("independent", Independent{});
+    f("without replacement", WithoutReplacement{});
+    f("top", TopChildren{});
+    f("greedy", GreedyChildren{});
+}
+
+/// A round's distribution completed by the target: exact_distribution, with the completions as products instead of
+/// paths.
+template <class Target>
+TextDistribution completed(const TextDistribution& rounds, const Target& target, Index length) {
+    TextDistribution distribution, open = rounds;
+    while (!open.empty()) {
+        TextDistribution longer;
+        for (const auto& [text, probability] : open) {
+            if (std::ssize(text) >= length) {
+                distribution[text] += probability;
+                continue;
+            }
+            const Eigen::VectorXd row = target(std::span<const Token>(text));
+            std::vector<Token> next = text;
+            next.push_back(0);
+            for (Index i = 0; i < row.size(); ++i) {
+                next.back() = static_cast<Token>(i);
+                if (row[i] > 0) longer[next] += probability * row[i];
+            }
+        }
+        open = std::move(longer);
+    }
+    return distribution;
+}
+
+/// What one enumeration of a rule's rounds says.
+struct Seen {
+    TextDistribution distribution;  ///< of a round, as it is
+    double distance = 0;            ///< of its completed distribution to the target's
+    double tokens = 0;              ///< expected
+    double certainty = 0;           ///< the probability of all paths: 1
+};
+
+template <class Rule, class Draft, class Target>
+Seen see(const Rule& rule, const Draft& draft, const Target& target, Index depth) {
+    Seen seen;
+    for_rounds(rule, draft, target, depth, [&](const Round& round, const Enumerator& paths) {
+        seen.distribution[{round.tokens.begin(), round.tokens.end()}] += paths.probability();
+        seen.tokens += paths.probability() * static_cast<double>(round.tokens.size());
+        seen.certainty += paths.probability();
+    });
+    seen.distance =
+        total_variation(completed(seen.distribution, target, depth + 1), joint_distribution(target, depth + 1));
+    return seen;
+}
+
+}  // namespace cases

@@ -1,0 +1,149 @@
+// Trees that follow a model's certainty: against searches over all paths.
+#include <specsample/drafters/beam.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <specsample/testing/models.hpp>
+
+#include "support/catch.hpp"
+
+using namespace specsample;
+using specsample::testing::ContextModel;
+
+namespace {
+
+using Text = std::vector<Token>;
+
+/// The paths of a draft tree's nodes.
+std::set<Text> paths(const DraftTree<PointMass>& draft_tree) {
+    std::set<Text> result;
+    for (Index node = 0; node < draft_tree.size(); ++node) {
+        Text text;
+        draft_tree.append_path(node, text);
+        result.insert(text);
+    }
+    return result;
+}
+
+template <class Draft>
+DraftTree<PointMass> propose(Draft& draft, const Text& prefix, Index depth, std::span<const Token> stops, Index vocab) {
+    DraftTree<PointMass> draft_tree;
+    draft_tree.open(depth, stops, vocab);
+    draft.propose(prefix, RoundRng(1, 0, std::ssize(prefix)), draft_tree);
+    return draft_tree;
+}
+
+/// Probabilities of all texts of 1 .. depth tokens, of the paths that a search of this width meets.
+std::map<Text, double> searched(const ContextModel& model, const Text& prefix, Index depth, std::size_t width,
+                                std::vector<Text>& beams) {
+    std::map<Text, double> all;
+    beams = {{}};
+    for (Index level = 0; level < depth; ++level) {
+        std::vector<std::pair<double, Text>> next;
+        for (const Text& beam : beams) {
+            Text text = prefix;
+            text.insert(text.end(), beam.begin(), beam.end());
+            const Eigen::VectorXd row = model(text);
+            std::vector<std::pair<double, Token>> likely;
+            for (Index id = 0; id < row.size(); ++id) likely.push_back({-row[id], static_cast<Token>(id)});
+            std::ranges::sort(likely);
+            for (const auto& [less, id] : std::span(likely).first(std::min(width, likely.size()))) {
+                Text child = beam;
+                child.push_back(id);
+                const double prob = (beam.empty() ? 1 : all[beam]) * -less;
+                all[child] = prob;
+                next.push_back({-prob, child});
+            }
+        }
+        std::ranges::stable_sort(next, {}, [](const auto& entry) { return entry.first; });
+        beams.clear();
+        for (const auto& [less, text] : std::span(next).first(std::min(width, next.size()))) beams.push_back(text);
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("beams are those of a search, with what they share merged", "[draft]") {
+    for (const std::uint64_t seed : {1u, 2u, 3u, 4u})
+        for (const Index width : {1, 2, 3, 4})
+            for (const Index depth : {1, 2, 4}) {
+                INFO("seed " << seed << ", width " << width << ", depth " << depth);
+                const ContextModel model(5, seed);
+                const Text prefix{1, 2};
+                BeamDrafter draft(model, width);
+                const auto draft_tree = propose(draft, prefix, depth, {}, 5);
+                std::vector<Text> beams;
+                searched(model, prefix, depth, static_cast<std::size_t>(width), beams);
+                std::set<Text> expected;
+                for (const Text& beam : beams)
+                    for (std::size_t size = 1; size <= beam.size(); ++size)
+                        expected.insert({beam.begin(), beam.begin() + static_cast<Index>(size)});
+                CHECK(paths(draft_tree) == expected);
+                CHECK(draft_tree.size() == std::ssize(expected));  // no path twice
+            }
+}
+
+TEST_CASE("a dynamic tree has the likeliest of the nodes that its search scored", "[draft]") {
+    for (const std::uint64_t seed : {1u, 2u, 3u})
+        for (const Index nodes : {1, 2, 5, 9, 1000}) {
+            INFO("seed " << seed << ", nodes " << nodes);
+            const ContextModel model(5, seed);
+            const Text prefix{3};
+            DynamicTreeDrafter draft(model, {.width = 3, .nodes = nodes});
+            const auto draft_tree = propose(draft, prefix, 3, {}, 5);
+            std::vector<Text> beams;
+            const auto all = searched(model, prefix, 3, 3, beams);
+            std::vector<double> probs;
+            for (const auto& [text, prob] : all) probs.push_back(prob);
+            std::ranges::sort(probs, std::greater<>());
+            probs.resize(std::min(probs.size(), static_cast<std::size_t>(nodes)));
+            std::vector<double> found;
+            for (const Text& path : paths(draft_tree)) found.push_back(all.at(path));
+            std::ranges::sort(found, std::greater<>());
+            CHECK(found == probs);
+            CHECK(draft_tree.size() == std::ssize(found));
+        }
+}
+
+TEST_CASE("paths as likely as their beginnings keep them", "[draft]") {
+    const auto sure = [](std::span<const Token> prefix) {
+        Eigen::VectorXd row = Eigen::VectorXd::Zero(4);
+        row[std::ssize(prefix) % 4] = 1;
+        return row;
+    };
+    DynamicTreeDrafter draft(sure, {.width = 4, .nodes = 3});
+    const auto draft_tree = propose(draft, {}, 8, {}, 4);
+    CHECK(paths(draft_tree) == std::set<Text>{{0}, {0, 1}, {0, 1, 2}});
+}
+
+TEST_CASE("nothing follows a stop token of a beam", "[draft]") {
+    const auto model = [](std::span<const Token>) -> Eigen::VectorXd { return Eigen::Vector3d(.5, .3, .2); };
+    const std::vector<Token> stops{0};
+    BeamDrafter beams(model, 2);
+    CHECK(paths(propose(beams, {}, 2, stops, 3)) == std::set<Text>{{0}, {1}, {1, 0}, {1, 1}});
+    DynamicTreeDrafter tree(model, {.width = 2, .nodes = 3});
+    CHECK(paths(propose(tree, {}, 3, stops, 3)) == std::set<Text>{{0}, {1}, {1, 0}});
+}
+
+TEST_CASE("a search that meets a bad row or a bad id blames the draft", "[draft]") {
+    BeamDrafter zeros([](std::span<const Token>) -> Eigen::VectorXd { return Eigen::VectorXd::Zero(3); }, 2);
+    const auto nothing = propose(zeros, {1}, 2, {}, 3);
+    REQUIRE(nothing.fault());
+    CHECK(nothing.fault()->side == Side::draft);
+    CHECK(nothing.size() == 0);
+    BeamDrafter large([](std::span<const Token>) -> Eigen::VectorXd { return Eigen::VectorXd::Constant(5, .2); }, 5);
+    CHECK(propose(large, {1}, 1, {}, 3).fault()->cause == Cause::outside_vocabulary);
+    BeamDrafter draft(ContextModel(3, 1), 2);
+    CHECK(propose(draft, {1}, 0, {}, 3).size() == 0);
+}
+
+TEST_CASE("sizes of searches are checked", "[draft]") {
+    const ContextModel model(3, 1);
+    CHECK_THROWS_WITH(BeamDrafter(model, 0), ContainsSubstring("BeamDrafter: width is 0, but must be at least 1"));
+    CHECK_THROWS_WITH(BeamDrafter(model, -1), ContainsSubstring("width is -1"));
+    CHECK_THROWS_WITH(DynamicTreeDrafter(model, {.nodes = 0}), ContainsSubstring("nodes is 0, but must be at least 1"));
+}

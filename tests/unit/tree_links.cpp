@@ -1,0 +1,143 @@
+// Token trees: their links for every order of nodes, and what is refused.
+#include <specsample/tree/tree.hpp>
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace specsample;
+
+static_assert(Shape<Chain> && Shape<Links>);
+
+namespace {
+
+/// The children of a node, by its links.
+template <class S>
+std::vector<Index> children(const S& shape, Index node) {
+    std::vector<Index> result;
+    for (Index child = shape.first_child(node); child != no_node; child = shape.next_sibling(child))
+        result.push_back(child);
+    return result;
+}
+
+template <class Parent>
+Links linked(const std::vector<Parent>& parents) {
+    Links links;
+    links.connect(std::span<const Parent>(parents));
+    return links;
+}
+
+/// All nodes in preorder, siblings in their order.
+template <class S>
+void preorder(const S& shape, Index node, std::vector<Index>& nodes) {
+    for (const Index child : children(shape, node)) {
+        nodes.push_back(child);
+        preorder(shape, child, nodes);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a tree in breadth-first order is linked", "[draft tree]") {
+    const Links links = linked<Index>({-1, -1, 0, 0, 1, 2, 2});
+    CHECK(links.size() == 7);
+    CHECK(children(links, root_node) == std::vector<Index>{0, 1});
+    CHECK(children(links, 0) == std::vector<Index>{2, 3});
+    CHECK(children(links, 1) == std::vector<Index>{4});
+    CHECK(children(links, 2) == std::vector<Index>{5, 6});
+    for (const Index leaf : {3, 4, 5, 6}) CHECK(children(links, leaf).empty());
+    for (const auto& [node, parent] : {std::pair<Index, Index>{0, -1}, {1, -1}, {2, 0}, {3, 0}, {4, 1}, {5, 2}, {6, 2}})
+        CHECK(links.parent(node) == parent);
+}
+
+TEST_CASE("the same tree in depth-first order has the same shape", "[draft tree]") {
+    // Nodes 0 1 2 3 4 5 6 of the tree above are 0 5 1 4 6 2 3 here.
+    const Links links = linked<Index>({-1, 0, 1, 1, 0, -1, 5});
+    CHECK(children(links, root_node) == std::vector<Index>{0, 5});
+    CHECK(children(links, 0) == std::vector<Index>{1, 4});
+    CHECK(children(links, 1) == std::vector<Index>{2, 3});
+    CHECK(children(links, 5) == std::vector<Index>{6});
+    std::vector<Index> nodes;
+    preorder(links, root_node, nodes);
+    CHECK(nodes == std::vector<Index>{0, 1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("siblings stay in the order of their nodes, with anything between them", "[draft tree]") {
+    const Links links = linked<Index>({-1, 0, -1, 1, 0, -1, 2, 0});
+    CHECK(children(links, root_node) == std::vector<Index>{0, 2, 5});
+    CHECK(children(links, 0) == std::vector<Index>{1, 4, 7});
+    CHECK(children(links, 1) == std::vector<Index>{3});
+    CHECK(children(links, 2) == std::vector<Index>{6});
+}
+
+TEST_CASE("a path of parents is a chain", "[draft tree]") {
+    const Links links = linked<Index>({-1, 0, 1, 2});
+    const Chain chain(4);
+    CHECK(links.size() == chain.size());
+    for (Index node = root_node; node < 4; ++node) CHECK(children(links, node) == children(chain, node));
+    for (Index node = 0; node < 4; ++node) CHECK(links.parent(node) == chain.parent(node));
+    CHECK(children(Chain(0), root_node).empty());
+}
+
+TEST_CASE("a tree without nodes has a root without children", "[draft tree]") {
+    CHECK(Links{}.size() == 0);
+    CHECK(children(Links{}, root_node).empty());
+    const Links links = linked<Index>({});
+    CHECK(links.size() == 0);
+    CHECK(children(links, root_node).empty());
+}
+
+TEMPLATE_TEST_CASE("parents of any integral type are linked", "[draft tree]", std::int8_t, std::int32_t, std::int64_t) {
+    const Links links = linked<TestType>({-1, 0, 0, -1, 2});
+    CHECK(children(links, root_node) == std::vector<Index>{0, 3});
+    CHECK(children(links, 0) == std::vector<Index>{1, 2});
+    CHECK(links.parent(4) == 2);
+}
+
+TEST_CASE("parents without a sign have no way to name the prefix", "[draft tree]") {
+    CHECK_THROWS_WITH(linked<std::uint32_t>({0}),
+                      "specsample::Tree: parents[0] is 0, but must be -1 or a node before 0");
+    CHECK_THROWS_WITH(linked<std::uint32_t>({~0u}),
+                      "specsample::Tree: parents[0] is 4294967295, but must be -1 or a node before 0");
+}
+
+TEST_CASE("a parent that is no earlier node is refused by name", "[draft tree]") {
+    CHECK_THROWS_WITH(linked<Index>({-1, 1}), "specsample::Tree: parents[1] is 1, but must be -1 or a node before 1");
+    CHECK_THROWS_WITH(linked<Index>({-1, 0, 5, 0}),
+                      "specsample::Tree: parents[2] is 5, but must be -1 or a node before 2");
+    CHECK_THROWS_WITH(linked<Index>({-2}), "specsample::Tree: parents[0] is -2, but must be -1 or a node before 0");
+    CHECK_THROWS_AS(linked<Index>({1, -1}), std::invalid_argument);
+    CHECK_THROWS_AS(linked<std::int8_t>({-128}), std::invalid_argument);
+}
+
+TEST_CASE("links are made anew for every tree, larger, smaller, and after a refusal", "[draft tree]") {
+    Links links;
+    const auto connect = [&](const std::vector<Index>& parents) { links.connect(std::span<const Index>(parents)); };
+    connect({-1, 0, 0, 0});
+    connect({-1, -1});
+    CHECK(links.size() == 2);
+    CHECK(children(links, root_node) == std::vector<Index>{0, 1});
+    CHECK(children(links, 0).empty());
+    CHECK_THROWS_AS(connect({-1, 7}), std::invalid_argument);
+    connect({-1, 0, 1});
+    CHECK(children(links, root_node) == std::vector<Index>{0});
+    CHECK(children(links, 1) == std::vector<Index>{2});
+    connect({});
+    CHECK(children(links, root_node).empty());
+}
+
+TEST_CASE("a tree views the caller's tokens and parents, of any integral types", "[draft tree]") {
+    const std::vector<std::uint16_t> tokens{3, 3, 4};
+    const std::array<std::int32_t, 3> parents{-1, -1, 1};
+    const Tree tree{tokens, parents};
+    static_assert(std::is_same_v<decltype(tree), const Tree<std::uint16_t, std::int32_t>>);
+    CHECK(tree.tokens.data() == tokens.data());
+    CHECK(tree.parents.data() == parents.data());
+    Links links;
+    links.connect(tree.parents);
+    CHECK(children(links, root_node) == std::vector<Index>{0, 1});  // siblings may repeat a token
+    CHECK(children(links, 1) == std::vector<Index>{2});
+}

@@ -1,0 +1,243 @@
+// What token_scores and draft_scores tell, against double references over random drafts.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+
+#include <specsample/shaping.hpp>
+
+#include "support/catch.hpp"
+#include "support/random_round.hpp"
+
+using namespace specsample;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+bool close(double a, double b, double error) { return a == b || std::abs(a - b) <= error; }
+
+/// ln p of a row of logits at a temperature, in double.
+double reference(const std::vector<float>& logits, double temperature, Token token) {
+    double sum = 0;
+    for (const float z : logits) sum += std::exp(static_cast<double>(z) / temperature);
+    return static_cast<double>(logits[static_cast<std::size_t>(token)]) / temperature - std::log(sum);
+}
+
+std::vector<float> noise(Index size, std::uint64_t seed) {
+    std::vector<float> logits(static_cast<std::size_t>(size));
+    for (Index i = 0; i < size; ++i)
+        logits[static_cast<std::size_t>(i)] =
+            static_cast<float>(6 * Rng({.seed = seed}).uniform(static_cast<std::uint32_t>(i)) - 3);
+    return logits;
+}
+
+Round round_of(std::span<const Token> tokens, std::span<const Index> path) {
+    return {.tokens = tokens, .path = path, .accepted = std::ssize(path)};
+}
+
+}  // namespace
+
+TEST_CASE("an emitted token is scored in the row it came from, in a chain and in a tree") {
+    for (std::uint64_t seed = 0; seed < 240; ++seed) {
+        const auto draft = random_round::draft_of(seed);
+        Workspace workspace;
+        Scores memory;
+        const Round round = draft.judge(TokenVerification{}, {}, workspace);
+        const auto scores = token_scores(round, draft.target_rows, memory, 2);
+        REQUIRE(scores.size() == round.tokens.size());
+        std::vector<Token> context = draft.text;
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+            const auto row = static_cast<std::size_t>(scores[i].row);
+            CHECK(draft.context(scores[i].row - 1) == context);
+            CHECK(scores[i].token == round.tokens[i]);
+            CHECK(scores[i].log_prob == std::log(draft.target_rows[row][round.tokens[i]]));
+            context.push_back(round.tokens[i]);
+        }
+    }
+}
+
+TEST_CASE("log-probabilities of logits at any temperature agree with double, where weights are lost as well") {
+    const std::array<Index, 0> no_path{};
+    Scores memory;
+    for (const Index vocab : {3, 64, 513, 2000})
+        for (const double temperature : {.02, .7, 1., 3.}) {
+            const std::vector<float> logits = noise(vocab, static_cast<std::uint64_t>(vocab));
+            for (Token token = 0; token < vocab; token += 1 + token / 4) {
+                const std::array tokens{token};
+                const auto rows = [&](Index) { return Logits(std::span(logits), temperature); };
+                const double expected = reference(logits, temperature, token);
+                const auto scores = token_scores(round_of(tokens, no_path), rows, memory);
+                CHECK(close(scores[0].log_prob, expected, 1e-6 * (1 + std::abs(expected))));
+            }
+        }
+}
+
+TEST_CASE("the likeliest tokens come in order, the lowest id first on ties, and the margin is between two of them") {
+    const std::array<Index, 0> no_path{};
+    const std::array<Token, 1> tokens{0};
+    Scores memory;
+    for (const Index vocab : {1, 2, 5, 64, 65, 700, 3000})
+        for (std::uint64_t seed = 0; seed < 4; ++seed) {
+            std::vector<float> logits = noise(vocab, seed);
+            if (seed % 2 == 1)
+                for (float& z : logits) z = std::round(2 * z) / 2;  // many ties
+            std::vector<Token> order(logits.size());
+            std::iota(order.begin(), order.end(), 0);
+            const auto logit = [&](Token id) { return logits[static_cast<std::size_t>(id)]; };
+            std::ranges::stable_sort(order, [&](Token a, Token b) { return logit(a) > logit(b); });
+            for (const Index top : {0, 1, 7, 64}) {
+                const auto rows = [&](Index) { return Logits(std::span(logits), .5); };
+                const TokenScore score = token_scores(round_of(tokens, no_path), rows, memory, top)[0];
+                REQUIRE(std::ssize(score.top) == std::min(top, vocab));
+                for (std::size_t i = 0; i < score.top.size(); ++i) {
+                    CHECK(score.top[i].id == order[i]);
+                    CHECK(close(score.top[i].log_prob, reference(logits, .5, order[i]), 1e-5));
+                }
+                CHECK(score.margin == (vocab == 1 ? infinity : double{logit(order[0])} - double{logit(order[1])}));
+            }
+        }
+}
+
+TEST_CASE("at temperature 0 the margin is that of the logits: near ties can be told from bugs") {
+    const std::vector<float> logits{1, 2.5f, 2.25f, -1};
+    const std::array<Index, 0> no_path{};
+    const std::array<Token, 0> nothing{};
+    const std::array<std::span<const float>, 1> memory_rows{logits};
+    Workspace workspace;
+    Scores memory;
+    const auto rows = [&](Index) { return Logits(memory_rows[0], 0.); };
+    const Round round = verify(nothing, PointMass{}, rows, GreedyMatch{}, RoundRng(1, 0, 0), {}, workspace);
+    const TokenScore score = token_scores(round, rows, memory)[0];
+    CHECK(score.token == 1);
+    CHECK(score.log_prob == 0);
+    CHECK(score.margin == .25);
+    CHECK(token_scores(round_of(std::array<Token, 1>{2}, no_path), rows, memory)[0].log_prob == -infinity);
+}
+
+TEST_CASE("before and after shaping: the same tokens in either rows") {
+    const std::vector<float> logits{1, 2, 3, 0};
+    const std::array<Index, 0> no_path{};
+    const std::array<Token, 1> tokens{1};
+    Scores raw, shaped_scores;
+    ShapedMemory<float> memory;
+    const auto shaped_row = shape(Logits(std::span(logits)), TopK(2), {}, memory);
+    const auto rows = [&](Index) { return Logits(std::span(logits)); };
+    const auto shaped_rows = [&](Index) { return shaped_row; };
+    const Round round = round_of(tokens, no_path);
+    CHECK(close(token_scores(round, rows, raw)[0].log_prob, reference(logits, 1, 1), 1e-6));
+    const TokenScore score = token_scores(round, shaped_rows, shaped_scores, 4)[0];
+    CHECK(close(score.log_prob, -std::log(1 + std::exp(1.)), 1e-6));  // ids 1 and 2 are left
+    REQUIRE(score.top.size() == 2);
+    CHECK(score.top[0].id == 2);
+    CHECK(score.top[1].id == 1);
+    CHECK(score.margin == 1);
+    const TokenScore masked = token_scores(round_of(std::array<Token, 1>{0}, no_path), shaped_rows, shaped_scores)[0];
+    CHECK(masked.log_prob == -infinity);
+}
+
+TEST_CASE("scores read no row that the round has not read") {
+    for (std::uint64_t seed = 0; seed < 240; ++seed) {
+        const auto draft = random_round::draft_of(seed);
+        Workspace workspace;
+        Scores memory;
+        std::vector<Index> read, asked;
+        const auto into = [&](std::vector<Index>& list) {
+            return [&](Index i) -> const Eigen::VectorXd& {
+                list.push_back(i);
+                return draft.target_rows[static_cast<std::size_t>(i)];
+            };
+        };
+        const auto distributions = draft.distributions();
+        const Round round =
+            verify(draft.tree(), distributions, into(read), TokenVerification{}, draft.rng, {}, workspace);
+        token_scores(round, into(asked), memory);
+        draft_scores(round, draft.tree(), distributions, into(asked), draft.rng, memory);
+        for (const Index row : asked) CHECK(std::ranges::find(read, row) != read.end());
+    }
+}
+
+TEST_CASE("a chain's ratios are p / q, its slacks |u q - p|, and they are the decisions") {
+    for (std::uint64_t seed = 0; seed < 600; ++seed) {
+        const auto draft = random_round::draft_of(seed);
+        if (draft.parents != random_round::chain_parents(draft.size())) continue;
+        Workspace workspace;
+        Scores memory;
+        const auto distributions = draft.distributions();
+        const Round round = draft.judge(TokenVerification{}, {}, workspace);
+        const auto scores = draft_scores(round, draft.tokens, distributions, draft.target_rows, draft.rng, memory);
+        REQUIRE(std::ssize(scores) == round.evaluated);
+        for (Index i = 0; i < std::ssize(scores); ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            const double p = draft.target_rows[at][draft.tokens[at]], q = draft.draft_rows[at][draft.tokens[at]];
+            const double u = draft.rng.at(Purpose::accept, i).uniform();
+            CHECK(scores[at].node == i);
+            CHECK(scores[at].token == draft.tokens[at]);
+            CHECK(scores[at].log_draft == std::log(q));
+            CHECK(scores[at].ratio == std::min(1., p / q));
+            CHECK(scores[at].slack == std::abs(u * q - p));
+            CHECK(scores[at].accepted == (u * q < p));
+            CHECK(scores[at].accepted == (i < round.accepted));
+        }
+    }
+}
+
+TEST_CASE("a tree's drafted tokens are scored as they were tried, siblings after a rejection by what was left") {
+    // Two equal children: the second is judged by max(0, p - q), scaled to sum to 1.
+    const Eigen::VectorXd p{{.3, .2, .5}}, q{{.6, .3, .1}};
+    const std::array<Token, 2> tokens{0, 0};
+    const std::array<Index, 2> parents{-1, -1};
+    const std::array distributions{Sampled(p), Sampled(q)};
+    const std::array<Eigen::VectorXd, 3> rows{q, p, p};  // root row q, distributions p then q
+    int seen = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        const RoundRng rng(seed, 0, 0);
+        Workspace workspace;
+        Scores memory;
+        const Tree tree(tokens, parents);
+        const Round round = verify(tree, distributions, rows, TokenVerification{}, rng, {}, workspace);
+        const auto scores = draft_scores(round, tree, distributions, rows, rng, memory);
+        REQUIRE(!scores.empty());
+        CHECK(scores[0].ratio == 1);  // .6 / .3
+        CHECK(scores[0].accepted);
+        ++seen;
+    }
+    CHECK(seen == 200);
+
+    const std::array swapped{Sampled(q), Sampled(q)};
+    const std::array<Eigen::VectorXd, 3> swapped_rows{p, p, p};
+    int second = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        const RoundRng rng(seed, 0, 0);
+        Workspace workspace;
+        Scores memory;
+        const Tree tree(tokens, parents);
+        const Round round = verify(tree, swapped, swapped_rows, TokenVerification{}, rng, {}, workspace);
+        const auto scores = draft_scores(round, tree, swapped, swapped_rows, rng, memory);
+        CHECK(close(scores[0].ratio, .5, 1e-15));
+        if (round.accepted == 1 && scores.size() == 1) continue;
+        REQUIRE(scores.size() == 2);
+        ++second;
+        CHECK(scores[1].ratio == 0);  // max(0, .3 - .6): nothing is residual to token 0 any more
+        CHECK_FALSE(scores[1].accepted);
+        CHECK(round.last == LastToken::recovered);
+    }
+    CHECK(second > 60);
+    CHECK(second < 140);
+}
+
+TEST_CASE("a warm score allocates nothing new") {
+    const auto draft = random_round::draft_of(25);
+    Workspace workspace;
+    Scores memory;
+    const auto distributions = draft.distributions();
+    const Round round = draft.judge(TokenVerification{}, {}, workspace);
+    const auto all = [&] {
+        token_scores(round, draft.target_rows, memory, 8);
+        draft_scores(round, draft.tree(), distributions, draft.target_rows, draft.rng, memory);
+        return std::array<const void*, 3>{memory.tokens.data(), memory.top.data(), memory.drafts.data()};
+    };
+    const auto first = all();
+    CHECK(all() == first);
+}

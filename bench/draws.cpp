@@ -10,9 +10,9 @@
 namespace bench {
 namespace {
 
-using specsample::as_row;
 using specsample::Purpose;
 using specsample::Token;
+using specsample::detail::as_row;
 
 template <class Scalar>
 Race residual(const Setting& setting) {
@@ -20,8 +20,8 @@ Race residual(const Setting& setting) {
     return race_draws(
         setting, rows, textbook::residual(rows.contents()),
         [](const auto& at, double u) {
-            const specsample::ResidualWeights weights(as_row(at.target), as_row(at.draft));
-            return specsample::draw_index(weights, [u] { return u; }).index;
+            const specsample::kernels::ResidualWeights weights(as_row(at.target), as_row(at.draft));
+            return specsample::kernels::draw_index(weights, [u] { return u; }).index;
         },
         [](const auto& at, double u) { return textbook::draw(textbook::residual(at.draft, at.target), u); },
         target_and_draft);
@@ -33,28 +33,28 @@ Race categorical(const Setting& setting) {
     return race_draws(
         setting, rows, rows.contents().target,
         [](const auto& at, double u) {
-            const specsample::RowWeights weights(as_row(at.target));
-            return specsample::draw_index(weights, [u] { return u; }).index;
+            const specsample::kernels::RowWeights weights(as_row(at.target));
+            return specsample::kernels::draw_index(weights, [u] { return u; }).index;
         },
         [](const auto& at, double u) { return textbook::draw(at.target, u); }, target_alone);
 }
 
 Race overlap(const Setting& setting) {
     return race_values(
-        setting, Pool(setting), [](const Pair& at) { return specsample::overlap(at.draft, at.target); },
+        setting, Pool(setting), [](const Pair& at) { return specsample::kernels::overlap(at.draft, at.target); },
         [](const Pair& at) { return at.target.min(at.draft).sum(); }, target_and_draft);
 }
 
 Race inspect(const Setting& setting) {
     return race_values(
         setting, Pool(setting),
-        [](const Pair& at) { return !specsample::inspect(at.target, specsample::Side::target, 0); },
+        [](const Pair& at) { return !specsample::kernels::inspect(at.target, specsample::Side::target, 0); },
         [](const Pair& at) { return textbook::is_distribution(at.target); }, target_alone);
 }
 
 Race argmax(const Setting& setting) {
     return race_values(
-        setting, Pool(setting), [](const Pair& at) { return specsample::argmax(at.target); },
+        setting, Pool(setting), [](const Pair& at) { return specsample::kernels::argmax(at.target); },
         [](const Pair& at) { return textbook::argmax(at.target); }, target_alone);
 }
 
@@ -62,7 +62,7 @@ Race gumbel(const Setting& setting) {
     constexpr specsample::Rng random({.seed = 42, .purpose = Purpose::race});
     return race_values(
         setting, Pool(setting),
-        [=](const Pair& at) { return specsample::race(random, specsample::RowWeights(at.target)); },
+        [=](const Pair& at) { return specsample::race(random, specsample::kernels::RowWeights(at.target)); },
         [=](const Pair& at) { return textbook::gumbel(at.target, random); }, target_alone);
 }
 

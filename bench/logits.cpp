@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-using specsample::as_row;
+using specsample::detail::as_row;
 
 // What the library makes of stored logits. Every kernel below goes through these.
 
@@ -23,13 +23,13 @@ auto distribution_of_known(const RowOf<Scalar>& logits, double log_sum) {
 
 template <class Weights>
 Index draw(const Weights& weights, double u) {
-    return specsample::draw_index(weights, [u] { return u; }).index;
+    return specsample::kernels::draw_index(weights, [u] { return u; }).index;
 }
 
 template <class Scalar>
 Race normaliser(const Setting& setting) {
     return race_values(
-        setting, PoolOf<Scalar>(setting), [](const auto& at) { return specsample::log_sum_exp(at.target); },
+        setting, PoolOf<Scalar>(setting), [](const auto& at) { return specsample::kernels::log_sum_exp(at.target); },
         [](const auto& at) { return textbook::log_sum_exp(at.target); }, target_alone);
 }
 
@@ -38,7 +38,7 @@ Race categorical(const Setting& setting) {
     const PoolOf<Scalar> rows(setting);
     return race_draws(
         setting, rows, rows.contents().target,
-        [](const auto& at, double u) { return draw(specsample::row_weights(distribution_of(at.target)), u); },
+        [](const auto& at, double u) { return draw(specsample::kernels::row_weights(distribution_of(at.target)), u); },
         [](const auto& at, double u) { return textbook::draw(textbook::softmax(at.target), u); }, target_alone);
 }
 
@@ -51,7 +51,7 @@ Race residual(const Setting& setting) {
         [&known = rows.contents()](const auto& at, double u) {
             const auto target = distribution_of_known(at.target, known.target_log_sum);
             const auto draft = distribution_of_known(at.draft, known.draft_log_sum);
-            return draw(specsample::ResidualWeights(as_row(target), as_row(draft)), u);
+            return draw(specsample::kernels::ResidualWeights(as_row(target), as_row(draft)), u);
         },
         [](const auto& at, double u) {
             return textbook::draw(textbook::residual(textbook::softmax(at.draft), textbook::softmax(at.target)), u);
@@ -65,7 +65,7 @@ Race residual_mixed(const Setting& setting) {
         setting, rows, textbook::residual(rows.contents()),
         [&known = rows.contents()](const Pair& at, double u) {
             const auto target = distribution_of_known(at.target, known.target_log_sum);
-            return draw(specsample::ResidualWeights(as_row(target), as_row(at.draft)), u);
+            return draw(specsample::kernels::ResidualWeights(as_row(target), as_row(at.draft)), u);
         },
         [](const Pair& at, double u) {
             return textbook::draw(textbook::residual(at.draft, textbook::softmax(at.target)), u);

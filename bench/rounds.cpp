@@ -131,8 +131,8 @@ class ShapedRounds {
 
   private:
     struct Memory {
-        specsample::ShapedMemory<float> drafted, rows[9];
-        specsample::ShapedRow<specsample::Logits<Row>>::Kept draft;
+        specsample::detail::ShapedMemory<float> drafted, rows[9];
+        specsample::detail::ShapedRow<specsample::Logits<Row>>::Kept draft;
     };
     std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();
     Eigen::ArrayXf target_, draft_;

@@ -165,6 +165,7 @@ Race race_rule(const Setting& setting, const Rule& rule, const std::vector<Index
 
 void add_rules(Kernels& kernels) {
     using namespace specsample;
+    using namespace specsample::children;
     const auto add = [&](const std::string& name, const std::vector<Index>& branching, const auto& rule,
                          const auto& children) {
         kernels.push_back({"rule/" + name,

@@ -13,7 +13,7 @@ namespace {
 /// A pipeline on rows of probabilities or logits, against a textbook's form that makes a new row.
 template <class Pipeline, class Textbook>
 Race shaping(const Setting& setting, const Pipeline& pipeline, const Textbook& textbook) {
-    const auto memory = std::make_shared<specsample::ShapedMemory<float>>();
+    const auto memory = std::make_shared<specsample::detail::ShapedMemory<float>>();
     const Pool rows(setting);
     const auto likeliest = textbook::argmax(rows.contents().target);
     const bool are_logits = setting.numbers == Numbers::logits;
@@ -28,12 +28,12 @@ Race shaping(const Setting& setting, const Pipeline& pipeline, const Textbook& t
 }
 
 Race nucleus(const Setting& setting) {
-    return shaping(setting, specsample::TopP(.95),
+    return shaping(setting, specsample::filters::TopP(.95),
                    [](const Row& probs) { return textbook::likeliest(probs, probs.size(), .95f); });
 }
 
 Race top_k(const Setting& setting) {
-    return shaping(setting, specsample::TopK(40),
+    return shaping(setting, specsample::filters::TopK(40),
                    [](const Row& logits) { return textbook::likeliest(textbook::softmax(logits), 40, 1); });
 }
 

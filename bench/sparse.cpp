@@ -102,7 +102,8 @@ Race categorical(const Setting& setting) {
         setting, rows, rows.target(),
         [](const SparsePair& at, double u) {
             const auto distribution = distribution_of(at.target);
-            return specsample::draw_index(specsample::RowWeights(distribution), [u] { return u; }).index;
+            return specsample::kernels::draw_index(specsample::kernels::RowWeights(distribution), [u] { return u; })
+                .index;
         },
         [](const SparsePair& at, double u) { return textbook::draw(scattered(at.target), u); },
         [](const auto& reader, const SparsePair& at) { return entries(reader, at.target); });
@@ -114,8 +115,8 @@ Race residual(const Setting& setting) {
         setting, rows, (rows.target() - rows.draft()).cwiseMax(0),
         [](const SparsePair& at, double u) {
             const auto target = distribution_of(at.target), draft = distribution_of(at.draft);
-            const specsample::ResidualWeights weights(target, draft);
-            return specsample::draw_index(weights, [u] { return u; }).index;
+            const specsample::kernels::ResidualWeights weights(target, draft);
+            return specsample::kernels::draw_index(weights, [u] { return u; }).index;
         },
         [](const SparsePair& at, double u) {
             return textbook::draw(textbook::residual(scattered(at.draft), scattered(at.target)), u);

@@ -98,7 +98,8 @@ inline Eigen::ArrayXf likeliest(Eigen::ArrayXf probs, Index most, float mass, fl
 inline bool accept(double u, float p, float q) { return u < std::min(1.f, p / q); }
 
 inline bool is_distribution(const Row& row) {
-    return row.allFinite() && row.minCoeff() >= 0 && std::abs(row.sum() - 1) <= specsample::sum_tolerance<float>;
+    return row.allFinite() && row.minCoeff() >= 0 &&
+           std::abs(row.sum() - 1) <= specsample::kernels::sum_tolerance<float>;
 }
 
 /// How a round ended.

@@ -26,6 +26,8 @@
 namespace {
 
 using namespace specsample;
+using namespace specsample::heads;
+using namespace specsample::walks;
 
 class Comparison {
   public:

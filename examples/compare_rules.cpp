@@ -17,6 +17,8 @@
 namespace {
 
 using namespace specsample;
+using namespace specsample::children;
+using namespace specsample::lossy;
 
 struct Arguments {
     int draws = 6;          ///< pairs per family

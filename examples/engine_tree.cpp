@@ -8,6 +8,7 @@
 #include <specsample/specsample.hpp>
 
 using namespace specsample;
+using namespace specsample::kernels;
 constexpr Index K = 6, V = 16;  // drafted nodes per round; vocabulary
 
 /// A toy for a causal model with a KV cache: an entry per slot, computed from the entry of the position before.
@@ -52,7 +53,7 @@ int main() {
 
         for (Index i = std::ssize(draft.cache); i < start; ++i) q[0] = drafted_after(text[i], i - 1);  // draft
         for (Index node = 0; node < K; ++node) {
-            const WithoutWeights weights(as_row(row_before(node)), older_siblings(node));
+            const WithoutWeights weights(detail::as_row(row_before(node)), older_siblings(node));
             nodes[node] = static_cast<Token>(draw(rng.at(Purpose::draft, node), weights).index);
             if (node < inner) q[node + 1] = drafted_after(nodes[node], start + parents[node]);
         }

@@ -8,6 +8,8 @@
 #include <specsample/specsample.hpp>
 
 using namespace specsample;
+using namespace specsample::kernels;
+using namespace specsample::vocab;
 constexpr Index K = 4, V = 16, draft_vocab = 10;  // drafted tokens per round; ids of the target; ids of the draft
 
 /// The target id of each draft id. The draft knows fewer tokens, in another order; its id 3 means no token at all.
@@ -38,7 +40,7 @@ int main() {
         return found == target_id.end() ? unknown : static_cast<Token>(found - target_id.begin());
     };
     RowMajorMatrixXf logits(K + 1, V), draft_logits(K, draft_vocab);
-    std::array<ShapedMemory<float>, K> memory;  // of the draft's rows, as rows over target ids
+    std::array<detail::ShapedMemory<float>, K> memory;  // of the draft's rows, as rows over target ids
     std::vector<Token> text{1, 2, 3}, stop_tokens{15};
     Workspace workspace;
 

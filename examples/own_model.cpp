@@ -47,7 +47,7 @@ class CachedModel {
             const auto phase = static_cast<float>((sums_[position] + id * 7) % 11);
             logits[id] = sharpness_ * phase / 11;
         }
-        return specsample::softmax(logits, 0.8);
+        return specsample::kernels::softmax(logits, 0.8);
     }
 
     Index vocab_;

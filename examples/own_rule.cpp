@@ -10,6 +10,8 @@
 #include <specsample/testing.hpp>
 
 using namespace specsample;
+using namespace specsample::kernels;
+using namespace specsample::walks;
 
 /// Accepts a share of what token verification accepts, and makes up for it in the residual: p - share min(p, q).
 /// For chains: on a tree the siblings of a rejected child must be judged by what it left, as ResidualTarget does.

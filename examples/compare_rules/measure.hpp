@@ -22,7 +22,7 @@ struct Likeliest {
     const Eigen::VectorXf* row;
 
     specsample::Token operator()(std::span<const specsample::Token>) const {
-        return static_cast<specsample::Token>(specsample::argmax(*row));
+        return static_cast<specsample::Token>(specsample::kernels::argmax(*row));
     }
 };
 
@@ -58,10 +58,11 @@ inline double chain_bound(const Pair& pair, specsample::Index depth, int rounds)
         const specsample::RoundRng rng(1, static_cast<std::uint64_t>(round), 0);
         for (specsample::Index i = 0; i < depth; ++i) {
             const auto random = rng.at(specsample::Purpose::draft, i);
-            const auto token = draw(random, specsample::RowWeights(specsample::as_row(pair.draft))).index;
+            const auto token =
+                draw(random, specsample::kernels::RowWeights(specsample::detail::as_row(pair.draft))).index;
             ratios[static_cast<std::size_t>(i)] = static_cast<double>(pair.target[token]) / pair.draft[token];
         }
-        sum += specsample::one_round_bound_of_path(ratios);
+        sum += specsample::theory::one_round_bound_of_path(ratios);
     }
     return sum / rounds;
 }

@@ -33,7 +33,7 @@ struct Observed {
         using Distribution =
             std::remove_cvref_t<decltype(specsample::detail::distribution_at(context.distributions, 0))>;
         const Stopwatch watch;
-        if constexpr (specsample::RowDistribution<Distribution>) observe(context);
+        if constexpr (specsample::detail::RowDistribution<Distribution>) observe(context);
         sums->seconds += watch.seconds();
         return rule(context);
     }
@@ -42,6 +42,8 @@ struct Observed {
     template <class RoundContext>
     void observe(const RoundContext& context) const {
         using namespace specsample;
+        using namespace specsample::lossy;
+        using namespace specsample::theory;
         const Index first = context.shape.first_child(root_node);
         if (first == no_node) return;
         std::vector<double> ratios;
@@ -51,7 +53,7 @@ struct Observed {
             if (distribution.is_point()) return;
             is_chain = is_chain && context.shape.next_sibling(node) == no_node;
             const auto row = detail::element(context.rows, context.shape.parent(node) + 1);
-            ratios.push_back(static_cast<double>(as_row(row)[context.token(node)]) /
+            ratios.push_back(static_cast<double>(detail::as_row(row)[context.token(node)]) /
                              distribution.weight(context.token(node)));
         }
         if (is_chain) sums->bound += one_round_bound_of_path(ratios);

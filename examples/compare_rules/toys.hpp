@@ -7,6 +7,10 @@
 /// Chains of four drafts: tokens per round.
 inline void rank_chains(int draws, int rounds) {
     using namespace specsample;
+    using namespace specsample::children;
+    using namespace specsample::kernels;
+    using namespace specsample::lossy;
+    using namespace specsample::theory;
     const Index depth = 4;
     const auto column = [=](const char* name, const auto& rule) {
         return Column{name, [=](const Pair& pair) { return chain_tokens(rule, pair, depth, rounds); }, 6};

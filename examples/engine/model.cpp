@@ -83,7 +83,7 @@ Logits Model::score_tree(std::span<const Token> prefix, std::span<const Token> t
     check_tokens(prefix);
     check_tokens(tokens);
     std::vector<Index> positions(tokens.size());
-    specsample::position_ids(parents, std::ssize(prefix), positions);
+    specsample::attention::position_ids(parents, std::ssize(prefix), positions);
     check_room(std::ssize(prefix), std::ranges::max(positions) + 1 - std::ssize(prefix));
     const Index kept = keep(prefix, std::ssize(prefix) - 1, layers());
     reserve(std::ssize(prefix) + std::ssize(tokens), std::ssize(tokens) + 1);

@@ -108,6 +108,7 @@ class Drafts {
         const bool looks_up = arguments.draft_kind == DraftKind::either;
         make_ = [rows, looks_up, tree = tree_]() -> AnyDraft {
             using namespace specsample;
+            using namespace specsample::heads;
             // A longer match says more: where a model may be asked instead, one token is not enough.
             const LookupOptions sure{.min_match = 2};
             if (looks_up && tree.empty()) return FirstOf(LookupDrafter(sure), rows);

@@ -17,7 +17,7 @@ inline Eigen::ArrayXf state_before_last(engine::Model& target, std::span<const s
     return target.state(prefix.first(prefix.size() - 1));
 }
 
-/// A specsample::HeadsModel: row i is the distribution of the token i places after the next one.
+/// A specsample::heads::HeadsModel: row i is the distribution of the token i places after the next one.
 class TargetHeads : public Metered {
   public:
     TargetHeads(engine::Heads heads, std::shared_ptr<engine::Model> target, RowShaper shaper)

@@ -23,12 +23,12 @@ class RowShaper {
     template <class Logits>
     Eigen::VectorXf operator()(const Logits& logits, std::span<const specsample::Token> prefix) {
         const auto row = specsample::shape(specsample::Logits(logits), shaping_, prefix, memory_);
-        return specsample::as_row(row).matrix();
+        return specsample::detail::as_row(row).matrix();
     }
 
   private:
     specsample::SamplingParams shaping_;
-    specsample::ShapedMemory<float> memory_;
+    specsample::detail::ShapedMemory<float> memory_;
 };
 
 /// The engine's model compares a prefix with its own cache, so nothing has to be rolled back from outside. Copies share

@@ -41,8 +41,8 @@ struct Advice {
 
 inline Advice advise(double acceptance, const Costs& costs) {
     const auto most = static_cast<specsample::Index>(costs.verify_curve.size()) - 1;
-    const auto best = specsample::best_lookahead(acceptance, costs.draft, costs.verify_curve, most);
-    return {best, specsample::speedup(acceptance, best, costs.draft, costs.verify_curve)};
+    const auto best = specsample::theory::best_lookahead(acceptance, costs.draft, costs.verify_curve, most);
+    return {best, specsample::theory::speedup(acceptance, best, costs.draft, costs.verify_curve)};
 }
 
 /// One line on why a measured ratio is what it is.
@@ -61,18 +61,19 @@ inline void explain(const Run& run, const Comparison& comparison) {
     std::printf(
         "  what would pay  a target whose weights stream from memory: with this draft at 0.05 of a pass and "
         "%zu positions at 1.2 of one, x%.2f\n",
-        positions + 1,
-        specsample::speedup(acceptance, run.lookahead, 0.05, [](specsample::Index n) { return n == 1 ? 1.0 : 1.2; }));
+        positions + 1, specsample::theory::speedup(acceptance, run.lookahead, 0.05, [](specsample::Index n) {
+            return n == 1 ? 1.0 : 1.2;
+        }));
 }
 
 inline void print_table(const Run& run, const std::optional<Comparison>& comparison) {
     const specsample::Tally& tally = run.tally;
-    const specsample::Estimate acceptance = tally.acceptance();
+    const specsample::metrics::Estimate acceptance = tally.acceptance();
     const double rounds = static_cast<double>(std::max<specsample::Index>(tally.rounds, 1));
     std::printf("\n\n  text            %zu tokens, ended by %s\n", run.tokens.size(), name(run.finish).data());
     std::printf("  target passes   %d, %.2f tokens each", static_cast<int>(tally.passes), tally.tokens_per_pass());
     if (tally.evaluated > 0 && run.is_steady)
-        std::printf(" (theory %.2f)", specsample::expected_tokens(acceptance.value, run.lookahead));
+        std::printf(" (theory %.2f)", specsample::theory::expected_tokens(acceptance.value, run.lookahead));
     std::printf("\n  drafted         %d, %d accepted; rounds ended %d recovered, %d bonus, %d cut\n",
                 static_cast<int>(tally.proposed), static_cast<int>(tally.accepted), static_cast<int>(tally.recovered),
                 static_cast<int>(tally.bonus), static_cast<int>(tally.stopped));
@@ -151,7 +152,7 @@ inline void print_json(const Run& run, std::string_view prompt, std::string_view
     std::printf("],\n");
     if (run.is_steady)
         std::printf(" \"expected_tokens_per_round\": %.6g,\n",
-                    specsample::expected_tokens(tally.acceptance().value, run.lookahead));
+                    specsample::theory::expected_tokens(tally.acceptance().value, run.lookahead));
     std::printf(" \"pages\": {\"target\": %d, \"draft\": %d},\n", static_cast<int>(run.target_pages),
                 static_cast<int>(run.draft_pages));
     std::printf(" \"seconds\": {\"draft\": %.6g, \"target\": %.6g, \"sampler\": %.6g}, \"tokens_per_second\": %.6g",

@@ -39,12 +39,13 @@ class TextDrafter {
     }
 
   private:
-    using Kind =
-        std::variant<specsample::LookupDrafter, specsample::ChainDrafter<DraftModel>,
-                     specsample::TreeDrafter<DraftModel>, specsample::TreeDrafter<DraftModel, specsample::TopChildren>>;
+    using Kind = std::variant<specsample::LookupDrafter, specsample::ChainDrafter<DraftModel>,
+                              specsample::TreeDrafter<DraftModel>,
+                              specsample::TreeDrafter<DraftModel, specsample::children::TopChildren>>;
 
     static Kind kind(DraftModel model, const DraftTree& tree) {
         using namespace specsample;
+        using namespace specsample::children;
         if (tree.children.empty()) return ChainDrafter(model);
         if (tree.are_likeliest) return TreeDrafter(model, tree.children, TopChildren());
         return TreeDrafter(model, tree.children);

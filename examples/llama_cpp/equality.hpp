@@ -80,7 +80,7 @@ struct EqualityRule {
 
     template <class RoundContext>
     specsample::Outcome operator()(const RoundContext& context) const {
-        return specsample::match(
+        return specsample::walks::match(
             context, [this](auto& node, const auto&) { return chain->sample(node.row().held().numbers()); });
     }
 

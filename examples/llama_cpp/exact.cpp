@@ -18,6 +18,8 @@
 namespace {
 
 using namespace exact;
+using namespace specsample::walks;
+using namespace specsample::children;
 
 struct Arguments {
     std::vector<std::string> models{};

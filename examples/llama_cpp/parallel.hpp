@@ -24,7 +24,7 @@
 /// A row, shaped once, with what it is a view of.
 struct ParallelRow {
     Eigen::ArrayXf copy{};
-    specsample::ShapedMemory<float> memory{};
+    specsample::detail::ShapedMemory<float> memory{};
     std::optional<TextRow> shaped{};
 };
 
@@ -39,7 +39,7 @@ struct ParallelText {
 
 /// Where a text is written: a sequence of the context, and what a round needs beside it.
 struct ParallelSlot {
-    using Distribution = specsample::Mixed<specsample::row_view_t<TextRow>>;
+    using Distribution = specsample::Mixed<specsample::detail::row_view_t<TextRow>>;
 
     std::size_t sequence = 0;
     ParallelText* text = nullptr;              ///< none: the slot is free

@@ -51,12 +51,13 @@ inline void explain(const TextRun& run, const PassCosts& costs) {
     const auto most = static_cast<specsample::Index>(costs.verify_curve.size()) - 1;
     if (run.tally.evaluated == 0 || !run.is_steady || most < run.lookahead) return;
     const double acceptance = run.tally.acceptance().value;
-    const auto best = specsample::best_lookahead(acceptance, costs.draft, costs.verify_curve, most);
+    const auto best = specsample::theory::best_lookahead(acceptance, costs.draft, costs.verify_curve, most);
     std::printf(
         "  why             a drafted token costs %.2f of a target pass and a pass over %d positions %.2f; at "
         "acceptance %.2f the best lookahead is %d (x%.2f)\n",
         costs.draft, static_cast<int>(run.lookahead) + 1, costs.verify_curve[static_cast<std::size_t>(run.lookahead)],
-        acceptance, static_cast<int>(best), specsample::speedup(acceptance, best, costs.draft, costs.verify_curve));
+        acceptance, static_cast<int>(best),
+        specsample::theory::speedup(acceptance, best, costs.draft, costs.verify_curve));
 }
 
 inline void print_comparison(const TextRun& run, const TextComparison& comparison) {
@@ -83,12 +84,12 @@ inline void print_comparison(const TextRun& run, const TextComparison& compariso
 
 inline void print_table(const TextRun& run, std::uint64_t seed, const std::optional<TextComparison>& comparison) {
     const specsample::Tally& tally = run.tally;
-    const specsample::Estimate acceptance = tally.acceptance();
+    const specsample::metrics::Estimate acceptance = tally.acceptance();
     std::printf("\n\n  text            %zu tokens, ended by %s; seed %llu\n", run.tokens.size(), name(run.ended).data(),
                 static_cast<unsigned long long>(seed));
     std::printf("  target passes   %d, %.2f tokens each", static_cast<int>(tally.passes), tally.tokens_per_pass());
     if (tally.evaluated > 0 && run.is_steady)
-        std::printf(" (theory %.2f)", specsample::expected_tokens(acceptance.value, run.lookahead));
+        std::printf(" (theory %.2f)", specsample::theory::expected_tokens(acceptance.value, run.lookahead));
     std::printf("\n  drafted         %d, %d accepted; rounds ended %d recovered, %d bonus, %d cut\n",
                 static_cast<int>(tally.proposed), static_cast<int>(tally.accepted),
                 static_cast<int>(tally.recovered + tally.matched), static_cast<int>(tally.bonus),

@@ -17,11 +17,12 @@
 
 /// A row of logits where llama.cpp wrote it, and what is left of it.
 using LogitRow = Eigen::Map<const Eigen::ArrayXf>;
-using TextRow = specsample::ShapedRow<specsample::Logits<LogitRow>>;
+using TextRow = specsample::detail::ShapedRow<specsample::Logits<LogitRow>>;
 
 /// llama.cpp's sampler chain, in its default order.
 inline auto chain_of(const Sampling& given, const std::vector<specsample::Token>& banned) {
     using namespace specsample;
+    using namespace specsample::filters;
     std::vector<Bias> biases;
     for (const Token token : banned) biases.emplace_back(token, -std::numeric_limits<double>::infinity());
     const Window window{.last_n = given.repeat_last_n < 0 ? whole_context : given.repeat_last_n};
@@ -50,7 +51,7 @@ class TextShape {
     /// Logits as they are.
     TextShape() : TextShape({.temperature = 1, .top_k = 0, .top_p = 1, .min_p = 0}, {}) {}
 
-    TextRow operator()(const LogitRow& row, Context context, specsample::ShapedMemory<float>& memory) const {
+    TextRow operator()(const LogitRow& row, Context context, specsample::detail::ShapedMemory<float>& memory) const {
         using namespace specsample;
         if (is_plain_) return shape(Logits(row, temperature_), Pipeline<>(), context, memory);
         return shape(Logits(row), pipeline_, context, memory);
@@ -137,7 +138,7 @@ class TextModel : public Metered {
     // Of the last pass.
     std::vector<LogitRow> rows_;
     std::vector<std::optional<TextRow>> shaped_;
-    std::vector<specsample::ShapedMemory<float>> memory_;
+    std::vector<specsample::detail::ShapedMemory<float>> memory_;
     std::vector<specsample::Token> prefix_, tree_tokens_, path_, context_;
     std::vector<Index> tree_parents_;
 };

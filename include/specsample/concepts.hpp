@@ -35,11 +35,15 @@ enum class Purpose : std::uint32_t;  // random/address.hpp
 class RoundRng;                      // random/rng.hpp
 struct PointMass;                    // tree/distribution.hpp
 struct SharedNoise;                  //
-class Chain;                         // tree/chain.hpp
-struct RoundCounts;                  // metrics/tally.hpp
+namespace detail {
+class Chain;  // tree/chain.hpp
+}  // namespace detail
+struct RoundCounts;  // metrics/tally.hpp
+namespace filters {
 template <std::floating_point Value>
 class Candidates;  // shaping/candidates.hpp
-struct Outcome;    // verify/round_context.hpp
+}  // namespace filters
+struct Outcome;  // verify/round_context.hpp
 template <class S, class Distributions, class Rows, class Source>
 struct RoundContext;  //
 
@@ -55,21 +59,27 @@ concept RowModel = Model<M> && detail::ReturnedRow<detail::Answer<M>>;
 
 /// model(prefix) returns the next token itself.
 template <class M>
-concept TokenModel = Model<M> && Integer<std::remove_cvref_t<detail::Answer<M>>>;
+concept TokenModel = Model<M> && detail::Integer<std::remove_cvref_t<detail::Answer<M>>>;
+
+namespace detail {
 
 /// A model that can be asked about the last n positions of a prefix.
 template <class M>
 concept ManyModel = detail::takes_span<M, Index> || detail::takes_vector<M, Index>;
+}  // namespace detail
 
 /// model(prefix, n) returns a row-major matrix of n rows, or anything indexed [i] that gives a row. Row i is the
 /// distribution of the token that follows prefix.first(prefix.size() - n + 1 + i), so the last row equals
 /// model(prefix).
 template <class M>
-concept BatchModel = ManyModel<M> && detail::ReturnedRows<detail::Answer<M, Index>>;
+concept BatchModel = detail::ManyModel<M> && detail::ReturnedRows<detail::Answer<M, Index>>;
+
+namespace detail {
 
 /// A model that can be asked about a prefix and a tree after it.
 template <class M>
 concept TreeCallable = detail::takes_span<M, Tree<Token, Index>> || detail::takes_vector<M, Tree<Token, Index>>;
+}  // namespace detail
 
 /// model(prefix, tree) returns a row-major matrix of tree.tokens.size() + 1 rows, or anything indexed [i] that gives a
 /// row. Row 0 is the distribution of the token that follows the prefix, row i + 1 of that which follows node i: given
@@ -80,7 +90,7 @@ concept TreeCallable = detail::takes_span<M, Tree<Token, Index>> || detail::take
 /// What it computes for nodes is its own affair: the next prefix says which of them were kept. rollback(length), if the
 /// model has it, is told of prefixes alone.
 template <class M>
-concept TreeModel = TreeCallable<M> && detail::ReturnedRows<detail::Answer<M, Tree<Token, Index>>>;
+concept TreeModel = detail::TreeCallable<M> && detail::ReturnedRows<detail::Answer<M, Tree<Token, Index>>>;
 
 /// model.rollback(length): afterwards the model is as if it had been shown exactly `length` tokens.
 template <class M>
@@ -90,11 +100,16 @@ concept Rewindable = requires(detail::Unwrapped<M>& model, Index length) { model
 template <class M>
 concept StableRows = requires { requires bool(detail::Unwrapped<M>::stable_rows); };
 
+namespace detail {
+
 /// A row that is an Eigen expression over a callable's own temporaries.
 template <class R>
 concept DanglingRow = EigenRow<std::remove_cvref_t<R>> && !detail::ReturnedRow<R>;
+}  // namespace detail
 
 // ---- Drafters -------------------------------------------------------------------------------------------------------
+
+namespace detail {
 
 /// A distribution Q that a drafted token was drawn from, as a ratio rule reads it: Q(x) = weight(x) / rest(). A point
 /// mass has no row behind it.
@@ -111,10 +126,11 @@ concept RowDistribution = RatioDistribution<L> && requires(const L& distribution
     { distribution.row() } -> Row;
     { distribution.without() } -> std::convertible_to<std::span<const Token>>;
 };
+}  // namespace detail
 
 /// What a drafted token was drawn from: tree/distribution.hpp has all of them, and few programs need another.
 template <class L>
-concept DraftDistribution = RatioDistribution<L> || std::same_as<L, SharedNoise>;
+concept DraftDistribution = detail::RatioDistribution<L> || std::same_as<L, SharedNoise>;
 
 template <DraftDistribution L>
 class DraftTree;  // tree/draft_tree.hpp
@@ -165,8 +181,8 @@ concept Length = requires(L& length, const L& known, Index most, const RoundCoun
 /// A step of a pipeline: changes the candidates of the token that follows `context`, which is the whole prefix, the
 /// tokens drafted before that position included.
 template <class S>
-concept Shaper = std::invocable<const S&, Candidates<float>&, std::span<const Token>> ||
-                 std::invocable<const S&, Candidates<double>&, std::span<const Token>>;
+concept Shaper = std::invocable<const S&, filters::Candidates<float>&, std::span<const Token>> ||
+                 std::invocable<const S&, filters::Candidates<double>&, std::span<const Token>>;
 
 namespace detail {
 
@@ -177,7 +193,7 @@ concept MaskWords = requires(const W& words) { std::span(words); } &&
                     sizeof(typename decltype(std::span(std::declval<const W&>()))::value_type) == 4;
 
 template <class C, class Value>
-concept MasksRow = requires(C& cursor, Candidates<Value>& row) { cursor.mask(row); };
+concept MasksRow = requires(C& cursor, filters::Candidates<Value>& row) { cursor.mask(row); };
 template <class C>
 concept GivesWords = requires(C& cursor) {
     { cursor.mask() } -> MaskWords;

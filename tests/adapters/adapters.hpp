@@ -8,6 +8,7 @@
 namespace adapters {
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 inline constexpr Index vocab = 300;
 inline constexpr double temperature = .8;
@@ -62,7 +63,7 @@ inline std::vector<Token> dense_text(std::size_t k = vocab, std::size_t length =
         for (Index node = 0; node < lookahead; ++node) {
             q.push_back(dense(logits_after(1, path), k));
             tokens.push_back(
-                static_cast<Token>(draw(rng.at(Purpose::draft, node), RowWeights(as_row(q.back()))).index));
+                static_cast<Token>(draw(rng.at(Purpose::draft, node), RowWeights(detail::as_row(q.back()))).index));
             path.push_back(tokens.back());
             p.push_back(dense(logits_after(2, path), k));
         }

@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 
 using namespace adapters;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -24,7 +25,7 @@ struct Drafted {
         for (Index node = 0; node < std::ssize(parents); ++node) {
             draft_logits.push_back(logits_after(1, path(parents[static_cast<std::size_t>(node)])));
             tokens.push_back(static_cast<Token>(
-                draw(rng.at(Purpose::draft, node), RowWeights(as_row(dense(draft_logits.back())))).index));
+                draw(rng.at(Purpose::draft, node), RowWeights(detail::as_row(dense(draft_logits.back())))).index));
             target_logits.push_back(logits_after(2, path(node)));
         }
     }

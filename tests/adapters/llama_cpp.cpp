@@ -6,6 +6,7 @@
 #include "support/numbers.hpp"
 
 using namespace adapters;
+using namespace specsample::kernels;
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include "support/numbers.hpp"
 
 using namespace adapters;
+using namespace specsample::kernels;
 
 namespace {
 

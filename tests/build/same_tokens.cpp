@@ -10,6 +10,8 @@
 #include <specsample/specsample.hpp>
 
 using namespace specsample;
+using namespace specsample::kernels;
+using namespace specsample::metrics;
 
 namespace {
 
@@ -82,10 +84,10 @@ void judge(std::uint64_t round, std::uint64_t vocab, Hashes& hashes) {
         const auto draw_from = [&](const auto& weights) {
             return static_cast<Token>(draw(rng.at(Purpose::draft, node), weights).index);
         };
-        tokens.push_back(draw_from(RowWeights(as_row(drafted))));
-        distinct.push_back(draw_from(WithoutWeights(as_row(drafted), distinct)));
+        tokens.push_back(draw_from(RowWeights(detail::as_row(drafted))));
+        distinct.push_back(draw_from(WithoutWeights(detail::as_row(drafted), distinct)));
     }
-    std::vector<Sampled<row_view_t<std::vector<Scalar>>>> distributions, less;
+    std::vector<Sampled<detail::row_view_t<std::vector<Scalar>>>> distributions, less;
     for (std::size_t i = 0; i < 3; ++i) {
         distributions.emplace_back(drafted);
         less.emplace_back(drafted, std::span<const Token>(distinct).first(i));

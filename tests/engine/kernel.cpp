@@ -9,6 +9,7 @@
 #include "support/catch.hpp"
 
 using namespace engine;
+using namespace specsample::lossy;
 using testing::Matrix;
 
 namespace {

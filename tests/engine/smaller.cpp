@@ -8,6 +8,7 @@
 #include "support/catch.hpp"
 
 using namespace engine;
+using namespace specsample::kernels;
 using testing::all_weights;
 using testing::loaded;
 using testing::odd_config;

@@ -11,6 +11,7 @@
 #include "support/catch.hpp"
 
 using namespace engine;
+using namespace specsample::kernels;
 using testing::all_weights;
 using testing::random_tokens;
 using testing::same_bits;
@@ -108,7 +109,7 @@ TEST_CASE("what a slot sees is a row of the ancestor mask") {
         for (Index i = 0; i < before; ++i) history.push(static_cast<Token>(i), i - 1, 1);
         for (std::size_t i = 0; i < tree.tokens.size(); ++i) history.push(tree.tokens[i], before + tree.parents[i], 1);
         Eigen::MatrixXi mask(std::ssize(tree.tokens), std::ssize(tree.tokens));
-        specsample::ancestor_mask(tree.parents, mask);
+        specsample::attention::ancestor_mask(tree.parents, mask);
         for (Index node = 0; node < mask.rows(); ++node) {
             History::Visible visible;
             history.see(before + node, visible);

@@ -6,6 +6,8 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::theory;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -194,13 +196,13 @@ TEST_CASE("block verification: a length decided from the prefix, or after the dr
         const auto& draft = pair.draft;
         const Drafted before{[&](const auto& text, Index, const auto& rng, const auto& add) {
             const Eigen::VectorXd& row = draft(text);
-            if (row.maxCoeff() >= .5) add(draw(rng(0), RowWeights(as_row(row))).index, Sampled(row));
+            if (row.maxCoeff() >= .5) add(draw(rng(0), RowWeights(detail::as_row(row))).index, Sampled(row));
         }};
         const Drafted after{[&](const auto& text, Index depth, const auto& rng, const auto& add) {
             const std::span<const Token> above(text.data(), text.size() - (depth > 0 ? 1 : 0));
             if (depth > 0 && draft(above)[text.back()] < .4) return;  // the unlikely token stays, nothing follows it
             const Eigen::VectorXd& row = draft(text);
-            add(draw(rng(0), RowWeights(as_row(row))).index, Sampled(row));
+            add(draw(rng(0), RowWeights(detail::as_row(row))).index, Sampled(row));
         }};
         INFO(pair.name);
         CHECK(see(rule, before, pair.target, 3).distance < 1e-12);

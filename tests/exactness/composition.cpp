@@ -17,6 +17,10 @@
 #include "support/texts.hpp"
 
 using namespace cases;
+using namespace specsample::walks;
+using namespace specsample::theory;
+using namespace specsample::heads;
+using namespace specsample::children;
 
 namespace {
 

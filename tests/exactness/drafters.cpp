@@ -10,6 +10,7 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::heads;
 
 namespace {
 

@@ -9,6 +9,9 @@
 #include "unit/shaping_grammar_toys.hpp"
 
 using namespace cases;
+using namespace specsample::theory;
+using namespace specsample::lossy;
+using namespace specsample::filters;
 using toys::allowed_after;
 using toys::Calls;
 using toys::CloneOnly;

@@ -3,6 +3,8 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::walks;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -53,7 +55,7 @@ void for_drafts(const Rule& rule, Index vocab, const Target& target, const Check
     const Remembered row = good;
     const Drafted mixed{[&](const auto& text, Index depth, const auto& rng, const auto& add) {
         if (depth == 3) return;
-        add(draw(rng(0), RowWeights(as_row(row(text)))).index, Sampled(row(text)));
+        add(draw(rng(0), RowWeights(detail::as_row(row(text)))).index, Sampled(row(text)));
         add(0, PointMass{});
     }};
     check("a drafter of the test's", texts(rule, mixed, target, 8));
@@ -67,8 +69,8 @@ TEMPLATE_TEST_CASE("the text of a match rule is that of the target alone, whatev
     static_assert(TestType::drafter_invariant);
     const auto decide = [](const Eigen::VectorXd& row, const auto& rng) {
         if constexpr (std::same_as<TestType, GreedyMatch>) return argmax(row);
-        if constexpr (std::same_as<TestType, SampleMatch>) return draw(rng, RowWeights(as_row(row))).index;
-        if constexpr (std::same_as<TestType, GumbelMatch>) return race(rng, RowWeights(as_row(row)));
+        if constexpr (std::same_as<TestType, SampleMatch>) return draw(rng, RowWeights(detail::as_row(row))).index;
+        if constexpr (std::same_as<TestType, GumbelMatch>) return race(rng, RowWeights(detail::as_row(row)));
     };
     long drafts_seen = 0;
     for (const Index vocab : {2, 3, 5, 40})

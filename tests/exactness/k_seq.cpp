@@ -3,13 +3,16 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::theory;
+using namespace specsample::lossy;
+using namespace specsample::children;
 
 namespace {
 
 constexpr KSeq rule;
 
 detail::KSeqConstants constants(const FixedModel& draft, const FixedModel& target, Index count) {
-    return detail::solve_k_seq(as_row(draft.row), as_row(target.row), count);
+    return detail::solve_k_seq(detail::as_row(draft.row), detail::as_row(target.row), count);
 }
 
 double acceptance_of(const FixedModel& draft, const FixedModel& target, Index count) {

@@ -9,6 +9,17 @@
 namespace cases {
 
 using namespace specsample;
+using namespace specsample::attention;
+using namespace specsample::beam;
+using namespace specsample::children;
+using namespace specsample::filters;
+using namespace specsample::heads;
+using namespace specsample::kernels;
+using namespace specsample::lossy;
+using namespace specsample::metrics;
+using namespace specsample::theory;
+using namespace specsample::vocab;
+using namespace specsample::walks;
 using namespace specsample::testing;
 
 /// Logits of probabilities at a temperature, up to a constant, which may be any.

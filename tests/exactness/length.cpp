@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -21,8 +22,8 @@ struct StoppedChain {
         std::vector<Token> text(prefix.begin(), prefix.end());
         for (Index node = root_node; draft_tree.grows(node);) {
             const Eigen::VectorXd& row = model(text);
-            if (stop.before(as_row(row))) return;
-            const Index token = draw(rng.at(Purpose::draft, draft_tree.size()), RowWeights(as_row(row))).index;
+            if (stop.before(detail::as_row(row))) return;
+            const Index token = draw(rng.at(Purpose::draft, draft_tree.size()), RowWeights(detail::as_row(row))).index;
             if (drops(row[token])) return;
             node = draft_tree.add(node, token, Sampled(row));
             text.push_back(static_cast<Token>(token));

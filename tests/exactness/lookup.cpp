@@ -10,6 +10,7 @@
 #include "support/texts.hpp"
 
 using namespace cases;
+using namespace specsample::theory;
 
 namespace {
 

@@ -4,6 +4,11 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::walks;
+using namespace specsample::theory;
+using namespace specsample::kernels;
+using namespace specsample::filters;
+using namespace specsample::children;
 
 namespace {
 
@@ -140,8 +145,8 @@ TEST_CASE("two races with one noise: the winners' joint distribution is that of 
     constexpr int samples = 200000;
     for (int i = 0; i < samples; ++i) {
         const auto rng = RoundRng(77, 0, i).at(Purpose::race, 0);
-        ++observed[{static_cast<Token>(race(rng, RowWeights(as_row(q)))),
-                    static_cast<Token>(race(rng, RowWeights(as_row(p))))}];
+        ++observed[{static_cast<Token>(race(rng, RowWeights(detail::as_row(q)))),
+                    static_cast<Token>(race(rng, RowWeights(detail::as_row(p))))}];
     }
     const ChiSquare result = chi_square(observed, expected, samples);
     INFO(result.statistic << " of " << result.bound);

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -26,7 +27,7 @@ struct Noise {
         const Purpose judges = reuse == Reuse::draft_as_accept ? Purpose::draft : Purpose::accept;
         if (accept(context.rng.at(judges, 0), s, q)) return chain_end(context, rows, 1, {});
         const Eigen::VectorXd residual = positive(rows.p[0] - rows.q[0]);
-        const RowWeights weights(as_row(residual));
+        const RowWeights weights(detail::as_row(residual));
         Outcome outcome{.last = LastToken::recovered};
         if (reuse == Reuse::race_as_last) {
             outcome.token = static_cast<Token>(race(context.rng.at(Purpose::race, 0), weights));
@@ -47,7 +48,7 @@ struct RacesAlone {
     void propose(std::span<const Token> prefix, const Source& rng, DraftTree<Distribution>& draft_tree) const {
         if (!draft_tree.grows(root_node)) return;
         const Eigen::VectorXd& row = model(prefix);
-        draft_tree.add(root_node, race(rng.at(Purpose::race, 0), RowWeights(as_row(row))), Sampled(row));
+        draft_tree.add(root_node, race(rng.at(Purpose::race, 0), RowWeights(detail::as_row(row))), Sampled(row));
     }
 };
 

@@ -5,6 +5,8 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::theory;
+using namespace specsample::children;
 
 namespace {
 

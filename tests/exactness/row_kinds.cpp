@@ -4,6 +4,9 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::walks;
+using namespace specsample::theory;
+using namespace specsample::children;
 
 namespace {
 

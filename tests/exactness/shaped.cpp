@@ -6,6 +6,11 @@
 #include "support/tree_target.hpp"
 
 using namespace cases;
+using namespace specsample::vocab;
+using namespace specsample::theory;
+using namespace specsample::kernels;
+using namespace specsample::filters;
+using namespace specsample::children;
 
 namespace {
 

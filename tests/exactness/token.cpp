@@ -3,6 +3,9 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::theory;
+using namespace specsample::lossy;
+using namespace specsample::filters;
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::theory;
 
 namespace {
 

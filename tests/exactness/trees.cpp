@@ -3,6 +3,11 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::theory;
+using namespace specsample::metrics;
+using namespace specsample::lossy;
+using namespace specsample::kernels;
+using namespace specsample::children;
 
 namespace {
 
@@ -106,7 +111,7 @@ TEST_CASE("trees: two drafters, each with its own distribution") {
                 const Drafted both{[&](const auto& text, Index, const auto& rng, const auto& add) {
                     for (const Index i : {0, 1}) {
                         const Eigen::VectorXd& row = i == 0 ? pair.draft(text) : second(text);
-                        add(draw(rng(i), RowWeights(as_row(row))).index, Sampled(row));
+                        add(draw(rng(i), RowWeights(detail::as_row(row))).index, Sampled(row));
                     }
                 }};
                 INFO("V = " << vocab << ", depth " << depth << ": " << pair.name);
@@ -127,14 +132,14 @@ TEST_CASE("trees: siblings that repeat a token, as samples and as point masses")
             }};
             const Drafted sampled_then_named{[&](const auto& text, Index, const auto& rng, const auto& add) {
                 const Eigen::VectorXd& row = pair.draft(text);
-                const Index token = draw(rng(0), RowWeights(as_row(row))).index;
+                const Index token = draw(rng(0), RowWeights(detail::as_row(row))).index;
                 add(token, Sampled(row));
                 add(token, PointMass{});
             }};
             const Drafted named_then_sampled{[&](const auto& text, Index, const auto& rng, const auto& add) {
                 const Eigen::VectorXd& row = pair.draft(text);
                 add(argmax(row), PointMass{});
-                add(draw(rng(1), RowWeights(as_row(row))).index, Sampled(row));
+                add(draw(rng(1), RowWeights(detail::as_row(row))).index, Sampled(row));
             }};
             INFO("depth " << depth << ": " << pair.name);
             total.check(named_twice, pair.target, depth);
@@ -156,7 +161,7 @@ TEST_CASE("trees: where a row is exhausted, the remaining children may have any 
                 seen.push_back(static_cast<Token>(token));
             };
             const auto draw_of = [&](std::size_t i) { return rng(static_cast<Index>(i)); };
-            if (depth == 0) WithoutReplacement{}(as_row(pair.draft(text)), ids, draw_of, add_seen);
+            if (depth == 0) WithoutReplacement{}(detail::as_row(pair.draft(text)), ids, draw_of, add_seen);
             for (const Token token : unused)
                 if (std::ranges::find(seen, token) == seen.end()) add(token, PointMass{});
         }};
@@ -216,7 +221,7 @@ TEST_CASE("the random child of a greedy draft is worth judging first") {
             const Eigen::VectorXd& row = draft(text);
             const auto& named = kept[text] = {static_cast<Token>(argmax(row))};
             add(named[0], PointMass{});
-            const Drawn rest = draw(rng(1), WithoutWeights(as_row(row), named));
+            const Drawn rest = draw(rng(1), WithoutWeights(detail::as_row(row), named));
             add(rest.index, Sampled(row, named, rest.sum));
         }};
         const Seen other = see(recursive, named_first, target, 2);

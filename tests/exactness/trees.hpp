@@ -34,7 +34,7 @@ class Remembered {
         std::make_shared<std::map<std::vector<Token>, Eigen::VectorXd>>();
 };
 
-using RememberedView = row_view_t<Eigen::VectorXd>;
+using RememberedView = detail::row_view_t<Eigen::VectorXd>;
 
 /// A drafter as the test wrote it: expand(text, depth, random draw, add) adds the children of a node, whose path ends
 /// `text`; rng(i) is the draft draw of child i, add(token, distribution) adds one. Breadth first.

@@ -5,6 +5,12 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::vocab;
+using namespace specsample::theory;
+using namespace specsample::lossy;
+using namespace specsample::kernels;
+using namespace specsample::filters;
+using namespace specsample::children;
 
 namespace {
 
@@ -69,7 +75,7 @@ struct OneOfSeveral {
     Vocabularies v;
     ContextModel model;
     bool is_divided = true;
-    using Distribution = Sampled<row_view_t<Eigen::VectorXd>>;
+    using Distribution = Sampled<detail::row_view_t<Eigen::VectorXd>>;
     Eigen::VectorXd drawn = {}, claimed = {};
 
     template <class Source, class L>
@@ -81,7 +87,7 @@ struct OneOfSeveral {
         for (Index x = 0; x < v.draft_vocab(); ++x)
             if (const Token y = v.to_target[static_cast<std::size_t>(x)]; y >= 0) claimed[y] = q[x];
         if (is_divided) claimed /= claimed.sum();
-        const Index token = draw(rng.at(Purpose::draft, 0), RowWeights(as_row(drawn))).index;
+        const Index token = draw(rng.at(Purpose::draft, 0), RowWeights(detail::as_row(drawn))).index;
         draft_tree.add(root_node, token, Sampled(claimed));
     }
 };

@@ -3,6 +3,10 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::theory;
+using namespace specsample::lossy;
+using namespace specsample::kernels;
+using namespace specsample::children;
 
 namespace {
 
@@ -151,7 +155,7 @@ TEST_CASE(
     const std::vector<std::pair<Remembered, Remembered>> models{
         {ex3_draft, ex3_target}, {ContextModel(3, 1), ContextModel(3, 2)}, {ContextModel(3, 5), ContextModel(3, 6)}};
     const auto drafted = [](const Remembered& model, const auto& text, const auto& rng) {
-        return draw(rng(0), RowWeights(as_row(model(text)))).index;
+        return draw(rng(0), RowWeights(detail::as_row(model(text)))).index;
     };
     for (const double least : {1. / 4, 2. / 5}) {
         for (const auto& [model, target] : models) {

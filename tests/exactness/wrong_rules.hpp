@@ -35,10 +35,11 @@ template <class T>
 Outcome chain_end(const T& context, const ChainRows& rows, std::size_t accepted, Eigen::VectorXd weights) {
     const bool all = accepted == rows.x.size();
     if (all || !(weights.sum() > 0)) weights = rows.p[accepted];
-    return {.node = static_cast<Index>(accepted) - 1,
-            .accepted = static_cast<Index>(accepted),
-            .last = all ? LastToken::bonus : LastToken::recovered,
-            .token = static_cast<Token>(draw(context.rng.at(Purpose::last, 0), RowWeights(as_row(weights))).index)};
+    return {
+        .node = static_cast<Index>(accepted) - 1,
+        .accepted = static_cast<Index>(accepted),
+        .last = all ? LastToken::bonus : LastToken::recovered,
+        .token = static_cast<Token>(draw(context.rng.at(Purpose::last, 0), RowWeights(detail::as_row(weights))).index)};
 }
 
 /// What is wrong with a block verification.
@@ -92,7 +93,8 @@ struct SlippedBlock {
             for (std::size_t j = h.size(); j-- > 0;) most[j] = std::max(most[j + 1], h[j]);
             Eigen::VectorXd cells(static_cast<Index>(h.size()));
             for (std::size_t j = 0; j < h.size(); ++j) cells[static_cast<Index>(j)] = most[j] - most[j + 1];
-            i = static_cast<std::size_t>(draw(context.rng.at(Purpose::accept, 0), RowWeights(as_row(cells))).index);
+            i = static_cast<std::size_t>(
+                draw(context.rng.at(Purpose::accept, 0), RowWeights(detail::as_row(cells))).index);
         } else {
             while (i > 0 && !passes(i)) --i;
         }
@@ -158,7 +160,7 @@ struct RecursiveTraversal {
         outcome.node = node;
         outcome.accepted = depth;
         outcome.last = LastToken::recovered;
-        outcome.token = static_cast<Token>(draw(context.rng.at(Purpose::last, 0), RowWeights(as_row(b))).index);
+        outcome.token = static_cast<Token>(draw(context.rng.at(Purpose::last, 0), RowWeights(detail::as_row(b))).index);
         return true;
     }
 };

@@ -1,5 +1,6 @@
 // A draft for a beam search that names its token, so that nothing can be ranked.
-// expect: error: static assertion failed.*specsample::BeamSearch: draft.prefix. must return a row of probabilities
+// expect: error: static assertion failed.*specsample::beam::BeamSearch: draft.prefix. must return a row of
+// probabilities
 #include <specsample/sampler.hpp>
 
 using specsample::Token;
@@ -12,6 +13,6 @@ int main() {
 #else
     const auto draft = [](Prefix) -> Token { return 0; };
 #endif
-    specsample::BeamSearch search(draft, good);
+    specsample::beam::BeamSearch search(draft, good);
     return static_cast<int>(search.generate({1, 2, 3}).beams.size());
 }

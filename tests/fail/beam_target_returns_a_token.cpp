@@ -12,6 +12,6 @@ int main() {
 #else
     const auto target = [](Prefix) -> Token { return 0; };
 #endif
-    specsample::BeamSearch search(good, target);
+    specsample::beam::BeamSearch search(good, target);
     return static_cast<int>(search.generate({1, 2, 3}).beams.size());
 }

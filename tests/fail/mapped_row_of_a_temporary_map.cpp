@@ -3,9 +3,10 @@
 #include <specsample/specsample.hpp>
 
 using namespace specsample;
+using namespace specsample::vocab;
 
 int main() {
-    ShapedMemory<float> memory;
+    detail::ShapedMemory<float> memory;
     const std::vector<float> row{.5f, .5f};
 #ifdef FIXED
     const IdMap map = IdMap::same_ids(2, 3);

@@ -1,8 +1,10 @@
 // A matcher behind a callable of the context: it moves forward, and nobody takes it back.
-// expect: error: static assertion failed.*specsample::TokenMask: a callable that changes when it is called cannot be re
+// expect: error: static assertion failed.*specsample::filters::TokenMask: a callable that changes when it is called
+// cannot be re
 #include <specsample/shaping.hpp>
 
 using namespace specsample;
+using namespace specsample::filters;
 
 int main() {
     std::vector<std::uint32_t> words{3};

@@ -3,6 +3,7 @@
 #include <specsample/shaping.hpp>
 
 using namespace specsample;
+using namespace specsample::filters;
 
 /// Adapts to what it has seen.
 struct Mirostat {

@@ -3,10 +3,11 @@
 #include <specsample/shaping.hpp>
 
 using namespace specsample;
+using namespace specsample::filters;
 
 int main() {
     const std::vector<float> row{.5f, .5f};
-    ShapedMemory<float> memory;
+    detail::ShapedMemory<float> memory;
 #ifdef FIXED
     const auto heat = [](Candidates<float>& rest, std::span<const Token>) { rest.heat(2); };
 #else

@@ -3,6 +3,7 @@
 #include <specsample/specsample.hpp>
 
 using namespace specsample;
+using namespace specsample::filters;
 
 int main() {
 #ifdef FIXED

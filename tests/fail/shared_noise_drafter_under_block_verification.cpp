@@ -8,6 +8,7 @@
 #include <specsample/verify.hpp>
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 struct SharedNoiseDraft {
     using Distribution = SharedNoise;
@@ -18,7 +19,7 @@ struct SharedNoiseDraft {
         Index node = root_node;
         while (draft_tree.grows(node)) {
             const auto random = rng.at(Purpose::race, draft_tree.depth(node));
-            node = draft_tree.add(node, race(random, RowWeights(as_row(row))), SharedNoise{});
+            node = draft_tree.add(node, race(random, RowWeights(detail::as_row(row))), SharedNoise{});
         }
     }
 };

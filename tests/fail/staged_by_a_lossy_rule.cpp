@@ -5,6 +5,7 @@
 #include <specsample/sampler.hpp>
 
 using namespace specsample;
+using namespace specsample::lossy;
 
 int main() {
     const auto model = [](std::span<const Token>) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(2, .5f); };

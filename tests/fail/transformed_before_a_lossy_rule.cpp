@@ -1,9 +1,10 @@
 // A target transform in front of a rule that is not exact itself.
-// expect: error: static assertion failed.*specsample::Transformed: the rule behind a transform must be lossless
+// expect: error: static assertion failed.*specsample::lossy::Transformed: the rule behind a transform must be lossless
 #include <specsample/lossy.hpp>
 #include <specsample/verify.hpp>
 
 using namespace specsample;
+using namespace specsample::lossy;
 
 int main() {
 #ifdef FIXED

@@ -1,5 +1,6 @@
 // A target transform in front of a draft that has no row.
-// expect: error: static assertion failed.*specsample::Transformed: a point mass or a raced token has no draft row
+// expect: error: static assertion failed.*specsample::lossy::Transformed: a point mass or a raced token has no draft
+// row
 #include <array>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include <specsample/verify.hpp>
 
 using namespace specsample;
+using namespace specsample::lossy;
 
 int main() {
     const std::vector<Token> tokens{1};

@@ -17,6 +17,7 @@
 namespace fuzz {
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -29,7 +30,7 @@ struct Format {
     double largest_scale = 0;             ///< of a logit: what the scalar can hold
 };
 
-template <Floating Scalar>
+template <detail::Floating Scalar>
 constexpr Format format_of(bool is_logits, bool is_sparse) {
     constexpr bool is_wide = std::same_as<Scalar, double>;
     return {is_logits, is_sparse, [](double x) { return static_cast<double>(static_cast<Scalar>(x)); },
@@ -72,7 +73,7 @@ struct Numbers {
             if (id(place) >= vocab || id(place) <= (place == 0 ? -1 : id(place - 1))) return false;
         if (!format.is_sparse && size() != vocab) return false;
         const auto is_entry = [&](double x) {
-            return format.is_logits ? !is_nan(x) && x != infinity : is_finite(x) && x >= 0;
+            return format.is_logits ? !detail::is_nan(x) && x != infinity : detail::is_finite(x) && x >= 0;
         };
         if (!std::ranges::all_of(values, is_entry)) return false;
         if (format.is_logits) return largest() > -infinity;
@@ -84,7 +85,7 @@ struct Numbers {
     /// counted from a number that may be 2^64 times as likely as the largest, or as unlikely.
     bool allows(Index token) const {
         const auto x = at(token);
-        if (!x || is_nan(*x)) return false;
+        if (!x || detail::is_nan(*x)) return false;
         if (!format.is_logits) return *x > 0;
         if (*x == -infinity) return false;
         if (temperature == 0) return *x == largest();
@@ -97,7 +98,8 @@ struct Numbers {
         std::vector<double> probs(static_cast<std::size_t>(vocab), 0);
         for (Index place = 0; place < size(); ++place) {
             const double x = format.is_logits ? std::exp2(exponent(value(place))) : value(place);
-            if (id(place) >= 0 && id(place) < vocab && is_positive(x)) probs[static_cast<std::size_t>(id(place))] = x;
+            if (id(place) >= 0 && id(place) < vocab && detail::is_positive(x))
+                probs[static_cast<std::size_t>(id(place))] = x;
         }
         return probs;
     }
@@ -129,7 +131,7 @@ inline double temperature_of(Bytes& bytes) {
             return std::numeric_limits<double>::denorm_min();
         case 4: {
             const double t = std::abs(bytes.number());
-            return is_finite(t) ? t : 1;
+            return detail::is_finite(t) ? t : 1;
         }
         default:
             return .25 * static_cast<double>(1 + bytes.below(8));

@@ -5,6 +5,8 @@
 #include <specsample/lossy.hpp>
 
 using namespace cases;
+using namespace specsample::theory;
+using namespace specsample::lossy;
 
 namespace {
 

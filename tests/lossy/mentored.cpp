@@ -5,6 +5,8 @@
 #include <specsample/lossy.hpp>
 
 using namespace cases;
+using namespace specsample::theory;
+using namespace specsample::lossy;
 
 TEST_CASE("divergences of the running example, and of rows with zeros") {
     const Eigen::ArrayXd a = ex3_target.row.array(), b = ex3_draft.row.array();

@@ -5,6 +5,8 @@
 #include <specsample/lossy.hpp>
 
 using namespace cases;
+using namespace specsample::lossy;
+using namespace specsample::children;
 
 TEST_CASE("tree thresholds of 1 are lossless on any tree") {
     for (Index vocab = 2; vocab <= 3; ++vocab) {

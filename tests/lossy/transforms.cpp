@@ -5,6 +5,10 @@
 #include <specsample/lossy.hpp>
 
 using namespace cases;
+using namespace specsample::theory;
+using namespace specsample::lossy;
+using namespace specsample::kernels;
+using namespace specsample::children;
 
 namespace {
 
@@ -126,7 +130,7 @@ TEST_CASE("a row is made once in a round, in the workspace, and only if a walk a
     long made = 0;
     const Transformed block(Counting{&made}, BlockVerification{});
     const std::vector<Token> tokens{2, 2, 2};
-    const std::vector<Sampled<row_view_t<Eigen::VectorXd>>> distributions(3, Sampled(ex3_draft.row));
+    const std::vector<Sampled<detail::row_view_t<Eigen::VectorXd>>> distributions(3, Sampled(ex3_draft.row));
     const std::vector<Eigen::VectorXd> rows(4, ex3_target.row);
     Workspace workspace;
     auto rng = ScriptedRng().set(Purpose::last, 0, .5);

@@ -5,6 +5,9 @@
 namespace {
 
 using namespace specsample;
+using namespace specsample::children;
+using namespace specsample::kernels;
+using namespace specsample::walks;
 
 constexpr Index length = 48;
 

@@ -45,6 +45,9 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 #endif
 
 using namespace specsample;
+using namespace specsample::heads;
+using namespace specsample::lossy;
+using namespace specsample::vocab;
 
 namespace {
 
@@ -304,7 +307,7 @@ TEST_CASE("a warm batch allocates nothing, whichever request a slot is given") {
 }
 
 TEST_CASE("an index of n-grams that is written and undone uses its memory again") {
-    NgramIndex index(1, 3);
+    detail::NgramIndex index(1, 3);
     Token next = 0;
     CHECK(when_warm([&] {
               for (int i = 0; i < 100; ++i) {

@@ -7,6 +7,9 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::beam;
+using namespace specsample::heads;
+using namespace specsample::theory;
 using namespace specsample::testing;
 
 namespace {

@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 using namespace specsample::testing;
 
 namespace {

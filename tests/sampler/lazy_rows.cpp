@@ -9,6 +9,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 using namespace specsample::testing;
 
 namespace {
@@ -110,7 +111,7 @@ TEMPLATE_TEST_CASE("rows of a tree are asked for once, and those off the accepte
                    AsSparse, AsSparseLogits) {
     const auto uniform = TestType::row(-1);
     const Sampled distribution(uniform);
-    const std::vector<Sampled<row_view_t<decltype(uniform)>>> distributions(6, distribution);
+    const std::vector<Sampled<detail::row_view_t<decltype(uniform)>>> distributions(6, distribution);
     // 1 and 2 after the prefix, 3 and 0 after the 2, 1 after the 1, 3 after the 0.
     const std::vector<int> tokens{1, 2, 3, 0, 1, 3}, parents{-1, -1, 1, 1, 0, 3};
     Workspace workspace;
@@ -206,7 +207,7 @@ TEST_CASE("an engine that drafts by draft_token makes one pass over a row of log
     Workspace workspace;
     const auto round_of = [&](const auto& drafted) {
         std::vector<Token> tokens;
-        std::vector<Sampled<row_view_t<decltype(row)>>> distributions;
+        std::vector<Sampled<detail::row_view_t<decltype(row)>>> distributions;
         for (Index node = 0; node < 3; ++node) {
             const auto [token, distribution] = drafted(rng.at(Purpose::draft, node));
             tokens.push_back(token);

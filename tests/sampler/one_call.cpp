@@ -9,6 +9,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::beam;
 using namespace specsample::testing;
 
 namespace {

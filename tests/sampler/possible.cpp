@@ -11,6 +11,7 @@
 #include "support/rules.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -77,7 +78,7 @@ struct AsProbs {
     const RandomRows& rows;
     auto operator()(Index i) const {
         const Logits row(rows.logits().row(i), .9);
-        return Eigen::Array<Scalar, Eigen::Dynamic, 1>(as_row(row).template cast<Scalar>());
+        return Eigen::Array<Scalar, Eigen::Dynamic, 1>(detail::as_row(row).template cast<Scalar>());
     }
 };
 struct AsHalfLogits {

@@ -6,6 +6,8 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::filters;
+using namespace specsample::kernels;
 using namespace specsample::testing;
 
 namespace {

@@ -8,6 +8,8 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::filters;
+using namespace specsample::kernels;
 using namespace specsample::testing;
 
 namespace {
@@ -23,7 +25,7 @@ enum class Outside {
 
 /// A drafter that draws from the whole row and keeps a part of it, renormalised.
 struct CutsAfterwards {
-    using Distribution = Mixed<row_view_t<Eigen::VectorXd>>;
+    using Distribution = Mixed<detail::row_view_t<Eigen::VectorXd>>;
 
     ContextModel model;
     Outside outside;

@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 using namespace specsample::testing;
 
 namespace {
@@ -62,7 +63,7 @@ TEST_CASE("lookahead 0 is a draw from the target's row with the last-token draw"
     while (text.size() < 42) {
         const Eigen::VectorXd row = target(text);
         const RoundRng rng(7, 3, std::ssize(text));
-        text.push_back(static_cast<Token>(draw(rng.at(Purpose::last, 0), RowWeights(as_row(row))).index));
+        text.push_back(static_cast<Token>(draw(rng.at(Purpose::last, 0), RowWeights(detail::as_row(row))).index));
     }
     CHECK(text_of(7, 3, 0) == std::vector(text.begin() + 2, text.end()));
 }

@@ -15,6 +15,7 @@
 #include "support/numbers.hpp"
 
 using namespace specsample;
+using namespace specsample::children;
 using namespace specsample::testing;
 
 namespace {

@@ -11,6 +11,7 @@
 #include "support/numbers.hpp"
 
 using namespace specsample;
+using namespace specsample::theory;
 using namespace specsample::testing;
 
 namespace {

@@ -5,6 +5,10 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
+using namespace specsample::lossy;
+using namespace specsample::metrics;
+using namespace specsample::theory;
 using namespace specsample::testing;
 
 namespace {

@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::theory;
 using namespace specsample::testing;
 
 namespace {

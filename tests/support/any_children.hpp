@@ -7,6 +7,7 @@
 namespace any {
 
 using namespace specsample;
+using namespace specsample::children;
 
 enum class Kind { independent, without_replacement, top, greedy };
 

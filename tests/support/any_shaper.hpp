@@ -10,6 +10,7 @@
 namespace any {
 
 using namespace specsample;
+using namespace specsample::filters;
 
 /// Any shaper of rows of doubles; copies share what those of the shaper share.
 class Shaper {

@@ -9,7 +9,8 @@
 namespace random_round {
 
 using namespace specsample;
-using View = row_view_t<const Eigen::VectorXd&>;
+using namespace specsample::kernels;
+using View = detail::row_view_t<const Eigen::VectorXd&>;
 
 /// Parents of a random tree: node i hangs below any node before it, or the root.
 inline std::vector<Index> random_parents(Index size, std::uint64_t seed) {
@@ -44,7 +45,7 @@ struct Draft {
         for (Index node = 0; node < size(); ++node) {
             draft_rows.push_back(draft(context(parent(node))));
             tokens.push_back(static_cast<Token>(
-                specsample::draw(rng.at(Purpose::draft, node), RowWeights(as_row(draft_rows.back()))).index));
+                specsample::draw(rng.at(Purpose::draft, node), RowWeights(detail::as_row(draft_rows.back()))).index));
             target_rows.push_back(target(context(node)));
         }
     }

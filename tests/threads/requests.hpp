@@ -13,6 +13,7 @@
 namespace requests {
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 /// Numbers by chance: as many as are wanted, the same for the same seed.
 class Chance {
@@ -67,7 +68,8 @@ struct Case {
             // Half of the drafts are the target's own rows, so that long paths are accepted.
             draft_rows.row(i) = chance.uniform() < .5 ? rows.row(i).eval() : random_row(vocab, chance).transpose();
             const auto uniform = [&] { return chance.uniform(); };
-            tokens.push_back(static_cast<Token>(draw_index(RowWeights(as_row(draft_rows.row(i))), uniform).index));
+            tokens.push_back(
+                static_cast<Token>(draw_index(RowWeights(detail::as_row(draft_rows.row(i))), uniform).index));
             parents.push_back(is_tree ? chance.below(i + 1) - 1 : i - 1);
         }
         rule = static_cast<int>(chance.below(5));

@@ -35,9 +35,10 @@ static_assert(!RowModel<Returns<RowMajorMatrixXf>> && !RowModel<Returns<Token>>)
 // An expression would dangle: neither a row by value nor one by view.
 using Scaled = decltype(Eigen::VectorXf() * .5f);
 using Segment = decltype(std::declval<Eigen::VectorXf&>().head(1));
-static_assert(!RowModel<Returns<Scaled>> && DanglingRow<Scaled>);
-static_assert(!RowModel<Returns<Segment>> && DanglingRow<Segment>);
-static_assert(!DanglingRow<Eigen::VectorXf> && !DanglingRow<std::vector<float>> && !DanglingRow<std::string>);
+static_assert(!RowModel<Returns<Scaled>> && detail::DanglingRow<Scaled>);
+static_assert(!RowModel<Returns<Segment>> && detail::DanglingRow<Segment>);
+static_assert(!detail::DanglingRow<Eigen::VectorXf> && !detail::DanglingRow<std::vector<float>> &&
+              !detail::DanglingRow<std::string>);
 
 // Prefixes come as spans, and as vectors for models that ask for them.
 struct TakesVector {
@@ -86,7 +87,7 @@ static_assert(BatchModel<ReturnsMany<RowMajorMatrix<Eigen::half>>> && !BatchMode
 static_assert(BatchModel<ReturnsMany<std::vector<Eigen::VectorXf>>> && !BatchModel<ReturnsMany<std::vector<float>>>);
 static_assert(BatchModel<ReturnsMany<std::span<const std::vector<float>>>> && !BatchModel<ReturnsMany<void>>);
 static_assert(!BatchModel<ReturnsMany<Eigen::VectorXf>> && !BatchModel<ReturnsMany<Token>>);
-static_assert(ManyModel<ReturnsMany<void>> && !ManyModel<Returns<Eigen::VectorXf>>);
+static_assert(detail::ManyModel<ReturnsMany<void>> && !detail::ManyModel<Returns<Eigen::VectorXf>>);
 
 // rollback and stable_rows, seen through std::ref as well.
 struct Cached : Returns<Eigen::Map<const Eigen::VectorXf>> {
@@ -138,13 +139,13 @@ TEST_CASE("rows are taken from matrices, containers and callables alike", "[core
     matrix << 1, 2, 3, 4;
     const std::vector<std::vector<float>> vectors{{1, 2}, {3, 4}};
     const auto callable = [&](Index i) { return Eigen::VectorXd(matrix.row(i)); };
-    CHECK(as_row(detail::element(matrix, 1))[0] == 3);
-    CHECK(as_row(detail::element(vectors, 1))[0] == 3);
+    CHECK(detail::as_row(detail::element(matrix, 1))[0] == 3);
+    CHECK(detail::as_row(detail::element(vectors, 1))[0] == 3);
     CHECK(detail::element(callable, 1)[0] == 3);
     CHECK(*detail::element_count(matrix) == 2);
     CHECK(*detail::element_count(vectors) == 2);
     CHECK_FALSE(detail::element_count(callable));
-    CHECK(as_row(detail::element(matrix, 1)).data() == matrix.data() + 2);
+    CHECK(detail::as_row(detail::element(matrix, 1)).data() == matrix.data() + 2);
 }
 
 TEST_CASE("a held row keeps a row given by value and views a row in memory", "[core]") {

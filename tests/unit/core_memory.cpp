@@ -38,7 +38,7 @@ TEMPLATE_TEST_CASE("rows in memory are seen in place", "[core]", float, double, 
     CHECK(rows.cols() == 5);
     CHECK(rows.data() == memory.data());
     for (Index i = 0; i < 3; ++i) {
-        const auto row = as_row(detail::element(rows, i));
+        const auto row = detail::as_row(detail::element(rows, i));
         REQUIRE(row.size() == 5);
         CHECK(row.data() == memory.data() + 8 * i);
         for (Index j = 0; j < 5; ++j) CHECK(static_cast<float>(row[j]) == static_cast<float>(8 * i + j));
@@ -112,4 +112,4 @@ TEST_CASE("structs may be a vector, a span, an array or none", "[core]") {
 
 static_assert(Row<decltype(member(std::declval<const std::vector<Candidate>&>(), &Candidate::p))>);
 static_assert(!Row<decltype(member(std::declval<const std::vector<Candidate>&>(), &Candidate::id))>);
-static_assert(RowSource<RowsInMemory<float>>);
+static_assert(detail::RowSource<detail::RowsInMemory<float>>);

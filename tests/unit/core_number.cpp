@@ -6,10 +6,10 @@
 
 #include "support/catch.hpp"
 
-using specsample::is_finite;
-using specsample::is_infinity;
-using specsample::is_positive;
-using specsample::is_zero;
+using specsample::detail::is_finite;
+using specsample::detail::is_infinity;
+using specsample::detail::is_positive;
+using specsample::detail::is_zero;
 
 namespace {
 

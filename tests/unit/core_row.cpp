@@ -32,7 +32,7 @@ Eigenlike counted(Eigenlike row) {
 
 template <class R>
 std::vector<double> numbers(const R& row) {
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     std::vector<double> result;
     for (Index i = 0; i < view.size(); ++i) result.push_back(static_cast<double>(view.coeff(i)));
     return result;
@@ -43,7 +43,7 @@ using Numbers = std::vector<double>;
 /// Are the first two entries of the view those of the memory?
 template <class R, class Scalar>
 bool in_place(const R& row, const Scalar* first, Index stride) {
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     return view.data() == first && (view.size() < 2 || &view.coeffRef(1) == first + stride);
 }
 
@@ -185,15 +185,15 @@ TEMPLATE_TEST_CASE("a projection over an array of structs is seen in place", "[c
 }
 
 TEST_CASE("rows without entries are rows", "[core]") {
-    CHECK(as_row(Eigen::VectorXf()).size() == 0);
-    CHECK(as_row(std::vector<double>()).size() == 0);
-    CHECK(as_row(std::array<float, 0>()).size() == 0);
-    CHECK(as_row(std::span<const float>()).size() == 0);
+    CHECK(detail::as_row(Eigen::VectorXf()).size() == 0);
+    CHECK(detail::as_row(std::vector<double>()).size() == 0);
+    CHECK(detail::as_row(std::array<float, 0>()).size() == 0);
+    CHECK(detail::as_row(std::span<const float>()).size() == 0);
 }
 
 TEST_CASE("contiguous memory has one type of view, so that one kernel serves all of it", "[core]") {
     using View = detail::Column<float>;
-    const auto is_view = []<class R>() { return std::is_same_v<row_view_t<R>, View>; };
+    const auto is_view = []<class R>() { return std::is_same_v<detail::row_view_t<R>, View>; };
     CHECK(is_view.operator()<Eigen::VectorXf>());
     CHECK(is_view.operator()<Eigen::RowVectorXf>());
     CHECK(is_view.operator()<Eigen::Array3f>());
@@ -205,7 +205,7 @@ TEST_CASE("contiguous memory has one type of view, so that one kernel serves all
     CHECK(is_view.operator()<decltype(RowMajorMatrixXf().row(0))>());
     CHECK_FALSE(is_view.operator()<decltype(Eigen::MatrixXf().row(0))>());
     CHECK_FALSE(is_view.operator()<Eigen::VectorXd>());
-    CHECK(std::is_same_v<row_scalar_t<std::span<const Eigen::half>>, Eigen::half>);
+    CHECK(std::is_same_v<detail::row_scalar_t<std::span<const Eigen::half>>, Eigen::half>);
 }
 
 // What is a row, and what is not: in pairs.
@@ -223,12 +223,13 @@ static_assert(Row<std::span<const double>> && !Row<std::span<const short>>);
 static_assert(Row<std::array<float, 3>> && !Row<std::array<char, 3>> && Row<float[3]> && !Row<int[3]>);
 static_assert(!Row<float> && !Row<float*> && !Row<void> && !Row<std::nullptr_t>);
 static_assert(!Row<std::string> && !Row<std::list<float>> && !Row<std::deque<float>>);
-static_assert(Floating<float> && Floating<Eigen::bfloat16> && !Floating<int> && !Floating<std::complex<float>>);
-static_assert(Integer<Token> && Integer<unsigned char> && Integer<const long long> && !Integer<bool> &&
-              !Integer<float> && !Integer<LastToken>);
+static_assert(detail::Floating<float> && detail::Floating<Eigen::bfloat16> && !detail::Floating<int> &&
+              !detail::Floating<std::complex<float>>);
+static_assert(detail::Integer<Token> && detail::Integer<unsigned char> && detail::Integer<const long long> &&
+              !detail::Integer<bool> && !detail::Integer<float> && !detail::Integer<LastToken>);
 
 TEST_CASE("an array expression without memory is a row", "[core]") {
     const Eigen::ArrayXd v = Eigen::ArrayXd::LinSpaced(3, 1, 3);
-    CHECK(as_row(v * v)[2] == 9);
-    CHECK(as_row((v + v).transpose())[1] == 4);
+    CHECK(detail::as_row(v * v)[2] == 9);
+    CHECK(detail::as_row((v + v).transpose())[1] == 4);
 }

@@ -12,6 +12,8 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::children;
+using namespace specsample::kernels;
 using namespace specsample::testing;
 
 namespace {
@@ -46,7 +48,8 @@ std::vector<Child> drawn(const Kind& kind, const Vector& row, std::size_t count,
     std::vector<Child> children;
     Ids ids(count, -7);
     kind(
-        as_row(row), std::span(ids), [&](std::size_t i) { return rng.at(Purpose::draft, static_cast<Index>(i)); },
+        detail::as_row(row), std::span(ids),
+        [&](std::size_t i) { return rng.at(Purpose::draft, static_cast<Index>(i)); },
         [&](auto token, const auto& distribution) { note(children, static_cast<Index>(token), distribution); });
     return children;
 }

@@ -13,6 +13,10 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::heads;
+using namespace specsample::kernels;
+using namespace specsample::lossy;
+using namespace specsample::theory;
 using specsample::testing::ContextModel;
 
 namespace {
@@ -55,7 +59,8 @@ TEST_CASE("each head's token comes from its row and has its distribution", "[dra
         REQUIRE(draft_tree.size() == std::min<Index>(depth, 3));
         for (Index i = 0; i < draft_tree.size(); ++i) {
             CHECK(draft_tree.parent(i) == i - 1);
-            CHECK(draft_tree.token(i) == draw(rng.at(Purpose::draft, i), RowWeights(as_row(rows.row(i)))).index);
+            CHECK(draft_tree.token(i) ==
+                  draw(rng.at(Purpose::draft, i), RowWeights(detail::as_row(rows.row(i)))).index);
             for (Index id = 0; id < vocab; ++id)
                 CHECK(draft_tree.distributions()[static_cast<std::size_t>(i)].weight(id) == rows(i, id));
         }
@@ -109,8 +114,9 @@ TEST_CASE("another number of rows than heads is an error", "[draft]") {
         Heads heads;
         heads.count = found;
         HeadsDrafter draft(heads, 3);
-        const std::string message = "specsample::HeadsDrafter: the number of rows that heads(prefix) returns is " +
-                                    std::to_string(found) + ", but must be 3";
+        const std::string message =
+            "specsample::heads::HeadsDrafter: the number of rows that heads(prefix) returns is " +
+            std::to_string(found) + ", but must be 3";
         CHECK_THROWS_WITH(propose(draft, {1}, 3), message);
         std::vector<Token> text{1};
         Sampler sampler(draft, ContextModel(vocab, 1), {.lookahead = 3});

@@ -12,6 +12,9 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::children;
+using namespace specsample::heads;
+using namespace specsample::lossy;
 using specsample::testing::ContextModel;
 
 namespace {

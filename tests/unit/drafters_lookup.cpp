@@ -12,6 +12,7 @@
 #include "support/texts.hpp"
 
 using namespace specsample;
+using namespace specsample::filters;
 using namespace specsample::testing;
 
 namespace {
@@ -166,7 +167,7 @@ TEST_CASE("a token that the target cannot have is a fault once it is copied") {
 }
 
 TEST_CASE("lookup adds to what others have proposed, under any distribution that a point mass converts to") {
-    using View = row_view_t<Eigen::VectorXd>;
+    using View = detail::row_view_t<Eigen::VectorXd>;
     const Eigen::VectorXd row = Eigen::VectorXd::Constant(vocab, 1. / vocab);
     DraftTree<Mixed<View>> draft_tree;
     draft_tree.open(5, {}, vocab);

@@ -11,6 +11,8 @@
 #include "support/texts.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
+using namespace specsample::walks;
 
 namespace {
 
@@ -18,7 +20,7 @@ using texts::Dice;
 using texts::Text;
 
 /// The definition, by searching the text from its end.
-NgramMatch searched(const Text& text, Index min_match, Index max_match) {
+detail::NgramMatch searched(const Text& text, Index min_match, Index max_match) {
     const Index size = std::ssize(text);
     for (Index n = std::min(max_match, size); n >= min_match; --n)
         for (Index end = size - 1; end >= n; --end)
@@ -26,7 +28,7 @@ NgramMatch searched(const Text& text, Index min_match, Index max_match) {
     return {};
 }
 
-bool same(const NgramMatch& a, const NgramMatch& b) { return a.length == b.length && a.end == b.end; }
+bool same(const detail::NgramMatch& a, const detail::NgramMatch& b) { return a.length == b.length && a.end == b.end; }
 
 /// Different tokens that all look for the same place in every table of up to 4096 slots.
 Text colliding(std::size_t count) {
@@ -43,7 +45,7 @@ TEST_CASE("an index finds what a search of the whole text finds, through writing
     for (const auto& [min_match, max_match] : {std::pair<Index, Index>{1, 1}, {1, 3}, {2, 2}, {3, 5}, {1, 7}})
         for (const Index alphabet : {1, 2, 3, 5, 40}) {
             Dice dice{static_cast<std::uint64_t>(100 * max_match + 10 * min_match + alphabet)};
-            NgramIndex index(min_match, max_match);
+            detail::NgramIndex index(min_match, max_match);
             Text text;
             bool good = true;
             for (int step = 0; step < 500; ++step) {
@@ -58,7 +60,7 @@ TEST_CASE("an index finds what a search of the whole text finds, through writing
                     text.push_back(static_cast<Token>(dice(alphabet)));
                     index.push_back(text.back());
                 }
-                const NgramMatch expected = searched(text, min_match, max_match);
+                const detail::NgramMatch expected = searched(text, min_match, max_match);
                 good = good && same(index.longest_match(), expected) && std::ranges::equal(index.text(), text);
                 matches += expected.length > 0;
                 longest += expected.length == max_match;
@@ -74,7 +76,7 @@ TEST_CASE("an index finds what a search of the whole text finds, through writing
 
 TEST_CASE("an undo leaves an index as if nothing had been written") {
     Dice dice{5};
-    NgramIndex index(1, 4);
+    detail::NgramIndex index(1, 4);
     Text text;
     for (int i = 0; i < 60; ++i) text.push_back(static_cast<Token>(dice(3)));
     for (const Token token : text) index.push_back(token);
@@ -94,7 +96,7 @@ TEST_CASE("an undo leaves an index as if nothing had been written") {
 }
 
 TEST_CASE("an index starts with nothing, and a text that does not repeat has no match") {
-    NgramIndex index(1, 3);
+    detail::NgramIndex index(1, 3);
     CHECK(index.longest_match().length == 0);
     for (Token token = 0; token < 1000; ++token) {
         index.push_back(token);
@@ -114,7 +116,7 @@ TEST_CASE("an index starts with nothing, and a text that does not repeat has no 
 }
 
 TEST_CASE("the latest of several occurrences is found, and it may overlap the end of the text") {
-    NgramIndex index(1, 2);
+    detail::NgramIndex index(1, 2);
     for (const Token token : {4, 5, 6, 4, 5, 7, 4, 5}) index.push_back(token);
     CHECK(same(index.longest_match(), {2, 5}));
     index.truncate(5);
@@ -128,7 +130,7 @@ TEST_CASE("the latest of several occurrences is found, and it may overlap the en
 TEST_CASE("n-grams whose hashes collide are told apart") {
     const Text tokens = colliding(200);  // all within the longest search
     Dice dice{9};
-    NgramIndex index(1, 1);
+    detail::NgramIndex index(1, 1);
     Text text;
     for (int step = 0; step < 2000; ++step) {
         if (dice(5) == 0) {
@@ -144,13 +146,13 @@ TEST_CASE("n-grams whose hashes collide are told apart") {
 
 TEST_CASE("a text made to collide loses matches, and never gets a false one") {
     const Text tokens = colliding(400);
-    const auto bound = static_cast<std::size_t>(NgramIndex::longest_search);
-    NgramIndex index(1, 1);
+    const auto bound = static_cast<std::size_t>(detail::NgramIndex::longest_search);
+    detail::NgramIndex index(1, 1);
     const auto found = [&](const Text& all) {
         std::size_t count = 0;
         for (std::size_t i = 0; i < all.size(); ++i) {
             index.push_back(all[i]);
-            const NgramMatch match = index.longest_match();
+            const detail::NgramMatch match = index.longest_match();
             if (match.length == 0) continue;
             REQUIRE(match.end == static_cast<Index>(i) + 1);
             ++count;
@@ -173,14 +175,17 @@ TEST_CASE("a text made to collide loses matches, and never gets a false one") {
 }
 
 TEST_CASE("an index says what is wrong with its lengths") {
-    CHECK_THROWS_WITH(NgramIndex(0, 3), "specsample::NgramIndex: min_match is 0, but must be at least 1");
-    CHECK_THROWS_WITH(NgramIndex(-2, 3), "specsample::NgramIndex: min_match is -2, but must be at least 1");
-    CHECK_THROWS_WITH(NgramIndex(4, 3), "specsample::NgramIndex: max_match is 3, but must be at least min_match, 4");
-    NgramIndex index(1, 3);
+    CHECK_THROWS_WITH(detail::NgramIndex(0, 3),
+                      "specsample::detail::NgramIndex: min_match is 0, but must be at least 1");
+    CHECK_THROWS_WITH(detail::NgramIndex(-2, 3),
+                      "specsample::detail::NgramIndex: min_match is -2, but must be at least 1");
+    CHECK_THROWS_WITH(detail::NgramIndex(4, 3),
+                      "specsample::detail::NgramIndex: max_match is 3, but must be at least min_match, 4");
+    detail::NgramIndex index(1, 3);
     index.push_back(1);
     CHECK_THROWS_WITH(index.truncate(2),
-                      "specsample::NgramIndex: length is 2, but must be 0 to the 1 tokens there are");
+                      "specsample::detail::NgramIndex: length is 2, but must be 0 to the 1 tokens there are");
     CHECK_THROWS_WITH(index.truncate(-1),
-                      "specsample::NgramIndex: length is -1, but must be 0 to the 1 tokens there are");
+                      "specsample::detail::NgramIndex: length is -1, but must be 0 to the 1 tokens there are");
     CHECK(index.size() == 1);
 }

@@ -136,7 +136,7 @@ TEST_CASE("the nodes that other drafters have added are left alone") {
     pool.add(Text{1, 2, 3});
     pool.add(Text{1, 2, 4});
     const Eigen::VectorXd row = Eigen::VectorXd::Constant(9, 1. / 9);
-    DraftTree<Mixed<row_view_t<Eigen::VectorXd>>> draft_tree;
+    DraftTree<Mixed<detail::row_view_t<Eigen::VectorXd>>> draft_tree;
     draft_tree.open(5, {}, 9);
     draft_tree.add(root_node, 2, Sampled(row));
     PoolDrafter(pool).propose(Text{1}, rng, draft_tree);

@@ -18,7 +18,7 @@ namespace {
 
 using texts::Dice;
 using texts::Text;
-using State = SuffixAutomaton::State;
+using State = detail::SuffixAutomaton::State;
 
 using Places = std::set<std::pair<std::size_t, std::size_t>>;  // a text, and where in it
 
@@ -36,17 +36,17 @@ std::map<Text, Places> all_places(const std::vector<Text>& texts) {
     return places;
 }
 
-State state_of(const SuffixAutomaton& automaton, const Text& string) {
-    State state = SuffixAutomaton::root;
+State state_of(const detail::SuffixAutomaton& automaton, const Text& string) {
+    State state = detail::SuffixAutomaton::root;
     for (const Token token : string)
-        if (state != SuffixAutomaton::none) state = automaton.next(state, token);
+        if (state != detail::SuffixAutomaton::none) state = automaton.next(state, token);
     return state;
 }
 
 Text tail(const Text& string, std::size_t length) { return {string.end() - static_cast<Index>(length), string.end()}; }
 
 /// Is an automaton the smallest one of these texts, the last of which is open, with the right counts?
-bool is_automaton_of(SuffixAutomaton& automaton, const std::vector<Text>& texts, Index alphabet) {
+bool is_automaton_of(detail::SuffixAutomaton& automaton, const std::vector<Text>& texts, Index alphabet) {
     const auto places = all_places(texts);
     bool good = automaton.last() == state_of(automaton, texts.back()) && automaton.size() == std::ssize(texts.back());
     for (Index i = 0; good && i < automaton.size(); ++i)
@@ -57,7 +57,7 @@ bool is_automaton_of(SuffixAutomaton& automaton, const std::vector<Text>& texts,
     std::map<State, Text> longest;
     for (const auto& [string, ends] : places) {
         const State state = state_of(automaton, string);
-        if (state == SuffixAutomaton::none || state == SuffixAutomaton::root) return false;
+        if (state == detail::SuffixAutomaton::none || state == detail::SuffixAutomaton::root) return false;
         good = good && states.emplace(ends, state).first->second == state;
         good = good && automaton.occurrences(state) == std::ssize(ends);
         if (longest[state].size() < string.size()) longest[state] = string;
@@ -65,7 +65,7 @@ bool is_automaton_of(SuffixAutomaton& automaton, const std::vector<Text>& texts,
     good = good && states.size() == longest.size() && automaton.state_count() == std::ssize(states) + 1;
 
     Index transitions = 0;
-    longest[SuffixAutomaton::root] = {};
+    longest[detail::SuffixAutomaton::root] = {};
     for (const auto& [state, string] : longest) {
         std::map<Token, State> next, listed;
         for (Token token = 0; token < alphabet + 1; ++token) {
@@ -74,7 +74,7 @@ bool is_automaton_of(SuffixAutomaton& automaton, const std::vector<Text>& texts,
             if (places.contains(more))
                 next[token] = state_of(automaton, more);
             else
-                good = good && automaton.next(state, token) == SuffixAutomaton::none;
+                good = good && automaton.next(state, token) == detail::SuffixAutomaton::none;
         }
         automaton.for_next(state,
                            [&](Token token, State after) { good = good && listed.emplace(token, after).second; });
@@ -84,8 +84,8 @@ bool is_automaton_of(SuffixAutomaton& automaton, const std::vector<Text>& texts,
         good = good && automaton.length(state) == std::ssize(string);
         std::size_t shorter = string.size();
         while (shorter > 0 && places.at(tail(string, shorter)) == places.at(string)) --shorter;
-        good = good && automaton.link(state) ==
-                           (string.empty() ? SuffixAutomaton::none : state_of(automaton, tail(string, shorter)));
+        good = good && automaton.link(state) == (string.empty() ? detail::SuffixAutomaton::none
+                                                                : state_of(automaton, tail(string, shorter)));
         std::size_t followed = string.size();
         const auto goes_on = [&] {
             Text more = tail(string, followed);
@@ -100,8 +100,8 @@ bool is_automaton_of(SuffixAutomaton& automaton, const std::vector<Text>& texts,
     return good && automaton.transition_count() == transitions;
 }
 
-SuffixAutomaton automaton_of(const Text& text) {
-    SuffixAutomaton automaton;
+detail::SuffixAutomaton automaton_of(const Text& text) {
+    detail::SuffixAutomaton automaton;
     for (const Token token : text) automaton.push_back(token);
     return automaton;
 }
@@ -113,7 +113,7 @@ TEST_CASE("an automaton is the smallest one of its texts, through writing, undoi
     for (const Index alphabet : {1, 2, 3, 12})
         for (std::uint64_t seed = 0; seed < 4; ++seed) {
             Dice dice{seed + 10 * static_cast<std::uint64_t>(alphabet)};
-            SuffixAutomaton automaton;
+            detail::SuffixAutomaton automaton;
             std::vector<Text> texts(1);
             for (int step = 0; step < 24; ++step) {
                 Text& open = texts.back();
@@ -158,8 +158,8 @@ TEST_CASE("long texts are counted as short ones are") {
                     std::equal(string.begin(), string.end(), text.begin() + static_cast<Index>(end - string.size()));
             return found;
         };
-        SuffixAutomaton stepwise;
-        const auto check = [&](SuffixAutomaton& automaton, std::size_t size) {
+        detail::SuffixAutomaton stepwise;
+        const auto check = [&](detail::SuffixAutomaton& automaton, std::size_t size) {
             for (std::size_t length = 1; length < 6; ++length)
                 for (std::size_t begin = 0; begin < 50; begin += 7) {
                     const Text string(text.begin() + static_cast<Index>(begin),
@@ -172,9 +172,9 @@ TEST_CASE("long texts are counted as short ones are") {
             REQUIRE(stepwise.occurrences(state_of(stepwise, {text[0]})) == count(size, {text[0]}));
         }
         check(stepwise, 400);
-        SuffixAutomaton at_once = automaton_of(text);
+        detail::SuffixAutomaton at_once = automaton_of(text);
         check(at_once, 400);
-        for (SuffixAutomaton* automaton : {&stepwise, &at_once})
+        for (detail::SuffixAutomaton* automaton : {&stepwise, &at_once})
             for (const std::size_t size : {399u, 390u, 120u, 119u, 60u}) {
                 automaton->truncate(static_cast<Index>(size));
                 check(*automaton, size);
@@ -186,7 +186,7 @@ TEST_CASE("a text of n tokens has at most 2n - 1 states and 3n - 4 transitions, 
     for (const Index alphabet : {2, 3, 50})
         for (const Index n : {3, 4, 7, 20, 5000}) {
             Dice dice{static_cast<std::uint64_t>(n)};
-            SuffixAutomaton automaton;
+            detail::SuffixAutomaton automaton;
             for (Index i = 0; i < n; ++i) automaton.push_back(static_cast<Token>(dice(alphabet)));
             CHECK(automaton.state_count() <= 2 * n - 1);
             CHECK(automaton.transition_count() <= 3 * n - 4);
@@ -205,14 +205,14 @@ TEST_CASE("a text that is closed again and again adds occurrences and nothing el
     Dice dice{3};
     Text text;
     for (int i = 0; i < 300; ++i) text.push_back(static_cast<Token>(dice(4)));
-    SuffixAutomaton automaton;
+    detail::SuffixAutomaton automaton;
     Index states = 0, transitions = 0;
     for (Index times = 1; times <= 5; ++times) {
         for (const Token token : text) automaton.push_back(token);
         CHECK(automaton.occurrences(automaton.last()) == times);
         automaton.close();
         CHECK(automaton.size() == 0);
-        CHECK(automaton.last() == SuffixAutomaton::root);
+        CHECK(automaton.last() == detail::SuffixAutomaton::root);
         if (times == 1) {
             states = automaton.state_count();
             transitions = automaton.transition_count();
@@ -224,14 +224,14 @@ TEST_CASE("a text that is closed again and again adds occurrences and nothing el
 }
 
 TEST_CASE("an automaton says what is wrong with a length") {
-    SuffixAutomaton automaton;
+    detail::SuffixAutomaton automaton;
     automaton.push_back(4);
     automaton.close();
     automaton.push_back(4);
     CHECK_THROWS_WITH(automaton.truncate(2),
-                      "specsample::SuffixAutomaton: length is 2, but must be 0 to the 1 tokens there are");
+                      "specsample::detail::SuffixAutomaton: length is 2, but must be 0 to the 1 tokens there are");
     CHECK_THROWS_WITH(automaton.truncate(-1),
-                      "specsample::SuffixAutomaton: length is -1, but must be 0 to the 1 tokens there are");
+                      "specsample::detail::SuffixAutomaton: length is -1, but must be 0 to the 1 tokens there are");
     CHECK(automaton.size() == 1);
 }
 

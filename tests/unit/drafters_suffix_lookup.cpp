@@ -17,6 +17,7 @@
 #include "support/texts.hpp"
 
 using namespace specsample;
+using namespace specsample::filters;
 using namespace specsample::testing;
 
 namespace {
@@ -233,7 +234,7 @@ TEST_CASE("a token of a learned text that the target cannot have is a fault") {
 }
 
 TEST_CASE("suffix lookup is one of several drafters, under any distribution that a point mass converts to") {
-    using View = row_view_t<Eigen::VectorXd>;
+    using View = detail::row_view_t<Eigen::VectorXd>;
     const ContextModel model(vocab, 1);
     DraftTree<Mixed<View>> draft_tree;
     const auto fill = [&](auto drafter, const Text& text) {

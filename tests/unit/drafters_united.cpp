@@ -15,12 +15,13 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 using specsample::testing::ContextModel;
 
 namespace {
 
 constexpr Index vocab = 5;
-using View = row_view_t<Eigen::VectorXd>;
+using View = detail::row_view_t<Eigen::VectorXd>;
 
 /// Names the same tokens every time, or none.
 struct Fixed {
@@ -93,7 +94,8 @@ TEST_CASE("united drafters add their branches one after the other", "[draft]") {
     const std::vector<bool> points{true, true, false, false, false, false, false};
     for (std::size_t i = 0; i < points.size(); ++i) CHECK(draft_tree.distributions()[i].is_point() == points[i]);
     const Eigen::VectorXd row = a(std::vector<Token>{1, 2});
-    CHECK(draft_tree.token(2) == draw(RoundRng(3, 0, 2).split(1).at(Purpose::draft, 2), RowWeights(as_row(row))).index);
+    CHECK(draft_tree.token(2) ==
+          draw(RoundRng(3, 0, 2).split(1).at(Purpose::draft, 2), RowWeights(detail::as_row(row))).index);
     for (Index id = 0; id < vocab; ++id) CHECK(draft_tree.distributions()[2].weight(id) == row[id]);
 }
 

@@ -11,6 +11,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -117,7 +118,7 @@ TEMPLATE_TEST_CASE("a draw is the linear inverse CDF, on boundaries too", "[kern
     for (const Index size : {1, 2, 31, 32, 33, 63, 64, 65, 511, 512, 513, 1023, 1024, 1025, 5000}) {
         auto row = integers<TestType>(size, 1);
         row[row.size() / 2] = static_cast<TestType>(4.f);
-        const auto view = as_row(row);
+        const auto view = detail::as_row(row);
         const RowWeights weights(view);
         INFO("size " << size);
         for_rngs(weights, [&](double u) {
@@ -134,7 +135,7 @@ TEMPLATE_TEST_CASE("a draw is the linear inverse CDF, on boundaries too", "[kern
 TEMPLATE_TEST_CASE("a draw is the linear inverse CDF where a block is longer than 512", "[kernels]", float, double) {
     for (const Index size : {128256, 262144, 262145, 300001, 1100000}) {
         const auto row = integers<TestType>(size, 2);
-        const auto view = as_row(row);
+        const auto view = detail::as_row(row);
         const RowWeights weights(view);
         INFO("size " << size);
         for (const double u : {0., .125, .4999, .5, .875, last_draw}) CHECK(pick(weights, u) == linear(weights, u));
@@ -146,7 +147,7 @@ TEMPLATE_TEST_CASE("a draw from a residual is the linear inverse CDF of max(0, p
     for (const Index size : {2, 33, 65, 513, 1025}) {
         auto p = integers<TestType>(size, 3), q = integers<TestType>(size, 4);
         p.back() = static_cast<TestType>(9.f);
-        const auto p_view = as_row(p), q_view = as_row(q);
+        const auto p_view = detail::as_row(p), q_view = detail::as_row(q);
         const ResidualWeights weights(p_view, q_view);
         INFO("size " << size);
         for_rngs(weights, [&](double u) { REQUIRE(pick(weights, u) == linear(weights, u)); });
@@ -158,7 +159,7 @@ TEMPLATE_TEST_CASE("a draw without an id is the linear inverse CDF of the rest",
     for (const Index size : {2, 33, 65, 513, 1025})
         for (const Index id : {Index{0}, size / 2, size - 1}) {
             const std::vector<TestType> row(static_cast<std::size_t>(size), static_cast<TestType>(2.f));
-            const auto view = as_row(row);
+            const auto view = detail::as_row(row);
             const std::array<Token, 1> ids{static_cast<Token>(id)};
             const WithoutWeights weights(view, ids);
             INFO("size " << size << " without " << id);
@@ -171,8 +172,8 @@ TEST_CASE("a draw from strided or misaligned memory is the draw from a contiguou
     Eigen::MatrixXf matrix = Eigen::MatrixXf::Constant(3, 1536, 5);
     for (Index i = 0; i < 1536; ++i) matrix(2, i) = row[static_cast<std::size_t>(i) + 1];
     const Eigen::Map<const Eigen::ArrayXf> odd(row.data() + 1, 1536);
-    const auto strided = as_row(matrix.row(2));
-    const auto expression = as_row(matrix.row(2) * 2.f);
+    const auto strided = detail::as_row(matrix.row(2));
+    const auto expression = detail::as_row(matrix.row(2) * 2.f);
     const RowWeights contiguous_weights(odd);
     const RowWeights strided_weights(strided);
     const RowWeights expression_weights(expression);
@@ -190,7 +191,7 @@ TEMPLATE_TEST_CASE("real weights are drawn within rounding of the linear inverse
         for (std::size_t i = 0; i < row.size(); ++i)
             row[i] = static_cast<TestType>(
                 static_cast<float>(std::pow(Rng({.seed = 6}).uniform(static_cast<std::uint32_t>(i)), 4)));
-        const auto view = as_row(row);
+        const auto view = detail::as_row(row);
         const RowWeights weights(view);
         const auto sums = boundaries(weights);
         INFO("size " << size);
@@ -206,7 +207,7 @@ TEST_CASE("rounding moves the distribution of a flat row of 262144 floats by les
     std::vector<float> row(262144);
     for (std::size_t i = 0; i < row.size(); ++i)
         row[i] = static_cast<float>((.5 + Rng({.seed = 7}).uniform(static_cast<std::uint32_t>(i))) / 262144);
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     CHECK(distribution_error(RowWeights(view), 16) < 1e-6);
 }
 
@@ -218,7 +219,7 @@ TEST_CASE("rounding moves the distribution of a peaked row of 262144 floats by l
     row[5] = .5f;
     row[512 * 32 + 77] = .3f;
     row[200000] = .1f;
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     CHECK(distribution_error(RowWeights(view), 1) < 1e-6);  // every block: its three heavy ones stand for themselves
 }
 
@@ -228,8 +229,8 @@ TEMPLATE_TEST_CASE("an entry of weight zero is never drawn, wherever the zeros a
         const auto zero_where = [&](const char* name, auto is_zero) {
             std::vector<TestType> row(static_cast<std::size_t>(size), static_cast<TestType>(.3f));
             for (Index i = 0; i < size; ++i)
-                if (is_zero(i)) row[static_cast<std::size_t>(i)] = TestType(0);
-            const auto view = as_row(row);
+                if (detail::is_zero(i)) row[static_cast<std::size_t>(i)] = TestType(0);
+            const auto view = detail::as_row(row);
             const RowWeights weights(view);
             INFO(name << ", size " << size);
             for_rngs(weights, [&](double u) {
@@ -253,7 +254,7 @@ TEMPLATE_TEST_CASE("all mass on one id draws that id, whatever the random draw",
         for (const Index id : {Index{0}, size / 2, size - 1}) {
             std::vector<TestType> row(static_cast<std::size_t>(size), TestType(0));
             row[static_cast<std::size_t>(id)] = static_cast<TestType>(.1f);
-            const auto view = as_row(row);
+            const auto view = detail::as_row(row);
             const RowWeights weights(view);
             INFO("id " << id << " of " << size);
             for (const double u : {0., .3, .5, .9999999, last_draw}) CHECK(pick(weights, u) == id);
@@ -268,7 +269,7 @@ TEST_CASE("a residual never gives a token that the draft covers", "[kernels]") {
     }
     q[0] = p[0];
     q[1999] = p[1999];
-    const auto p_view = as_row(p), q_view = as_row(q);
+    const auto p_view = detail::as_row(p), q_view = detail::as_row(q);
     const ResidualWeights weights(p_view, q_view);
     for_rngs(weights, [&](double u) {
         const auto i = static_cast<std::size_t>(pick(weights, u));
@@ -279,7 +280,7 @@ TEST_CASE("a residual never gives a token that the draft covers", "[kernels]") {
 TEST_CASE("nothing is drawn where all weights are zero, and no random draw is tossed", "[kernels]") {
     for (const Index size : {0, 1, 513}) {
         const std::vector<float> row(static_cast<std::size_t>(size), 0.f);
-        const auto view = as_row(row);
+        const auto view = detail::as_row(row);
         bool tossed = false;
         const Drawn drawn = draw_index(RowWeights(view), [&] {
             tossed = true;
@@ -296,7 +297,7 @@ TEST_CASE("nothing is drawn from weights with a NaN or an infinity, and the sum 
         for (const std::size_t at : {0u, 40u, 599u}) {
             std::vector<float> row(600, .01f);
             row[at] = bad;
-            const auto view = as_row(row);
+            const auto view = detail::as_row(row);
             const Drawn drawn = draw_index(RowWeights(view), [] { return .5; });
             INFO(bad << " at " << at);
             CHECK(drawn.index == -1);
@@ -306,7 +307,7 @@ TEST_CASE("nothing is drawn from weights with a NaN or an infinity, and the sum 
 
 TEST_CASE("nothing is drawn where the sum is negative", "[kernels]") {
     const std::vector<double> row{.5, -1};
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     const Drawn drawn = draw_index(RowWeights(view), [] { return .5; });
     CHECK(drawn.index == -1);
     CHECK(drawn.sum == -.5);
@@ -314,7 +315,7 @@ TEST_CASE("nothing is drawn where the sum is negative", "[kernels]") {
 
 TEST_CASE("one draw tosses one random draw", "[kernels]") {
     const std::vector<double> row{.5, .5};
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     int tossed = 0;
     draw_index(RowWeights(view), [&] {
         ++tossed;
@@ -344,7 +345,7 @@ TEST_CASE("a draw that rounding puts among zeros takes the entry with weight bef
 TEST_CASE("very small and very large weights are drawn as well as others", "[kernels]") {
     for (const float scale : {1e-38f, 1e-30f, 1.f, 1e30f}) {
         const std::vector<float> row{1 * scale, 0, 2 * scale, 1 * scale};
-        const auto view = as_row(row);
+        const auto view = detail::as_row(row);
         const RowWeights weights(view);
         INFO(scale);
         CHECK(pick(weights, 0.) == 0);

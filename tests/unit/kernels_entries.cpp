@@ -15,6 +15,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -60,10 +61,11 @@ struct Forms {
     /// Call f with it in every form.
     template <class F>
     void as_each(F&& f) const {
-        f(as_row(probs));
-        f(as_row(Logits(logits, .5)));
-        f(as_row(Sparse(ids, sparse_probs, vocab)));
-        f(as_row(Sparse(member(candidates, &Candidate::id), Logits(member(candidates, &Candidate::logit), .5), vocab)));
+        f(detail::as_row(probs));
+        f(detail::as_row(Logits(logits, .5)));
+        f(detail::as_row(Sparse(ids, sparse_probs, vocab)));
+        f(detail::as_row(
+            Sparse(member(candidates, &Candidate::id), Logits(member(candidates, &Candidate::logit), .5), vocab)));
     }
 };
 

@@ -11,6 +11,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -80,7 +81,7 @@ TEST_CASE("rows of logits, sparse and strided rows have the entropy of their pro
         held.push_back(prob);
     }
     CHECK(entropy(Logits(logits, .7)) == Approx(expected).epsilon(1e-7));
-    CHECK(entropy(as_row(Logits(logits, .7))) == entropy(Logits(logits, .7)));
+    CHECK(entropy(detail::as_row(Logits(logits, .7))) == entropy(Logits(logits, .7)));
     CHECK(entropy(Sparse(ids, held, 1000)) == Approx(expected).epsilon(1e-13));
     CHECK(entropy(matrix.row(1)) == entropy(p));
     CHECK(entropy(Logits(logits, 0)) == 0);
@@ -91,6 +92,6 @@ TEST_CASE("a NaN in a row makes its entropy NaN", "[kernels]") {
         auto p = distribution<float>(1000, 3);
         p[place] = std::numeric_limits<float>::quiet_NaN();
         INFO("place " << place);
-        CHECK(is_nan(entropy(p)));
+        CHECK(detail::is_nan(entropy(p)));
     }
 }

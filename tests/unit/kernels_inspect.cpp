@@ -9,6 +9,7 @@
 #include "support/numbers.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 namespace {
 

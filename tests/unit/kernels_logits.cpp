@@ -12,6 +12,7 @@
 #include "support/numbers.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 using numbers::Special;
 
 namespace {
@@ -54,7 +55,7 @@ std::pair<double, std::vector<double>> reference(const std::vector<Scalar>& row,
 
 template <class R>
 double distance(const R& row, const std::vector<double>& expected) {
-    const auto probs = as_row(row);
+    const auto probs = detail::as_row(row);
     REQUIRE(probs.size() == static_cast<Index>(expected.size()));
     double sum = 0;
     for (std::size_t i = 0; i < expected.size(); ++i)
@@ -88,7 +89,7 @@ TEMPLATE_TEST_CASE("a masked logit has probability 0, exactly", "[kernels]", EVE
     for (const double temperature : {0., 1e-30, .7, 1., 1e30, 1e300}) {
         const auto row = logits<TestType>(1100, 2, true);
         const Logits stated(row, temperature);
-        const auto probs = as_row(stated);
+        const auto probs = detail::as_row(stated);
         const auto weights = stated.weights();
         int wrong = 0;
         for (Index i = 3; i < 1100; i += 7) wrong += numbers::bits_of(probs.coeff(i)) != 0 || weights[i] != 0;
@@ -104,8 +105,8 @@ TEMPLATE_TEST_CASE("temperature 0 is the argmax, the lowest id on ties", "[kerne
         const Logits cold(row, 0);
         CHECK(cold.argmax() == at);
         CHECK(argmax(cold) == at);
-        CHECK(as_row(cold).coeff(at) == 1);
-        CHECK(RowWeights(as_row(cold)).sum(0, 1100) == 1);
+        CHECK(detail::as_row(cold).coeff(at) == 1);
+        CHECK(RowWeights(detail::as_row(cold)).sum(0, 1100) == 1);
         CHECK(cold.weights().total() == 1);
         for (const double u : {0., .5, 1 - 0x1p-53}) CHECK(cold.weights().pick(u) == at);
         CHECK_FALSE(inspect(cold, Side::target, 0));
@@ -152,7 +153,7 @@ TEST_CASE("a row may have one logit, or none", "[kernels]") {
     for (const double temperature : {0., 1e-30, 1., 1e30}) {
         CHECK(distance(Logits(std::vector<float>{-77}, temperature), {1}) == 0);
         const std::vector<float> empty;
-        CHECK(as_row(Logits(empty, temperature)).size() == 0);
+        CHECK(detail::as_row(Logits(empty, temperature)).size() == 0);
         CHECK(Logits(empty, temperature).argmax() == -1);
         CHECK(draw_index(Logits(empty, temperature).weights(), [] { return .5; }).index == -1);
         CHECK(inspect(Logits(empty, temperature), Side::target, 0)->cause == Cause::empty);
@@ -170,7 +171,7 @@ TEMPLATE_TEST_CASE("a normaliser that is known gives the same probabilities", "[
             CHECK_FALSE(inspect(known, Side::target, 0));
         }
     const auto row = logits<TestType>(100);
-    CHECK(as_row(Logits(row, 0, 123.)).coeff(argmax(row)) == 1);  // not looked at
+    CHECK(detail::as_row(Logits(row, 0, 123.)).coeff(argmax(row)) == 1);  // not looked at
 }
 
 TEST_CASE("a normaliser that is wrong is a fault", "[kernels]") {
@@ -229,13 +230,13 @@ TEST_CASE("logits are the same to the bit, contiguous, strided, reversed or an e
     Eigen::MatrixXf wide = Eigen::MatrixXf::Constant(3, 1500, 1e9f);
     wide.row(1) = plain.transpose();
     const Eigen::VectorXf backwards = plain.reverse();
-    const auto probs = [](const auto& from) { return Eigen::ArrayXf(as_row(Logits(from, .7))); };
+    const auto probs = [](const auto& from) { return Eigen::ArrayXf(detail::as_row(Logits(from, .7))); };
     const Eigen::ArrayXf expected = probs(row);
     CHECK((probs(wide.row(1)) == expected).all());
     CHECK((probs(backwards.reverse()) == expected).all());
     CHECK((probs(plain * 1.f) == expected).all());
     CHECK((probs(std::span(row)) == expected).all());
-    CHECK((as_row(Logits(std::vector(row), .7)) == expected).all());
+    CHECK((detail::as_row(Logits(std::vector(row), .7)) == expected).all());
     for (const double u : {0., .3, .999})
         CHECK(Logits(wide.row(1), .7).weights().pick(u) == Logits(row, .7).weights().pick(u));
 }

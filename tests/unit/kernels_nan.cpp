@@ -10,6 +10,7 @@
 #include "support/numbers.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 using numbers::Bits;
 using numbers::Special;
 

@@ -10,6 +10,7 @@
 #include "support/uniforms.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -28,7 +29,7 @@ TEST_CASE("the residual of a row of logits against itself is nothing, to the bit
         const auto row = logits_of_size(size, static_cast<std::uint64_t>(size));
         for (const double temperature : {.3, 1., 2.}) {
             const Logits distribution(row, temperature);
-            const auto p = as_row(distribution), q = as_row(Logits(row, temperature));
+            const auto p = detail::as_row(distribution), q = detail::as_row(Logits(row, temperature));
             INFO("size " << size << ", temperature " << temperature);
             CHECK(ResidualWeights(p, q).sum(0, size) == 0);
         }
@@ -38,7 +39,7 @@ TEST_CASE("the residual of a row of logits against itself is nothing, to the bit
 TEST_CASE("sums of logits are those of their weights written down, whatever is read with them", "[kernels]") {
     for (const Index size : {1, 64, 65, 512, 700, 5000}) {
         const Logits target(logits_of_size(size, 1), .8), draft(logits_of_size(size, 2), 1.2);
-        const auto p = as_row(target), q = as_row(draft);
+        const auto p = detail::as_row(target), q = detail::as_row(draft);
         const Eigen::ArrayXf written_p = p, written_q = q;
         double residual = 0, common = 0;
         for (Index i = 0; i < size; ++i) {
@@ -49,8 +50,8 @@ TEST_CASE("sums of logits are those of their weights written down, whatever is r
         INFO("size " << size);
         CHECK(std::abs(RowWeights(p).sum(0, size) - 1) < 1e-6);
         CHECK(std::abs(ResidualWeights(p, q).sum(0, size) - residual) < 1e-6);
-        CHECK(std::abs(ResidualWeights(p, as_row(written_q)).sum(0, size) - residual) < 1e-6);
-        CHECK(std::abs(ResidualWeights(as_row(written_p), q).sum(0, size) - residual) < 1e-6);
+        CHECK(std::abs(ResidualWeights(p, detail::as_row(written_q)).sum(0, size) - residual) < 1e-6);
+        CHECK(std::abs(ResidualWeights(detail::as_row(written_p), q).sum(0, size) - residual) < 1e-6);
         CHECK(std::abs(overlap(draft, target) - common) < 1e-6);
     }
 }

@@ -13,6 +13,7 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -34,14 +35,14 @@ auto for_lanes(const F& noise) {
 
 template <class R, class F>
 Index winner(const R& row, const F& noise) {
-    return race_winner(RowWeights(as_row(row)), for_lanes(noise));
+    return race_winner(RowWeights(detail::as_row(row)), for_lanes(noise));
 }
 
 template <class R, class F>
 Ids winners(const R& row, const F& noise, std::size_t places, Numbers* times = nullptr) {
     Ids ids(places, -7);
     Numbers arrivals(places, -7);
-    const Index found = race_winners(RowWeights(as_row(row)), for_lanes(noise), ids, arrivals);
+    const Index found = race_winners(RowWeights(detail::as_row(row)), for_lanes(noise), ids, arrivals);
     REQUIRE(found >= 0);
     for (auto i = static_cast<std::size_t>(found); i < places; ++i) CHECK(ids[i] == -7);
     ids.resize(static_cast<std::size_t>(found));
@@ -53,7 +54,7 @@ Ids winners(const R& row, const F& noise, std::size_t places, Numbers* times = n
 /// All ids of positive weight by -ln u / w, every logarithm taken.
 template <class R, class F>
 Ids naive(const R& row, const F& noise) {
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     std::vector<std::pair<double, Token>> arrivals;
     for (Index i = 0; i < view.size(); ++i)
         if (const double w = static_cast<double>(view.coeff(i)); w > 0)
@@ -152,7 +153,7 @@ TEST_CASE("a weight that is no weight ends the race", "[kernels]") {
             std::array<Token, 2> ids{};
             std::array<double, 2> arrivals{};
             CHECK(winner(weights, noise_of(3)) == -1);
-            CHECK(race_winners(RowWeights(as_row(weights)), for_lanes(noise_of(3)), ids, arrivals) == -1);
+            CHECK(race_winners(RowWeights(detail::as_row(weights)), for_lanes(noise_of(3)), ids, arrivals) == -1);
         }
     CHECK(winner(row({-0., 1}), noise_of(3)) == 1);
 }
@@ -210,10 +211,10 @@ TEST_CASE("a race is that of its ids, in any type of row", "[kernels]") {
         const auto noise = noise_of(seed);
         REQUIRE(winner(weights, noise) == winner(matrix.row(1), noise));
         REQUIRE(winner(weights, noise) == winner((8 * matrix.row(1)).eval(), noise));  // no sum: any scale
-        REQUIRE(winner(weights, noise) == race(Rng({.seed = seed}), RowWeights(as_row(weights))));
+        REQUIRE(winner(weights, noise) == race(Rng({.seed = seed}), RowWeights(detail::as_row(weights))));
         Ids ids(3);
         Numbers arrivals(3);
-        REQUIRE(race(Rng({.seed = seed}), RowWeights(as_row(weights)), ids, arrivals) == 3);
+        REQUIRE(race(Rng({.seed = seed}), RowWeights(detail::as_row(weights)), ids, arrivals) == 3);
         REQUIRE(ids == winners(weights, noise, 3));
     }
 }

@@ -12,6 +12,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -118,10 +119,10 @@ template <class Scalar, class DraftScalar>
 void agree(double tolerance) {
     for (const Index size : sizes) {
         const auto target = distribution<Scalar>(size, 1);
-        const auto p = as_row(target);
+        const auto p = detail::as_row(target);
         const std::vector<std::vector<DraftScalar>> drafts{
             distribution<DraftScalar>(size, 2), distribution<DraftScalar>(size, 3), distribution<DraftScalar>(size, 4)};
-        const auto a = as_row(drafts[0]), b = as_row(drafts[1]), c = as_row(drafts[2]);
+        const auto a = detail::as_row(drafts[0]), b = detail::as_row(drafts[1]), c = detail::as_row(drafts[2]);
         int number = 0;
         for (const auto& taken : lists(a, b, c)) {
             INFO("size " << size << ", list " << number++);
@@ -158,10 +159,11 @@ TEST_CASE("the residual is the same to the bit, read in place or through a buffe
             plain.push_back(distribution<float>(size, static_cast<std::uint64_t>(row)));
             columns.row(row) = Eigen::Map<const Eigen::RowVectorXf>(plain.back().data(), size);
         }
-        const auto p = as_row(plain[0]), a = as_row(plain[1]), b = as_row(plain[2]), c = as_row(plain[3]);
+        const auto p = detail::as_row(plain[0]), a = detail::as_row(plain[1]), b = detail::as_row(plain[2]),
+                   c = detail::as_row(plain[3]);
         const auto row0 = columns.row(0), row1 = columns.row(1), row2 = columns.row(2), row3 = columns.row(3);
-        const auto strided_p = as_row(row0), strided_a = as_row(row1), strided_b = as_row(row2),
-                   strided_c = as_row(row3);
+        const auto strided_p = detail::as_row(row0), strided_a = detail::as_row(row1), strided_b = detail::as_row(row2),
+                   strided_c = detail::as_row(row3);
         const auto in_place = lists(a, b, c);
         const auto buffered = lists(strided_a, strided_b, strided_c);
         for (std::size_t i = 0; i < in_place.size(); ++i) {
@@ -176,9 +178,9 @@ TEST_CASE("the residual is the same to the bit, read in place or through a buffe
 
 TEST_CASE("one row off the target is the residual, to the bit", "[kernels]") {
     const auto target = distribution<float>(2000, 1), draft = distribution<float>(2000, 2);
-    const auto p = as_row(target), q = as_row(draft);
+    const auto p = detail::as_row(target), q = detail::as_row(draft);
     const Eigen::ArrayXf residual = (p - q).max(0.f);
-    const Children<decltype(as_row(draft))> taken{{{&q, {}, 1}}}, half{{{&q, {}, .5}}};
+    const Children<decltype(detail::as_row(draft))> taken{{{&q, {}, 1}}}, half{{{&q, {}, .5}}};
     CHECK(residual(p, taken).sum(0, 2000) == RowWeights(residual).sum(0, 2000));
     CHECK(ResidualWeights(p, q).sum(0, 2000) == RowWeights(residual).sum(0, 2000));
     CHECK(ResidualWeights(p, q, .5).sum(0, 2000) == residual(p, half).sum(0, 2000));
@@ -186,14 +188,14 @@ TEST_CASE("one row off the target is the residual, to the bit", "[kernels]") {
         CHECK(ResidualWeights(p, q)[i] == residual(p, taken)[i]);
         CHECK(ResidualWeights(p, q, .5)[i] == residual(p, half)[i]);
     }
-    const Children<decltype(as_row(draft))> none{};
+    const Children<decltype(detail::as_row(draft))> none{};
     CHECK(residual(p, none).sum(0, 2000) == RowWeights(p).sum(0, 2000));
 }
 
 TEST_CASE("rows that take all leave nothing, exactly", "[kernels]") {
     const auto target = distribution<float>(2000, 1);
-    const auto p = as_row(target);
-    const Children<decltype(as_row(target))> all{{{&p, {}, 1}}}, halves{{{&p, {}, .5}, {&p, {}, .5}}},
+    const auto p = detail::as_row(target);
+    const Children<decltype(detail::as_row(target))> all{{{&p, {}, 1}}}, halves{{{&p, {}, .5}, {&p, {}, .5}}},
         twice{{{&p, {}, 1}, {&p, {}, 1}}};
     for (const auto& taken : {all, halves, twice}) {
         CHECK(residual(p, taken).sum(0, 2000) == 0);
@@ -201,15 +203,15 @@ TEST_CASE("rows that take all leave nothing, exactly", "[kernels]") {
         CHECK(draw_index(residual(p, taken), [] { return .5; }).index == -1);
     }
     // The ids that a distribution could not give are all that is left.
-    const Children<decltype(as_row(target))> but_one{{{&p, {513}, 1}}};
+    const Children<decltype(detail::as_row(target))> but_one{{{&p, {513}, 1}}};
     CHECK(residual(p, but_one).sum(0, 2000) == Approx(target[513]).epsilon(1e-6));
     CHECK(draw_index(residual(p, but_one), [] { return .5; }).index == 513);
 }
 
 TEST_CASE("an id that is removed stays removed, whatever comes off after it", "[kernels]") {
     const std::vector<double> target{.5, .25, .25}, draft{0, .5, .5};
-    const auto p = as_row(target), q = as_row(draft);
-    using Q = decltype(as_row(draft));
+    const auto p = detail::as_row(target), q = detail::as_row(draft);
+    using Q = decltype(detail::as_row(draft));
     for (const Children<Q>& taken :
          {Children<Q>{{{.token = 0}, {&q, {1}, .25}}}, Children<Q>{{{&q, {1}, .25}, {.token = 0}}},
           Children<Q>{{{.token = 0}, {.token = 0}, {&q, {1}, .25}}}}) {
@@ -229,8 +231,8 @@ TEMPLATE_TEST_CASE("a NaN or an infinity in a row reaches the sum", "[kernels]",
                  other = distribution<TestType>(size, 3);
             const auto place = static_cast<std::size_t>(at);
             const Token elsewhere = at == 0 ? 1 : 0;
-            const auto p = as_row(target), q = as_row(draft), r = as_row(other);
-            using Q = decltype(as_row(draft));
+            const auto p = detail::as_row(target), q = detail::as_row(draft), r = detail::as_row(other);
+            using Q = decltype(detail::as_row(draft));
             const Children<Q> none{}, one{{{&q, {}, .5}}}, without{{{&q, {elsewhere}, .5}}},
                 two{{{&q, {}, .5}, {&r, {}, .5}}}, point{{{.token = elsewhere}}},
                 all{{{.token = elsewhere}, {&q, {elsewhere}, .5}, {&r, {}, .5}}};
@@ -239,13 +241,13 @@ TEMPLATE_TEST_CASE("a NaN or an infinity in a row reaches the sum", "[kernels]",
             for (const float bad : {Limits::quiet_NaN(), Limits::infinity(), -Limits::quiet_NaN()}) {
                 target[place] = static_cast<TestType>(bad);
                 for (const auto& taken : {none, one, without, two, point, all})
-                    CHECK_FALSE(is_finite(residual(p, taken).sum(0, size)));
+                    CHECK_FALSE(detail::is_finite(residual(p, taken).sum(0, size)));
             }
             target[place] = good;
             for (const float bad : {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity()}) {
                 draft[place] = static_cast<TestType>(bad);
                 for (const auto& taken : {one, without, two, all})
-                    CHECK_FALSE(is_finite(residual(p, taken).sum(0, size)));
+                    CHECK_FALSE(detail::is_finite(residual(p, taken).sum(0, size)));
             }
         }
 }
@@ -253,8 +255,8 @@ TEMPLATE_TEST_CASE("a NaN or an infinity in a row reaches the sum", "[kernels]",
 TEST_CASE("a draw from the residual lands on ids that are residual something", "[kernels]") {
     const auto target = distribution<float>(1500, 1), draft = distribution<float>(1500, 2),
                other = distribution<float>(1500, 3);
-    const auto p = as_row(target), q = as_row(draft), r = as_row(other);
-    using Q = decltype(as_row(draft));
+    const auto p = detail::as_row(target), q = detail::as_row(draft), r = detail::as_row(other);
+    using Q = decltype(detail::as_row(draft));
     const Children<Q> taken{{{&q, {7, 513}, 1}, {.token = 600}, {&r, {}, .5}}};
     const auto weights = residual(p, taken);
     for (int i = 0; i < 3000; ++i) {

@@ -10,6 +10,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -135,11 +136,11 @@ TEST_CASE("the draw of a row is as good as exact", "[kernels]") {
         const auto vocab = static_cast<Index>(target.size());
         const auto probs = softmax_of(target, temperature);
         const auto row = stored(probs);
-        CHECK(distance(distribution_of(RowWeights(as_row(row)), vocab), exactly(row)) < bound);
+        CHECK(distance(distribution_of(RowWeights(detail::as_row(row)), vocab), exactly(row)) < bound);
         CHECK(distance(distribution_of(Logits(target, temperature).weights(), vocab), probs) < bound);
-        CHECK(distance(distribution_of(RowWeights(as_row(Logits(target, temperature))), vocab), probs) < bound);
+        CHECK(distance(distribution_of(RowWeights(detail::as_row(Logits(target, temperature))), vocab), probs) < bound);
         const Logits known(target, temperature, log_sum(target, temperature));
-        CHECK(distance(distribution_of(RowWeights(as_row(known)), vocab), probs) < bound);
+        CHECK(distance(distribution_of(RowWeights(detail::as_row(known)), vocab), probs) < bound);
     });
 }
 
@@ -148,12 +149,13 @@ TEST_CASE("the draw of a residual is as good as exact", "[kernels]") {
         const auto vocab = static_cast<Index>(target.size());
         const auto p = softmax_of(target, temperature), q = softmax_of(draft, temperature);
         const auto p_row = stored(p), q_row = stored(q);
-        CHECK(distance(distribution_of(ResidualWeights(as_row(p_row), as_row(q_row)), vocab),
+        CHECK(distance(distribution_of(ResidualWeights(detail::as_row(p_row), detail::as_row(q_row)), vocab),
                        left(exactly(p_row), exactly(q_row))) < bound);
-        const auto p_view = as_row(Logits(target, temperature)), q_view = as_row(Logits(draft, temperature));
+        const auto p_view = detail::as_row(Logits(target, temperature)),
+                   q_view = detail::as_row(Logits(draft, temperature));
         CHECK(distance(distribution_of(ResidualWeights(p_view, q_view), vocab), left(p, q)) < bound);
-        CHECK(distance(distribution_of(ResidualWeights(p_view, as_row(q_row)), vocab), left(p, exactly(q_row))) <
-              bound);
+        CHECK(distance(distribution_of(ResidualWeights(p_view, detail::as_row(q_row)), vocab),
+                       left(p, exactly(q_row))) < bound);
     });
 }
 
@@ -170,7 +172,7 @@ TEST_CASE("the draw of a sparse row is as good as exact", "[kernels]") {
         }
         const Sparse row(ids, Logits(some), vocab);
         CHECK(distance(distribution_of(row.weights(), vocab), weights) < bound);
-        CHECK(distance(distribution_of(RowWeights(as_row(row)), vocab), weights) < bound);
+        CHECK(distance(distribution_of(RowWeights(detail::as_row(row)), vocab), weights) < bound);
     }
 }
 

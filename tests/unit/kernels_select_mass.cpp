@@ -12,6 +12,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 using Ids = std::vector<Token>;
 
 namespace {

@@ -15,6 +15,7 @@
 #include "support/numbers.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 using numbers::Special;
 
 namespace {
@@ -51,7 +52,7 @@ struct Shares {
 
 template <class R>
 std::vector<double> values(const R& row) {
-    const auto probs = as_row(row);
+    const auto probs = detail::as_row(row);
     std::vector<double> result;
     for (Index id = 0; id < probs.size(); ++id) result.push_back(static_cast<double>(probs.coeff(id)));
     return result;
@@ -101,14 +102,15 @@ TEST_CASE("a sparse row of logits is normalised over the ids that are there", "[
     const auto logit = member(candidates, &Candidate::logit);
     const Sparse row(ids, Logits(logit, 2), 1 << 21);
     const double expected = 1 / (1 + std::exp(1.));
-    CHECK(as_row(row).coeff(1) == Approx(expected));
-    CHECK(as_row(row).coeff(1 << 20) == Approx(1 - expected));
-    CHECK(as_row(row).coeff(0) == 0);
-    CHECK(as_row(row).coeff((1 << 21) - 1) == 0);
+    CHECK(detail::as_row(row).coeff(1) == Approx(expected));
+    CHECK(detail::as_row(row).coeff(1 << 20) == Approx(1 - expected));
+    CHECK(detail::as_row(row).coeff(0) == 0);
+    CHECK(detail::as_row(row).coeff((1 << 21) - 1) == 0);
     CHECK(row.argmax() == 1 << 20);
     CHECK_FALSE(inspect(row, Side::target, 0));
-    CHECK(as_row(Sparse(ids, Logits(logit, 0), 1 << 21)).coeff(1 << 20) == 1);
-    CHECK(as_row(Sparse(ids, Logits(logit, 1, std::log(1 + std::exp(2.))), 1 << 21)).coeff(1) == Approx(.119202922));
+    CHECK(detail::as_row(Sparse(ids, Logits(logit, 0), 1 << 21)).coeff(1 << 20) == 1);
+    CHECK(detail::as_row(Sparse(ids, Logits(logit, 1, std::log(1 + std::exp(2.))), 1 << 21)).coeff(1) ==
+          Approx(.119202922));
 }
 
 TEST_CASE("a sparse row draws what its dense row draws", "[kernels]") {

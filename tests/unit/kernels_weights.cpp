@@ -11,6 +11,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -64,7 +65,7 @@ TEMPLATE_TEST_CASE("the sum of a row agrees with a long double sum at every size
                    Eigen::half, Eigen::bfloat16) {
     for (const Index size : sizes) {
         const auto row = weights_of<TestType>(size);
-        const auto view = as_row(row);
+        const auto view = detail::as_row(row);
         const RowWeights weights(view);
         INFO("size " << size);
         CHECK(weights.size() == size);
@@ -94,8 +95,8 @@ TEMPLATE_TEST_CASE("a strided row has exactly the sums and entries of a contiguo
         Eigen::Matrix<TestType, Eigen::Dynamic, Eigen::Dynamic> matrix(3, std::max<Index>(size, 1));
         matrix.setConstant(static_cast<TestType>(7.f));
         for (Index i = 0; i < size; ++i) matrix(1, i) = row[static_cast<std::size_t>(i)];
-        const auto contiguous = as_row(row);
-        const auto strided = as_row(matrix.row(1).head(size));
+        const auto contiguous = detail::as_row(row);
+        const auto strided = detail::as_row(matrix.row(1).head(size));
         INFO("size " << size);
         CHECK(RowWeights(strided).sum(0, size) == RowWeights(contiguous).sum(0, size));
         if (size > 0) CHECK(RowWeights(strided)[size - 1] == RowWeights(contiguous)[size - 1]);
@@ -104,7 +105,7 @@ TEMPLATE_TEST_CASE("a strided row has exactly the sums and entries of a contiguo
 
 TEMPLATE_TEST_CASE("sums over ranges agree with their references", "[kernels]", float, double, Eigen::half) {
     const auto row = weights_of<TestType>(3000), other = weights_of<TestType>(3000, 1);
-    const auto view = as_row(row), other_view = as_row(other);
+    const auto view = detail::as_row(row), other_view = detail::as_row(other);
     std::vector<double> residual(3000), without(row.begin(), row.end());
     for (std::size_t i = 0; i < residual.size(); ++i)
         residual[i] = std::max(0., static_cast<double>(row[i]) - static_cast<double>(other[i]));
@@ -122,7 +123,7 @@ TEMPLATE_TEST_CASE("sums over ranges agree with their references", "[kernels]", 
 
 TEMPLATE_TEST_CASE("entries are the very scalars stored, as doubles", "[kernels]", float, double, Eigen::half) {
     const auto row = weights_of<TestType>(100), other = weights_of<TestType>(100, 1);
-    const auto view = as_row(row), other_view = as_row(other);
+    const auto view = detail::as_row(row), other_view = detail::as_row(other);
     const std::vector<Token> ids{40, 7};
     for (Index i = 0; i < 100; ++i) {
         const double p = static_cast<double>(row[static_cast<std::size_t>(i)]),
@@ -140,7 +141,7 @@ TEMPLATE_TEST_CASE("the residual's sum agrees with a long double sum at every si
         std::vector<double> residual(p.size());
         for (std::size_t i = 0; i < p.size(); ++i)
             residual[i] = std::max(0., static_cast<double>(p[i]) - static_cast<double>(q[i]));
-        const auto p_view = as_row(p), q_view = as_row(q);
+        const auto p_view = detail::as_row(p), q_view = detail::as_row(q);
         const ResidualWeights weights(p_view, q_view);
         INFO("size " << size);
         CHECK(weights.size() == size);
@@ -152,9 +153,9 @@ TEST_CASE("rows of two precisions have the residual of the finer one", "[kernels
     const auto p = weights_of<double>(5000);
     const auto q = weights_of<float>(5000, 1);
     const auto h = weights_of<Eigen::half>(5000, 1);
-    const auto p_view = as_row(p);
-    const auto q_view = as_row(q);
-    const auto h_view = as_row(h);
+    const auto p_view = detail::as_row(p);
+    const auto q_view = detail::as_row(q);
+    const auto h_view = detail::as_row(h);
     std::vector<double> from_float(5000), from_half(5000);
     for (std::size_t i = 0; i < 5000; ++i) {
         from_float[i] = std::max(0., p[i] - static_cast<double>(q[i]));
@@ -167,10 +168,10 @@ TEST_CASE("rows of two precisions have the residual of the finer one", "[kernels
 TEMPLATE_TEST_CASE("the residual of a row against itself sums to zero, not to a rounding error", "[kernels]", float,
                    double, Eigen::half) {
     const auto row = weights_of<TestType>(128256);
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     CHECK(ResidualWeights(view, view).sum(0, 128256) == 0);
     const auto smaller = Eigen::Array<double, Eigen::Dynamic, 1>(view.template cast<double>() * .5);
-    const auto smaller_view = as_row(smaller);
+    const auto smaller_view = detail::as_row(smaller);
     CHECK(ResidualWeights(smaller_view, view).sum(0, 128256) == 0);
 }
 
@@ -180,7 +181,7 @@ TEMPLATE_TEST_CASE("a row without its only weight sums to zero, not to a roundin
         std::vector<TestType> row(5000, TestType(0));
         const std::array ids{id}, next{(id + 1) % 5000};
         row[static_cast<std::size_t>(id)] = static_cast<TestType>(.9f);
-        const auto view = as_row(row);
+        const auto view = detail::as_row(row);
         INFO("id " << id);
         CHECK(WithoutWeights(view, ids).sum(0, 5000) == 0);
         CHECK(WithoutWeights(view, next).sum(0, 5000) == static_cast<double>(row[static_cast<std::size_t>(id)]));
@@ -194,7 +195,7 @@ TEMPLATE_TEST_CASE("a NaN or an infinity anywhere reaches the sum", "[kernels]",
                 auto row = weights_of<TestType>(size);
                 const auto good = weights_of<TestType>(size, 1);
                 row[static_cast<std::size_t>(at)] = static_cast<TestType>(bad);
-                const auto view = as_row(row), good_view = as_row(good);
+                const auto view = detail::as_row(row), good_view = detail::as_row(good);
                 INFO(bad << " at " << at << " of " << size);
                 CHECK_FALSE(std::isfinite(RowWeights(view).sum(0, size)));
                 CHECK_FALSE(std::isfinite(ResidualWeights(view, good_view).sum(0, size)));
@@ -208,7 +209,7 @@ TEST_CASE("sums of a quarter of a million floats keep six digits, where a runnin
     const Index size = 262144;
     std::vector<float> row(static_cast<std::size_t>(size), 0.1f / static_cast<float>(size));
     row[0] = .9f;  // a running sum adds crumbs to this
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     float running = 0;
     for (const float x : row) running += x;
     const double exact = reference(row, 0, size);

@@ -12,12 +12,16 @@
 #include "support/uniforms.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
+using namespace specsample::lossy;
+using namespace specsample::metrics;
+using namespace specsample::theory;
 
 namespace {
 
-constexpr double decay = AcceptanceMemory::decay, pooling = AcceptanceMemory::pooling;
+constexpr double decay = detail::AcceptanceMemory::decay, pooling = detail::AcceptanceMemory::pooling;
 
-std::vector<double> estimates(const AcceptanceMemory& memory, Index count) {
+std::vector<double> estimates(const detail::AcceptanceMemory& memory, Index count) {
     std::vector<double> all;
     memory.for_estimates(count, [&](double estimate) { all.push_back(estimate); });
     return all;
@@ -40,7 +44,7 @@ struct History {
     /// Estimates from all decisions at once: each weighs decay to the power of the rounds since.
     std::vector<double> estimates(Index count) const {
         std::vector<double> all;
-        double before = AcceptanceMemory::expected;
+        double before = detail::AcceptanceMemory::expected;
         for (Index j = 0; j < count; ++j) {
             double weight = 0, sum = 0, age = 0;
             for (std::size_t i = rounds.size(); i-- > 0; age += static_cast<double>(1 + waits[i])) {
@@ -65,8 +69,8 @@ struct History {
 TEST_CASE("what is remembered of acceptance are decayed counts, pooled with the position before", "[length]") {
     Uniforms uniform{7};
     History history;
-    AcceptanceMemory memory;
-    CHECK(estimates(memory, 3) == std::vector<double>(3, AcceptanceMemory::expected));
+    detail::AcceptanceMemory memory;
+    CHECK(estimates(memory, 3) == std::vector<double>(3, detail::AcceptanceMemory::expected));
     for (int round = 0; round < 60; ++round) {
         const auto proposed = static_cast<Index>(1 + uniform() * 5);
         Index accepted = 0;
@@ -85,10 +89,10 @@ TEST_CASE("what is remembered of acceptance are decayed counts, pooled with the 
 }
 
 TEST_CASE("a long wait makes the memory unsure, and not hopeful", "[length]") {
-    AcceptanceMemory memory;
+    detail::AcceptanceMemory memory;
     for (int i = 0; i < 200; ++i) memory.record(accepted_of(0, 1));
     CHECK(estimates(memory, 1)[0] < .02);
-    AcceptanceMemory soon = memory, late = memory;
+    detail::AcceptanceMemory soon = memory, late = memory;
     soon.record(accepted_of(1, 1));
     late.record(accepted_of(1, 1), 1000);
     CHECK(estimates(soon, 1)[0] < .05);
@@ -98,7 +102,7 @@ TEST_CASE("a long wait makes the memory unsure, and not hopeful", "[length]") {
 }
 
 TEST_CASE("a position that is asked no more comes to have the estimate of the one before", "[length]") {
-    AcceptanceMemory memory;
+    detail::AcceptanceMemory memory;
     for (int i = 0; i < 200; ++i) memory.record(accepted_of(1, 3));
     CHECK(estimates(memory, 2)[1] < .05);
     for (int i = 0; i < 400; ++i) memory.record(accepted_of(1, 1));
@@ -109,7 +113,7 @@ TEST_CASE("a position that is asked no more comes to have the estimate of the on
 }
 
 TEST_CASE("a round that was cut by a stop is no failure, and bad data says nothing", "[length]") {
-    AcceptanceMemory memory, same;
+    detail::AcceptanceMemory memory, same;
     for (int i = 0; i < 10; ++i) {
         memory.record(accepted_of(2, 4));
         same.record(accepted_of(2, 4));
@@ -127,7 +131,7 @@ TEST_CASE("a round that was cut by a stop is no failure, and bad data says nothi
 }
 
 TEST_CASE("overlaps take the place of the random draws of the round that follows, where it decided", "[length]") {
-    AcceptanceMemory told, halves;
+    detail::AcceptanceMemory told, halves;
     for (int i = 0; i < 400; ++i) {
         for (Index j = 0; j < 5; ++j) told.observe_overlap(j, j < 2 ? .75 : 0.);
         told.record(accepted_of(i % 3, 2));  // 0, 1 or 2 accepted: what was told counts where it was decided
@@ -140,19 +144,19 @@ TEST_CASE("overlaps take the place of the random draws of the round that follows
     halves.observe_overlap(0, 1);
     halves.record({.proposed = 1, .fault = Cause::negative});
     halves.record(accepted_of(0, 1));  // what was told belonged to the round before
-    CHECK(estimates(halves, 1)[0] == Approx(pooling * AcceptanceMemory::expected / (pooling + 1)));
+    CHECK(estimates(halves, 1)[0] == Approx(pooling * detail::AcceptanceMemory::expected / (pooling + 1)));
 
     CHECK_THROWS_WITH(told.observe_overlap(-1, .5),
-                      "specsample::AcceptanceMemory::observe_overlap: position is -1, but must be 0 or more");
+                      "specsample::detail::AcceptanceMemory::observe_overlap: position is -1, but must be 0 or more");
     CHECK_THROWS_WITH(told.observe_overlap(0, 1.5),
-                      "specsample::AcceptanceMemory::observe_overlap: overlap is 1.5, but must be in [0, 1]");
+                      "specsample::detail::AcceptanceMemory::observe_overlap: overlap is 1.5, but must be in [0, 1]");
     CHECK_THROWS_AS(told.observe_overlap(0, std::nan("")), std::invalid_argument);
 }
 
 TEST_CASE("overlaps tell the same mean with less noise", "[length]") {
     // Rows whose overlap is .4 or .8: random draws fall with these probabilities.
     Uniforms uniform{11};
-    AcceptanceMemory rng, overlaps;
+    detail::AcceptanceMemory rng, overlaps;
     Moments of_rng, of_overlaps;
     for (int round = 0; round < 20000; ++round) {
         const double overlap = uniform() < .5 ? .4 : .8;

@@ -15,6 +15,8 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::lossy;
+using namespace specsample::theory;
 
 namespace {
 
@@ -167,8 +169,8 @@ TEST_CASE("with overlaps of a steady acceptance the choice is the best lookahead
 }
 
 TEST_CASE("on ties the lookahead is the shortest", "[length]") {
-    CHECK(GoodputLength(AcceptanceMemory::expected).next(1) == 0);  // (1 + a) / (1 + c) = 1
-    CHECK(GoodputLength(AcceptanceMemory::expected - 1e-9).next(1) == 1);
+    CHECK(GoodputLength(detail::AcceptanceMemory::expected).next(1) == 0);  // (1 + a) / (1 + c) = 1
+    CHECK(GoodputLength(detail::AcceptanceMemory::expected - 1e-9).next(1) == 1);
 }
 
 TEST_CASE("acceptance is conditional on the position, and the choice obeys it", "[length]") {

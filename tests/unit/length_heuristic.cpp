@@ -7,6 +7,8 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::lossy;
+using namespace specsample::theory;
 
 namespace {
 

@@ -12,6 +12,8 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::lossy;
+using namespace specsample::theory;
 
 namespace {
 
@@ -20,13 +22,13 @@ constexpr double betas[] = {.95, .3}, chances[] = {.6, .4};
 
 /// Tokens beyond the first one and cost of what follows `survival`, under the rule that drafts where `goes_on` says.
 template <class GoesOn>
-RoundMeans drafted(double cost, const GoesOn& goes_on, double survival, int depth) {
-    RoundMeans means{0, 0};
+detail::RoundMeans drafted(double cost, const GoesOn& goes_on, double survival, int depth) {
+    detail::RoundMeans means{0, 0};
     if (depth == 40) return means;
     for (int i = 0; i < 2; ++i) {
         const double next = survival * betas[i];
         if (!goes_on(next)) continue;
-        const RoundMeans rest = drafted(cost, goes_on, next, depth + 1);
+        const detail::RoundMeans rest = drafted(cost, goes_on, next, depth + 1);
         means.tokens += chances[i] * (next + rest.tokens);
         means.cost += chances[i] * (cost + rest.cost);
     }
@@ -34,12 +36,12 @@ RoundMeans drafted(double cost, const GoesOn& goes_on, double survival, int dept
 }
 
 template <class GoesOn>
-RoundMeans round_of(double cost, const GoesOn& goes_on) {
-    const RoundMeans means = drafted(cost, goes_on, 1, 0);
+detail::RoundMeans round_of(double cost, const GoesOn& goes_on) {
+    const detail::RoundMeans means = drafted(cost, goes_on, 1, 0);
     return {1 + means.tokens, 1 + means.cost};
 }
 
-RoundMeans at_threshold(double cost, double threshold) {
+detail::RoundMeans at_threshold(double cost, double threshold) {
     return round_of(cost, [&](double survival) { return survival >= threshold; });
 }
 
@@ -63,17 +65,18 @@ TEST_CASE("best_rate finds the published fixed points of the two-point acceptanc
         const double cost = costs[i];
         CAPTURE(cost);
         int steps = 0;
-        const double rate = best_rate(cost, [&](double threshold) {
+        const double rate = detail::best_rate(cost, [&](double threshold) {
             ++steps;
             return at_threshold(cost, threshold);
         });
         CHECK(rate == Approx(published[i]).margin(digits[i]));
         CHECK(steps <= 6);
 
-        const RoundMeans means = round_of(cost, [&](double survival) { return pays_to_draft(survival, cost, rate); });
+        const detail::RoundMeans means =
+            round_of(cost, [&](double survival) { return detail::pays_to_draft(survival, cost, rate); });
         CHECK(means.tokens / means.cost == Approx(rate).epsilon(1e-12));
         for (int k = 20; k < 400; ++k) {
-            const RoundMeans other = at_threshold(cost, k / 400.);
+            const detail::RoundMeans other = at_threshold(cost, k / 400.);
             REQUIRE(other.tokens / other.cost <= rate + 1e-12);
         }
     }
@@ -83,7 +86,7 @@ TEST_CASE("no rule that sees the acceptances beats the optimal stop: dynamic pro
     // Rounds of 16 tokens at most: the optimum over all rules has value 0 at its own rate.
     for (const double cost : {.1, .2, .3}) {
         CAPTURE(cost);
-        const double rate = best_rate(cost, [&](double threshold) { return at_threshold(cost, threshold); });
+        const double rate = detail::best_rate(cost, [&](double threshold) { return at_threshold(cost, threshold); });
         CHECK(1 - rate + best_gain(cost, rate, 1, 16) == Approx(0).margin(cost == .3 ? 1e-12 : 2e-4));
         CHECK(1 - rate + best_gain(cost, rate, 1, 16) < 1e-12);
     }
@@ -98,8 +101,8 @@ TEST_CASE("with one known acceptance the optimal stop is the best lookahead", "[
     for (const double alpha : {.3, .6, .8, .95}) {
         for (const double cost : {.01, .1, .5}) {
             CAPTURE(alpha, cost);
-            const double rate = best_rate(cost, [&](double threshold) {
-                RoundMeans means;
+            const double rate = detail::best_rate(cost, [&](double threshold) {
+                detail::RoundMeans means;
                 for (double survival = alpha; survival >= threshold; survival *= alpha) {
                     means.tokens += survival;
                     means.cost += cost;
@@ -109,35 +112,37 @@ TEST_CASE("with one known acceptance the optimal stop is the best lookahead", "[
             CHECK(rate == Approx(speedup(alpha, best_lookahead(alpha, cost, FlatCost{}, 400), cost)).epsilon(1e-12));
         }
     }
-    CHECK(best_rate(.5, [](double) { return RoundMeans{1.1, 1.5}; }) == 1);  // nothing pays
+    CHECK(detail::best_rate(.5, [](double) { return detail::RoundMeans{1.1, 1.5}; }) == 1);  // nothing pays
 }
 
 TEST_CASE("one more token pays from the threshold on", "[length]") {
-    CHECK(pays_to_draft(.5, .25, 2));
-    CHECK_FALSE(pays_to_draft(.4999, .25, 2));
-    CHECK(pays_to_draft(0, 0, 2));
-    CHECK_FALSE(pays_to_draft(1, .6, 2));
+    CHECK(detail::pays_to_draft(.5, .25, 2));
+    CHECK_FALSE(detail::pays_to_draft(.4999, .25, 2));
+    CHECK(detail::pays_to_draft(0, 0, 2));
+    CHECK_FALSE(detail::pays_to_draft(1, .6, 2));
 }
 
 TEST_CASE("the optimal stop refuses impossible parameters, by name", "[length]") {
     const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-    const auto fine = [](double) { return RoundMeans{}; };
-    CHECK_THROWS_WITH(pays_to_draft(1.5, .1, 2), "specsample::pays_to_draft: survival is 1.5, but must be in [0, 1]");
-    CHECK_THROWS_AS(pays_to_draft(nan, .1, 2), std::invalid_argument);
-    CHECK_THROWS_WITH(pays_to_draft(.5, -.1, 2),
-                      "specsample::pays_to_draft: draft_cost is -0.1, but must be finite and 0 or more");
-    CHECK_THROWS_WITH(pays_to_draft(.5, .1, 0), "specsample::pays_to_draft: rate is 0, but must be finite and above 0");
-    CHECK_THROWS_WITH(best_rate(inf, fine),
-                      "specsample::best_rate: draft_cost is inf, but must be finite and 0 or more");
-    CHECK_THROWS_WITH(best_rate(.1,
-                                [](double) {
-                                    return RoundMeans{1, 0};
-                                }),
-                      "specsample::best_rate: cost is 0, but must be finite and above 0");
-    CHECK_THROWS_WITH(best_rate(.1,
-                                [](double) {
-                                    return RoundMeans{-1, 1};
-                                }),
-                      "specsample::best_rate: tokens is -1, but must be finite and above 0");
-    CHECK(best_rate(.1, fine) == 1);
+    const auto fine = [](double) { return detail::RoundMeans{}; };
+    CHECK_THROWS_WITH(detail::pays_to_draft(1.5, .1, 2),
+                      "specsample::detail::pays_to_draft: survival is 1.5, but must be in [0, 1]");
+    CHECK_THROWS_AS(detail::pays_to_draft(nan, .1, 2), std::invalid_argument);
+    CHECK_THROWS_WITH(detail::pays_to_draft(.5, -.1, 2),
+                      "specsample::detail::pays_to_draft: draft_cost is -0.1, but must be finite and 0 or more");
+    CHECK_THROWS_WITH(detail::pays_to_draft(.5, .1, 0),
+                      "specsample::detail::pays_to_draft: rate is 0, but must be finite and above 0");
+    CHECK_THROWS_WITH(detail::best_rate(inf, fine),
+                      "specsample::detail::best_rate: draft_cost is inf, but must be finite and 0 or more");
+    CHECK_THROWS_WITH(detail::best_rate(.1,
+                                        [](double) {
+                                            return detail::RoundMeans{1, 0};
+                                        }),
+                      "specsample::detail::best_rate: cost is 0, but must be finite and above 0");
+    CHECK_THROWS_WITH(detail::best_rate(.1,
+                                        [](double) {
+                                            return detail::RoundMeans{-1, 1};
+                                        }),
+                      "specsample::detail::best_rate: tokens is -1, but must be finite and above 0");
+    CHECK(detail::best_rate(.1, fine) == 1);
 }

@@ -20,7 +20,7 @@ double flat(Index) { return 1; }
 }  // namespace
 
 TEST_CASE("what was not measured follows from what was, along the expected costs", "[length]") {
-    RoundTimes times;
+    detail::RoundTimes times;
     CHECK(times.empty());
     CHECK(times.cost(0, expected) == 1);
     CHECK(times.cost(3, expected) == 2.5);
@@ -46,7 +46,7 @@ TEST_CASE("what was not measured follows from what was, along the expected costs
 }
 
 TEST_CASE("expected steps are kept, and where no rise is expected time is linear", "[length]") {
-    RoundTimes times;
+    detail::RoundTimes times;
     times.observe(0, 10);
     times.observe(5, 16);
     CHECK(times.cost(1, tiles) == 13);
@@ -58,7 +58,7 @@ TEST_CASE("expected steps are kept, and where no rise is expected time is linear
 }
 
 TEST_CASE("longer drafts that were measured to be faster make no time negative", "[length]") {
-    RoundTimes times;
+    detail::RoundTimes times;
     times.observe(0, 10);
     times.observe(2, 1);
     for (Index lookahead = 0; lookahead < 50; ++lookahead) {
@@ -68,7 +68,7 @@ TEST_CASE("longer drafts that were measured to be faster make no time negative",
 }
 
 TEST_CASE("an expectation that jumps about concludes nothing outside of what was measured around it", "[length]") {
-    RoundTimes times;
+    detail::RoundTimes times;
     times.observe(0, 10);
     times.observe(4, 20);
     const auto jumps = [](Index k) { return k == 2 ? 1000. : k == 3 || k == 9 ? .001 : expected(k); };
@@ -79,7 +79,7 @@ TEST_CASE("an expectation that jumps about concludes nothing outside of what was
 }
 
 TEST_CASE("times are smoothed: a mean at first, a moving one later", "[length]") {
-    RoundTimes times;
+    detail::RoundTimes times;
     for (const double seconds : {1., 1.2, 1.4, 1.6}) times.observe(2, seconds);
     CHECK(times.cost(2, flat) == Approx(1.3));
     for (int i = 0; i < 200; ++i) times.observe(2, 2);
@@ -89,11 +89,11 @@ TEST_CASE("times are smoothed: a mean at first, a moving one later", "[length]")
 }
 
 TEST_CASE("a pause of the machine hardly counts, not even as the first measurement", "[length]") {
-    RoundTimes times;
+    detail::RoundTimes times;
     for (int i = 0; i < 50; ++i) times.observe(2, 1);
     times.observe(2, 1000);
     CHECK(times.cost(2, flat) == Approx(1.1).epsilon(1e-6));
-    RoundTimes cold;
+    detail::RoundTimes cold;
     cold.observe(2, 1000);
     cold.observe(2, 1);
     CHECK(cold.cost(2, flat) <= 2);
@@ -102,7 +102,7 @@ TEST_CASE("a pause of the machine hardly counts, not even as the first measureme
 }
 
 TEST_CASE("a clock that steps back, stands still or fails is ignored", "[length]") {
-    RoundTimes times;
+    detail::RoundTimes times;
     times.observe(2, 1);
     for (const double seconds :
          {-1., 0., -1e300, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {

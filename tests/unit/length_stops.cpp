@@ -10,6 +10,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -27,8 +28,8 @@ TEST_CASE("a confidence stop ends a draft after a token below its threshold, and
     CHECK(stop.after(.2999));
     CHECK_FALSE(stop.after(.3));
     CHECK_FALSE(stop.after(1));
-    CHECK_FALSE(stop.before(as_row(two(.5))));
-    CHECK_FALSE(stop.before(as_row(two(1e-9))));
+    CHECK_FALSE(stop.before(detail::as_row(two(.5))));
+    CHECK_FALSE(stop.before(detail::as_row(two(1e-9))));
 
     CHECK(ConfidenceStop().after(.3999));  // the default of transformers
     CHECK_FALSE(ConfidenceStop().after(.4));
@@ -42,17 +43,17 @@ TEST_CASE("an entropy stop ends a draft before a row whose root entropy is above
     for (const double p : {.01, .1, .3, .5}) {
         INFO("p " << p);
         const double root = std::sqrt(entropy_of_two(p));
-        CHECK(EntropyStop(root * .999).before(as_row(two(p))));
-        CHECK_FALSE(EntropyStop(root * 1.001).before(as_row(two(p))));
+        CHECK(EntropyStop(root * .999).before(detail::as_row(two(p))));
+        CHECK_FALSE(EntropyStop(root * 1.001).before(detail::as_row(two(p))));
         const Eigen::VectorXf logits = two(p).array().log().cast<float>();
-        CHECK(EntropyStop(root * .999).before(as_row(Logits(logits))));
-        CHECK_FALSE(EntropyStop(root * 1.001).before(as_row(Logits(logits))));
+        CHECK(EntropyStop(root * .999).before(detail::as_row(Logits(logits))));
+        CHECK_FALSE(EntropyStop(root * 1.001).before(detail::as_row(Logits(logits))));
     }
-    CHECK_FALSE(EntropyStop(0).before(as_row(two(1))));
-    CHECK(EntropyStop(0).before(as_row(two(.999))));
+    CHECK_FALSE(EntropyStop(0).before(detail::as_row(two(1))));
+    CHECK(EntropyStop(0).before(detail::as_row(two(.999))));
     CHECK_FALSE(EntropyStop(0).after(0));
     CHECK_FALSE(EntropyStop(0).after(1));
-    CHECK_FALSE(EntropyStop(0).before(as_row(two(not_a_number))));  // drawing from it finds it
+    CHECK_FALSE(EntropyStop(0).before(detail::as_row(two(not_a_number))));  // drawing from it finds it
 }
 
 TEST_CASE("the bound of AdaEDL is an entropy stop", "[length]") {
@@ -61,11 +62,11 @@ TEST_CASE("the bound of AdaEDL is an entropy stop", "[length]") {
             const double bound = 1 - std::sqrt(gamma * entropy_of_two(p));
             if (bound < .01) continue;
             CAPTURE(gamma, p, bound);
-            CHECK_FALSE(EntropyStop::below_acceptance(bound - .001, gamma).before(as_row(two(p))));
-            CHECK(EntropyStop::below_acceptance(bound + .001, gamma).before(as_row(two(p))));
+            CHECK_FALSE(EntropyStop::below_acceptance(bound - .001, gamma).before(detail::as_row(two(p))));
+            CHECK(EntropyStop::below_acceptance(bound + .001, gamma).before(detail::as_row(two(p))));
         }
     }
-    CHECK_FALSE(EntropyStop::below_acceptance(0, .2).before(as_row(two(.5))));
+    CHECK_FALSE(EntropyStop::below_acceptance(0, .2).before(detail::as_row(two(.5))));
 }
 
 TEST_CASE("stops refuse impossible thresholds, by name", "[length]") {

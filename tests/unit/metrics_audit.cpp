@@ -17,6 +17,8 @@
 #include "support/uniforms.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
+using namespace specsample::metrics;
 
 namespace {
 
@@ -339,7 +341,7 @@ TEST_CASE("Audit: a token without target probability is an alarm for ever", "[an
         Audit audit;
         sparse ? audit.observe(draft, Sparse(ids, kept, 3), 2) : audit.observe(draft, target, 2);
         CHECK(audit.alarm(1e-300));
-        CHECK(is_infinity(audit.log_evidence()));
+        CHECK(detail::is_infinity(audit.log_evidence()));
         audit.observe(draft, target, 0);
         CHECK(audit.alarm(1e-300));
         CHECK(audit.tokens() == 2);
@@ -367,10 +369,10 @@ TEST_CASE("Audit counts evidence up to a bound, and stays a number", "[analysis]
     Audit audit;
     for (int i = 0; i < 1000; ++i) audit.observe(draft, target, 0);
     CHECK(audit.log_evidence() > std::log(1e99));
-    CHECK(is_finite(audit.log_evidence()));
+    CHECK(detail::is_finite(audit.log_evidence()));
     CHECK(audit.alarm(1e-90));
     for (int i = 0; i < 1000; ++i) audit.observe(draft, target, 1);
-    CHECK(is_finite(audit.log_evidence()));
+    CHECK(detail::is_finite(audit.log_evidence()));
 }
 
 TEST_CASE("Audit learns nothing where nothing can be learned", "[analysis]") {
@@ -423,10 +425,13 @@ TEST_CASE("Audit stays quiet beside the library's own rules", "[analysis]") {
 TEST_CASE("Audit refuses what cannot be, and observes nothing then", "[analysis]") {
     Audit audit;
     const Vector row{.5, .5};
-    CHECK_THROWS_WITH(audit.observe(Vector{1}, row, 0),
-                      "specsample::Audit::observe: the draft row's size is 1, but must be that of the target row");
-    CHECK_THROWS_WITH(audit.observe(row, 2), "specsample::Audit::observe: token is 2, but must be inside the rows");
-    CHECK_THROWS_WITH(audit.observe(row, -1), "specsample::Audit::observe: token is -1, but must be inside the rows");
+    CHECK_THROWS_WITH(
+        audit.observe(Vector{1}, row, 0),
+        "specsample::metrics::Audit::observe: the draft row's size is 1, but must be that of the target row");
+    CHECK_THROWS_WITH(audit.observe(row, 2),
+                      "specsample::metrics::Audit::observe: token is 2, but must be inside the rows");
+    CHECK_THROWS_WITH(audit.observe(row, -1),
+                      "specsample::metrics::Audit::observe: token is -1, but must be inside the rows");
     CHECK_THROWS_AS(audit.observe(row, std::uint64_t{1} << 63), std::invalid_argument);
     const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
     for (const double bad : {nan, infinity}) {
@@ -437,7 +442,7 @@ TEST_CASE("Audit refuses what cannot be, and observes nothing then", "[analysis]
     }
     CHECK_THROWS_AS(audit.observe(Vector{0, 0}, 0), std::invalid_argument);
     CHECK_THROWS_AS(audit.alarm(0), std::invalid_argument);
-    CHECK_THROWS_WITH(audit.alarm(1), "specsample::Audit::alarm: alpha is 1, but must be in (0, 1)");
+    CHECK_THROWS_WITH(audit.alarm(1), "specsample::metrics::Audit::alarm: alpha is 1, but must be in (0, 1)");
     CHECK_THROWS_AS(audit.alarm(nan), std::invalid_argument);
     CHECK(audit.tokens() == 0);
     CHECK(audit.log_evidence() == 0);

@@ -14,12 +14,12 @@
 #include "support/catch.hpp"
 #include "support/uniforms.hpp"
 
-using specsample::Estimate;
 using specsample::Index;
 using specsample::LastToken;
-using specsample::Moments;
-using specsample::OverlapEstimate;
 using specsample::Tally;
+using specsample::metrics::Estimate;
+using specsample::metrics::Moments;
+using specsample::metrics::OverlapEstimate;
 
 namespace {
 
@@ -37,7 +37,7 @@ int tenths(double x) { return static_cast<int>(std::lround(10 * x)); }
 int overlap_in_tenths(const Rows& rows, std::size_t token) {
     return std::min(tenths(rows.target[token]), tenths(rows.draft[token]));
 }
-double overlap(const Rows& rows) { return specsample::acceptance(rows.draft, rows.target); }
+double overlap(const Rows& rows) { return specsample::theory::acceptance(rows.draft, rows.target); }
 
 /// One round of two drafted tokens by token verification, recorded in both.
 void play_round(Uniforms& uniform, Tally& tally, OverlapEstimate& estimate) {
@@ -199,15 +199,18 @@ TEST_CASE("OverlapEstimate refuses what is no overlap, and adds nothing then", "
     estimate.add(1, 0.);
     const OverlapEstimate before = estimate;
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    CHECK_THROWS_WITH(estimate.add(-1, .5), "specsample::OverlapEstimate::add: position is -1, but must be 0 or more");
-    CHECK_THROWS_WITH(estimate.add(9, 1.5), "specsample::OverlapEstimate::add: overlap is 1.5, but must be in [0, 1]");
+    CHECK_THROWS_WITH(estimate.add(-1, .5),
+                      "specsample::metrics::OverlapEstimate::add: position is -1, but must be 0 or more");
+    CHECK_THROWS_WITH(estimate.add(9, 1.5),
+                      "specsample::metrics::OverlapEstimate::add: overlap is 1.5, but must be in [0, 1]");
     CHECK_THROWS_AS(estimate.add(9, -1e-9), std::invalid_argument);
     CHECK_THROWS_AS(estimate.add(9, nan), std::invalid_argument);
     CHECK(estimate == before);
     CHECK_THROWS_WITH(estimate.reserve(-1),
-                      "specsample::OverlapEstimate::reserve: lookahead is -1, but must be 0 or more");
-    CHECK_THROWS_WITH(estimate.at(-1), "specsample::OverlapEstimate::at: position is -1, but must be 0 or more");
+                      "specsample::metrics::OverlapEstimate::reserve: lookahead is -1, but must be 0 or more");
+    CHECK_THROWS_WITH(estimate.at(-1),
+                      "specsample::metrics::OverlapEstimate::at: position is -1, but must be 0 or more");
     CHECK_THROWS_WITH(estimate.acceptance(-1.),
-                      "specsample::OverlapEstimate::acceptance: z is -1, but must be finite and 0 or more");
+                      "specsample::metrics::OverlapEstimate::acceptance: z is -1, but must be finite and 0 or more");
     CHECK_THROWS_AS(estimate.acceptance(nan), std::invalid_argument);
 }

@@ -14,10 +14,10 @@
 #include "support/catch.hpp"
 
 using specsample::Cause;
-using specsample::LabelledTally;
 using specsample::LastToken;
 using specsample::Tally;
-using specsample::to_prometheus;
+using specsample::metrics::LabelledTally;
+using specsample::metrics::to_prometheus;
 
 namespace {
 
@@ -82,7 +82,7 @@ struct Exposition {
         char* end = nullptr;
         const double value = std::strtod(line.c_str() + at, &end);
         REQUIRE(*end == '\0');
-        REQUIRE(specsample::is_finite(value));
+        REQUIRE(specsample::detail::is_finite(value));
         REQUIRE(samples.emplace(line.substr(0, at), value).second);
     }
 
@@ -128,12 +128,12 @@ TEST_CASE("to_prometheus has every counter and rate of a tally", "[analysis]") {
         {"specsample_tokens_per_round", 1.5},
         {"specsample_tokens_per_pass", .75},
         {"specsample_acceptance", 2. / 3},
-        {"specsample_acceptance_low", specsample::estimate_acceptance(2, 3).low},
-        {"specsample_acceptance_high", specsample::estimate_acceptance(2, 3).high},
+        {"specsample_acceptance_low", specsample::metrics::estimate_acceptance(2, 3).low},
+        {"specsample_acceptance_high", specsample::metrics::estimate_acceptance(2, 3).high},
         {"specsample_position_acceptance{position=\"0\"}", 1},
         {"specsample_position_acceptance{position=\"1\"}", 0},
-        {"specsample_position_acceptance_low{position=\"0\"}", specsample::estimate_acceptance(2, 2).low},
-        {"specsample_position_acceptance_high{position=\"1\"}", specsample::estimate_acceptance(0, 1).high},
+        {"specsample_position_acceptance_low{position=\"0\"}", specsample::metrics::estimate_acceptance(2, 2).low},
+        {"specsample_position_acceptance_high{position=\"1\"}", specsample::metrics::estimate_acceptance(0, 1).high},
     };
     for (const auto& [name, value] : expected) {
         INFO(name);
@@ -178,15 +178,16 @@ TEST_CASE("to_prometheus puts several tallies into one exposition, name by name"
 
 TEST_CASE("to_prometheus refuses names that the format has not", "[analysis]") {
     const Tally tally = example();
-    CHECK_THROWS_WITH(to_prometheus(tally, {}, "9lives"),
-                      "specsample::to_prometheus: prefix is 9lives, but must be of letters, digits, _ and :, not "
-                      "beginning with a digit");
+    CHECK_THROWS_WITH(
+        to_prometheus(tally, {}, "9lives"),
+        "specsample::metrics::to_prometheus: prefix is 9lives, but must be of letters, digits, _ and :, not "
+        "beginning with a digit");
     CHECK_THROWS_AS(to_prometheus(tally, {}, ""), std::invalid_argument);
     for (const char* name : {"", "a-b", "a:b", "__name__", "1a", "é", "position", "cause"}) {
         INFO(name);
         CHECK_THROWS_AS(to_prometheus(tally, {{name, "x"}}), std::invalid_argument);
     }
     CHECK_THROWS_WITH(to_prometheus(tally, {{"a", "1"}, {"b", "2"}, {"a", "3"}}),
-                      "specsample::to_prometheus: a label's name is a, but must be given once");
+                      "specsample::metrics::to_prometheus: a label's name is a, but must be given once");
     CHECK_NOTHROW(to_prometheus(tally, {{"_a1", ""}, {"B_", "x"}}));
 }

@@ -15,9 +15,9 @@
 using specsample::Cause;
 using specsample::Index;
 using specsample::LastToken;
-using specsample::report;
 using specsample::Tally;
-using specsample::to_json;
+using specsample::metrics::report;
+using specsample::metrics::to_json;
 
 namespace {
 
@@ -182,7 +182,7 @@ TEST_CASE("to_json has every counter and rate of a tally", "[analysis]") {
     CHECK(std::atof(read->at("acceptance.low").c_str()) == Approx(.409270).margin(1e-6));
     CHECK(std::atof(read->at("acceptance.high").c_str()) == Approx(.928522).margin(1e-6));
     CHECK(std::atof(read->at("positions.2.acceptance.low").c_str()) ==
-          specsample::estimate_acceptance(1, 2).low);  // to the last bit
+          specsample::metrics::estimate_acceptance(1, 2).low);  // to the last bit
 }
 
 TEST_CASE("to_json is valid where nothing was counted: rates are null, keys stay", "[analysis]") {

@@ -15,12 +15,12 @@
 #include "support/uniforms.hpp"
 
 using specsample::Cause;
-using specsample::Estimate;
 using specsample::Index;
 using specsample::LastToken;
-using specsample::PositionCounts;
 using specsample::RoundCounts;
 using specsample::Tally;
+using specsample::metrics::Estimate;
+using specsample::metrics::PositionCounts;
 
 namespace {
 
@@ -144,8 +144,8 @@ TEST_CASE("Tally: a round with bad data counts in no rate", "[analysis]") {
 }
 
 TEST_CASE("every cause and every ending has a name of its own", "[analysis]") {
-    using specsample::cause_count;
-    using specsample::name_of;
+    using specsample::metrics::cause_count;
+    using specsample::metrics::name_of;
     static_assert(name_of(Cause::not_finite) == "not_finite" && name_of(LastToken::bonus) == "bonus");
     CHECK(cause_count == 13);
     std::set<std::string_view> names;
@@ -174,7 +174,7 @@ TEST_CASE("Tally: conditional rates have their own denominators", "[analysis]") 
     CHECK(tally.acceptance_at(2).value == .5);
     CHECK(tally.acceptance_at(3).value == 1.);
     CHECK(tally.acceptance_at(4) == Estimate{0., 0., 1.});
-    CHECK(tally.acceptance_at(1).low == specsample::estimate_acceptance(2, 2).low);
+    CHECK(tally.acceptance_at(1).low == specsample::metrics::estimate_acceptance(2, 2).low);
     CHECK(tally.acceptance_at(2, 0.) == Estimate{.5, .5, .5});
     CHECK(tally.acceptance(2.576).low < tally.acceptance().low);
     CHECK_THROWS_WITH(tally.acceptance_at(-1),
@@ -372,7 +372,7 @@ TEST_CASE("Tally reads alpha where accepted over drafted and a mean of ratios do
     CHECK(tally.acceptance().value == Approx(.7).margin(.0045));
     CHECK(static_cast<double>(tally.accepted) / static_cast<double>(tally.proposed) == Approx(.388).margin(.005));
     CHECK(ratios / 100000 == Approx(.506).margin(.01));
-    CHECK(tally.tokens_per_round() == Approx(specsample::expected_tokens(.7, 5)).margin(.03));
+    CHECK(tally.tokens_per_round() == Approx(specsample::theory::expected_tokens(.7, 5)).margin(.03));
     for (Index position = 0; position < 5; ++position) {
         const Estimate at = tally.acceptance_at(position, 5.);
         CHECK((at.low < .7 && .7 < at.high));

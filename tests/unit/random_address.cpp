@@ -14,10 +14,10 @@ constexpr std::uint64_t low_bits = 0xffff'ffff;
 }  // namespace
 
 TEST_CASE("no two of thousands of addresses share a block", "[random]") {
-    std::set<PhiloxCounter> blocks;
+    std::set<detail::PhiloxCounter> blocks;
     std::size_t addresses = 0;
     const auto add = [&](const Address& address, std::uint32_t lane = 0) {
-        blocks.insert(random_bits(address, lane));
+        blocks.insert(detail::random_bits(address, lane));
         ++addresses;
     };
     // A box of small numbers, in which every field moves against every other.
@@ -52,36 +52,38 @@ TEST_CASE("an address is the counter and the key that its layout says", "[random
                           .position = 0xddeeff01,
                           .purpose = Purpose::last,
                           .node = 0xabcdef1};
-    CHECK(random_bits(address, 0x23456789) ==
-          philox4x32({0x23456789, 0xddeeff01, 0x3abcdef1, 0x99aabbcc}, {0x55667788, 0x11223344}));
+    CHECK(detail::random_bits(address, 0x23456789) ==
+          detail::philox4x32({0x23456789, 0xddeeff01, 0x3abcdef1, 0x99aabbcc}, {0x55667788, 0x11223344}));
 }
 
 TEST_CASE("the largest address is one, and the next is an error", "[random]") {
-    CHECK_NOTHROW(random_bits({.seed = ~std::uint64_t{0},
-                               .request = low_bits,
-                               .position = static_cast<Index>(low_bits),
-                               .purpose = Purpose::policy,
-                               .node = (1 << 28) - 1},
-                              ~std::uint32_t{0}));
-    CHECK_THROWS_AS(random_bits({.request = low_bits + 1}), std::invalid_argument);
-    CHECK_THROWS_WITH(random_bits({.request = low_bits + 1}),
+    CHECK_NOTHROW(detail::random_bits({.seed = ~std::uint64_t{0},
+                                       .request = low_bits,
+                                       .position = static_cast<Index>(low_bits),
+                                       .purpose = Purpose::policy,
+                                       .node = (1 << 28) - 1},
+                                      ~std::uint32_t{0}));
+    CHECK_THROWS_AS(detail::random_bits({.request = low_bits + 1}), std::invalid_argument);
+    CHECK_THROWS_WITH(detail::random_bits({.request = low_bits + 1}),
                       "specsample::Address: request is 4294967296, but must be below 2^32");
-    CHECK_THROWS_WITH(random_bits({.position = Index{1} << 32}),
+    CHECK_THROWS_WITH(detail::random_bits({.position = Index{1} << 32}),
                       "specsample::Address: position is 4294967296, but must be in [0, 2^32)");
-    CHECK_THROWS_WITH(random_bits({.position = -1}), "specsample::Address: position is -1, but must be in [0, 2^32)");
-    CHECK_THROWS_WITH(random_bits({.node = 1 << 28}),
+    CHECK_THROWS_WITH(detail::random_bits({.position = -1}),
+                      "specsample::Address: position is -1, but must be in [0, 2^32)");
+    CHECK_THROWS_WITH(detail::random_bits({.node = 1 << 28}),
                       "specsample::Address: node is 268435456, but must be in [0, 2^28)");
-    CHECK_THROWS_WITH(random_bits({.node = -1}), "specsample::Address: node is -1, but must be in [0, 2^28)");
+    CHECK_THROWS_WITH(detail::random_bits({.node = -1}), "specsample::Address: node is -1, but must be in [0, 2^28)");
 }
 
 TEST_CASE("a request that does not fit is told when it is named", "[random]") {
-    CHECK(checked_request(low_bits) == 0xffff'ffff);
-    CHECK_THROWS_WITH(checked_request(~std::uint64_t{0}),
+    CHECK(detail::checked_request(low_bits) == 0xffff'ffff);
+    CHECK_THROWS_WITH(detail::checked_request(~std::uint64_t{0}),
                       "specsample::Address: request is 18446744073709551615, but must be below 2^32");
 }
 
 TEST_CASE("an address can be looked up at compile time", "[random]") {
-    constexpr PhiloxCounter block = random_bits({.seed = 42, .request = 7, .position = 3, .node = 1}, 5);
+    constexpr detail::PhiloxCounter block =
+        detail::random_bits({.seed = 42, .request = 7, .position = 3, .node = 1}, 5);
     volatile std::uint64_t seed = 42;
-    CHECK(block == random_bits({.seed = seed, .request = 7, .position = 3, .node = 1}, 5));
+    CHECK(block == detail::random_bits({.seed = seed, .request = 7, .position = 3, .node = 1}, 5));
 }

@@ -10,6 +10,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -67,7 +68,7 @@ TEST_CASE("a NaN is not accepted", "[random]") {
 }
 
 TEST_CASE("a draw takes the entry at its random draw, and tells the sum", "[random]") {
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     const RowWeights weights(view);
     CHECK(draw(Says{0}, weights).index == 0);
     CHECK(draw(Says{.5}, weights).index == 2);
@@ -76,7 +77,7 @@ TEST_CASE("a draw takes the entry at its random draw, and tells the sum", "[rand
 }
 
 TEST_CASE("a source's own accept and draw are used where it has them", "[random]") {
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     CHECK(accept(Decides{}, 1, 2));
     CHECK_FALSE(accept(Decides{}, 2, 1));
     CHECK(draw(Decides{}, RowWeights(view)).index == 3);
@@ -84,13 +85,13 @@ TEST_CASE("a source's own accept and draw are used where it has them", "[random]
 }
 
 TEST_CASE("members of those names with other types are not used", "[random]") {
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     CHECK_FALSE(accept(Misnamed{{.9}}, .1, 1));
     CHECK(draw(Misnamed{{.6}}, RowWeights(view)).index == 2);
 }
 
 TEST_CASE("a keyed random draw draws where its uniform says", "[random]") {
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     const RowWeights weights(view);
     for (Index round = 0; round < 200; ++round) {
         const Rng random = RoundRng(1, 2, round).at(Purpose::draft, 0);
@@ -117,13 +118,13 @@ TEST_CASE("a plain row of any kind is drawn from, and raced, as its weights are"
             REQUIRE(winners == expected);
         }
     };
-    same(row, RowWeights(as_row(row)));
-    same(std::span(row), RowWeights(as_row(row)));
-    same(vector, RowWeights(as_row(vector)));
-    same(vector.transpose(), RowWeights(as_row(vector)));
-    same(vector.cast<double>(), RowWeights(as_row(vector)));
+    same(row, RowWeights(detail::as_row(row)));
+    same(std::span(row), RowWeights(detail::as_row(row)));
+    same(vector, RowWeights(detail::as_row(vector)));
+    same(vector.transpose(), RowWeights(detail::as_row(vector)));
+    same(vector.cast<double>(), RowWeights(detail::as_row(vector)));
     same(logits, logits.weights());
-    same(sparse, RowWeights(as_row(sparse)));
+    same(sparse, RowWeights(detail::as_row(sparse)));
     same(Sparse(ids, Logits(probs), 4), Sparse(ids, Logits(probs), 4).weights());
     CHECK(draw(Decides{}, row).sum == 77);
     CHECK(draw(Says{.5}, std::vector<float>{}).index == -1);

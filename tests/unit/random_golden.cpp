@@ -11,6 +11,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -102,7 +103,7 @@ TEST_CASE("golden: sums and draws of float rows, to the bit on every machine", "
                 p[i] = static_cast<float>(bits & 0xff'ffff) * 0x1p-40f;
                 q[i] = static_cast<float>(bits >> 40) * 0x1p-40f;
             }
-            const auto target = as_row(p), draft = as_row(q);
+            const auto target = detail::as_row(p), draft = detail::as_row(q);
             for (Index position = 0; position < 20; ++position) {
                 const Rng random({.seed = seed, .position = position, .purpose = Purpose::last});
                 for (const Drawn drawn :

@@ -242,8 +242,10 @@ TEST_CASE("random draws of one generator follow each other, whatever they are fo
     CHECK(generator == same);
 }
 
-static_assert(BitGenerator<std::mt19937> && BitGenerator<std::random_device> && !BitGenerator<int>);
-static_assert(!BitGenerator<const std::mt19937> && !BitGenerator<Rng> && !BitGenerator<double (*)()>);
+static_assert(detail::BitGenerator<std::mt19937> && detail::BitGenerator<std::random_device> &&
+              !detail::BitGenerator<int>);
+static_assert(!detail::BitGenerator<const std::mt19937> && !detail::BitGenerator<Rng> &&
+              !detail::BitGenerator<double (*)()>);
 
 TEST_CASE("many lanes at once are the lanes one by one", "[random]") {
     const Rng random({.seed = 77, .request = 3, .position = 12, .purpose = Purpose::race, .node = 5});

@@ -12,6 +12,8 @@
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
+using namespace specsample::vocab;
+using namespace specsample::filters;
 using specsample::testing::ContextModel;
 
 namespace {
@@ -55,8 +57,8 @@ struct Offers {
 template <class A, class M>
 constexpr bool offers_the_same(bool keeps_rows) {
     return RowModel<A> == RowModel<M> && BatchModel<A> == BatchModel<M> && TreeModel<A> == TreeModel<M> &&
-           Model<A> == Model<M> && ManyModel<A> == ManyModel<M> && TreeCallable<A> == TreeCallable<M> &&
-           detail::takes_span<A> == detail::takes_span<M> &&
+           Model<A> == Model<M> && detail::ManyModel<A> == detail::ManyModel<M> &&
+           detail::TreeCallable<A> == detail::TreeCallable<M> && detail::takes_span<A> == detail::takes_span<M> &&
            detail::takes_span<A, Index> == detail::takes_span<M, Index> &&
            detail::takes_span<A, TokenTree> == detail::takes_span<M, TokenTree> && Rewindable<A> == Rewindable<M> &&
            StableRows<A> == (keeps_rows && StableRows<M>);

@@ -12,6 +12,7 @@
 #include "unit/shaping_grammar_toys.hpp"
 
 using namespace toys;
+using namespace specsample::filters;
 
 namespace {
 

@@ -12,6 +12,7 @@
 namespace toys {
 
 using namespace specsample;
+using namespace specsample::filters;
 
 // Letters stand inside brackets only, which are closed in the order of their opening and nest twice at most. `end` may
 // come between brackets, and nothing after it.

@@ -11,6 +11,7 @@
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
+using namespace specsample::filters;
 
 namespace {
 
@@ -56,13 +57,13 @@ TEST_CASE("a bias on what a filter has taken out, or a mask made impossible, doe
 }
 
 TEST_CASE("no bias leaves the model's own memory", "[shaping]") {
-    ShapedMemory<double> memory;
+    detail::ShapedMemory<double> memory;
     CHECK(shape(Logits(logits), LogitBias{{}}, {}, memory).held().numbers().data() == logits.data());
 }
 
 TEST_CASE("biases out of range cannot be built", "[shaping]") {
-    CHECK_THROWS_WITH(LogitBias({{-1, 1}}), "specsample::LogitBias: a token is -1, but must be at least 0");
+    CHECK_THROWS_WITH(LogitBias({{-1, 1}}), "specsample::filters::LogitBias: a token is -1, but must be at least 0");
     CHECK_THROWS_WITH(LogitBias({{1, infinity}}),
-                      "specsample::LogitBias: a bias is inf, but must be a finite number, or -inf for a ban");
+                      "specsample::filters::LogitBias: a bias is inf, but must be a finite number, or -inf for a ban");
     CHECK_THROWS_AS(LogitBias({{1, std::nan("")}}), std::invalid_argument);
 }

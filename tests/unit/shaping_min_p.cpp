@@ -10,6 +10,7 @@
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
+using namespace specsample::filters;
 
 namespace {
 
@@ -56,7 +57,7 @@ TEST_CASE("a min_p of 1 keeps the most probable and its equals", "[shaping]") {
 
 TEST_CASE("a min_p of 0 keeps everything, and looks at nothing", "[shaping]") {
     const auto logits = random_logits<float>(30, 1);
-    ShapedMemory<float> memory;
+    detail::ShapedMemory<float> memory;
     CHECK(shape(Logits(logits), MinP{0}, {}, memory).held().numbers().data() == logits.data());
 }
 
@@ -65,7 +66,7 @@ TEMPLATE_TEST_CASE("what is impossible is never kept, however low the threshold"
     Array<TestType> probs(3), logits(3);
     probs << TestType(.5), 0, TestType(.5);
     logits << 1, lowest, 0;
-    ShapedMemory<TestType> memory;
+    detail::ShapedMemory<TestType> memory;
     for (const double temperature : {1., 1e30, 1e300}) {
         const Pipeline pipeline{Temperature{temperature}, MinP{1e-300}};
         CHECK(shape(probs, pipeline, {}, memory).held().size() == 2);
@@ -74,7 +75,7 @@ TEMPLATE_TEST_CASE("what is impossible is never kept, however low the threshold"
 }
 
 TEST_CASE("a min_p outside 0 to 1 cannot be built", "[shaping]") {
-    CHECK_THROWS_WITH(MinP(1.5), "specsample::MinP: min_p is 1.5, but must be in [0, 1]");
-    CHECK_THROWS_WITH(MinP(-.1), "specsample::MinP: min_p is -0.1, but must be in [0, 1]");
+    CHECK_THROWS_WITH(MinP(1.5), "specsample::filters::MinP: min_p is 1.5, but must be in [0, 1]");
+    CHECK_THROWS_WITH(MinP(-.1), "specsample::filters::MinP: min_p is -0.1, but must be in [0, 1]");
     CHECK_THROWS_AS(MinP(std::nan("")), std::invalid_argument);
 }

@@ -11,6 +11,7 @@
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
+using namespace specsample::filters;
 
 namespace {
 
@@ -107,7 +108,7 @@ TEST_CASE("a penalty after a filter is one on what is left", "[shaping]") {
 }
 
 TEST_CASE("a penalty that is off, or has nothing to look at, leaves the model's own memory", "[shaping]") {
-    ShapedMemory<double> memory;
+    detail::ShapedMemory<double> memory;
     const auto check = [&](const auto& penalty, const std::vector<Token>& text) {
         CHECK(shape(Logits(logits), penalty, text, memory).held().numbers().data() == logits.data());
     };
@@ -120,7 +121,7 @@ TEST_CASE("a penalty that is off, or has nothing to look at, leaves the model's 
 
 TEST_CASE("the model's row stays as it is, and memory forgets the last window", "[shaping]") {
     const Array<double> before = logits;
-    ShapedMemory<double> memory;
+    detail::ShapedMemory<double> memory;
     const auto first = probs_by_id(shape(Logits(logits), FrequencyPenalty{1}, context, memory));
     for (int i = 0; i < 3; ++i)
         CHECK(distance(probs_by_id(shape(Logits(logits), FrequencyPenalty{1}, context, memory)), first) == 0);
@@ -139,12 +140,14 @@ TEST_CASE("tokens outside the vocabulary are passed over, and what is impossible
 
 TEST_CASE("penalties out of range cannot be built", "[shaping]") {
     CHECK_THROWS_WITH(RepetitionPenalty(0),
-                      "specsample::RepetitionPenalty: penalty is 0, but must be a positive number");
+                      "specsample::filters::RepetitionPenalty: penalty is 0, but must be a positive number");
     CHECK_THROWS_AS(RepetitionPenalty(infinity), std::invalid_argument);
     CHECK_THROWS_WITH(FrequencyPenalty(infinity),
-                      "specsample::FrequencyPenalty: penalty is inf, but must be a finite number");
+                      "specsample::filters::FrequencyPenalty: penalty is inf, but must be a finite number");
     CHECK_THROWS_WITH(PresencePenalty(std::nan("")),
-                      "specsample::PresencePenalty: penalty is nan, but must be a finite number");
-    CHECK_THROWS_WITH(PresencePenalty(1, {.last_n = -1}), "specsample::Window: last_n is -1, but must be at least 0");
-    CHECK_THROWS_WITH(FrequencyPenalty(1, {.skip = -1}), "specsample::Window: skip is -1, but must be at least 0");
+                      "specsample::filters::PresencePenalty: penalty is nan, but must be a finite number");
+    CHECK_THROWS_WITH(PresencePenalty(1, {.last_n = -1}),
+                      "specsample::filters::Window: last_n is -1, but must be at least 0");
+    CHECK_THROWS_WITH(FrequencyPenalty(1, {.skip = -1}),
+                      "specsample::filters::Window: skip is -1, but must be at least 0");
 }

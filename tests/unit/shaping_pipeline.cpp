@@ -13,6 +13,7 @@
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
+using namespace specsample::filters;
 
 namespace {
 

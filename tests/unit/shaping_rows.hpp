@@ -22,7 +22,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// The probabilities of a row, by id, in double.
 template <Row R>
 Array<double> probs_by_id(const R& row) {
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     Array<double> probs(view.size());
     for (Index i = 0; i < view.size(); ++i) probs[i] = static_cast<double>(view.coeff(i));
     return probs;
@@ -31,7 +31,7 @@ Array<double> probs_by_id(const R& row) {
 /// What a pipeline makes of a row after a context.
 template <Row R, class P>
 Array<double> through(const P& pipeline, const R& row, const std::vector<Token>& context = {}) {
-    ShapedMemory<detail::ShapedValue<R>> memory;
+    detail::ShapedMemory<detail::ShapedValue<R>> memory;
     return probs_by_id(shape(row, pipeline, context, memory));
 }
 

@@ -11,6 +11,8 @@
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
+using namespace specsample::kernels;
+using namespace specsample::filters;
 
 namespace {
 
@@ -54,8 +56,8 @@ TEST_CASE("probabilities of every scalar and storage are shaped alike", "[shapin
     Eigen::MatrixXd column_major(3, 300);
     column_major.row(1) = probs.matrix().transpose();
     check(column_major.row(1), 1e-6);
-    check(as_row(Logits(logits)), 1e-6);
-    ShapedMemory<float> memory;
+    check(detail::as_row(Logits(logits)), 1e-6);
+    detail::ShapedMemory<float> memory;
     const Array<Eigen::half> half = probs.cast<Eigen::half>();
     CHECK(probs_by_id(shape(half, pipeline, {}, memory)).sum() == Approx(1).epsilon(1e-6));
 }
@@ -79,7 +81,7 @@ TEST_CASE("sparse rows are shaped, of logits and of probabilities", "[shaping]")
     CHECK(distance(through(with_penalty, Sparse(ids, held, 300), context), wanted) < 1e-6);
     CHECK(distance(through(Pipeline{}, Sparse(ids, held, 300)), probs) == 0);
     // One that is shaped again.
-    ShapedMemory<float> once, twice;
+    detail::ShapedMemory<float> once, twice;
     const auto row = shape(Logits(logits), TopK{20}, {}, once);
     CHECK(distance(probs_by_id(shape(row, TopP{.5}, {}, twice)),
                    through(Pipeline{TopK{20}, TopP{.5}}, Logits(logits))) < 1e-6);
@@ -89,7 +91,7 @@ TEST_CASE("sparse rows are shaped, of logits and of probabilities", "[shaping]")
 }
 
 TEST_CASE("an unfiltered row of contiguous numbers is never copied", "[shaping]") {
-    ShapedMemory<float> memory;
+    detail::ShapedMemory<float> memory;
     CHECK(shape(Logits(logits), Temperature{.7}, {}, memory).held().numbers().data() == logits.data());
     const Array<float> probs = softmax_of(logits).cast<float>();
     const auto row = shape(probs, Pipeline{Temperature{1}, TopP{1}}, {}, memory);
@@ -100,7 +102,7 @@ TEST_CASE("an unfiltered row of contiguous numbers is never copied", "[shaping]"
 }
 
 TEST_CASE("a row of every id that is kept is a copy that says so", "[shaping]") {
-    ShapedMemory<float> memory;
+    detail::ShapedMemory<float> memory;
     const auto row = shape(Logits(logits), Temperature{.7}, {}, memory);
     decltype(row)::Kept kept;
     row.keep_in(kept);
@@ -114,7 +116,7 @@ TEST_CASE("a row of every id that is kept is a copy that says so", "[shaping]") 
 }
 
 TEST_CASE("a row that owns its numbers, and is gone after the call, is copied", "[shaping]") {
-    ShapedMemory<float> memory;
+    detail::ShapedMemory<float> memory;
     const auto row = shape(Logits(Eigen::VectorXf(logits.matrix())), Temperature{.7}, {}, memory);
     CHECK(row.held().numbers().data() == memory.row.numbers.data());
     CHECK(distance(probs_by_id(row), through(Temperature{.7}, Logits(logits))) == 0);
@@ -122,7 +124,7 @@ TEST_CASE("a row that owns its numbers, and is gone after the call, is copied", 
 
 TEST_CASE("a shaped row is normalised over what is left", "[shaping]") {
     CHECK(std::abs(expected().sum() - 1) < 1e-12);
-    ShapedMemory<float> memory;
+    detail::ShapedMemory<float> memory;
     const auto row = shape(Array<float>(softmax_of(logits).cast<float>()), pipeline, {}, memory);
     CHECK(std::abs(static_cast<double>(row.held().sum()) - 1) < 1e-6);
     CHECK(row.held().size() == row.ids().size(300));
@@ -130,7 +132,7 @@ TEST_CASE("a shaped row is normalised over what is left", "[shaping]") {
 }
 
 TEST_CASE("memory that has served a row serves any other", "[shaping]") {
-    ShapedMemory<double> memory;
+    detail::ShapedMemory<double> memory;
     const Pipeline all{FrequencyPenalty{.3}, Temperature{.7}, TypicalP{.9}, TopP{.9}};
     for (const Index size : {300, 2, 1000, 50, 1}) {
         const auto z = random_logits(size, 7);
@@ -147,7 +149,7 @@ TEST_CASE("bad rows come out as they are, with the fault of what went in", "[sha
                                                 {.5, .3, .1}, {.5, .502, 0},      {0, 0, 0},     {4, -2, 7}};
     const SamplingParams settings{.temperature = .5, .top_k = 2, .top_p = .5, .min_p = .1, .presence_penalty = 1};
     const std::vector<Token> context{0, 1};
-    ShapedMemory<double> memory;
+    detail::ShapedMemory<double> memory;
     const auto same = [&](const auto& row, const auto& shaper) {
         const auto original = inspect(row, Side::target, 3),
                    after = inspect(shape(row, shaper, context, memory), Side::target, 3);
@@ -181,7 +183,7 @@ TEST_CASE("a half row within its tolerance is normalised, one outside is a fault
     using Half = Eigen::half;
     const std::vector<Half> within{Half(.5f), Half(.25f), Half(.125f), Half(.12f)},
         outside{Half(.5f), Half(.25f), Half(.125f), Half(.105f)};
-    ShapedMemory<float> memory;
+    detail::ShapedMemory<float> memory;
     for (const double temperature : {1., .5}) {
         CHECK_FALSE(inspect(shape(within, Temperature{temperature}, {}, memory), Side::target, 0));
         CHECK(inspect(shape(outside, Temperature{temperature}, {}, memory), Side::target, 0)->cause ==
@@ -194,7 +196,7 @@ TEST_CASE("an engine's rows are shaped as verify asks for them, and no others", 
     for (Index i = 0; i < 4; ++i) rows.row(i) = random_logits<float>(300, 10 + static_cast<std::uint64_t>(i)).matrix();
     const SamplingParams settings{.temperature = .8, .top_k = 40, .frequency_penalty = .5};
     const std::vector<Token> text{1, 2, 3};
-    std::vector<ShapedMemory<float>> memory(4);
+    std::vector<detail::ShapedMemory<float>> memory(4);
     std::vector<Index> asked;
     std::vector<Token> tokens{7, 8, 9};
     const auto target = [&](Index i) {
@@ -220,11 +222,11 @@ TEST_CASE("an engine's rows are shaped as verify asks for them, and no others", 
 TEST_CASE("the expression of a sparse row is shaped like the row, and has its argmax", "[shaping]") {
     const std::vector<int> ids{1, 5, 700};
     const std::vector<float> probs{.2f, .3f, .5f}, scores{1, 3, 2};
-    ShapedMemory<float> memory, other;
+    detail::ShapedMemory<float> memory, other;
     const auto same = [&](const auto& row) {
         const auto view = row.probs();  // as long as the vocabulary, though it holds three numbers
-        const auto shaped_row = as_row(shape(row, TopK(2), {}, memory));
-        const auto shaped_view = as_row(shape(view, TopK(2), {}, other));
+        const auto shaped_row = detail::as_row(shape(row, TopK(2), {}, memory));
+        const auto shaped_view = detail::as_row(shape(view, TopK(2), {}, other));
         for (const Index id : {0, 1, 5, 6, 700, 899})
             CHECK(std::abs(shaped_row.coeff(id) - shaped_view.coeff(id)) < 1e-6f);
         CHECK(argmax(view) == argmax(row));

@@ -11,6 +11,8 @@
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
+using namespace specsample::kernels;
+using namespace specsample::filters;
 
 namespace {
 
@@ -23,7 +25,7 @@ const Pipeline nucleus{TopP{.8}};
 Eigen::VectorXd plain_row() { return Eigen::Vector3d(.5, .3, .2); }
 
 bool is_shaped(const auto& row) {
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     return view.size() == 3 && std::abs(static_cast<double>(view[0]) - 5. / 8) < 1e-6 &&
            std::abs(static_cast<double>(view[1]) - 3. / 8) < 1e-6 && view[2] == 0;
 }
@@ -120,16 +122,16 @@ TEST_CASE("a model that takes a vector is shaped", "[shaping]") {
 TEST_CASE("a shaped model offers what the model offers, and nothing else", "[shaping]") {
     using P = decltype(nucleus);
     using std::remove_cv_t;
-    CHECK(RowModel<Shaped<One, remove_cv_t<P>>>);
-    CHECK_FALSE(BatchModel<Shaped<One, remove_cv_t<P>>>);
-    CHECK_FALSE(Rewindable<Shaped<One, remove_cv_t<P>>>);
-    CHECK_FALSE(Model<Shaped<Many, remove_cv_t<P>>>);
-    CHECK(BatchModel<Shaped<Many, remove_cv_t<P>>>);
-    CHECK(RowModel<Shaped<Both, remove_cv_t<P>>>);
-    CHECK(BatchModel<Shaped<Both, remove_cv_t<P>>>);
-    CHECK(Rewindable<Shaped<std::reference_wrapper<Cached>, remove_cv_t<P>>>);
-    CHECK(RowModel<Shaped<TakesVector, remove_cv_t<P>>>);
-    CHECK(BatchModel<Shaped<TakesVector, remove_cv_t<P>>>);
+    CHECK(RowModel<detail::Shaped<One, remove_cv_t<P>>>);
+    CHECK_FALSE(BatchModel<detail::Shaped<One, remove_cv_t<P>>>);
+    CHECK_FALSE(Rewindable<detail::Shaped<One, remove_cv_t<P>>>);
+    CHECK_FALSE(Model<detail::Shaped<Many, remove_cv_t<P>>>);
+    CHECK(BatchModel<detail::Shaped<Many, remove_cv_t<P>>>);
+    CHECK(RowModel<detail::Shaped<Both, remove_cv_t<P>>>);
+    CHECK(BatchModel<detail::Shaped<Both, remove_cv_t<P>>>);
+    CHECK(Rewindable<detail::Shaped<std::reference_wrapper<Cached>, remove_cv_t<P>>>);
+    CHECK(RowModel<detail::Shaped<TakesVector, remove_cv_t<P>>>);
+    CHECK(BatchModel<detail::Shaped<TakesVector, remove_cv_t<P>>>);
 }
 
 TEST_CASE("rows of every type that a model may return are shaped", "[shaping]") {
@@ -154,7 +156,7 @@ TEST_CASE("a half-precision row is shaped in float", "[shaping]") {
         },
         TopP{.6});
     const auto row = model(Prefix(prefix));
-    CHECK(std::is_same_v<row_scalar_t<decltype(row)>, float>);
+    CHECK(std::is_same_v<detail::row_scalar_t<decltype(row)>, float>);
     CHECK(probs_by_id(row)[0] == Approx(2. / 3));
     CHECK(probs_by_id(row)[2] == 0);
 }

@@ -11,6 +11,8 @@
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
+using namespace specsample::kernels;
+using namespace specsample::filters;
 
 namespace {
 
@@ -56,7 +58,7 @@ TEST_CASE("temperature 1 changes nothing, not even the last bit", "[shaping]") {
 TEST_CASE("temperature is not applied to logits: they stay the model's own memory", "[shaping]") {
     const auto logits = random_logits<float>(1000, 2);
     for (const double temperature : {.5, 1., 2.}) {
-        ShapedMemory<float> memory;
+        detail::ShapedMemory<float> memory;
         const auto row = shape(Logits(logits), Temperature{temperature}, {}, memory);
         CHECK(row.held().numbers().data() == logits.data());
         CHECK(row.held().temperature() == temperature);
@@ -82,7 +84,7 @@ TEMPLATE_TEST_CASE("temperature 0 is the argmax, lowest id on ties, and one toke
     CHECK(shaped.sum() == 1);
     CHECK(possible(through(Temperature{0}, Logits(row))) == std::vector<Index>{1});
     CHECK(possible(through(Temperature{1}, Logits(row, 0))) == std::vector<Index>{1});
-    ShapedMemory<TestType> memory;
+    detail::ShapedMemory<TestType> memory;
     CHECK(shape(Logits(row), Temperature{0}, {}, memory).ids().size(4) == 1);
 }
 
@@ -118,9 +120,9 @@ TEST_CASE("a row certain of one token stays certain", "[shaping]") {
 TEST_CASE("a negative or non-finite temperature cannot be built", "[shaping]") {
     CHECK_THROWS_AS(Temperature(-1), std::invalid_argument);
     CHECK_THROWS_WITH(Temperature(-.1),
-                      "specsample::Temperature: temperature is -0.1, but must be a finite number >= 0");
+                      "specsample::filters::Temperature: temperature is -0.1, but must be a finite number >= 0");
     CHECK_THROWS_WITH(Temperature(infinity),
-                      "specsample::Temperature: temperature is inf, but must be a finite number >= 0");
+                      "specsample::filters::Temperature: temperature is inf, but must be a finite number >= 0");
     CHECK_THROWS_AS(Temperature(std::nan("")), std::invalid_argument);
     CHECK_NOTHROW(Temperature(0));
 }

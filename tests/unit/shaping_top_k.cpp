@@ -8,6 +8,7 @@
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
+using namespace specsample::filters;
 
 TEMPLATE_TEST_CASE("the k most probable are those of a full sort, ties and all", "[shaping]", float, double) {
     for (const Index size : {1, 2, 10, 33, 1000})
@@ -41,7 +42,7 @@ TEST_CASE("top-k keeps the same tokens at every temperature", "[shaping]") {
 TEST_CASE("a k of 0, and one that the vocabulary does not have, keep everything, and look at nothing", "[shaping]") {
     const auto logits = random_logits<float>(30, 1);
     for (const Index k : {0, 30, 31, 1000000}) {
-        ShapedMemory<float> memory;
+        detail::ShapedMemory<float> memory;
         const auto row = shape(Logits(logits), TopK{k}, {}, memory);
         CHECK(row.ids().holds_every_id());
         CHECK(row.held().numbers().data() == logits.data());
@@ -56,7 +57,7 @@ TEST_CASE("what was impossible is not among the k", "[shaping]") {
 
 TEST_CASE("a row of k tokens holds no more than k", "[shaping]") {
     const auto logits = random_logits<float>(1000, 1);
-    ShapedMemory<float> memory;
+    detail::ShapedMemory<float> memory;
     const auto row = shape(Logits(logits), TopK{40}, {}, memory);
     CHECK(row.size() == 1000);
     CHECK(row.held().size() == 40);
@@ -64,6 +65,6 @@ TEST_CASE("a row of k tokens holds no more than k", "[shaping]") {
 }
 
 TEST_CASE("a negative k cannot be built", "[shaping]") {
-    CHECK_THROWS_WITH(TopK(-1), "specsample::TopK: top_k is -1, but must be at least 0");
+    CHECK_THROWS_WITH(TopK(-1), "specsample::filters::TopK: top_k is -1, but must be at least 0");
     CHECK_NOTHROW(TopK(0));
 }

@@ -10,6 +10,8 @@
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
+using namespace specsample::kernels;
+using namespace specsample::filters;
 
 namespace {
 
@@ -92,7 +94,7 @@ TEMPLATE_TEST_CASE("a nucleus sums to 1", "[shaping]", float, double) {
 }
 
 TEST_CASE("the same memory serves rows of any size", "[shaping]") {
-    ShapedMemory<double> memory;
+    detail::ShapedMemory<double> memory;
     for (const Index size : {100, 3, 50, 1}) {
         const auto probs = row_of<double>(size, 5);
         CHECK(distance(probs_by_id(shape(probs, TopP{.6}, {}, memory)), reference(probs, .6)) < 1e-14);
@@ -115,8 +117,8 @@ TEST_CASE("the nucleus of logits is that of their probabilities at the temperatu
 
 TEST_CASE("p that is not above 0 and at most 1 cannot be built", "[shaping]") {
     CHECK_THROWS_AS(TopP(0), std::invalid_argument);
-    CHECK_THROWS_WITH(TopP(0), "specsample::TopP: top_p is 0, but must be in (0, 1]");
-    CHECK_THROWS_WITH(TopP(1.01), "specsample::TopP: top_p is 1.01, but must be in (0, 1]");
-    CHECK_THROWS_WITH(TopP(-.5), "specsample::TopP: top_p is -0.5, but must be in (0, 1]");
+    CHECK_THROWS_WITH(TopP(0), "specsample::filters::TopP: top_p is 0, but must be in (0, 1]");
+    CHECK_THROWS_WITH(TopP(1.01), "specsample::filters::TopP: top_p is 1.01, but must be in (0, 1]");
+    CHECK_THROWS_WITH(TopP(-.5), "specsample::filters::TopP: top_p is -0.5, but must be in (0, 1]");
     CHECK_THROWS_AS(TopP(std::nan("")), std::invalid_argument);
 }

@@ -12,6 +12,8 @@
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
+using namespace specsample::kernels;
+using namespace specsample::filters;
 
 namespace {
 
@@ -58,11 +60,11 @@ TEST_CASE("the entropy is that of what is left by then", "[shaping]") {
 
 TEST_CASE("a typical_p of 1 keeps everything, and looks at nothing", "[shaping]") {
     const auto logits = random_logits<float>(30, 1);
-    ShapedMemory<float> memory;
+    detail::ShapedMemory<float> memory;
     CHECK(shape(Logits(logits), TypicalP{1}, {}, memory).held().numbers().data() == logits.data());
 }
 
 TEST_CASE("a typical_p that is not above 0 and at most 1 cannot be built", "[shaping]") {
-    CHECK_THROWS_WITH(TypicalP(0), "specsample::TypicalP: typical_p is 0, but must be in (0, 1]");
-    CHECK_THROWS_WITH(TypicalP(2), "specsample::TypicalP: typical_p is 2, but must be in (0, 1]");
+    CHECK_THROWS_WITH(TypicalP(0), "specsample::filters::TypicalP: typical_p is 0, but must be in (0, 1]");
+    CHECK_THROWS_WITH(TypicalP(2), "specsample::filters::TypicalP: typical_p is 2, but must be in (0, 1]");
 }

@@ -11,6 +11,8 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::theory;
+using namespace specsample::lossy;
 
 namespace {
 

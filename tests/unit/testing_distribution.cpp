@@ -8,6 +8,10 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
+using namespace specsample::lossy;
+using namespace specsample::theory;
+using namespace specsample::walks;
 using namespace specsample::testing;
 
 namespace {

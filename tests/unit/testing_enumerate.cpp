@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 using namespace specsample::testing;
 
 namespace {
@@ -84,7 +85,7 @@ TEST_CASE("an accept branches with probability min(1, s/q)", "[testing]") {
 
 TEST_CASE("a draw branches with the probabilities of the weights", "[testing]") {
     std::map<Index, double> distribution;
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     const std::array<Token, 1> ids{1};
     const WithoutWeights weights(view, ids);
     Enumerator().run([&](Enumerator& paths) {
@@ -99,7 +100,7 @@ TEST_CASE("a draw branches with the probabilities of the weights", "[testing]") 
 
 TEST_CASE("nothing is drawn from nothing, and no random draw is used for it", "[testing]") {
     const std::vector<double> zeros{0, 0};
-    const auto zero_view = as_row(zeros), view = as_row(row);
+    const auto zero_view = detail::as_row(zeros), view = detail::as_row(row);
     const long paths = Enumerator().run([&](Enumerator& enumerator) {
         const EnumeratedRng rng(enumerator);
         CHECK(draw(rng.at(Purpose::last, 0), RowWeights(zero_view)).index == -1);
@@ -120,7 +121,7 @@ TEST_CASE("a random draw used twice in a round is reported by its address", "[te
 }
 
 TEST_CASE("an accept draw used for a draw is reported", "[testing]") {
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     CHECK_THROWS_AS(Enumerator().run([&](Enumerator& enumerator) {
         const EnumeratedRng rng(enumerator);
         const auto random = rng.at(Purpose::accept, 0);

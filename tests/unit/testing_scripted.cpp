@@ -8,6 +8,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 using namespace specsample::testing;
 
 TEST_CASE("a scripted random draw says what was written", "[testing]") {
@@ -32,7 +33,7 @@ TEST_CASE("a random draw that the script does not have is an error that names it
 TEST_CASE("counting random draws count the random draws that are tossed, by purpose", "[testing]") {
     const CountingRng rng(RoundRng(1, 2, 3));
     const std::vector<double> row{.5, .5}, zeros{0, 0};
-    const auto view = as_row(row), zero_view = as_row(zeros);
+    const auto view = detail::as_row(row), zero_view = detail::as_row(zeros);
     accept(rng.at(Purpose::accept, 0), .5, 1);
     accept(rng.at(Purpose::accept, 1), .5, 1);
     draw(rng.at(Purpose::last, 0), RowWeights(view));

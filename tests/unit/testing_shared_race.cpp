@@ -11,6 +11,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::kernels;
 using namespace specsample::testing;
 
 namespace {
@@ -120,7 +121,7 @@ TEST_CASE("the real race with shared noise has this distribution", "[testing]") 
         Eigen::MatrixXd counts = Eigen::MatrixXd::Zero(q.size(), p.size());
         for (int i = 0; i < races; ++i) {
             const Rng random({.seed = seed, .position = i, .purpose = Purpose::race});
-            counts(race(random, RowWeights(as_row(q))), race(random, RowWeights(as_row(p)))) += 1;
+            counts(race(random, RowWeights(detail::as_row(q))), race(random, RowWeights(detail::as_row(p)))) += 1;
         }
         const Eigen::MatrixXd distribution = joint(q, p);
         INFO("seed " << seed);

@@ -8,8 +8,8 @@
 
 #include "support/catch.hpp"
 
-using specsample::acceptance;
-using specsample::total_variation;
+using specsample::theory::acceptance;
+using specsample::theory::total_variation;
 
 TEST_CASE("acceptance of the running examples is sum min(p, q)", "[analysis]") {
     const std::vector<double> p3{.5, .3, .2}, q3{.2, .3, .5};
@@ -54,5 +54,6 @@ TEST_CASE("acceptance stays between 0 and 1 when the rows round above it", "[ana
 TEST_CASE("acceptance refuses rows of different sizes", "[analysis]") {
     const std::vector<double> p{.5, .5}, q{.2, .3, .5};
     CHECK_THROWS_AS(acceptance(q, p), std::invalid_argument);
-    CHECK_THROWS_WITH(total_variation(q, p), ContainsSubstring("specsample::overlap: ") && ContainsSubstring("size"));
+    CHECK_THROWS_WITH(total_variation(q, p),
+                      ContainsSubstring("specsample::kernels::overlap: ") && ContainsSubstring("size"));
 }

@@ -6,8 +6,8 @@
 
 #include "support/catch.hpp"
 
-using specsample::expected_tokens;
 using specsample::Index;
+using specsample::theory::expected_tokens;
 
 TEST_CASE("expected_tokens gives the exact rationals of the running examples", "[analysis]") {
     const double toy[] = {5. / 3, 19. / 9, 65. / 27, 211. / 81, 665. / 243};
@@ -62,8 +62,11 @@ TEST_CASE("clustered acceptance emits more than expected_tokens of its mean", "[
 
 TEST_CASE("expected_tokens refuses what is not a probability or a count", "[analysis]") {
     CHECK_THROWS_AS(expected_tokens(1.25, 4), std::invalid_argument);
-    CHECK_THROWS_WITH(expected_tokens(1.25, 4), "specsample::expected_tokens: alpha is 1.25, but must be in [0, 1]");
-    CHECK_THROWS_WITH(expected_tokens(-.5, 4), "specsample::expected_tokens: alpha is -0.5, but must be in [0, 1]");
+    CHECK_THROWS_WITH(expected_tokens(1.25, 4),
+                      "specsample::theory::expected_tokens: alpha is 1.25, but must be in [0, 1]");
+    CHECK_THROWS_WITH(expected_tokens(-.5, 4),
+                      "specsample::theory::expected_tokens: alpha is -0.5, but must be in [0, 1]");
     CHECK_THROWS_AS(expected_tokens(std::nan(""), 4), std::invalid_argument);
-    CHECK_THROWS_WITH(expected_tokens(.5, -1), "specsample::expected_tokens: lookahead is -1, but must be 0 or more");
+    CHECK_THROWS_WITH(expected_tokens(.5, -1),
+                      "specsample::theory::expected_tokens: lookahead is -1, but must be 0 or more");
 }

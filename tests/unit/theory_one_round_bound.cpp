@@ -12,6 +12,9 @@
 #include "support/catch.hpp"
 
 using namespace cases;
+using namespace specsample::theory;
+using namespace specsample::lossy;
+using namespace specsample::kernels;
 
 TEST_CASE("a path adds the running products of its ratios, each at most 1", "[analysis]") {
     const auto bound = [](std::vector<double> ratios) { return one_round_bound_of_path(ratios); };
@@ -33,7 +36,7 @@ TEST_CASE("a path's product neither overflows nor vanishes", "[analysis]") {
 
 TEST_CASE("a ratio that is none is refused", "[analysis]") {
     CHECK_THROWS_WITH(one_round_bound_of_path(std::vector{.5, -1.}),
-                      "specsample::one_round_bound_of_path: a ratio is -1, but must be a finite number >= 0");
+                      "specsample::theory::one_round_bound_of_path: a ratio is -1, but must be a finite number >= 0");
     CHECK_THROWS_AS(one_round_bound_of_path(std::vector{std::numeric_limits<double>::infinity()}),
                     std::invalid_argument);
     CHECK_THROWS_AS(one_round_bound_of_path(std::vector{std::numeric_limits<double>::quiet_NaN()}),
@@ -84,7 +87,7 @@ TEST_CASE("the mean of drafted paths is the one-round bound", "[analysis]") {
         std::vector<double> ratios;
         for (Index node = 0; node < lookahead; ++node) {
             const Eigen::VectorXd q = draft(text), p = target(text);
-            const Index token = draw(rng.at(Purpose::draft, node), RowWeights(as_row(q))).index;
+            const Index token = draw(rng.at(Purpose::draft, node), RowWeights(detail::as_row(q))).index;
             ratios.push_back(p[token] / q[token]);
             text.push_back(static_cast<Token>(token));
         }

@@ -10,14 +10,14 @@
 
 #include "support/catch.hpp"
 
-using specsample::expected_tokens;
-using specsample::FlatCost;
 using specsample::Index;
-using specsample::operations_factor;
-using specsample::speedup;
+using specsample::theory::expected_tokens;
+using specsample::theory::FlatCost;
+using specsample::theory::operations_factor;
+using specsample::theory::speedup;
 
-static_assert(specsample::VerifyCost<FlatCost> && specsample::VerifyCost<std::vector<double>>);
-static_assert(!specsample::VerifyCost<double> && !specsample::VerifyCost<std::vector<float>>);
+static_assert(specsample::theory::VerifyCost<FlatCost> && specsample::theory::VerifyCost<std::vector<double>>);
+static_assert(!specsample::theory::VerifyCost<double> && !specsample::theory::VerifyCost<std::vector<float>>);
 
 TEST_CASE("speedup and operations_factor reproduce Leviathan's table", "[analysis]") {
     // arXiv:2211.17192, Table 1: draft cost and draft operations 0
@@ -49,7 +49,7 @@ TEST_CASE("speedup: three forms in use are the same number", "[analysis]") {
 
 TEST_CASE("speedup from the capacity rates of measured systems", "[analysis]") {
     const auto from = [](double share, double target_time, double draft_time) {
-        const double alpha = specsample::conditional_rate(specsample::CapacityRate{share}, 4);
+        const double alpha = specsample::theory::conditional_rate(specsample::theory::CapacityRate{share}, 4);
         return speedup(alpha, 4, draft_time / target_time);
     };
     CHECK(from(.8, 14.1, 1.8) == Approx(2.647887323943662).epsilon(1e-12));
@@ -121,22 +121,26 @@ TEST_CASE("operations_factor follows its formula and every parameter", "[analysi
 TEST_CASE("speedup refuses impossible parameters, by name", "[analysis]") {
     const std::vector<double> three{1., 1.1, 1.2};
     CHECK_THROWS_AS(speedup(.8, 3, .1, three), std::invalid_argument);
-    CHECK_THROWS_WITH(speedup(.8, 3, .1, three),
-                      "specsample::speedup: size of the verify_cost table is 3, but must be at least lookahead + 1");
+    CHECK_THROWS_WITH(
+        speedup(.8, 3, .1, three),
+        "specsample::theory::speedup: size of the verify_cost table is 3, but must be at least lookahead + 1");
     CHECK_NOTHROW(speedup(.8, 2, .1, three));
-    CHECK_THROWS_WITH(speedup(.8, 0, .1, std::vector<double>{}),
-                      "specsample::speedup: size of the verify_cost table is 0, but must be at least lookahead + 1");
-    CHECK_THROWS_WITH(speedup(1.5, 3, .1), "specsample::speedup: alpha is 1.5, but must be in [0, 1]");
-    CHECK_THROWS_WITH(speedup(.5, -3, .1), "specsample::speedup: lookahead is -3, but must be 0 or more");
-    CHECK_THROWS_WITH(speedup(.5, 3, -.5), "specsample::speedup: draft_cost is -0.5, but must be finite and 0 or more");
+    CHECK_THROWS_WITH(
+        speedup(.8, 0, .1, std::vector<double>{}),
+        "specsample::theory::speedup: size of the verify_cost table is 0, but must be at least lookahead + 1");
+    CHECK_THROWS_WITH(speedup(1.5, 3, .1), "specsample::theory::speedup: alpha is 1.5, but must be in [0, 1]");
+    CHECK_THROWS_WITH(speedup(.5, -3, .1), "specsample::theory::speedup: lookahead is -3, but must be 0 or more");
+    CHECK_THROWS_WITH(speedup(.5, 3, -.5),
+                      "specsample::theory::speedup: draft_cost is -0.5, but must be finite and 0 or more");
     CHECK_THROWS_AS(speedup(.5, 3, std::nan("")), std::invalid_argument);
     CHECK_THROWS_WITH(speedup(.5, 3, .1, [](Index) { return 0.; }),
-                      "specsample::speedup: verify_cost is 0, but must be finite and above 0");
+                      "specsample::theory::speedup: verify_cost is 0, but must be finite and above 0");
     CHECK_THROWS_AS(speedup(.5, 1, .1, std::vector<double>{0., 1.}), std::invalid_argument);
-    CHECK_THROWS_WITH(operations_factor(.5, 3, -1.),
-                      "specsample::operations_factor: draft_operations is -1, but must be finite and 0 or more");
+    CHECK_THROWS_WITH(
+        operations_factor(.5, 3, -1.),
+        "specsample::theory::operations_factor: draft_operations is -1, but must be finite and 0 or more");
     CHECK_THROWS_WITH(operations_factor(-1., 3, 1.),
-                      "specsample::operations_factor: alpha is -1, but must be in [0, 1]");
+                      "specsample::theory::operations_factor: alpha is -1, but must be in [0, 1]");
     CHECK_THROWS_WITH(operations_factor(.5, -1, 1.),
-                      "specsample::operations_factor: lookahead is -1, but must be 0 or more");
+                      "specsample::theory::operations_factor: lookahead is -1, but must be 0 or more");
 }

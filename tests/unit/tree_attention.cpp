@@ -16,6 +16,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::attention;
 
 namespace {
 
@@ -226,11 +227,11 @@ TEST_CASE("a parent that is no earlier node is refused by name, in all of them",
     std::vector<std::uint64_t> words(3);
     const std::string cycle = ": parents[1] is 2, but must be -1 or a node before 1";
     const Nodes bad{-1, 2, 1};
-    CHECK_THROWS_WITH(position_ids(bad, 0, positions), "specsample::position_ids" + cycle);
-    CHECK_THROWS_WITH(ancestor_mask(bad, mask), "specsample::ancestor_mask" + cycle);
-    CHECK_THROWS_WITH(ancestor_bits(bad, words), "specsample::ancestor_bits" + cycle);
-    CHECK_THROWS_WITH(leaf_paths(bad), "specsample::leaf_paths" + cycle);
-    CHECK_THROWS_WITH(with_root(bad, rooted), "specsample::with_root" + cycle);
+    CHECK_THROWS_WITH(position_ids(bad, 0, positions), "specsample::attention::position_ids" + cycle);
+    CHECK_THROWS_WITH(ancestor_mask(bad, mask), "specsample::attention::ancestor_mask" + cycle);
+    CHECK_THROWS_WITH(ancestor_bits(bad, words), "specsample::attention::ancestor_bits" + cycle);
+    CHECK_THROWS_WITH(leaf_paths(bad), "specsample::attention::leaf_paths" + cycle);
+    CHECK_THROWS_WITH(with_root(bad, rooted), "specsample::attention::with_root" + cycle);
     CHECK_THROWS_AS(leaf_paths(Nodes{0}), std::invalid_argument);
     CHECK_THROWS_AS(leaf_paths(Nodes{-2}), std::invalid_argument);
     CHECK_THROWS_AS(leaf_paths(std::vector<std::uint32_t>{~0u}), std::invalid_argument);
@@ -242,21 +243,21 @@ TEST_CASE("outputs of another size, or too narrow, are refused by name", "[draft
     BoolMatrix wide(3, 4), high(4, 3);
     std::vector<std::uint64_t> words(4);
     CHECK_THROWS_WITH(position_ids(parents, 0, positions),
-                      "specsample::position_ids: the number of positions is 2, but must be 3");
+                      "specsample::attention::position_ids: the number of positions is 2, but must be 3");
     CHECK_THROWS_WITH(ancestor_mask(parents, wide),
-                      "specsample::ancestor_mask: the number of columns is 4, but must be 3");
+                      "specsample::attention::ancestor_mask: the number of columns is 4, but must be 3");
     CHECK_THROWS_WITH(ancestor_mask(parents, high),
-                      "specsample::ancestor_mask: the number of rows is 4, but must be 3");
+                      "specsample::attention::ancestor_mask: the number of rows is 4, but must be 3");
     CHECK_THROWS_WITH(ancestor_bits(parents, words),
-                      "specsample::ancestor_bits: the number of words is 4, but must be 3");
+                      "specsample::attention::ancestor_bits: the number of words is 4, but must be 3");
     CHECK_THROWS_WITH(with_root(parents, rooted),
-                      "specsample::with_root: the number of rooted parents is 3, but must be 4");
+                      "specsample::attention::with_root: the number of rooted parents is 3, but must be 4");
 
     std::vector<std::int8_t> narrow(3);
     CHECK_NOTHROW(position_ids(parents, 125, narrow));
-    CHECK_THROWS_WITH(
-        position_ids(parents, 126, narrow),
-        "specsample::position_ids: a number is 128, but must be inside the range of the type it is written as");
+    CHECK_THROWS_WITH(position_ids(parents, 126, narrow),
+                      "specsample::attention::position_ids: a number is 128, but must be inside the range of the type "
+                      "it is written as");
     std::vector<std::uint32_t> no_sign(4);
     CHECK_THROWS_AS(with_root(parents, no_sign), std::invalid_argument);
 }

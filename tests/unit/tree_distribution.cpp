@@ -75,7 +75,7 @@ TEST_CASE("a rest that the drafter knows is taken at its word", "[draft tree]") 
 TEST_CASE("a mixed distribution is what it was made of", "[draft tree]") {
     const std::vector<double> row{.5, .3, .2};
     const std::vector<Token> ids{0};
-    using View = row_view_t<std::vector<double>>;
+    using View = detail::row_view_t<std::vector<double>>;
     const Mixed<View> drawn = Sampled(row, ids, .5), point = PointMass{};
     CHECK_FALSE(drawn.is_point());
     CHECK(drawn.weight(1) == .3);
@@ -92,14 +92,14 @@ TEST_CASE("a point mass gives all to the token itself", "[draft tree]") {
 }
 
 TEST_CASE("a chain is the tree with one child per node", "[draft tree]") {
-    const Chain chain(3);
+    const detail::Chain chain(3);
     CHECK(chain.size() == 3);
     for (Index node = root_node; node < 3; ++node) {
         CHECK(chain.first_child(node) == (node < 2 ? node + 1 : no_node));
         CHECK(chain.next_sibling(node) == no_node);
     }
     for (Index node = 0; node < 3; ++node) CHECK(chain.parent(node) == node - 1);
-    CHECK(Chain(0).first_child(root_node) == no_node);
+    CHECK(detail::Chain(0).first_child(root_node) == no_node);
 }
 
 TEST_CASE("the rest of a sparse row without some ids is summed over what it holds") {
@@ -113,11 +113,12 @@ TEST_CASE("the rest of a sparse row without some ids is summed over what it hold
 
 // Distributions and what is none.
 using View = detail::Column<float>;
-static_assert(DraftDistribution<Sampled<View>> && RowDistribution<Sampled<View>>);
+static_assert(DraftDistribution<Sampled<View>> && detail::RowDistribution<Sampled<View>>);
 static_assert(DraftDistribution<Sampled<detail::StridedColumn<Eigen::half>>> &&
               DraftDistribution<Sampled<detail::Column<double>>>);
-static_assert(DraftDistribution<PointMass> && !RowDistribution<PointMass>);
-static_assert(RowDistribution<Mixed<View>> && DraftDistribution<SharedNoise> && !RatioDistribution<SharedNoise>);
+static_assert(DraftDistribution<PointMass> && !detail::RowDistribution<PointMass>);
+static_assert(detail::RowDistribution<Mixed<View>> && DraftDistribution<SharedNoise> &&
+              !detail::RatioDistribution<SharedNoise>);
 static_assert(!DraftDistribution<View> && !DraftDistribution<std::vector<float>> &&
               !DraftDistribution<Eigen::VectorXf> && !DraftDistribution<double> && !DraftDistribution<Token>);
 

@@ -74,7 +74,7 @@ TEST_CASE("a tree grows in any order, its depth per path", "[draft tree]") {
     const Tree<Token, Index> tree = draft_tree.view();
     CHECK(Ids(tree.tokens.begin(), tree.tokens.end()) == Ids{1, 2, 1, 3});
     CHECK(std::vector<Index>(tree.parents.begin(), tree.parents.end()) == std::vector<Index>{-1, 0, -1, 0});
-    Links links;
+    detail::Links links;
     links.connect(tree.parents);
     CHECK(links.first_child(a) == aa);
     CHECK(links.next_sibling(aa) == ab);
@@ -138,7 +138,7 @@ TEST_CASE("the first fault is kept", "[draft tree]") {
 TEST_CASE("every node keeps its distribution", "[draft tree]") {
     const std::vector<double> row{.5, .25, .25}, other{.1, .9, 0};
     const Ids drawn{0};
-    using View = row_view_t<std::vector<double>>;
+    using View = detail::row_view_t<std::vector<double>>;
     DraftTree<Mixed<View>> draft_tree;
     draft_tree.open(2, {}, 3);
     draft_tree.add(root_node, 0, Sampled(row));

@@ -10,7 +10,7 @@
 
 using namespace specsample;
 
-static_assert(Shape<Chain> && Shape<Links>);
+static_assert(detail::Shape<detail::Chain> && detail::Shape<detail::Links>);
 
 namespace {
 
@@ -24,8 +24,8 @@ std::vector<Index> children(const S& shape, Index node) {
 }
 
 template <class Parent>
-Links linked(const std::vector<Parent>& parents) {
-    Links links;
+detail::Links linked(const std::vector<Parent>& parents) {
+    detail::Links links;
     links.connect(std::span<const Parent>(parents));
     return links;
 }
@@ -42,7 +42,7 @@ void preorder(const S& shape, Index node, std::vector<Index>& nodes) {
 }  // namespace
 
 TEST_CASE("a tree in breadth-first order is linked", "[draft tree]") {
-    const Links links = linked<Index>({-1, -1, 0, 0, 1, 2, 2});
+    const detail::Links links = linked<Index>({-1, -1, 0, 0, 1, 2, 2});
     CHECK(links.size() == 7);
     CHECK(children(links, root_node) == std::vector<Index>{0, 1});
     CHECK(children(links, 0) == std::vector<Index>{2, 3});
@@ -55,7 +55,7 @@ TEST_CASE("a tree in breadth-first order is linked", "[draft tree]") {
 
 TEST_CASE("the same tree in depth-first order has the same shape", "[draft tree]") {
     // Nodes 0 1 2 3 4 5 6 of the tree above are 0 5 1 4 6 2 3 here.
-    const Links links = linked<Index>({-1, 0, 1, 1, 0, -1, 5});
+    const detail::Links links = linked<Index>({-1, 0, 1, 1, 0, -1, 5});
     CHECK(children(links, root_node) == std::vector<Index>{0, 5});
     CHECK(children(links, 0) == std::vector<Index>{1, 4});
     CHECK(children(links, 1) == std::vector<Index>{2, 3});
@@ -66,7 +66,7 @@ TEST_CASE("the same tree in depth-first order has the same shape", "[draft tree]
 }
 
 TEST_CASE("siblings stay in the order of their nodes, with anything between them", "[draft tree]") {
-    const Links links = linked<Index>({-1, 0, -1, 1, 0, -1, 2, 0});
+    const detail::Links links = linked<Index>({-1, 0, -1, 1, 0, -1, 2, 0});
     CHECK(children(links, root_node) == std::vector<Index>{0, 2, 5});
     CHECK(children(links, 0) == std::vector<Index>{1, 4, 7});
     CHECK(children(links, 1) == std::vector<Index>{3});
@@ -74,24 +74,24 @@ TEST_CASE("siblings stay in the order of their nodes, with anything between them
 }
 
 TEST_CASE("a path of parents is a chain", "[draft tree]") {
-    const Links links = linked<Index>({-1, 0, 1, 2});
-    const Chain chain(4);
+    const detail::Links links = linked<Index>({-1, 0, 1, 2});
+    const detail::Chain chain(4);
     CHECK(links.size() == chain.size());
     for (Index node = root_node; node < 4; ++node) CHECK(children(links, node) == children(chain, node));
     for (Index node = 0; node < 4; ++node) CHECK(links.parent(node) == chain.parent(node));
-    CHECK(children(Chain(0), root_node).empty());
+    CHECK(children(detail::Chain(0), root_node).empty());
 }
 
 TEST_CASE("a tree without nodes has a root without children", "[draft tree]") {
-    CHECK(Links{}.size() == 0);
-    CHECK(children(Links{}, root_node).empty());
-    const Links links = linked<Index>({});
+    CHECK(detail::Links{}.size() == 0);
+    CHECK(children(detail::Links{}, root_node).empty());
+    const detail::Links links = linked<Index>({});
     CHECK(links.size() == 0);
     CHECK(children(links, root_node).empty());
 }
 
 TEMPLATE_TEST_CASE("parents of any integral type are linked", "[draft tree]", std::int8_t, std::int32_t, std::int64_t) {
-    const Links links = linked<TestType>({-1, 0, 0, -1, 2});
+    const detail::Links links = linked<TestType>({-1, 0, 0, -1, 2});
     CHECK(children(links, root_node) == std::vector<Index>{0, 3});
     CHECK(children(links, 0) == std::vector<Index>{1, 2});
     CHECK(links.parent(4) == 2);
@@ -114,7 +114,7 @@ TEST_CASE("a parent that is no earlier node is refused by name", "[draft tree]")
 }
 
 TEST_CASE("links are made anew for every tree, larger, smaller, and after a refusal", "[draft tree]") {
-    Links links;
+    detail::Links links;
     const auto connect = [&](const std::vector<Index>& parents) { links.connect(std::span<const Index>(parents)); };
     connect({-1, 0, 0, 0});
     connect({-1, -1});
@@ -136,7 +136,7 @@ TEST_CASE("a tree views the caller's tokens and parents, of any integral types",
     static_assert(std::is_same_v<decltype(tree), const Tree<std::uint16_t, std::int32_t>>);
     CHECK(tree.tokens.data() == tokens.data());
     CHECK(tree.parents.data() == parents.data());
-    Links links;
+    detail::Links links;
     links.connect(tree.parents);
     CHECK(children(links, root_node) == std::vector<Index>{0, 1});  // siblings may repeat a token
     CHECK(children(links, 1) == std::vector<Index>{2});

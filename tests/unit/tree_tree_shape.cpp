@@ -13,8 +13,9 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
+using namespace specsample::lossy;
 
-static_assert(Shape<TreeShape>);
+static_assert(detail::Shape<TreeShape>);
 
 namespace {
 
@@ -93,7 +94,7 @@ TEST_CASE("the queries of random shapes agree with walks along their parents", "
     std::mt19937 random(1);
     for (std::size_t size = 1; size < 60; ++size) {
         const TreeShape shape = tree_of_paths(random_paths(size, random));
-        Links links;
+        detail::Links links;
         links.connect(shape.parents());
         CAPTURE(size);
         REQUIRE(shape.size() == static_cast<Index>(size));
@@ -115,7 +116,7 @@ TEST_CASE("the queries of random shapes agree with walks along their parents", "
 
 TEST_CASE("a chain tree is a chain of likeliest tokens", "[draft tree]") {
     const TreeShape shape = chain_tree(5);
-    const Chain chain(5);
+    const detail::Chain chain(5);
     CHECK(shape.size() == chain.size());
     CHECK(shape.depth() == chain.depth());
     for (Index node = root_node; node < 5; ++node) CHECK(children(shape, node) == children(chain, node));

@@ -11,6 +11,7 @@
 #include "support/rules.hpp"
 
 using namespace specsample;
+using namespace specsample::filters;
 using numbers::Special;
 
 namespace {
@@ -129,9 +130,9 @@ struct SparseLogits {
 
 /// What a filter leaves of a bad row.
 struct Shaped {
-    using R = ShapedRow<Logits<std::vector<float>>>;
+    using R = detail::ShapedRow<Logits<std::vector<float>>>;
     static R shaped(const Logits<std::vector<float>>& logits) {
-        static std::deque<ShapedMemory<float>> memory;
+        static std::deque<detail::ShapedMemory<float>> memory;
         static std::deque<Logits<std::vector<float>>> given;
         return shape(given.emplace_back(logits), TopK(3), {}, memory.emplace_back());
     }

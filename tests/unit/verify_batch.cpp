@@ -14,6 +14,7 @@
 #include "threads/requests.hpp"
 
 using namespace requests;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -172,7 +173,8 @@ TEST_CASE("a lookahead of 0 is plain sampling, between requests that draft") {
                               RoundRng(1, id, i), {}, workspace);
             },
             memory);
-        const Index plain = draw(RoundRng(1, id, 1).at(Purpose::last, 0), RowWeights(as_row(rows.row(2)))).index;
+        const Index plain =
+            draw(RoundRng(1, id, 1).at(Purpose::last, 0), RowWeights(detail::as_row(rows.row(2)))).index;
         CHECK(tokens_of(rounds[1]) == std::vector<Token>{static_cast<Token>(plain)});
         CHECK(rounds[1].last == LastToken::bonus);
         CHECK(rounds[1].proposed == 0);

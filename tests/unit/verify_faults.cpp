@@ -25,7 +25,7 @@ struct Case {
 
     Round judge() const {
         static Workspace workspace;
-        std::vector<Sampled<row_view_t<Vector>>> distributions;
+        std::vector<Sampled<detail::row_view_t<Vector>>> distributions;
         for (const Vector& row : q) distributions.emplace_back(row);
         return verify(tokens, distributions, p, rule, rng, {.stop_tokens = stops, .check = check}, workspace);
     }

@@ -7,6 +7,7 @@
 #include "support/rules.hpp"
 
 using namespace specsample;
+using namespace specsample::walks;
 using namespace specsample::testing;
 
 namespace {

@@ -16,6 +16,7 @@
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
+using namespace specsample::vocab;
 
 namespace {
 
@@ -122,7 +123,7 @@ TEST_CASE("a draft that looks its ids up in a table finds them all", "[shaping]"
 }
 
 TEST_CASE("what stands for an unknown token is an id that the draft has", "[shaping]") {
-    CHECK_THROWS_WITH(OwnIds(map, 3), "specsample::OwnIds: unknown is 3, but must be in [0, 3)");
+    CHECK_THROWS_WITH(OwnIds(map, 3), "specsample::vocab::OwnIds: unknown is 3, but must be in [0, 3)");
     CHECK_THROWS_AS(OwnIds(map, -1), std::invalid_argument);
 }
 
@@ -178,8 +179,8 @@ TEST_CASE("a sampler drafts from a mapped model, and names its bad rows", "[shap
 
 TEST_CASE("a warm mapped model allocates nothing of its own", "[shaping]") {
     auto model = mapped([row = std::vector<float>{.5f, .3f, .2f}](Prefix) { return std::span<const float>(row); }, map);
-    const float* const numbers = as_row(model(Prefix(prefix))).functor().numbers().data();
-    for (int i = 0; i < 5; ++i) CHECK(as_row(model(Prefix(prefix))).functor().numbers().data() == numbers);
+    const float* const numbers = detail::as_row(model(Prefix(prefix))).functor().numbers().data();
+    for (int i = 0; i < 5; ++i) CHECK(detail::as_row(model(Prefix(prefix))).functor().numbers().data() == numbers);
 }
 
 TEST_CASE("a prefix-mapped model is shown what its translation says", "[shaping]") {

@@ -28,17 +28,17 @@ struct Amount {
 struct Judged {
     std::string_view rule;
     specsample::Tally tally{};
-    specsample::Moments tokens{};  ///< per round
+    specsample::metrics::Moments tokens{};  ///< per round
 
     void record(const specsample::RoundCounts& counts) {
         tally.record(counts);
         tokens.add(static_cast<double>(counts.tokens));
     }
     void print(std::string_view drafter) const {
-        const specsample::Estimate acceptance = tally.acceptance();
+        const specsample::metrics::Estimate acceptance = tally.acceptance();
         std::printf("  %-30s %-9s %7d   %.3f  [%.3f, %.3f]   %.2f +- %.2f\n", std::string(drafter).c_str(),
                     std::string(rule).c_str(), static_cast<int>(tally.rounds), acceptance.value, acceptance.low,
-                    acceptance.high, tokens.mean, specsample::z95 * tokens.standard_error());
+                    acceptance.high, tokens.mean, specsample::metrics::z95 * tokens.standard_error());
         std::fflush(stdout);
     }
 };
@@ -114,6 +114,8 @@ class Panel {
 /// A table of every drafter and rule at a temperature.
 inline void print_acceptance(const Pair& pair, double temperature, const Amount& amount) {
     using namespace specsample;
+    using namespace specsample::lossy;
+    using namespace specsample::theory;
     TextModel drawn = pair.draft(temperature), likeliest = pair.draft(0);
     SamplerChain chain = pair.chain(temperature, 1);
     const EqualityRule equality{&chain};

@@ -8,6 +8,8 @@
 
 namespace specsample {
 
+namespace beam {
+
 /// How to search: fixed for the life of a search. Draft width and lookahead change its speed, never its beams.
 struct BeamOptions {
     Index width = 4;                     ///< beams, >= 1; 1 is greedy decoding
@@ -30,5 +32,6 @@ struct BeamResult {
     Index steps = 0;          ///< of a plain beam search, which would be as many rounds
     Index drafted = 0;        ///< tokens in the drafted trees
 };
+}  // namespace beam
 
 }  // namespace specsample

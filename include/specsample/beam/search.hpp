@@ -22,6 +22,8 @@
 
 namespace specsample {
 
+namespace beam {
+
 /// Speculative beam search: the beams of plain beam search with the target, whatever the draft.
 ///
 ///     BeamSearch search(draft, target, {.width = 4, .lookahead = 4});
@@ -47,9 +49,10 @@ namespace specsample {
 template <class Draft, class Target>
 class BeamSearch {
     static constexpr bool usable = detail::Requirements<Draft, Target>::all;  // says in a sentence what is wrong
-    static_assert(!usable || RowModel<Draft>,
-                  "specsample::BeamSearch: draft(prefix) must return a row of probabilities, for its beams are ranked "
-                  "by them");
+    static_assert(
+        !usable || RowModel<Draft>,
+        "specsample::beam::BeamSearch: draft(prefix) must return a row of probabilities, for its beams are ranked "
+        "by them");
     static constexpr bool scores_many = BatchModel<Target> || TreeModel<Target>;
 
   public:
@@ -64,8 +67,8 @@ class BeamSearch {
             detail::invalid(where, "options.draft_width", draft_width(),
                             "at least the width, " + detail::to_text(options.width));
         detail::require_length(where, "options.lookahead", options.lookahead, 0);
-        detail::require(is_finite(options.length_penalty), where, "options.length_penalty", options.length_penalty,
-                        "finite");
+        detail::require(detail::is_finite(options.length_penalty), where, "options.length_penalty",
+                        options.length_penalty, "finite");
     }
 
     /// Search until every beam is finished or at its limit.
@@ -76,7 +79,7 @@ class BeamSearch {
     ///                 TreeModel. std::invalid_argument on bad limits; what the models throw
     /// @edge           tokens of probability 0 are never kept. max_new_tokens = 0: one empty beam
     template <class Prompt>
-        requires Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
+        requires detail::Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
     BeamResult generate(const Prompt& prompt, const Limits& limits = {}) {
         const detail::OneCall::Guard guard(call_, "BeamSearch");
         const Index most = begin(std::span(prompt), limits);
@@ -187,5 +190,6 @@ class BeamSearch {
     Index known_ = 0;                   ///< leading tokens of the text that the target was shown before
     detail::OneCall call_;
 };
+}  // namespace beam
 
 }  // namespace specsample

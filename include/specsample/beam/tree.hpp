@@ -40,10 +40,10 @@ class BeamTree {
     }
 
     /// Begin a round. Not all beams are finished.
-    void plant(std::span<const Beam> beams, std::span<const Token> stop_tokens, RoundBeams& placed) {
-        const auto& first = std::ranges::find(beams, false, &Beam::finished)->tokens;
+    void plant(std::span<const beam::Beam> beams, std::span<const Token> stop_tokens, RoundBeams& placed) {
+        const auto& first = std::ranges::find(beams, false, &beam::Beam::finished)->tokens;
         auto agreed = std::ssize(first);
-        for (const Beam& beam : beams)
+        for (const beam::Beam& beam : beams)
             if (!beam.finished)
                 agreed = std::min(agreed, std::ranges::mismatch(first, beam.tokens).in1 - first.begin());
         text_.resize(static_cast<std::size_t>(prompt_size_));
@@ -51,7 +51,7 @@ class BeamTree {
         constexpr Index any_id = 0x7fffffff;
         nodes_.open(unlimited, stop_tokens, vocab_.value_or(any_id));
         placed.clear();
-        for (const Beam& beam : beams) {
+        for (const beam::Beam& beam : beams) {
             Index node = root_node;
             if (!beam.finished)
                 for (const Token token : std::span(beam.tokens).subspan(static_cast<std::size_t>(agreed)))
@@ -91,8 +91,8 @@ class BeamTree {
     }
 
     /// Write a round's beams out. @param before   the beams that it began with
-    std::vector<Beam> harvest(const RoundBeams& placed, std::vector<Beam> before) const {
-        std::vector<Beam> beams;
+    std::vector<beam::Beam> harvest(const RoundBeams& placed, std::vector<beam::Beam> before) const {
+        std::vector<beam::Beam> beams;
         for (const auto& [beam, node, log_prob, finished] : placed) {
             if (finished && node == root_node) {
                 beams.push_back(std::move(before[static_cast<std::size_t>(beam)]));

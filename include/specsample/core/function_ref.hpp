@@ -7,6 +7,8 @@
 
 namespace specsample {
 
+namespace detail {
+
 template <class Signature>
 class FunctionRef;
 
@@ -30,5 +32,6 @@ class FunctionRef<Result(Args...)> {
     const void* function_;
     Result (*call_)(const void*, Args...);
 };
+}  // namespace detail
 
 }  // namespace specsample

@@ -13,9 +13,12 @@
 
 namespace specsample {
 
+namespace detail {
+
 /// Rows at a distance: what llama.cpp's logits, an ONNX Runtime value or an OpenVINO tensor are.
 template <class Scalar>
 using RowsInMemory = Eigen::Map<const RowMajorMatrix<Scalar>, Eigen::Unaligned, Eigen::OuterStride<>>;
+}  // namespace detail
 
 /// The rows of a batch that lies row-major in memory.
 ///
@@ -24,8 +27,8 @@ using RowsInMemory = Eigen::Map<const RowMajorMatrix<Scalar>, Eigen::Unaligned, 
 /// @param vocab    entries per row that are tokens; what pads a row after them is never read
 /// @param stride   entries from one row to the next, at least `vocab`
 /// @throws         std::invalid_argument for a negative count, an empty vocabulary or a stride shorter than it
-template <Floating Scalar>
-RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Index vocab, Index stride) {
+template <detail::Floating Scalar>
+detail::RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Index vocab, Index stride) {
     constexpr auto where = "rows_in_memory";
     detail::require(count >= 0, where, "count", count, "at least 0");
     detail::require(vocab >= 1, where, "vocab", vocab, "at least 1");
@@ -33,8 +36,8 @@ RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Index vocab
     return {data, count, vocab, Eigen::OuterStride<>(stride)};
 }
 /// The rows of a batch that lies row-major in memory without padding: the stride is `vocab`.
-template <Floating Scalar>
-RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Index vocab) {
+template <detail::Floating Scalar>
+detail::RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Index vocab) {
     return rows_in_memory(data, count, vocab, vocab);
 }
 

@@ -33,6 +33,8 @@ template <class T>
 
 }  // namespace detail
 
+namespace detail {
+
 /// Is `x` neither infinite nor NaN?
 EIGEN_ALWAYS_INLINE constexpr bool is_finite(const double& x) noexcept {
     return (std::bit_cast<std::uint64_t>(x) & detail::infinity_bits) != detail::infinity_bits;
@@ -53,5 +55,6 @@ EIGEN_ALWAYS_INLINE constexpr bool is_zero(const double& x) noexcept { return !i
 
 /// Is `x` a positive number that can be divided by?
 EIGEN_ALWAYS_INLINE constexpr bool is_positive(const double& x) noexcept { return is_finite(x) && x > 0; }
+}  // namespace detail
 
 }  // namespace specsample

@@ -16,6 +16,8 @@
 
 namespace specsample {
 
+namespace detail {
+
 /// Scalars a row may hold. Sums and decisions are double whatever the row is stored in.
 template <class T>
 concept Floating = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, Eigen::half> ||
@@ -24,6 +26,7 @@ concept Floating = std::same_as<T, float> || std::same_as<T, double> || std::sam
 /// Token ids at the boundary.
 template <class T>
 concept Integer = std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool>;
+}  // namespace detail
 
 namespace detail {
 
@@ -37,6 +40,8 @@ template <class P, int O, class S>
 void viewing_eigen(const Eigen::Map<P, O, S>&);
 
 }  // namespace detail
+
+namespace detail {
 
 /// An Eigen vector expression: a row or a column known as such at compile time.
 template <class R>
@@ -55,11 +60,12 @@ concept StatedRow = !EigenRow<R> && !ContiguousRow<R> && requires(const R& row) 
     row.probs();
     typename R::Kept;  // the same row with memory of its own; row.keep_in(kept) copies it there
 };
+}  // namespace detail
 
 /// One position's distribution over the vocabulary.
 template <class R>
-concept Row =
-    EigenRow<std::remove_cvref_t<R>> || ContiguousRow<std::remove_cvref_t<R>> || StatedRow<std::remove_cvref_t<R>>;
+concept Row = detail::EigenRow<std::remove_cvref_t<R>> || detail::ContiguousRow<std::remove_cvref_t<R>> ||
+              detail::StatedRow<std::remove_cvref_t<R>>;
 
 namespace detail {
 
@@ -76,6 +82,8 @@ inline constexpr bool is_column_array =
     R::ColsAtCompileTime == 1 && std::is_base_of_v<Eigen::ArrayBase<std::remove_cvref_t<R>>, std::remove_cvref_t<R>>;
 
 }  // namespace detail
+
+namespace detail {
 
 /// The probabilities of `row` as a column array, without a copy.
 /// @cost O(1); a pass where a row of logits does not know its normaliser
@@ -117,5 +125,6 @@ using row_view_t = decltype(as_row(std::declval<const std::remove_cvref_t<R>&>()
 /// The type of the numbers in a row.
 template <Row R>
 using row_scalar_t = typename row_view_t<R>::Scalar;
+}  // namespace detail
 
 }  // namespace specsample

@@ -123,11 +123,14 @@ struct OwnedRow<R> {
 
 }  // namespace detail
 
+namespace detail {
+
 /// Rows by position: a matrix, anything indexed [i], or a callable of i.
 template <class R>
 concept RowSource = (detail::EigenMatrix<std::remove_cvref_t<R>> || std::invocable<R&, Index> ||
                      detail::Indexed<R>)&&requires(R& rows, Index i) {
     { detail::element(rows, i) } -> Row;
 };
+}  // namespace detail
 
 }  // namespace specsample

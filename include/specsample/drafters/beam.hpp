@@ -86,10 +86,10 @@ class Beams {
         for (Index node = beam; node != root_node; node = at(node).parent) *--end = at(node).token;
         const RowRef<Answer<Model>> row(model_.ask_about(context_, 0));
         const double prob = beam == root_node ? 1 : at(beam).prob;
-        const Index found = top_ids(row.view(), ids_);
+        const Index found = kernels::top_ids(row.view(), ids_);
         for (const Token id : std::span(ids_).first(static_cast<std::size_t>(found)))
             nodes_.push_back({beam, id, prob * static_cast<double>(row.view().coeff(id)), level});
-        return found > 0 ? std::nullopt : inspect(row.view(), Side::draft, std::ssize(nodes_));
+        return found > 0 ? std::nullopt : kernels::inspect(row.view(), Side::draft, std::ssize(nodes_));
     }
 
     /// Go on with the likeliest of the nodes from `first`.

@@ -29,7 +29,7 @@ Index draw_child(const R& row, Index parent, const Source& rng, DraftTree<L>& dr
         const auto [token, distribution] = draft_token(rng.at(Purpose::draft, node), row);
         if (token >= 0) return draft_tree.add(parent, token, distribution);
     }
-    if (const auto bad = inspect(row, Side::draft, node)) draft_tree.blame(*bad);
+    if (const auto bad = kernels::inspect(row, Side::draft, node)) draft_tree.blame(*bad);
     return parent;
 }
 
@@ -45,19 +45,22 @@ concept DraftStop = requires(const S& stop, const Eigen::ArrayXf& row, double pr
     { stop.after(prob) } -> std::convertible_to<bool>;
 };
 
+namespace detail {
+
 /// Only the depth limit ends a chain.
 struct NeverStop {
     static constexpr bool before(const auto&) { return false; }
     static constexpr bool after(double) { return false; }
 };
+}  // namespace detail
 
 /// Drafts as deep as it may from a model, each token drawn from the model's row, or named by the model.
 ///
 /// @draws one draft draw per token drawn. Cost: one call of the model per token, one pass per token drawn, and what the
 /// stop looks at; rows that come as views are copied, unless the model has stable rows.
-template <class Model, DraftStop Ending = NeverStop>
+template <class Model, DraftStop Ending = detail::NeverStop>
 class ChainDrafter {
-    static constexpr bool can_stop = !std::same_as<Ending, NeverStop>;
+    static constexpr bool can_stop = !std::same_as<Ending, detail::NeverStop>;
     static_assert(
         !can_stop || !TokenModel<Model>,
         "specsample::ChainDrafter: a stop looks at probabilities, but draft(prefix) returns a token; return a "
@@ -116,7 +119,7 @@ class ChainDrafter {
 };
 
 template <class Model>
-ChainDrafter(Model) -> ChainDrafter<Model, NeverStop>;
+ChainDrafter(Model) -> ChainDrafter<Model, detail::NeverStop>;
 template <class Model, class Ending>
 ChainDrafter(Model, Ending) -> ChainDrafter<Model, Ending>;
 

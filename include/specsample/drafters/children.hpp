@@ -15,6 +15,8 @@
 
 namespace specsample {
 
+namespace children {
+
 // Each is called with
 //   row      the drafter's row, a view that outlives the round
 //   ids      room for as many ids as there are to be children, which outlives the round as well
@@ -27,7 +29,7 @@ struct Independent {
     template <class View, class RngOf, class Add>
     void operator()(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) const {
         for (std::size_t i = 0; i < ids.size(); ++i) {
-            const Index token = draw(rng(i), RowWeights(row)).index;
+            const Index token = draw(rng(i), kernels::RowWeights(row)).index;
             if (token < 0) return;
             add(token, Sampled(row));
         }
@@ -40,7 +42,7 @@ struct WithoutReplacement {
     void operator()(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) const {
         for (std::size_t i = 0; i < ids.size(); ++i) {
             const std::span<const Token> drawn = ids.first(i);
-            const Drawn next = draw(rng(i), WithoutWeights(row, drawn));
+            const kernels::Drawn next = draw(rng(i), kernels::WithoutWeights(row, drawn));
             if (next.index < 0) return;  // the row has no more ids
             ids[i] = static_cast<Token>(next.index);
             add(next.index, Sampled(row, drawn, next.sum));
@@ -52,7 +54,7 @@ struct WithoutReplacement {
 struct TopChildren {
     template <class View, class RngOf, class Add>
     void operator()(const View& row, std::span<Token> ids, const RngOf&, const Add& add) const {
-        const Index found = top_ids(row, ids);
+        const Index found = kernels::top_ids(row, ids);
         for (Index i = 0; i < found; ++i) add(ids[static_cast<std::size_t>(i)], PointMass{});
     }
 };
@@ -65,12 +67,13 @@ struct GreedyChildren {
     template <class View, class RngOf, class Add>
     void operator()(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) const {
         if (ids.empty()) return;
-        const Index found = top_ids(row, ids.first(ids.size() - 1));
+        const Index found = kernels::top_ids(row, ids.first(ids.size() - 1));
         const std::span<const Token> named = ids.first(static_cast<std::size_t>(found));
-        const Drawn drawn = draw(rng(std::size_t{0}), WithoutWeights(row, named));
+        const kernels::Drawn drawn = draw(rng(std::size_t{0}), kernels::WithoutWeights(row, named));
         if (drawn.index >= 0) add(drawn.index, Sampled(row, named, drawn.sum));
         for (const Token token : named) add(token, PointMass{});
     }
 };
+}  // namespace children
 
 }  // namespace specsample

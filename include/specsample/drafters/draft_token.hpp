@@ -37,12 +37,12 @@ struct DraftedToken {
 ///               finite one) the token is -1, which verify answers with a fault
 /// @cost         one pass; no allocation
 template <class Rng, Row R>
-DraftedToken<row_view_t<R>> draft_token(const Rng& rng, const R& row) {
-    const auto weights = row_weights(row);
-    return {static_cast<Token>(draw(rng, weights).index), Sampled(probs_of(row, weights))};
+DraftedToken<detail::row_view_t<R>> draft_token(const Rng& rng, const R& row) {
+    const auto weights = kernels::row_weights(row);
+    return {static_cast<Token>(draw(rng, weights).index), Sampled(kernels::probs_of(row, weights))};
 }
 template <class Rng, Row R>
     requires detail::owns<R>
-DraftedToken<row_view_t<R>> draft_token(const Rng& rng, const R&& row) = delete;
+DraftedToken<detail::row_view_t<R>> draft_token(const Rng& rng, const R&& row) = delete;
 
 }  // namespace specsample

@@ -20,6 +20,8 @@
 
 namespace specsample {
 
+namespace heads {
+
 /// heads(prefix) returns rows as a BatchModel does: row i is the distribution of the token i places after the next one,
 /// given the prefix alone.
 ///
@@ -37,11 +39,12 @@ namespace specsample {
 template <class H>
 concept HeadsModel = Model<H> && (detail::RowMajorRows<std::remove_cvref_t<detail::Answer<H>>> ||
                                   detail::IndexedRows<std::remove_cvref_t<detail::Answer<H>>>);
+}  // namespace heads
 
 namespace detail {
 
 /// The rows of one call, for as long as a round lasts.
-template <HeadsModel Heads>
+template <heads::HeadsModel Heads>
 class HeadRows {
     using Returned = Answer<Heads>;
     using Rows = std::remove_cvref_t<Returned>;
@@ -76,6 +79,8 @@ class HeadRows {
 };
 
 }  // namespace detail
+
+namespace heads {
 
 /// Drafts a chain from the rows of heads, or as much of it as the depth limit allows. A row does not depend on what was
 /// drawn before it, which costs acceptance and no exactness.
@@ -173,7 +178,7 @@ class HybridDrafter {
     template <class L>
     void branch(Index depth, Index parent, DraftTree<L>& draft_tree) {
         const std::span ids(ids_.data(), static_cast<std::size_t>(branching_[static_cast<std::size_t>(depth)]));
-        const Index found = top_ids(rows_.row(depth), ids);
+        const Index found = kernels::top_ids(rows_.row(depth), ids);
         for (const Token id : ids.first(static_cast<std::size_t>(found))) draft_tree.add(parent, id, PointMass{});
     }
 
@@ -183,5 +188,6 @@ class HybridDrafter {
     std::vector<Token> ids_;
     std::vector<Token> context_;
 };
+}  // namespace heads
 
 }  // namespace specsample

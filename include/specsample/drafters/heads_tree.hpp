@@ -12,6 +12,8 @@
 
 namespace specsample {
 
+namespace heads {
+
 /// Drafts a tree in which node i takes the token of its rank in the row of its depth: all combinations of the heads'
 /// likeliest tokens (expansion_tree), or the best of them (sparse_tree). Nothing is drawn.
 ///
@@ -66,7 +68,7 @@ class HeadsTreeDrafter {
         const Index depth = shape_.depth(above);
         std::vector<Token>& top = top_at(depth);
         Index& found = found_[static_cast<std::size_t>(depth)];
-        if (found < 0) found = top_ids(rows_.row(depth), top);
+        if (found < 0) found = kernels::top_ids(rows_.row(depth), top);
         if (shape_.rank(node) >= found) return no_node;
         return draft_tree.add(parent, top[static_cast<std::size_t>(shape_.rank(node))], PointMass{});
     }
@@ -78,5 +80,6 @@ class HeadsTreeDrafter {
     std::vector<Index> added_;             ///< nodes of the shape in the draft tree
     std::vector<Token> context_;
 };
+}  // namespace heads
 
 }  // namespace specsample

@@ -47,7 +47,7 @@ class LookupDrafter {
         requires std::convertible_to<PointMass, L>
     void propose(std::span<const Token> prefix, const Source&, DraftTree<L>& draft_tree) {
         read(prefix);
-        const NgramMatch match = index_.longest_match();
+        const detail::NgramMatch match = index_.longest_match();
         if (match.length == 0) return;
         const Index first = draft_tree.size();
         Index from = match.end;
@@ -72,7 +72,7 @@ class LookupDrafter {
         for (const Token token : prefix.subspan(static_cast<std::size_t>(index_.size()))) index_.push_back(token);
     }
 
-    NgramIndex index_;
+    detail::NgramIndex index_;
 };
 
 }  // namespace specsample

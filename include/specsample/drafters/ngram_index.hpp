@@ -16,11 +16,14 @@
 
 namespace specsample {
 
+namespace detail {
+
 /// The longest end of a text that occurred before, where it did so last.
 struct NgramMatch {
     Index length = 0;  ///< its tokens; 0: no end of the text occurred before
     Index end = 0;     ///< where its latest earlier occurrence ends: the token that followed is text[end]
 };
+}  // namespace detail
 
 namespace detail {
 
@@ -34,6 +37,8 @@ constexpr std::uint64_t ngram_hash(std::span<const Token> ngram) {
 }
 
 }  // namespace detail
+
+namespace detail {
 
 /// Finds the longest end of a text, of min_match to max_match tokens, that occurred before.
 ///
@@ -158,5 +163,6 @@ class NgramIndex {
     std::vector<Table> tables_;      // by length
     std::vector<TextEnd> previous_;  // by place: where the n-gram that ends there had ended before
 };
+}  // namespace detail
 
 }  // namespace specsample

@@ -17,6 +17,8 @@
 
 namespace specsample {
 
+namespace detail {
+
 /// The suffix automaton of several texts: one is open, and tokens are written to and removed from its end; those
 /// before it are closed for good. No string runs from one text into the next.
 ///
@@ -228,5 +230,6 @@ class SuffixAutomaton {
     Index counted_ = 0;             // ends, of the closed texts and the open one, that counts know
     bool stale_ = false;            // must all be counted anew?
 };
+}  // namespace detail
 
 }  // namespace specsample

@@ -90,7 +90,7 @@ class SuffixLookupDrafter {
     void rollback(Index length) { seen_.truncate(std::min(length, seen_.size())); }
 
   private:
-    using State = SuffixAutomaton::State;
+    using State = detail::SuffixAutomaton::State;
 
     /// A token that may be added.
     struct Offer {
@@ -138,7 +138,7 @@ class SuffixLookupDrafter {
     }
 
     SuffixLookupOptions options_;
-    SuffixAutomaton seen_;
+    detail::SuffixAutomaton seen_;
 
     // Reused from round to round.
     std::vector<Offer> offers_;  ///< a heap

@@ -22,7 +22,7 @@ namespace specsample {
 ///
 /// Under a rule that shares the target's noise the children are the first to arrive in its race (SharedNoise), whatever
 /// Children says. @draws those of Children. Cost: one call of the model per node that has children, depth first.
-template <RowModel Model, class Children = WithoutReplacement>
+template <RowModel Model, class Children = children::WithoutReplacement>
 class TreeDrafter {
     using Slots = typename detail::SlotsOf<Model>::type;
 
@@ -89,7 +89,7 @@ class TreeDrafter {
         const Index first = draft_tree.size();
         if constexpr (std::same_as<L, SharedNoise>) {
             const auto random = rng.at(Purpose::race, draft_tree.depth(node));
-            const Index found = race(random, RowWeights(row), ids, arrivals_);
+            const Index found = race(random, kernels::RowWeights(row), ids, arrivals_);
             for (Index i = 0; i < found; ++i) draft_tree.add(node, ids[static_cast<std::size_t>(i)], SharedNoise{});
         } else {
             children_(
@@ -97,7 +97,7 @@ class TreeDrafter {
                 [&](auto token, const auto& distribution) { draft_tree.add(node, token, distribution); });
         }
         if (draft_tree.size() > first) return;
-        if (const auto bad = inspect(row, Side::draft, first)) draft_tree.blame(*bad);
+        if (const auto bad = kernels::inspect(row, Side::draft, first)) draft_tree.blame(*bad);
     }
 
     detail::Host<Model> model_;
@@ -114,11 +114,11 @@ class TreeDrafter {
 };
 
 template <class Model, std::same_as<TreeShape> S>
-TreeDrafter(Model, S) -> TreeDrafter<Model, WithoutReplacement>;
+TreeDrafter(Model, S) -> TreeDrafter<Model, children::WithoutReplacement>;
 template <class Model, std::same_as<TreeShape> S, class Children>
 TreeDrafter(Model, S, Children) -> TreeDrafter<Model, Children>;
 template <class Model>
-TreeDrafter(Model, std::vector<Index>) -> TreeDrafter<Model, WithoutReplacement>;
+TreeDrafter(Model, std::vector<Index>) -> TreeDrafter<Model, children::WithoutReplacement>;
 template <class Model, class Children>
 TreeDrafter(Model, std::vector<Index>, Children) -> TreeDrafter<Model, Children>;
 

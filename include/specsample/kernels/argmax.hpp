@@ -10,6 +10,8 @@
 
 namespace specsample {
 
+namespace kernels {
+
 /// The id of the largest entry, the lowest one on ties. One rule for drafts, targets and plain decoding: greedy texts
 /// can only agree if their ties do. A row of logits is compared as it is.
 /// @returns  -1 if there is no largest entry: an empty row, a NaN or +inf in it, or nothing above -inf
@@ -19,7 +21,7 @@ Index argmax(const R& row) {
     if constexpr (requires { row.argmax(); }) {
         return row.argmax();
     } else {
-        const detail::Blocks blocks(as_row(row));
+        const detail::Blocks blocks(detail::as_row(row));
         using Value = typename decltype(blocks)::Value;
         typename decltype(blocks)::Buffer buffer;
         Index best = -1;
@@ -34,7 +36,7 @@ Index argmax(const R& row) {
             largest = most;
             best = first + (std::find(numbers, numbers + count, largest) - numbers);
         });
-        return ordered && is_finite(static_cast<double>(largest)) ? blocks.id(best) : -1;
+        return ordered && detail::is_finite(static_cast<double>(largest)) ? blocks.id(best) : -1;
     }
 }
 
@@ -45,5 +47,6 @@ Eigen::Matrix<Scalar, Eigen::Dynamic, 1> one_hot(Index size, Index id) {
     if (id >= 0) row[id] = Scalar{1};
     return row;
 }
+}  // namespace kernels
 
 }  // namespace specsample

@@ -13,12 +13,15 @@
 
 namespace specsample {
 
+namespace kernels {
+
 /// What a draw gives: the id of a weight, or -1 where the weights' sum is not a positive number, or not what it was
 /// said to be.
 struct Drawn {
     Index index = -1;
     double sum = 0;  ///< of all weights
 };
+}  // namespace kernels
 
 namespace detail {
 
@@ -29,7 +32,7 @@ inline constexpr Index max_blocks = 512;
 inline constexpr Index piece_size = 64;
 
 /// The entry of [first, end) at which the running sum passes `rest`, or -1 if none does.
-template <Weights W>
+template <kernels::Weights W>
 Index pick_entry(const W& weights, Index first, Index end, double rest) {
     double sum = 0;
     Index i = first;
@@ -47,7 +50,7 @@ Index pick_entry(const W& weights, Index first, Index end, double rest) {
 
 /// The last entry with weight at or before `from`, else the first one after it: where rounding overshoots, the
 /// draw lands on a token that can be drawn.
-template <Weights W>
+template <kernels::Weights W>
 [[gnu::cold]] Index nearest_positive(const W& weights, Index from) {
     for (Index i = from; i >= 0; --i)
         if (weights[i] > 0) return i;
@@ -57,7 +60,7 @@ template <Weights W>
 }
 
 /// The place at `rest` within [first, end).
-template <Weights W>
+template <kernels::Weights W>
 Index pick_in_block(const W& weights, Index first, Index end, double rest) {
     for (Index piece = first; piece < end; piece += piece_size) {
         const Index piece_end = std::min(piece + piece_size, end);
@@ -72,6 +75,8 @@ Index pick_in_block(const W& weights, Index first, Index end, double rest) {
 }
 
 }  // namespace detail
+
+namespace kernels {
 
 /// Weights whose pass was made before.
 template <class W>
@@ -134,7 +139,7 @@ class BlockSums {
 template <Weights W, std::invocable Uniform>
 Drawn draw_index(const W& weights, Uniform&& uniform) {
     if constexpr (SummedWeights<W>) {
-        if (!is_positive(weights.total())) return {-1, weights.total()};
+        if (!detail::is_positive(weights.total())) return {-1, weights.total()};
         if (weights.size() == 1) return {id_of(weights, 0), weights.total()};  // a forced token
         const Index place = weights.pick(uniform());
         return {place < 0 ? -1 : id_of(weights, place), weights.total()};
@@ -142,5 +147,6 @@ Drawn draw_index(const W& weights, Uniform&& uniform) {
         return draw_index(BlockSums<W>(weights), uniform);
     }
 }
+}  // namespace kernels
 
 }  // namespace specsample

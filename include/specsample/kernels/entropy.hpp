@@ -25,6 +25,8 @@ template <class View>
 
 }  // namespace detail
 
+namespace kernels {
+
 /// The entropy of a row, in nats.
 ///
 ///     H(p) = - sum_x p(x) ln p(x);      0 ln 0 = 0
@@ -37,7 +39,8 @@ template <class View>
 ///              the logarithm is Eigen's
 template <Row R>
 double entropy(const R& row) {
-    return detail::entropy_of(detail::Blocks(as_row(row)));
+    return detail::entropy_of(detail::Blocks(detail::as_row(row)));
 }
+}  // namespace kernels
 
 }  // namespace specsample

@@ -11,15 +11,18 @@
 
 namespace specsample {
 
+namespace kernels {
+
 /// How far from 1 a row of these scalars may sum. Within it nothing is corrected.
-template <Floating Scalar>
+template <detail::Floating Scalar>
 inline constexpr double sum_tolerance = sizeof(Scalar) == 2 ? 1e-2 : 1e-3;
+}  // namespace kernels
 
 namespace detail {
 
 /// The same for a view of any kind: what its numbers are stored in counts.
 template <class View>
-inline constexpr double tolerance_of = sum_tolerance<typename StoredScalar<View>::type>;
+inline constexpr double tolerance_of = kernels::sum_tolerance<typename StoredScalar<View>::type>;
 
 /// The first id of a sparse row that is not above the one before it, or not in the vocabulary.
 template <class Ids>
@@ -108,13 +111,15 @@ template <class View>
 
 }  // namespace detail
 
+namespace kernels {
+
 /// Check that `row` is a distribution: finite, non-negative, of sum 1 within the tolerance of its scalar. A row of
 /// logits is one if none is NaN or +inf, and not all are -inf; a sparse row's ids are strictly increasing.
 /// @returns  the fault, for side and row number as given, or nothing
 /// @cost     one pass; a second one over a bad row
 template <Row R>
 std::optional<RowFault> inspect(const R& row, Side side, Index number) {
-    const auto view = as_row(row);
+    const auto view = detail::as_row(row);
     using View = std::remove_cvref_t<decltype(view)>;
     RowFault fault{.side = side, .row = number, .bound = detail::tolerance_of<View>};
     if (view.size() == 0) {
@@ -141,7 +146,7 @@ std::optional<RowFault> inspect(const R& row, Side side, Index number) {
         sum += detail::block_sum<Value>(count, whole, entries);
         negative_sum += detail::block_sum<Value>(count, negative, entries);
     });
-    if (is_finite(sum) && negative_sum == 0 && std::abs(sum - 1) <= fault.bound) {
+    if (detail::is_finite(sum) && negative_sum == 0 && std::abs(sum - 1) <= fault.bound) {
         bool is_refused = false;  // by somebody who saw more of it
         if constexpr (detail::is_entries_row<View>) is_refused = view.functor().encoding().is_refused();
         if (!is_refused) return std::nullopt;
@@ -151,5 +156,6 @@ std::optional<RowFault> inspect(const R& row, Side side, Index number) {
     }
     return detail::diagnose(blocks, sum, fault);
 }
+}  // namespace kernels
 
 }  // namespace specsample

@@ -67,6 +67,8 @@ double exponent_scale(double temperature) {
 
 }  // namespace detail
 
+namespace kernels {
+
 /// The weights exp((z - pivot) / T) of logits, summed.
 ///
 /// The pivot is the largest logit of the first block: a number near the largest of all, without a pass to find that. If
@@ -117,7 +119,7 @@ class LogitWeights {
 
   private:
     void sum_from(double pivot) {
-        pivot_ = is_finite(pivot) ? pivot : 0;
+        pivot_ = detail::is_finite(pivot) ? pivot : 0;
         sum({pivot_, scale_, 1});
     }
     void sum(const Encoding& encoding) {
@@ -130,6 +132,7 @@ class LogitWeights {
     double pivot_ = 0;
     std::optional<BlockSums<RowWeights<decltype(std::declval<const Entries&>().row())>>> sums_;
 };
+}  // namespace kernels
 
 /// A row of logits at a temperature, which is a row of probabilities wherever one is asked for.
 ///
@@ -141,7 +144,7 @@ class LogitWeights {
 template <class R>
 class Logits {
     using Stored = detail::PartStored<R>;
-    using View = row_view_t<Stored>;
+    using View = detail::row_view_t<Stored>;
     using Value = detail::Compute<typename View::Scalar>;
 
   public:
@@ -160,7 +163,7 @@ class Logits {
         requires(!std::same_as<std::remove_cvref_t<Given>, Logits>)
     explicit Logits(Given&& row, double temperature = 1)
         : row_(detail::store_part<R>(std::forward<Given>(row))), temperature_(temperature) {
-        detail::require(is_finite(temperature) && temperature >= 0, "Logits", "temperature", temperature,
+        detail::require(detail::is_finite(temperature) && temperature >= 0, "Logits", "temperature", temperature,
                         "a finite number >= 0");
     }
     /// Logits whose normaliser is known, so that no pass looks for it.
@@ -174,18 +177,18 @@ class Logits {
         log_sum_exp_ = log_sum_exp;
     }
 
-    Index size() const { return row_size(row_); }
+    Index size() const { return detail::row_size(row_); }
     double temperature() const { return temperature_; }
-    auto numbers() const { return as_row(row_); }
+    auto numbers() const { return detail::as_row(row_); }
 
     /// The probabilities, as an expression. They are no distribution where the logits name none.
     /// @cost   a pass where the normaliser is not known
     auto probs() const { return detail::Entries(numbers(), detail::EveryId{}, size(), encoding()).row(); }
 
     /// What is drawn from: one pass, after which the normaliser is known.
-    auto weights() const { return LogitWeights<View>(numbers(), temperature_, size()); }
+    auto weights() const { return kernels::LogitWeights<View>(numbers(), temperature_, size()); }
 
-    Index argmax() const { return specsample::argmax(numbers()); }
+    Index argmax() const { return specsample::kernels::argmax(numbers()); }
 
     detail::Encoding<Value> encoding() const {
         if (!is_known_ || temperature_ == 0) return weights().encoding();
@@ -215,6 +218,8 @@ class Logits {
 template <class Given, class... Rest>
 Logits(Given&&, Rest...) -> Logits<detail::Part<Given>>;
 
+namespace kernels {
+
 /// ln sum_x exp(z(x)): -inf where all are masked, NaN for a row that names no distribution.
 /// @cost   one pass
 template <Row R>
@@ -228,19 +233,20 @@ auto row_weights(const R& row) {
     if constexpr (requires { row.weights(); }) {
         return row.weights();
     } else {
-        return RowWeights(as_row(row));
+        return RowWeights(detail::as_row(row));
     }
 }
 
 /// The probabilities of a row whose weights were summed by a draw.
 template <Row R, Weights W>
-row_view_t<R> probs_of(const R& row, const W& weights) {
+detail::row_view_t<R> probs_of(const R& row, const W& weights) {
     if constexpr (requires { weights.probs(); }) {
         return weights.probs();
     } else {
-        return as_row(row);
+        return detail::as_row(row);
     }
 }
+}  // namespace kernels
 
 namespace detail {
 
@@ -278,7 +284,7 @@ class LogitRows {
 
 /// Rows of logits for verify: a matrix, anything indexed [i], or a callable of i. What has a name is borrowed.
 template <class Source>
-    requires RowSource<Source>
+    requires detail::RowSource<Source>
 auto logits_of(Source&& source, double temperature = 1) {
     return detail::LogitRows<Source>(std::forward<Source>(source), temperature);
 }

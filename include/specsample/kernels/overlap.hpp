@@ -26,6 +26,8 @@ template <class P, class Q>
 
 }  // namespace detail
 
+namespace kernels {
+
 /// The overlap of two rows: the probability that a token drawn from one is accepted by the other.
 ///
 ///     sum_x min(p(x), q(x)) = 1 - TV(p, q)
@@ -36,12 +38,13 @@ template <class P, class Q>
 /// @cost         one pass over both, or over the sparser one and what the other holds there; no allocation
 template <Row Q, Row P>
 double overlap(const Q& q, const P& p) {
-    if (row_size(q) != row_size(p))
-        detail::invalid("overlap", "the second row's size", row_size(p),
-                        "the first row's, " + detail::to_text(row_size(q)));
-    const detail::Blocks target(as_row(p));
-    const detail::Blocks draft(as_row(q));
+    if (detail::row_size(q) != detail::row_size(p))
+        detail::invalid("overlap", "the second row's size", detail::row_size(p),
+                        "the first row's, " + detail::to_text(detail::row_size(q)));
+    const detail::Blocks target(detail::as_row(p));
+    const detail::Blocks draft(detail::as_row(q));
     return target.holds_every_id() ? detail::overlap_at(draft, target) : detail::overlap_at(target, draft);
 }
+}  // namespace kernels
 
 }  // namespace specsample

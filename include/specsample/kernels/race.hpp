@@ -21,9 +21,12 @@
 
 namespace specsample {
 
+namespace kernels {
+
 /// Uniform numbers in (0, 1) for lanes, always the same for the same lane: noise(lanes, where they go).
 template <class N>
 concept LaneNoise = std::invocable<N&, std::span<const std::uint32_t>, double*>;
+}  // namespace kernels
 
 namespace detail {
 
@@ -57,6 +60,8 @@ class Podium {
 
 }  // namespace detail
 
+namespace kernels {
+
 /// The `winners.size()` first ids of a race, in the order of their arrival.
 ///
 /// @param noise     a lane is an id
@@ -79,8 +84,8 @@ Index race_winners(const W& weights, N&& noise, std::span<Token> winners, std::s
     };
     for (Index i = 0; i < weights.size(); ++i) {
         const double weight = weights[i];
-        if (!is_positive(weight)) {
-            if (is_zero(weight)) continue;
+        if (!detail::is_positive(weight)) {
+            if (detail::is_zero(weight)) continue;
             return -1;
         }
         ids[count] = static_cast<std::uint32_t>(id_of(weights, i));
@@ -98,5 +103,6 @@ Index race_winner(const W& weights, N&& noise) {
     double arrival = 0;
     return race_winners(weights, noise, {&winner, 1}, {&arrival, 1}) == 1 ? winner : -1;
 }
+}  // namespace kernels
 
 }  // namespace specsample

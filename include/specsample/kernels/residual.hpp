@@ -11,6 +11,8 @@
 
 namespace specsample {
 
+namespace kernels {
+
 /// The weights max(0, p - sum_k factor_k q_k), with some ids at zero.
 ///
 /// Distributions that were subtracted one after the other, each with a maximum, are one sum under one maximum, because
@@ -22,8 +24,8 @@ template <class P, class Q>
 class ResidualWeights {
     using Value = std::common_type_t<typename detail::Blocks<P>::Value, typename detail::Blocks<Q>::Value>;
     using QValue = typename detail::Blocks<Q>::Value;
-    using OfRow = FunctionRef<void(const Q&, std::span<const Token>, double)>;
-    using OfPoint = FunctionRef<void(Token)>;
+    using OfRow = detail::FunctionRef<void(const Q&, std::span<const Token>, double)>;
+    using OfPoint = detail::FunctionRef<void(Token)>;
 
   public:
     /// The residual of one rejection: max(0, p - factor q).
@@ -144,5 +146,6 @@ class ResidualWeights {
                                              ///< is not asked again
     double factor_ = 0;
 };
+}  // namespace kernels
 
 }  // namespace specsample

@@ -106,6 +106,8 @@ void select_at_least_by_maxima(std::span<const Value> row, std::type_identity_t<
 
 }  // namespace detail
 
+namespace kernels {
+
 /// The positions with values >= threshold, ascending.
 ///
 /// @cost one pass, and a second look at where one is found; no allocation once `kept` has met its longest answer
@@ -114,5 +116,6 @@ void select_at_least(std::span<const Value> row, std::type_identity_t<Value> thr
     detail::select_if(
         row, [=](Value x) { return x >= threshold; }, kept);
 }
+}  // namespace kernels
 
 }  // namespace specsample

@@ -18,6 +18,8 @@
 
 namespace specsample {
 
+namespace kernels {
+
 /// Memory that selections reuse from row to row: they do not allocate once it has met the longest row.
 template <std::floating_point Value>
 struct SelectionScratch {
@@ -26,6 +28,7 @@ struct SelectionScratch {
     std::vector<Value> values;   ///< of candidates, in any order
     std::vector<double> masses;  ///< of bins
 };
+}  // namespace kernels
 
 namespace detail {
 
@@ -139,7 +142,8 @@ Cut<Value> cut_at(std::span<Value> values, double target, const Mass& mass, std:
 
 /// The positions of a row that belong, from the maxima of its tiles in `scratch`.
 template <std::floating_point Value, std::predicate<Value> Belongs>
-std::span<Token> candidates(std::span<const Value> row, const Belongs& belongs, SelectionScratch<Value>& scratch) {
+std::span<Token> candidates(std::span<const Value> row, const Belongs& belongs,
+                            kernels::SelectionScratch<Value>& scratch) {
     const auto maximum = [&](Index tile) { return scratch.maxima.data()[tile]; };
     const Index found = collect(row, maximum, belongs, scratch.ids);
     return {scratch.ids.data(), static_cast<std::size_t>(found)};

@@ -27,7 +27,7 @@ double sum_of(std::span<const Value> values) {
 /// It is made from below, over the light weights that the nucleus leaves out: there are many of them, while the
 /// sample's share of the heavy ones is a matter of luck.
 template <std::floating_point Value>
-Value sampled_cut(std::span<const Value> row, double left_out, SelectionScratch<Value>& scratch) {
+Value sampled_cut(std::span<const Value> row, double left_out, kernels::SelectionScratch<Value>& scratch) {
     const std::span<Value> sample = sample_of(row, scratch.values);
     if (sample.empty()) return 0;
     const double share = static_cast<double>(sample.size()) / static_cast<double>(row.size());
@@ -39,7 +39,7 @@ Value sampled_cut(std::span<const Value> row, double left_out, SelectionScratch<
 /// @returns whether it does: whether what belongs weighs enough
 template <std::floating_point Value, std::predicate<Value> Belongs>
 bool select_mass_if(std::span<const Value> row, const Belongs& belongs, double target, std::vector<Token>& kept,
-                    SelectionScratch<Value>& scratch) {
+                    kernels::SelectionScratch<Value>& scratch) {
     const std::span<Token> ids = candidates(row, belongs, scratch);
     const std::span<Value> values = values_of<Value>(ids, row, scratch.values);
     if (ids.empty() || !(sum_of(std::span<const Value>(values)) >= target)) return false;
@@ -57,7 +57,7 @@ bool leaves_half(const std::vector<Value>& maxima, Value cut) {
 /// select_mass where scratch.maxima has the largest values of the row's tiles already.
 template <std::floating_point Value>
 void select_mass_by_maxima(std::span<const Value> row, double total, double fraction, std::vector<Token>& kept,
-                           SelectionScratch<Value>& scratch) {
+                           kernels::SelectionScratch<Value>& scratch) {
     const auto positive = [](Value x) { return x > 0; };
     if (!(fraction < 1) || row.empty()) return select_if(row, positive, kept);
     const double target = fraction * total;
@@ -70,6 +70,8 @@ void select_mass_by_maxima(std::span<const Value> row, double total, double frac
 }
 
 }  // namespace detail
+
+namespace kernels {
 
 /// The nucleus: the positions, ascending, of the fewest largest weights whose sum reaches fraction * total; the one
 /// that reaches it included, the lowest position first on ties. At least one where a weight is positive, never one of
@@ -89,5 +91,6 @@ void select_mass(std::span<const Value> row, double total, double fraction, std:
     detail::tile_maxima(row, scratch.maxima);
     detail::select_mass_by_maxima(row, total, fraction, kept, scratch);
 }
+}  // namespace kernels
 
 }  // namespace specsample

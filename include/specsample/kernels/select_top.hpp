@@ -40,7 +40,7 @@ inline constexpr auto count_of_one = [](auto) { return 1.; };
 /// A value that k entries of the row are likely to reach: four standard deviations more of a sample do. -inf if the row
 /// is too short for one.
 template <std::floating_point Value>
-Value likely_reached_by(std::size_t k, std::span<const Value> row, SelectionScratch<Value>& scratch) {
+Value likely_reached_by(std::size_t k, std::span<const Value> row, kernels::SelectionScratch<Value>& scratch) {
     const std::span<Value> sample = sample_of(row, scratch.values);
     if (sample.empty()) return -std::numeric_limits<Value>::infinity();
     const double expected = static_cast<double>(k) / sample_stride;
@@ -50,7 +50,7 @@ Value likely_reached_by(std::size_t k, std::span<const Value> row, SelectionScra
 /// select_top where scratch.maxima has the largest values of the row's tiles already.
 template <std::floating_point Value>
 void select_top_by_maxima(std::span<const Value> row, Index k, std::type_identity_t<Value> above,
-                          std::vector<Token>& kept, SelectionScratch<Value>& scratch) {
+                          std::vector<Token>& kept, kernels::SelectionScratch<Value>& scratch) {
     kept.clear();
     if (k <= 0 || row.empty()) return;
     const auto wanted = static_cast<std::size_t>(std::min(k, static_cast<Index>(row.size())));
@@ -71,6 +71,8 @@ void select_top_by_maxima(std::span<const Value> row, Index k, std::type_identit
 
 }  // namespace detail
 
+namespace kernels {
+
 /// The positions of the k largest values above `above`, ascending: the set that a sort by value, the lowest position
 /// first on ties, would put in front. All of them where there are fewer than k.
 ///
@@ -83,5 +85,6 @@ void select_top(std::span<const Value> row, Index k, std::type_identity_t<Value>
     detail::tile_maxima(row, scratch.maxima);
     detail::select_top_by_maxima(row, k, above, kept, scratch);
 }
+}  // namespace kernels
 
 }  // namespace specsample

@@ -15,6 +15,8 @@
 
 namespace specsample {
 
+namespace kernels {
+
 /// A token, and how far it is from typical.
 struct Typicality {
     double distance;  ///< | -ln p - H |, H the entropy
@@ -25,12 +27,13 @@ struct Typicality {
 struct TypicalScratch {
     std::vector<Typicality> tokens;
 };
+}  // namespace kernels
 
 namespace detail {
 
 /// From the most typical token to the least, the lowest id first on ties.
 struct MoreTypical {
-    bool operator()(const Typicality& a, const Typicality& b) const {
+    bool operator()(const kernels::Typicality& a, const kernels::Typicality& b) const {
         return a.distance < b.distance || (a.distance == b.distance && a.id < b.id);
     }
 };
@@ -38,7 +41,7 @@ struct MoreTypical {
 /// Every token with probability, by id. What is no number has none: no distance is NaN, over which sorts run out of
 /// bounds.
 template <std::floating_point Value>
-void typicalities(std::span<const Value> probs, std::vector<Typicality>& tokens) {
+void typicalities(std::span<const Value> probs, std::vector<kernels::Typicality>& tokens) {
     tokens.clear();
     double entropy = 0;
     for (std::size_t i = 0; i < probs.size(); ++i) {
@@ -48,13 +51,13 @@ void typicalities(std::span<const Value> probs, std::vector<Typicality>& tokens)
         entropy += p * surprise;
         tokens.push_back({surprise, static_cast<Token>(i)});
     }
-    for (Typicality& token : tokens) token.distance = std::abs(token.distance - entropy);
+    for (kernels::Typicality& token : tokens) token.distance = std::abs(token.distance - entropy);
 }
 
 /// Sort only as much of `tokens` as it takes to reach the target: some first, then four times as many.
 /// @returns how many tokens that is
 template <std::floating_point Value>
-std::size_t typical_count(std::span<const Value> probs, std::span<Typicality> tokens, double target) {
+std::size_t typical_count(std::span<const Value> probs, std::span<kernels::Typicality> tokens, double target) {
     double mass = 0;
     std::size_t count = 0;
     for (std::size_t some = 1024; count < tokens.size(); some *= 4) {
@@ -62,7 +65,7 @@ std::size_t typical_count(std::span<const Value> probs, std::span<Typicality> to
         const auto next = rest.first(std::min(some, rest.size()));
         std::nth_element(rest.begin(), rest.begin() + std::ssize(next), rest.end(), MoreTypical{});
         std::sort(next.begin(), next.end(), MoreTypical{});
-        for (const Typicality& token : next) {
+        for (const kernels::Typicality& token : next) {
             ++count;
             mass += static_cast<double>(probs.data()[token.id]);
             if (mass >= target) return count;
@@ -72,6 +75,8 @@ std::size_t typical_count(std::span<const Value> probs, std::span<Typicality> to
 }
 
 }  // namespace detail
+
+namespace kernels {
 
 /// The positions, ascending, of the fewest most typical tokens whose probabilities sum to at least `fraction`. Typical
 /// are those whose -ln p is close to the entropy, above or below; of two as close, the one with the lower id.
@@ -93,5 +98,6 @@ void select_typical(std::span<const Value> probs, double fraction, std::vector<T
     std::ranges::transform(tokens.first(count), kept.begin(), &Typicality::id);
     std::ranges::sort(kept);
 }
+}  // namespace kernels
 
 }  // namespace specsample

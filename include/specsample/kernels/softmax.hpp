@@ -7,6 +7,8 @@
 
 namespace specsample {
 
+namespace kernels {
+
 /// The probabilities of logits at a temperature.
 ///
 ///     p(x) = exp(logit(x) / T) / sum_y exp(logit(y) / T)
@@ -21,7 +23,7 @@ namespace specsample {
 /// @cost               two passes and the row's allocation
 template <Row R>
 auto softmax(const R& logits, double temperature = 1) {
-    detail::require(is_finite(temperature) && temperature >= 0, "softmax", "temperature", temperature,
+    detail::require(detail::is_finite(temperature) && temperature >= 0, "softmax", "temperature", temperature,
                     "a finite number >= 0");
     const auto probs = Logits(logits, temperature).probs();
     const detail::Blocks blocks(probs);
@@ -32,5 +34,6 @@ auto softmax(const R& logits, double temperature = 1) {
     });
     return row;
 }
+}  // namespace kernels
 
 }  // namespace specsample

@@ -74,12 +74,12 @@ class Sparse {
 
   public:
     static constexpr bool borrows = std::same_as<StoredIds, detail::ListOf<Ids>> || [] {
-        if constexpr (StatedRow<StoredRow>) return StoredRow::borrows;
+        if constexpr (detail::StatedRow<StoredRow>) return StoredRow::borrows;
         return !detail::owns<StoredRow>;
     }();
     static constexpr bool outlives_its_making = !std::is_reference_v<Ids> && !std::is_reference_v<R> && [] {
-        if constexpr (StatedRow<StoredRow>) return StoredRow::outlives_its_making;
-        return detail::EigenView<StoredRow> || detail::EigenOwner<StoredRow> || ContiguousRow<StoredRow>;
+        if constexpr (detail::StatedRow<StoredRow>) return StoredRow::outlives_its_making;
+        return detail::EigenView<StoredRow> || detail::EigenOwner<StoredRow> || detail::ContiguousRow<StoredRow>;
     }();
     using Kept =
         Sparse<std::vector<typename detail::ListOf<Ids>::value_type>, typename detail::OwnedRow<StoredRow>::type>;
@@ -96,8 +96,8 @@ class Sparse {
           row_(detail::store_part<R>(std::forward<GivenRow>(row))),
           vocab_(vocab) {
         const Index count = this->ids().size(vocab);
-        if (row_size(row_) != count)
-            detail::invalid("Sparse", "the number of probabilities", row_size(row_),
+        if (detail::row_size(row_) != count)
+            detail::invalid("Sparse", "the number of probabilities", detail::row_size(row_),
                             "that of ids, " + detail::to_text(count));
         if (count > vocab)
             detail::invalid("Sparse", "vocab", vocab, "at least the number of ids, " + detail::to_text(count));
@@ -125,11 +125,11 @@ class Sparse {
     auto weights() const
         requires requires(const StoredRow& row) { row.weights(); }
     {
-        return LogitWeights(row_.numbers(), row_.temperature(), vocab_, ids());
+        return kernels::LogitWeights(row_.numbers(), row_.temperature(), vocab_, ids());
     }
 
     Index argmax() const {
-        const Index place = specsample::argmax(detail::numbers_of(row_));
+        const Index place = specsample::kernels::argmax(detail::numbers_of(row_));
         return place < 0 ? -1 : ids().id(place);
     }
 

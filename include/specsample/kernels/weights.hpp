@@ -16,6 +16,8 @@
 #include <specsample/kernels/entries.hpp>
 
 namespace specsample {
+namespace kernels {
+
 /// What can be drawn from: a number of places, the weight at one, and the sum of a range in double. weights.id(place)
 /// names the id, where that is not the place itself.
 template <class W>
@@ -94,5 +96,6 @@ class WithoutWeights {
     RowWeights<View> row_;
     std::span<const Token> without_;
 };
+}  // namespace kernels
 
 }  // namespace specsample

@@ -14,6 +14,8 @@
 
 namespace specsample {
 
+namespace detail {
+
 /// Conditional acceptance at every position: that of position j, given that it was reached.
 ///
 ///     estimate(j) = (weight_j mean_j + pooling estimate(j - 1)) / (weight_j + pooling)
@@ -96,5 +98,6 @@ class AcceptanceMemory {
 
     std::vector<Position> positions_;
 };
+}  // namespace detail
 
 }  // namespace specsample

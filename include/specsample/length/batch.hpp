@@ -40,7 +40,7 @@ struct BatchDraft {
     Index count = 0;
 };
 
-template <VerifyCost Cost>
+template <theory::VerifyCost Cost>
 BatchDraft best_batch_draft(std::span<const Prospect> all, Index requests, Index most, double draft_cost,
                             const Cost& verify_cost) {
     constexpr auto where = "best_lookaheads";
@@ -65,6 +65,8 @@ BatchDraft best_batch_draft(std::span<const Prospect> all, Index requests, Index
 }
 
 }  // namespace detail
+
+namespace theory {
 
 /// The lookaheads that give the most expected tokens per cost over a batch.
 ///
@@ -93,7 +95,8 @@ void best_lookaheads(std::span<const double> acceptance, Index most, double draf
     detail::require(most >= 0, where, "most", most, "0 or more");
     detail::require(static_cast<Index>(acceptance.size()) == requests * most, where, "size of acceptance",
                     acceptance.size(), "most for each request");
-    detail::require(is_finite(draft_cost) && draft_cost >= 0, where, "draft_cost", draft_cost, "finite and 0 or more");
+    detail::require(detail::is_finite(draft_cost) && draft_cost >= 0, where, "draft_cost", draft_cost,
+                    "finite and 0 or more");
     std::ranges::fill(lookaheads, Index{0});
     if (requests == 0) return;
 
@@ -106,5 +109,6 @@ void best_lookaheads(std::span<const double> acceptance, Index most, double draf
         --left;
     }
 }
+}  // namespace theory
 
 }  // namespace specsample

@@ -33,7 +33,7 @@ namespace specsample {
 /// .98 of plain decoding where drafts are useless (acceptance 0 and .02; tests/unit/length_goodput.cpp).
 ///
 /// @source goodput: SmartSpec, arXiv:2406.14066
-template <VerifyCost Cost = FlatCost>
+template <theory::VerifyCost Cost = theory::FlatCost>
 class GoodputLength {
   public:
     static constexpr Index first_wait = 8;     ///< rounds without a draft before one is tried
@@ -45,7 +45,7 @@ class GoodputLength {
     /// @throws              std::invalid_argument if draft_cost is negative or not finite
     explicit GoodputLength(double draft_cost, Cost verify_cost = {})
         : draft_cost_(draft_cost), verify_cost_(std::move(verify_cost)) {
-        detail::require(is_finite(draft_cost) && draft_cost >= 0, "GoodputLength", "draft_cost", draft_cost,
+        detail::require(detail::is_finite(draft_cost) && draft_cost >= 0, "GoodputLength", "draft_cost", draft_cost,
                         "finite and 0 or more");
     }
 
@@ -128,8 +128,8 @@ class GoodputLength {
 
     double draft_cost_;
     Cost verify_cost_;
-    AcceptanceMemory memory_;
-    RoundTimes times_;
+    detail::AcceptanceMemory memory_;
+    detail::RoundTimes times_;
     Index wait_ = first_wait;             ///< rounds without a draft until one is tried
     Index waited_ = 0;                    ///< rounds without a draft since the last one with
     Index since_plain_ = plain_interval;  ///< rounds with a draft since the last one without

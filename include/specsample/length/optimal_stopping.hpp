@@ -12,11 +12,14 @@
 
 namespace specsample {
 
+namespace detail {
+
 /// What a round is expected to give and to take.
 struct RoundMeans {
     double tokens = 1;  ///< emitted, the last one included
     double cost = 1;    ///< in plain target passes
 };
+}  // namespace detail
 
 namespace detail {
 
@@ -25,6 +28,8 @@ inline void require_draft_cost(std::string_view where, double draft_cost) {
 }
 
 }  // namespace detail
+
+namespace detail {
 
 /// Is one more drafted token worth its cost?
 ///
@@ -74,5 +79,6 @@ template <std::invocable<double> F>
         rate = next;
     }
 }
+}  // namespace detail
 
 }  // namespace specsample

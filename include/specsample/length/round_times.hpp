@@ -12,6 +12,8 @@
 
 namespace specsample {
 
+namespace detail {
+
 /// Smoothed seconds of rounds by lookahead, and what they say of those that were not measured.
 ///
 /// Between two lookaheads that were, time runs as the cost that was expected does, scaled to hit both; beyond the
@@ -80,5 +82,6 @@ class RoundTimes {
 
     std::vector<Measured> measured_;  ///< by lookahead
 };
+}  // namespace detail
 
 }  // namespace specsample

@@ -24,7 +24,7 @@ class ConfidenceStop {
   public:
     /// @throws std::invalid_argument unless 0 <= threshold <= 1
     explicit ConfidenceStop(double threshold = 0.4) : threshold_(threshold) {
-        detail::require(is_finite(threshold) && threshold >= 0 && threshold <= 1, "ConfidenceStop", "threshold",
+        detail::require(detail::is_finite(threshold) && threshold >= 0 && threshold <= 1, "ConfidenceStop", "threshold",
                         threshold, "in [0, 1]");
     }
 
@@ -50,7 +50,7 @@ class EntropyStop {
   public:
     /// @throws std::invalid_argument unless h is finite and 0 or more
     explicit EntropyStop(double h) : largest_(h * h) {
-        detail::require(is_finite(h) && h >= 0, "EntropyStop", "h", h, "finite and 0 or more");
+        detail::require(detail::is_finite(h) && h >= 0, "EntropyStop", "h", h, "finite and 0 or more");
     }
 
     /// The rule of AdaEDL: stop where its estimate of the acceptance, 1 - sqrt(gamma H(q)), is below `least`.
@@ -60,15 +60,15 @@ class EntropyStop {
     /// @source        AdaEDL, arXiv:2410.18351
     static EntropyStop below_acceptance(double least, double gamma) {
         constexpr auto where = "EntropyStop::below_acceptance";
-        detail::require(is_finite(least) && least >= 0 && least <= 1, where, "least", least, "in [0, 1]");
-        detail::require(is_positive(gamma), where, "gamma", gamma, "finite and above 0");
+        detail::require(detail::is_finite(least) && least >= 0 && least <= 1, where, "least", least, "in [0, 1]");
+        detail::require(detail::is_positive(gamma), where, "gamma", gamma, "finite and above 0");
         return EntropyStop((1 - least) / std::sqrt(gamma));
     }
 
     template <Row R>
     bool before(const R& row) const {
-        const double nats = entropy(row);
-        return !is_nan(nats) && nats > largest_;
+        const double nats = kernels::entropy(row);
+        return !detail::is_nan(nats) && nats > largest_;
     }
     static bool after(double) { return false; }
 

@@ -15,16 +15,16 @@ namespace detail {
 
 /// Where such a walk stands: the last token is the target's own, drawn from p.
 template <class T, class Rule>
-class BigLittleNode : public NodeRow<T> {
+class BigLittleNode : public walks::NodeRow<T> {
     using L = std::remove_cvref_t<decltype(distribution_at(std::declval<const T&>().distributions, Index{}))>;
     static_assert(RatioDistribution<L>,
-                  "specsample::BigLittle: a raced token does not say how sure its drafter was; draw it "
+                  "specsample::lossy::BigLittle: a raced token does not say how sure its drafter was; draw it "
                   "with Purpose::draft and give Sampled{row}");
 
   public:
-    BigLittleNode(const T& context, Index node, const Rule& rule) : NodeRow<T>(context, node), rule_(rule) {}
+    BigLittleNode(const T& context, Index node, const Rule& rule) : walks::NodeRow<T>(context, node), rule_(rule) {}
 
-    Ratio ratio(Index child) {
+    walks::Ratio ratio(Index child) {
         const double mass = this->entry(this->context().token(child));
         const double confidence = largest_of(this->distribution(child), child);
         return {rule_.accepts(mass, confidence) ? 1.0 : 0.0, 1};
@@ -33,7 +33,7 @@ class BigLittleNode : public NodeRow<T> {
     bool is_residual() const { return rejected_; }
 
     template <class Rng>
-    Drawn draw(const Rng& rng) {
+    kernels::Drawn draw(const Rng& rng) {
         return this->draw_from_row(rng);
     }
 
@@ -42,9 +42,9 @@ class BigLittleNode : public NodeRow<T> {
     double largest_of(const L& distribution, Index child) {
         if constexpr (RowDistribution<L>) {
             if (distribution.is_point()) return 1;
-            const Index best = this->fault() ? -1 : argmax(distribution.row());
+            const Index best = this->fault() ? -1 : kernels::argmax(distribution.row());
             if (best >= 0) return static_cast<double>(distribution.row().coeff(best));
-            this->blame(inspect(distribution.row(), Side::draft, child));
+            this->blame(kernels::inspect(distribution.row(), Side::draft, child));
             return 0;
         } else {
             return 1;
@@ -56,6 +56,8 @@ class BigLittleNode : public NodeRow<T> {
 };
 
 }  // namespace detail
+
+namespace lossy {
 
 /// Accept x if max q >= fallback and -log p(x) <= rollback, else draw from p.
 ///
@@ -84,7 +86,7 @@ struct BigLittle {
     template <class RoundContext>
     Outcome operator()(const RoundContext& context) const {
         check();
-        return top_down(
+        return walks::top_down(
             context, [&](Index node) { return detail::BigLittleNode<RoundContext, BigLittle>(context, node, *this); });
     }
 
@@ -102,5 +104,6 @@ struct BigLittle {
         return detail::emitted(at.q, chances(q, p), at.p);
     }
 };
+}  // namespace lossy
 
 }  // namespace specsample

@@ -23,17 +23,17 @@ inline double kept_by_others(double p, double delta) { return p < 1 ? (1 - lifte
 
 /// Where a Cactus walk stands.
 template <class T>
-class CactusNode : public NodeRow<T> {
+class CactusNode : public walks::NodeRow<T> {
     using L = std::remove_cvref_t<decltype(distribution_at(std::declval<const T&>().distributions, Index{}))>;
     static_assert(RatioDistribution<L>,
-                  "specsample::Cactus: a token that was drawn with the target's own noise (SharedNoise) has no "
+                  "specsample::lossy::Cactus: a token that was drawn with the target's own noise (SharedNoise) has no "
                   "ratio; draw it with Purpose::draft and give Sampled{row}");
-    using View = typename NodeRow<T>::View;
+    using View = typename walks::NodeRow<T>::View;
 
   public:
-    CactusNode(const T& context, Index node, double delta) : NodeRow<T>(context, node), delta_(delta) {}
+    CactusNode(const T& context, Index node, double delta) : walks::NodeRow<T>(context, node), delta_(delta) {}
 
-    Ratio ratio(Index child) {
+    walks::Ratio ratio(Index child) {
         mass_ = this->entry(this->context().token(child));
         const L distribution = this->distribution(child);
         if (this->fault()) return {};
@@ -50,13 +50,13 @@ class CactusNode : public NodeRow<T> {
     /// Draw from max(0, h - q). That is in proportion to max(0, p - q / scale): the lifted entry is below its q, or it
     /// would have been accepted.
     template <class Rng>
-    Drawn draw(const Rng& rng) {
+    kernels::Drawn draw(const Rng& rng) {
         if (!is_residual()) return this->draw_from_row(rng);
-        using Left = ResidualWeights<View, typename RowBehind<L, View>::type>;
+        using Left = kernels::ResidualWeights<View, typename RowBehind<L, View>::type>;
         return this->draw_from_rest(rng, Left(this->view(), *this), [this] {
             this->blame_row();
             if constexpr (RowDistribution<L>)
-                each([&](const auto& row, auto, double) { this->blame(inspect(row, Side::draft, rejected_)); },
+                each([&](const auto& row, auto, double) { this->blame(kernels::inspect(row, Side::draft, rejected_)); },
                      [](Token) {});
         });
     }
@@ -81,6 +81,8 @@ class CactusNode : public NodeRow<T> {
 
 }  // namespace detail
 
+namespace lossy {
+
 /// Judge x by the target h_x, which is p with its entry at x lifted and the others scaled down for it:
 ///
 ///     h_x(x) = min(1, p(x) + sqrt(2 delta p(x) (1 - p(x)))),   h_x(y) = p(y) (1 - h_x(x)) / (1 - p(x))
@@ -103,7 +105,8 @@ struct Cactus {
     template <class RoundContext>
     Outcome operator()(const RoundContext& context) const {
         check();
-        return top_down(context, [&](Index node) { return detail::CactusNode<RoundContext>(context, node, delta); });
+        return walks::top_down(context,
+                               [&](Index node) { return detail::CactusNode<RoundContext>(context, node, delta); });
     }
 
     template <Row Q, Row P>
@@ -128,5 +131,6 @@ struct Cactus {
         return distribution;
     }
 };
+}  // namespace lossy
 
 }  // namespace specsample

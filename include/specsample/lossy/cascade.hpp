@@ -52,6 +52,8 @@ double largest(const R& row) {
 
 }  // namespace detail
 
+namespace lossy {
+
 /// A cascade that asks the target where the draft is not sure: max q < 1 - alpha.
 /// @source Narasimhan et al. 2025, arXiv:2405.19261
 struct Chow {
@@ -133,5 +135,6 @@ struct TokenV3 {
         return detail::tokenwise(q, p, p, (1 - alpha) * detail::largest(p));
     }
 };
+}  // namespace lossy
 
 }  // namespace specsample

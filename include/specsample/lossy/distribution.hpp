@@ -22,12 +22,15 @@
 
 namespace specsample {
 
+namespace lossy {
+
 /// A rule that changes the text's distribution, and says to what.
 template <class R>
 concept LossyRule = !R::lossless && requires(const R& rule, const Eigen::ArrayXd& row) {
     { rule.distribution(row, row) } -> std::same_as<Eigen::ArrayXd>;
     { rule.chances(row, row) } -> std::same_as<Eigen::ArrayXd>;
 };
+}  // namespace lossy
 
 namespace detail {
 
@@ -78,6 +81,8 @@ inline void require_not_negative(std::string_view where, std::string_view what, 
 
 }  // namespace detail
 
+namespace lossy {
+
 /// The probability that a token drawn from q is accepted: A = sum q r.
 ///
 /// @param rule   a lossy rule; q, p   probabilities of the same size, each row sums to 1
@@ -94,5 +99,6 @@ template <LossyRule Rule, Row Q, Row P>
 [[nodiscard]] double total_variation_from_target(const Rule& rule, const Q& q, const P& p) {
     return (rule.distribution(q, p) - detail::to_array(p)).abs().sum() / 2;
 }
+}  // namespace lossy
 
 }  // namespace specsample

@@ -34,6 +34,8 @@ double sum_of(const P& p, const Q& q, const Term& term) {
 
 }  // namespace detail
 
+namespace lossy {
+
 /// KL(p || q) in nats: infinite where q leaves out an id that p has.
 struct KullbackLeibler {
     static constexpr bool is_f_divergence = true;
@@ -87,5 +89,6 @@ struct Wasserstein {
         return detail::sum_of(p, q, [&](double a, double b) { return std::abs(ahead += a - b); });
     }
 };
+}  // namespace lossy
 
 }  // namespace specsample

@@ -8,6 +8,8 @@
 
 namespace specsample {
 
+namespace lossy {
+
 /// The transform
 ///
 ///     pi = q   if D(p, q) < threshold,   else p
@@ -37,5 +39,6 @@ struct Fuzzy {
 Fuzzy(double) -> Fuzzy<>;
 template <class Divergence>
 Fuzzy(double, Divergence) -> Fuzzy<Divergence>;
+}  // namespace lossy
 
 }  // namespace specsample

@@ -9,6 +9,8 @@
 
 namespace specsample {
 
+namespace lossy {
+
 /// What the last token is drawn from after a rejection.
 enum class LenientResidual {
     standard,  ///< max(0, p - q): the distribution lies between p and q, the best there is for its acceptance
@@ -35,8 +37,8 @@ struct Lenience {
         check();
         return top_down_relaxed(
             context,
-            [&](const Ratio& exact) {
-                return Ratio{exact.s, l * exact.q};
+            [&](const walks::Ratio& exact) {
+                return walks::Ratio{exact.s, l * exact.q};
             },
             taken());
     }
@@ -57,5 +59,6 @@ struct Lenience {
   private:
     double taken() const { return residual == LenientResidual::standard ? 1 : l; }
 };
+}  // namespace lossy
 
 }  // namespace specsample

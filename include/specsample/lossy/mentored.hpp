@@ -12,6 +12,8 @@
 
 namespace specsample {
 
+namespace lossy {
+
 /// The median of q and p at two scales: pi = max(low p, min(q, high p)), and `free` q where p = 0.
 struct MedianScales {
     double low = 1;
@@ -23,6 +25,7 @@ struct MedianScales {
         return (low * p).max(q.min(high * p + free * (p == 0).template cast<double>() * q));
     }
 };
+}  // namespace lossy
 
 namespace detail {
 
@@ -32,7 +35,7 @@ namespace detail {
 ///
 /// The left side is convex in `low`, so Newton's steps down from 1 do not overshoot, and end on the very piece.
 template <class Q, class P>
-double balance(const Q& q, const P& p, const MedianScales& scales) {
+double balance(const Q& q, const P& p, const lossy::MedianScales& scales) {
     const double lost = (q - q.min(scales.of(q, p))).sum();
     double low = 1;
     for (int step = 0; step < 100; ++step) {
@@ -47,6 +50,8 @@ double balance(const Q& q, const P& p, const MedianScales& scales) {
 
 }  // namespace detail
 
+namespace lossy {
+
 /// The transform that maximises sum min(q, pi) among all pi with D(p, pi) <= budget:
 ///
 ///     pi = median(c1 p, q, c2 p),   c1 <= 1 <= c2,   sum pi = 1
@@ -60,7 +65,7 @@ double balance(const Q& q, const P& p, const MedianScales& scales) {
 template <class Divergence = KullbackLeibler>
 struct Mentored {
     static_assert(Divergence::is_f_divergence,
-                  "specsample::Mentored: the median is optimal for f-divergences only; give KullbackLeibler, "
+                  "specsample::lossy::Mentored: the median is optimal for f-divergences only; give KullbackLeibler, "
                   "ReverseKullbackLeibler, JensenShannon or TotalVariation");
 
     double budget = 0;
@@ -114,5 +119,6 @@ struct Mentored {
 Mentored(double) -> Mentored<>;
 template <class Divergence>
 Mentored(double, Divergence) -> Mentored<Divergence>;
+}  // namespace lossy
 
 }  // namespace specsample

@@ -8,6 +8,8 @@
 
 namespace specsample {
 
+namespace lossy {
+
 /// Which paths, from the root to a leaf, are looked at.
 enum class Paths {
     best,    ///< the likeliest; the first one of equals
@@ -45,7 +47,7 @@ struct PathHeuristic {
     template <class T>
     Outcome operator()(const T& context) const {
         check();
-        const auto bad = detail::note_paths(context, [](NodeRow<T>&) { return 0.0; });
+        const auto bad = detail::note_paths(context, [](walks::NodeRow<T>&) { return 0.0; });
         if (bad) return {.fault = bad};
         if (paths != Paths::sampled) return detail::keep_path(context, best_prefix(context));
         const Index leaf = draw(context.rng.at(Purpose::accept, 0), LeafWeights<T>{context}).index;
@@ -127,5 +129,6 @@ struct PathHeuristic {
         return best;
     }
 };
+}  // namespace lossy
 
 }  // namespace specsample

@@ -12,6 +12,8 @@
 
 namespace specsample {
 
+namespace lossy {
+
 /// What is known of a path: how long it is, and the sums of its tokens' target probabilities and of their logarithms.
 struct PathSums {
     Index length = 0;
@@ -34,17 +36,18 @@ inline double arithmetic_mean(const PathSums& path) {
 inline double geometric_mean(const PathSums& path) {
     return path.length == 0 ? 1 : std::exp(path.log_sum / static_cast<double>(path.length));
 }
+}  // namespace lossy
 
 namespace detail {
 
 // A walk over paths keeps its notes where a ratio walk keeps its own.
 
-inline void note(Workspace::Node& at, const PathSums& path) {
+inline void note(Workspace::Node& at, const lossy::PathSums& path) {
     at = {.c = path.log_sum, .residual = path.sum, .rejected = path.length};
 }
 inline void note_unreached(Workspace::Node& at) { at = {.c = -std::numeric_limits<double>::infinity()}; }
 
-inline PathSums noted(const Workspace::Node& at) { return {at.rejected, at.residual, at.c}; }
+inline lossy::PathSums noted(const Workspace::Node& at) { return {at.rejected, at.residual, at.c}; }
 inline bool is_reached(const Workspace::Node& at) { return is_finite(at.c); }
 
 /// Does a drafted stop token end the path here?
@@ -63,7 +66,7 @@ std::optional<RowFault> note_paths(const T& context, const Bar& bar) {
     for (Index node = root_node; node < context.shape.size(); ++node) {
         Index child = context.shape.first_child(node);
         if (child == no_node || !is_reached(context.state(node)) || is_stop(context, node)) continue;
-        NodeRow<T> row(context, node);
+        walks::NodeRow<T> row(context, node);
         const double above = row.fault() ? 0 : bar(row);
         for (; child != no_node && !row.fault(); child = context.shape.next_sibling(child)) {
             const double mass = row.entry(context.token(child));
@@ -79,7 +82,7 @@ template <class T>
 Outcome keep_path(const T& context, Index node) {
     Outcome outcome{.node = node, .accepted = noted(context.state(node)).length};
     if (is_stop(context, node)) return outcome;
-    NodeRow<T> row(context, node);
+    walks::NodeRow<T> row(context, node);
     if (!row.fault()) outcome.token = static_cast<Token>(row.draw_from_row(context.rng.at(Purpose::last, 0)).index);
     outcome.fault = row.fault();
     outcome.last = context.shape.first_child(node) == no_node ? LastToken::bonus : LastToken::recovered;

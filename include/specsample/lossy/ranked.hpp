@@ -27,15 +27,15 @@ Index rank(const R& row, Index token) {
 
 /// Where such a walk stands. accepts(row, token, mass, largest) decides.
 template <class T, class Rule>
-class RankedNode : public NodeRow<T> {
+class RankedNode : public walks::NodeRow<T> {
   public:
-    RankedNode(const T& context, Index node, const Rule& rule) : NodeRow<T>(context, node), rule_(rule) {
+    RankedNode(const T& context, Index node, const Rule& rule) : walks::NodeRow<T>(context, node), rule_(rule) {
         if (this->fault()) return;
-        best_ = argmax(this->view());
+        best_ = kernels::argmax(this->view());
         if (best_ < 0) this->blame_row();
     }
 
-    Ratio ratio(Index child) {
+    walks::Ratio ratio(Index child) {
         const Token token = this->context().token(child);
         this->entry(token);
         return {!this->fault() && rule_.accepts(this->view(), token, best_) ? 1.0 : 0.0, 1};
@@ -44,7 +44,7 @@ class RankedNode : public NodeRow<T> {
     bool is_residual() const { return missed_; }
 
     template <class Rng>
-    Drawn draw(const Rng&) {
+    kernels::Drawn draw(const Rng&) {
         this->entry(static_cast<Token>(best_));
         return {best_, 1};
     }
@@ -58,14 +58,14 @@ class RankedNode : public NodeRow<T> {
 template <class RoundContext, class Rule>
 Outcome walk_ranked(const RoundContext& context, const Rule& rule) {
     rule.check();
-    return top_down(context, [&](Index node) { return RankedNode<RoundContext, Rule>(context, node, rule); });
+    return walks::top_down(context, [&](Index node) { return RankedNode<RoundContext, Rule>(context, node, rule); });
 }
 
 template <class Rule, Row Q, Row P>
 Eigen::ArrayXd ranked_chances(const Rule& rule, const Q& q, const P& p) {
     rule.check();
     const RowPair at(q, p);
-    const Index best = argmax(at.p);
+    const Index best = kernels::argmax(at.p);
     return indicator(at.p.size(), [&](Index id) { return best >= 0 && rule.accepts(at.p, id, best); });
 }
 
@@ -73,7 +73,8 @@ Eigen::ArrayXd ranked_chances(const Rule& rule, const Q& q, const P& p) {
 template <class Rule, Row Q, Row P>
 Eigen::ArrayXd ranked_distribution(const Rule& rule, const Q& q, const P& p) {
     const RowPair at(q, p);
-    return emitted(at.q, ranked_chances(rule, q, p), one_hot<double>(at.p.size(), argmax(at.p)).array());
+    return emitted(at.q, ranked_chances(rule, q, p),
+                   kernels::one_hot<double>(at.p.size(), kernels::argmax(at.p)).array());
 }
 
 template <class View>
@@ -82,6 +83,8 @@ double mass_at(const View& row, Index id) {
 }
 
 }  // namespace detail
+
+namespace lossy {
 
 // All three: the first child that is accepted is taken; one without target weight never is. @draws none. Cost: two
 // passes over the row of every position reached. Their distribution at one position is q on what is accepted, and the
@@ -185,5 +188,6 @@ struct GreedyLenience {
         return detail::ranked_distribution(*this, q, p);
     }
 };
+}  // namespace lossy
 
 }  // namespace specsample

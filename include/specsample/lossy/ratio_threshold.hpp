@@ -8,6 +8,8 @@
 
 namespace specsample {
 
+namespace lossy {
+
 /// Accept x if p(x) / q(x) >= t, and draw from max(0, p - q) where it is not; from p where that is nothing.
 ///
 /// No t is lossless: t = 1 accepts with probability sum q over p >= q. A token without target weight is never accepted.
@@ -19,13 +21,13 @@ struct RatioThreshold {
 
     double t = 1;
 
-    void check() const { detail::require(is_positive(t), "RatioThreshold", "t", t, "a positive number"); }
+    void check() const { detail::require(detail::is_positive(t), "RatioThreshold", "t", t, "a positive number"); }
 
     template <class RoundContext>
     Outcome operator()(const RoundContext& context) const {
         check();
-        return top_down_relaxed(context, [&](const Ratio& exact) {
-            return Ratio{exact.s > 0 && exact.s >= t * exact.q ? 1.0 : 0.0, 1};
+        return top_down_relaxed(context, [&](const walks::Ratio& exact) {
+            return walks::Ratio{exact.s > 0 && exact.s >= t * exact.q ? 1.0 : 0.0, 1};
         });
     }
 
@@ -42,5 +44,6 @@ struct RatioThreshold {
         return detail::emitted(at.q, chances(q, p), detail::left_over(at.p, 1, at.q));
     }
 };
+}  // namespace lossy
 
 }  // namespace specsample

@@ -5,18 +5,20 @@
 
 namespace specsample {
 
+namespace lossy {
+
 /// A node whose children are accepted with chance(min(1, s/Q)) instead. What a rejection leaves is what it would be
 /// under the exact rule: max(0, s - taken Q), with taken = 1.
 template <class T, class Chance>
-class RelaxedTarget : public ResidualTarget<T> {
+class RelaxedTarget : public walks::ResidualTarget<T> {
   public:
     RelaxedTarget(const T& context, Index node, const Chance& chance, double taken)
-        : ResidualTarget<T>(context, node), chance_(chance), taken_(taken) {}
+        : walks::ResidualTarget<T>(context, node), chance_(chance), taken_(taken) {}
 
-    Ratio ratio(Index child) { return chance_(ResidualTarget<T>::ratio(child)); }
+    walks::Ratio ratio(Index child) { return chance_(walks::ResidualTarget<T>::ratio(child)); }
 
     void reject(Index child) {
-        ResidualTarget<T>::reject(child);
+        walks::ResidualTarget<T>::reject(child);
         this->context().state(child).factor *= taken_;
     }
 
@@ -30,7 +32,8 @@ class RelaxedTarget : public ResidualTarget<T> {
 /// @param taken    how much of a rejected child's distribution comes off what is left
 template <class T, class Chance>
 Outcome top_down_relaxed(const T& context, const Chance& chance, double taken = 1) {
-    return top_down(context, [&](Index node) { return RelaxedTarget<T, Chance>(context, node, chance, taken); });
+    return walks::top_down(context, [&](Index node) { return RelaxedTarget<T, Chance>(context, node, chance, taken); });
 }
+}  // namespace lossy
 
 }  // namespace specsample

@@ -82,6 +82,8 @@ class TransformedRows {
 
 }  // namespace detail
 
+namespace lossy {
+
 /// Judge a draft against pi = transform(q, p).
 ///
 ///     Sampler sampler(draft, target, options, Transformed(Mentored{.05}, BlockVerification{}));
@@ -100,10 +102,10 @@ class TransformedRows {
 template <class Transform, class Rule = TokenVerification>
 struct Transformed {
     static constexpr bool lossless = false;
-    static_assert(
-        Rule::lossless,
-        "specsample::Transformed: the rule behind a transform must be lossless, or the distribution would not be the "
-        "transform's; use TokenVerification or BlockVerification");
+    static_assert(Rule::lossless,
+                  "specsample::lossy::Transformed: the rule behind a transform must be lossless, or the distribution "
+                  "would not be the "
+                  "transform's; use TokenVerification or BlockVerification");
 
     explicit Transformed(Transform by, Rule judge = {}) : transform(std::move(by)), rule(std::move(judge)) {
         transform.check();
@@ -115,18 +117,19 @@ struct Transformed {
     template <class T>
     Outcome operator()(const T& context) const {
         using L = std::remove_cvref_t<decltype(detail::distribution_at(context.distributions, Index{}))>;
-        static_assert(RowDistribution<L>,
-                      "specsample::Transformed: a point mass or a raced token has no draft row to transform with; give "
-                      "Sampled{row}, or use a threshold such as Lenience or TypicalAcceptance");
-        if constexpr (RowDistribution<L>) {
+        static_assert(
+            detail::RowDistribution<L>,
+            "specsample::lossy::Transformed: a point mass or a raced token has no draft row to transform with; give "
+            "Sampled{row}, or use a threshold such as Lenience or TypicalAcceptance");
+        if constexpr (detail::RowDistribution<L>) {
             transform.check();
             detail::TransformedRows<T, Transform> rows(context, transform);
             RoundLimits limits = context.limits;
             limits.check = Check::entries_read;  // of pi: what it is made from has been checked
-            using Shape = std::remove_cvref_t<decltype(context.shape)>;
+            using Links = std::remove_cvref_t<decltype(context.shape)>;
             using Distributions = std::remove_reference_t<decltype(context.distributions)>;
             using Source = std::remove_cvref_t<decltype(context.rng)>;
-            using Inner = RoundContext<Shape, Distributions, decltype(rows), Source>;
+            using Inner = RoundContext<Links, Distributions, decltype(rows), Source>;
             std::optional<typename Inner::Held> none;
             const Inner inner{context.shape, context.tokens, context.distributions, rows, context.rng,
                               limits,        context.vocab,  context.workspace,     none};
@@ -143,7 +146,7 @@ struct Transformed {
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         transform.check();
-        return transform(as_row(at.q), as_row(at.p));
+        return transform(detail::as_row(at.q), detail::as_row(at.p));
     }
 
     /// min(1, pi / q): what a ratio walk accepts a single drafted token with.
@@ -158,5 +161,6 @@ template <class Transform>
 Transformed(Transform) -> Transformed<Transform>;
 template <class Transform, class Rule>
 Transformed(Transform, Rule) -> Transformed<Transform, Rule>;
+}  // namespace lossy
 
 }  // namespace specsample

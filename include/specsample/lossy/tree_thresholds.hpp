@@ -12,13 +12,13 @@ namespace detail {
 
 /// Where such a walk stands: `before` is the target's mass on the children that were tried.
 template <class T, class Rule>
-class ThresholdNode : public NodeRow<T> {
-    using View = typename NodeRow<T>::View;
+class ThresholdNode : public walks::NodeRow<T> {
+    using View = typename walks::NodeRow<T>::View;
 
   public:
-    ThresholdNode(const T& context, Index node, const Rule& rule) : NodeRow<T>(context, node), rule_(rule) {}
+    ThresholdNode(const T& context, Index node, const Rule& rule) : walks::NodeRow<T>(context, node), rule_(rule) {}
 
-    Ratio ratio(Index child) {
+    walks::Ratio ratio(Index child) {
         const Token token = this->context().token(child);
         mass_ = this->entry(token);
         each([](auto...) {}, [&](Token tried) { mass_ = tried == token ? 0 : mass_; });
@@ -32,8 +32,8 @@ class ThresholdNode : public NodeRow<T> {
 
     /// Draw from p without the children that were tried.
     template <class Rng>
-    Drawn draw(const Rng& rng) {
-        using Left = ResidualWeights<View, View>;
+    kernels::Drawn draw(const Rng& rng) {
+        using Left = kernels::ResidualWeights<View, View>;
         if (!is_residual()) return this->draw_from_row(rng);
         return this->draw_from_rest(rng, Left(this->view(), *this), [this] { this->blame_row(); });
     }
@@ -58,6 +58,8 @@ class ThresholdNode : public NodeRow<T> {
 
 }  // namespace detail
 
+namespace lossy {
+
 /// One uniform u per node: accept the first child j with u <= S_j / accumulated, S_j the target's mass on the children
 /// up to it, or with p(x_j) >= single; else draw from p without them.
 ///
@@ -81,7 +83,7 @@ struct TreeThresholds {
     }
 
     /// The chance of a child of probability `mass`, given that none before it, of `before` together, was accepted.
-    Ratio chance(double before, double mass) const {
+    walks::Ratio chance(double before, double mass) const {
         if (mass >= single) return {1, 1};
         const double until = std::min(1.0, before / accumulated);
         return {std::min(1.0, (before + mass) / accumulated) - until, 1 - until};
@@ -90,7 +92,7 @@ struct TreeThresholds {
     template <class RoundContext>
     Outcome operator()(const RoundContext& context) const {
         check();
-        return top_down(context, [&](Index node) {
+        return walks::top_down(context, [&](Index node) {
             return detail::ThresholdNode<RoundContext, TreeThresholds>(context, node, *this);
         });
     }
@@ -100,7 +102,7 @@ struct TreeThresholds {
         check();
         const detail::RowPair at(q, p);
         return at.p.unaryExpr([&](double mass) {
-            const Ratio alone = chance(0, mass);
+            const walks::Ratio alone = chance(0, mass);
             return std::min(1.0, alone.s / alone.q);
         });
     }
@@ -113,7 +115,7 @@ struct TreeThresholds {
         Eigen::ArrayXd distribution = Eigen::ArrayXd::Zero(left.size());
         double before = 0, reached = 1;
         for (const Token child : children) {
-            const Ratio given = chance(before, left[child]);
+            const walks::Ratio given = chance(before, left[child]);
             const double accepted = given.s > 0 ? reached * std::min(1.0, given.s / given.q) : 0;
             before += left[child];
             distribution[child] += accepted;
@@ -137,5 +139,6 @@ struct TreeThresholds {
         return distribution;
     }
 };
+}  // namespace lossy
 
 }  // namespace specsample

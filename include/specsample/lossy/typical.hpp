@@ -13,6 +13,8 @@
 
 namespace specsample {
 
+namespace lossy {
+
 /// Accept x if p(x) > min(epsilon, delta exp(-H(p))), H the entropy in nats, and draw from p after it.
 ///
 /// On a tree the longest accepted path is kept, the likelier one of two, the first one of equals. Where no first token
@@ -40,22 +42,22 @@ struct TypicalAcceptance {
     /// @returns   NaN if the row has an entry that is not finite, or a negative one
     template <Row R>
     double threshold(const R& row) const {
-        const auto view = as_row(row);
+        const auto view = detail::as_row(row);
         double entropy = 0;
         for (Index i = 0; i < view.size(); ++i) {
             const double mass = static_cast<double>(view.coeff(i));
             if (mass != 0) entropy -= mass * std::log(mass);
         }
-        if (!is_finite(entropy)) return std::numeric_limits<double>::quiet_NaN();
+        if (!detail::is_finite(entropy)) return std::numeric_limits<double>::quiet_NaN();
         return std::min(epsilon, delta * std::exp(-entropy));
     }
 
     template <class T>
     Outcome operator()(const T& context) const {
         check();
-        const auto bad = detail::note_paths(context, [&](NodeRow<T>& row) {
+        const auto bad = detail::note_paths(context, [&](walks::NodeRow<T>& row) {
             const double above = threshold(row.view());
-            if (is_nan(above)) row.blame_row();
+            if (detail::is_nan(above)) row.blame_row();
             return above;
         });
         return bad ? Outcome{.fault = bad} : detail::keep_path(context, longest(context));
@@ -88,5 +90,6 @@ struct TypicalAcceptance {
         return best;
     }
 };
+}  // namespace lossy
 
 }  // namespace specsample

@@ -8,6 +8,8 @@
 
 namespace specsample {
 
+namespace lossy {
+
 /// Accept x if r < min(1, p(x)/q(x)), r uniform on [0, b].
 ///
 ///     b <= 1    min(1, p / (b q)): lenience with l = b
@@ -22,13 +24,13 @@ struct UniformBound {
 
     double b = 1;
 
-    void check() const { detail::require(is_positive(b), "UniformBound", "b", b, "a positive number"); }
+    void check() const { detail::require(detail::is_positive(b), "UniformBound", "b", b, "a positive number"); }
 
     template <class RoundContext>
     Outcome operator()(const RoundContext& context) const {
         check();
-        return top_down_relaxed(context, [&](const Ratio& exact) {
-            return Ratio{b > 1 ? std::min(exact.s, exact.q) : exact.s, b * exact.q};
+        return top_down_relaxed(context, [&](const walks::Ratio& exact) {
+            return walks::Ratio{b > 1 ? std::min(exact.s, exact.q) : exact.s, b * exact.q};
         });
     }
 
@@ -45,5 +47,6 @@ struct UniformBound {
         return detail::emitted(at.q, chances(q, p), detail::left_over(at.p, 1, at.q));
     }
 };
+}  // namespace lossy
 
 }  // namespace specsample

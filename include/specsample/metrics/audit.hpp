@@ -89,6 +89,8 @@ Standing standing_of(const Blocks<Q>& q, const Blocks<P>& p, Index place) {
 
 }  // namespace detail
 
+namespace metrics {
+
 /// Anytime-valid evidence against "every emitted token y is drawn from its target row p".
 ///
 ///     Audit audit;
@@ -138,14 +140,14 @@ class Audit {
     ///                 reads of a cached row; a sparse target's entries only. Nothing is allocated
     /// @edge           a token of probability 0: an alarm for ever, at every alpha
     template <Row Draft, Row Target>
-    void observe(const Draft& draft, const Target& target, Integer auto token) {
-        observe_views(as_row(draft), as_row(target), token);
+    void observe(const Draft& draft, const Target& target, detail::Integer auto token) {
+        observe_views(detail::as_row(draft), detail::as_row(target), token);
     }
 
     /// Observe a token for which nothing was drafted, or from a draft without a distribution: a bonus, a point mass.
     template <Row Target>
-    void observe(const Target& target, Integer auto token) {
-        const auto view = as_row(target);
+    void observe(const Target& target, detail::Integer auto token) {
+        const auto view = detail::as_row(target);
         observe_views(view, view, token);  // the target in the draft's place says nothing: no score, or one it has
     }
 
@@ -187,7 +189,7 @@ class Audit {
     static constexpr double most = 1e100;  ///< money above it is thrown away, so that nothing overflows
 
     template <class Q, class P>
-    void observe_views(const Q& draft, const P& target, Integer auto token) {
+    void observe_views(const Q& draft, const P& target, detail::Integer auto token) {
         constexpr auto where = "Audit::observe";
         const Index vocab = target.size();
         detail::require(draft.size() == vocab, where, "the draft row's size", draft.size(), "that of the target row");
@@ -197,8 +199,8 @@ class Audit {
         const Index place = p.place_of(static_cast<Index>(token));
         const auto of =
             place < 0 ? detail::Standing{.target_sum = 1} : detail::standing_of(detail::Blocks(draft), p, place);
-        detail::require(is_positive(of.target_sum), where, "the target row's sum", of.target_sum, "positive");
-        detail::require(is_finite(of.draft_sum), where, "the draft row's sum", of.draft_sum, "finite");
+        detail::require(detail::is_positive(of.target_sum), where, "the target row's sum", of.target_sum, "positive");
+        detail::require(detail::is_finite(of.draft_sum), where, "the draft row's sum", of.draft_sum, "finite");
         ++tokens_;
         if (of.mass > 0) {
             bet({of.by_id, -of.by_id, of.by_target, -of.by_target, of.by_draft, -of.by_draft, of.by_ratio, -of.by_ratio,
@@ -237,5 +239,6 @@ class Audit {
     Index tokens_ = 0;
     bool is_impossible_ = false;
 };
+}  // namespace metrics
 
 }  // namespace specsample

@@ -12,6 +12,8 @@
 
 namespace specsample {
 
+namespace metrics {
+
 /// A probability estimated from counts: 0 <= low <= value <= high <= 1.
 struct Estimate {
     double value = 0.0;  ///< the estimate
@@ -47,7 +49,7 @@ inline constexpr double z95 = 1.96;
     constexpr auto where = "estimate_acceptance";
     detail::require(evaluated >= 0, where, "evaluated", evaluated, "0 or more");
     detail::require(accepted >= 0 && accepted <= evaluated, where, "accepted", accepted, "in [0, evaluated]");
-    detail::require(is_finite(z) && z >= 0, where, "z", z, "finite and 0 or more");
+    detail::require(detail::is_finite(z) && z >= 0, where, "z", z, "finite and 0 or more");
     if (evaluated == 0) return {};
     const double n = static_cast<double>(evaluated);
     const double value = static_cast<double>(accepted) / n;
@@ -56,5 +58,6 @@ inline constexpr double z95 = 1.96;
     const double half = z * std::sqrt(value * (1.0 - value) / n + z * z / (4.0 * n * n)) / scale;
     return {value, std::clamp(center - half, 0.0, value), std::clamp(center + half, value, 1.0)};
 }
+}  // namespace metrics
 
 }  // namespace specsample

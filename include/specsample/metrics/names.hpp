@@ -12,6 +12,8 @@
 
 namespace specsample {
 
+namespace metrics {
+
 /// How many causes of bad data there are: what is counted by cause is an array of this size, indexed by Cause.
 inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::all_masked) + 1;
 
@@ -62,5 +64,6 @@ constexpr std::string_view name_of(Cause cause) {
     }
     return "unknown";
 }
+}  // namespace metrics
 
 }  // namespace specsample

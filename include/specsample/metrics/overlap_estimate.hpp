@@ -14,6 +14,8 @@
 
 namespace specsample {
 
+namespace metrics {
+
 /// Count, mean and spread of numbers that come one by one, without the cancellation of sum(x^2) - n mean^2.
 /// @source   Welford 1962, Technometrics 4:419; merging: Chan, Golub, LeVeque 1979, Stanford STAN-CS-79-773
 struct Moments {
@@ -82,7 +84,8 @@ class OverlapEstimate {
     void add(Index position, double overlap) {
         constexpr auto where = "OverlapEstimate::add";
         detail::require(position >= 0, where, "position", position, "0 or more");
-        detail::require(is_finite(overlap) && overlap >= 0 && overlap <= 1, where, "overlap", overlap, "in [0, 1]");
+        detail::require(detail::is_finite(overlap) && overlap >= 0 && overlap <= 1, where, "overlap", overlap,
+                        "in [0, 1]");
         grow(static_cast<std::size_t>(position) + 1);
         positions_[static_cast<std::size_t>(position)].add(overlap);
     }
@@ -118,7 +121,7 @@ class OverlapEstimate {
 
   private:
     static Estimate estimate(const Moments& overlaps, double z) {
-        detail::require(is_finite(z) && z >= 0, "OverlapEstimate::acceptance", "z", z, "finite and 0 or more");
+        detail::require(detail::is_finite(z) && z >= 0, "OverlapEstimate::acceptance", "z", z, "finite and 0 or more");
         const double value = std::clamp(overlaps.mean, 0.0, 1.0);
         if (overlaps.count < 2) return {.value = value};
         const double half = z * overlaps.standard_error();
@@ -131,5 +134,6 @@ class OverlapEstimate {
 
     std::vector<Moments> positions_;
 };
+}  // namespace metrics
 
 }  // namespace specsample

@@ -17,6 +17,8 @@
 
 namespace specsample {
 
+namespace metrics {
+
 /// A label of every sample: {model="large"}. The value may hold any UTF-8; it is escaped.
 struct Label {
     std::string_view name;
@@ -28,6 +30,7 @@ struct LabelledTally {
     const Tally& tally;
     std::vector<Label> labels{};
 };
+}  // namespace metrics
 
 namespace detail {
 
@@ -41,15 +44,16 @@ constexpr bool is_metric_name(std::string_view name, bool colons) {
     return std::ranges::all_of(name, [&](char c) { return is_letter(c) || is_digit(c); });
 }
 
-inline void check_labels(const std::vector<Label>& labels) {
+inline void check_labels(const std::vector<metrics::Label>& labels) {
     constexpr auto where = "to_prometheus";
     for (auto label = labels.begin(); label != labels.end(); ++label) {
         require(is_metric_name(label->name, false) && !label->name.starts_with("__"), where, "a label's name",
                 label->name, "of letters, digits and _, not beginning with a digit or __");
         require(label->name != "position" && label->name != "cause", where, "a label's name", label->name,
                 "another than position and cause, which this exposition uses itself");
-        require(std::none_of(labels.begin(), label, [&](const Label& other) { return other.name == label->name; }),
-                where, "a label's name", label->name, "given once");
+        require(
+            std::none_of(labels.begin(), label, [&](const metrics::Label& other) { return other.name == label->name; }),
+            where, "a label's name", label->name, "given once");
     }
 }
 
@@ -78,15 +82,15 @@ class PrometheusWriter {
     /// A sample of it.
     /// @param own   a label besides the tally's: position or cause; none without a name
     template <class Number>
-    void sample(const LabelledTally& of, Number value, const Label& own = {}) {
+    void sample(const metrics::LabelledTally& of, Number value, const metrics::Label& own = {}) {
         text_ += name_;
         char before = '{';
-        const auto write = [&](const Label& label) {
+        const auto write = [&](const metrics::Label& label) {
             text_ += before;
             text_.append(label.name).append("=\"").append(escaped(label.value)).append("\"");
             before = ',';
         };
-        for (const Label& label : of.labels) write(label);
+        for (const metrics::Label& label : of.labels) write(label);
         if (!own.name.empty()) write(own);
         if (before == ',') text_ += '}';
         text_.append(" ").append(shortest(value)).append("\n");
@@ -105,7 +109,7 @@ template <class F>
 void for_positions(const Tally& tally, F&& f) {
     for (Index i = 0; i < std::ssize(tally.positions); ++i) {
         const std::string position = shortest(i);
-        f(i, tally.positions[static_cast<std::size_t>(i)], Label{"position", position});
+        f(i, tally.positions[static_cast<std::size_t>(i)], metrics::Label{"position", position});
     }
 }
 
@@ -113,13 +117,15 @@ void for_positions(const Tally& tally, F&& f) {
 struct Bound {
     std::string_view suffix;
     std::string_view encoding;
-    double Estimate::*value;
+    double metrics::Estimate::*value;
 };
-inline constexpr std::array<Bound, 3> bounds{{{"", "", &Estimate::value},
-                                              {"_low", ", lower end of the 95 % interval", &Estimate::low},
-                                              {"_high", ", upper end of the 95 % interval", &Estimate::high}}};
+inline constexpr std::array<Bound, 3> bounds{{{"", "", &metrics::Estimate::value},
+                                              {"_low", ", lower end of the 95 % interval", &metrics::Estimate::low},
+                                              {"_high", ", upper end of the 95 % interval", &metrics::Estimate::high}}};
 
 }  // namespace detail
+
+namespace metrics {
 
 /// Tallies as one exposition in Prometheus' text format 0.0.4 (Content-Type: text/plain; version=0.0.4).
 ///
@@ -189,5 +195,6 @@ inline constexpr std::array<Bound, 3> bounds{{{"", "", &Estimate::value},
     const LabelledTally of{tally, labels};
     return to_prometheus(std::span(&of, 1), prefix);
 }
+}  // namespace metrics
 
 }  // namespace specsample

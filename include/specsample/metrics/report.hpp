@@ -31,18 +31,18 @@ inline constexpr std::array<Counter<Tally>, 11> tally_counters{
      {"proposed", "Drafted tokens shown to verification", &Tally::proposed},
      {"evaluated", "Positions decided: accepted or rejected", &Tally::evaluated},
      {"accepted", "Drafted tokens emitted", &Tally::accepted},
-     {name_of(LastToken::recovered), "Rounds whose last token was drawn from a residual", &Tally::recovered},
-     {name_of(LastToken::bonus), "Rounds whose last token came after a full acceptance", &Tally::bonus},
-     {name_of(LastToken::matched), "Rounds whose last token was the target's own choice", &Tally::matched},
-     {name_of(LastToken::stopped), "Rounds without a last token", &Tally::stopped},
+     {metrics::name_of(LastToken::recovered), "Rounds whose last token was drawn from a residual", &Tally::recovered},
+     {metrics::name_of(LastToken::bonus), "Rounds whose last token came after a full acceptance", &Tally::bonus},
+     {metrics::name_of(LastToken::matched), "Rounds whose last token was the target's own choice", &Tally::matched},
+     {metrics::name_of(LastToken::stopped), "Rounds without a last token", &Tally::stopped},
      {"tokens", "Tokens emitted", &Tally::tokens},
      {"discarded", "Tokens decided and then cut, as the text ended before them", &Tally::discarded},
      {"passes", "Target passes", &Tally::passes}}};
 
-inline constexpr std::array<Counter<PositionCounts>, 3> position_counters{
-    {{"evaluated", "Rounds that decided this position", &PositionCounts::evaluated},
-     {"accepted", "Rounds that accepted this position", &PositionCounts::accepted},
-     {"censored", "Rounds that were cut before they decided this position", &PositionCounts::censored}}};
+inline constexpr std::array<Counter<metrics::PositionCounts>, 3> position_counters{
+    {{"evaluated", "Rounds that decided this position", &metrics::PositionCounts::evaluated},
+     {"accepted", "Rounds that accepted this position", &metrics::PositionCounts::accepted},
+     {"censored", "Rounds that were cut before they decided this position", &metrics::PositionCounts::censored}}};
 
 /// A number as the shortest text that reads back as the same number.
 template <class Number>
@@ -57,7 +57,7 @@ inline std::string decimals(double value) {
     return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, 3).ptr};
 }
 
-inline std::string with_interval(const Estimate& rate) {
+inline std::string with_interval(const metrics::Estimate& rate) {
     return decimals(rate.value) + " [" + decimals(rate.low) + ", " + decimals(rate.high) + "]";
 }
 
@@ -97,7 +97,7 @@ class JsonWriter {
     void null() { text_ += "null"; }
 
     /// A rate, where something was counted for it.
-    void rate(const Estimate& rate, bool is_known) {
+    void rate(const metrics::Estimate& rate, bool is_known) {
         if (!is_known) return null();
         open('{');
         key("value").number(rate.value);
@@ -114,6 +114,8 @@ class JsonWriter {
 };
 
 }  // namespace detail
+
+namespace metrics {
 
 /// A tally as a table for people: every counter with its rate, then one line per position, then the faults there were.
 /// Intervals are those of `Tally::acceptance`, 95 %.
@@ -183,5 +185,6 @@ class JsonWriter {
     json.close('}');
     return std::move(json).text();
 }
+}  // namespace metrics
 
 }  // namespace specsample

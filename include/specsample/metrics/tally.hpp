@@ -37,6 +37,8 @@ struct RoundCounts {
     friend bool operator==(const RoundCounts&, const RoundCounts&) = default;
 };
 
+namespace metrics {
+
 /// Decisions at one position of the round.
 struct PositionCounts {
     Index evaluated = 0;  ///< drafted tokens that were judged
@@ -45,6 +47,7 @@ struct PositionCounts {
 
     friend bool operator==(const PositionCounts&, const PositionCounts&) = default;
 };
+}  // namespace metrics
 
 /// Counters over rounds. A round is one draft and one verification. It costs one target pass where the target scores
 /// all drafted positions at once, and several (`passes`) where a token tree is scored path by path, or a chain row by
@@ -75,10 +78,10 @@ struct Tally {
     Index stopped = 0;    ///< rounds without a last token
     Index tokens = 0;     ///< tokens emitted = accepted + recovered + bonus + matched
     /// Per 0-based position in the round; as many as the longest draft tree had.
-    std::vector<PositionCounts> positions;
-    Index discarded = 0;                      ///< sum of RoundCounts::discarded
-    Index passes = 0;                         ///< sum of RoundCounts::passes: of what speculation saves
-    std::array<Index, cause_count> faults{};  ///< rounds that met bad data, by cause: see `faults_of`
+    std::vector<metrics::PositionCounts> positions;
+    Index discarded = 0;                               ///< sum of RoundCounts::discarded
+    Index passes = 0;                                  ///< sum of RoundCounts::passes: of what speculation saves
+    std::array<Index, metrics::cause_count> faults{};  ///< rounds that met bad data, by cause: see `faults_of`
 
     /// Make room for rounds that propose up to `lookahead` tokens, so that even the first `record` allocates nothing.
     /// @throws std::invalid_argument if lookahead is negative or above most_drafted
@@ -134,7 +137,7 @@ struct Tally {
             positions[i].accepted += other.positions[i].accepted;
             positions[i].censored += other.positions[i].censored;
         }
-        for (std::size_t cause = 0; cause < cause_count; ++cause) faults[cause] += other.faults[cause];
+        for (std::size_t cause = 0; cause < metrics::cause_count; ++cause) faults[cause] += other.faults[cause];
         return *this;
     }
 
@@ -148,16 +151,18 @@ struct Tally {
 
     /// Conditional acceptance over all positions, accepted / evaluated, with its interval: see `estimate_acceptance`.
     /// @edge nothing evaluated: value 0, interval [0, 1]
-    [[nodiscard]] Estimate acceptance(double z = z95) const { return estimate_acceptance(accepted, evaluated, z); }
+    [[nodiscard]] metrics::Estimate acceptance(double z = metrics::z95) const {
+        return metrics::estimate_acceptance(accepted, evaluated, z);
+    }
 
     /// Conditional acceptance at one 0-based position: of the rounds that decided it, those that accepted it.
     /// @throws std::invalid_argument if the position is negative
     /// @edge   a position that no round decided: value 0, interval [0, 1]
-    [[nodiscard]] Estimate acceptance_at(Index position, double z = z95) const {
+    [[nodiscard]] metrics::Estimate acceptance_at(Index position, double z = metrics::z95) const {
         detail::require(position >= 0, "Tally::acceptance_at", "position", position, "0 or more");
-        if (position >= std::ssize(positions)) return estimate_acceptance(0, 0, z);
-        const PositionCounts& at = positions[static_cast<std::size_t>(position)];
-        return estimate_acceptance(at.accepted, at.evaluated, z);
+        if (position >= std::ssize(positions)) return metrics::estimate_acceptance(0, 0, z);
+        const metrics::PositionCounts& at = positions[static_cast<std::size_t>(position)];
+        return metrics::estimate_acceptance(at.accepted, at.evaluated, z);
     }
 
     /// Mean tokens emitted per round: the block efficiency of the draft, whatever a round costs.
@@ -195,7 +200,7 @@ struct Tally {
     void record_fault(const RoundCounts& round) {
         constexpr auto where = "Tally::record";
         const auto cause = static_cast<std::size_t>(*round.fault);
-        detail::require(cause < cause_count, where, "fault", cause, "a Cause");
+        detail::require(cause < metrics::cause_count, where, "fault", cause, "a Cause");
         detail::require(round.tokens == 0, where, "tokens", round.tokens, "0 in a round that met bad data");
         ++faults[cause];
     }

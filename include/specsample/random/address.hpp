@@ -33,6 +33,8 @@ struct Address {
     Index node = 0;                    ///< below 2^28: the drafted node in its round
 };
 
+namespace detail {
+
 /// The request field, checked.
 constexpr std::uint32_t checked_request(std::uint64_t request) {
     detail::require(request <= 0xffff'ffff, "Address", "request", request, "below 2^32");
@@ -60,5 +62,6 @@ constexpr PhiloxKey key_of(const Address& address) {
 constexpr PhiloxCounter random_bits(const Address& address, std::uint32_t lane = 0) {
     return philox4x32(counter_of(address, lane), key_of(address));
 }
+}  // namespace detail
 
 }  // namespace specsample

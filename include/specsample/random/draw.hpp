@@ -23,6 +23,8 @@
 
 namespace specsample {
 
+namespace detail {
+
 /// A source of its own for part number `part` of whoever draws with `rng`. Whoever runs a part inside a part hands it
 /// one, so that addresses compose: a part numbers its nodes from 0, wherever it stands.
 template <RandomSource Source>
@@ -33,6 +35,7 @@ auto split(const Source& rng, Index part) {
         "shares no number with it; RoundRng and GeneratorRng have it");
     return rng.split(part);
 }
+}  // namespace detail
 
 /// True with probability min(1, s/q), decided as u*q < s.
 ///
@@ -56,10 +59,10 @@ namespace detail {
 /// Weights as they are, or those of a row: of logits without a normaliser.
 template <class W>
 decltype(auto) weights_of(const W& given) {
-    if constexpr (Weights<W>) {
+    if constexpr (kernels::Weights<W>) {
         return (given);
     } else {
-        return row_weights(given);
+        return kernels::row_weights(given);
     }
 }
 
@@ -68,8 +71,8 @@ template <class Rng, class W>
 struct DrawArguments {
     static constexpr bool is_draw = requires(const Rng& random) { random.uniform(); } || requires(const Rng& random) {
         random.open_uniform(std::uint32_t{});
-    } || requires(const Rng& random) { random.draw(RowWeights(Column<double>(nullptr, 0))); };
-    static constexpr bool is_row = !is_draw || Weights<W> || Row<W>;
+    } || requires(const Rng& random) { random.draw(kernels::RowWeights(Column<double>(nullptr, 0))); };
+    static constexpr bool is_row = !is_draw || kernels::Weights<W> || Row<W>;
     static constexpr bool all = is_draw && is_row;
     static_assert(is_draw,
                   "specsample::draw: the first argument must be the random numbers of one address; write "
@@ -86,15 +89,15 @@ struct DrawArguments {
 /// @param weights   Weights, or a row: draw(rng.at(Purpose::last, 0), row)
 /// @cost            one uniform; one pass
 template <class Rng, class W>
-Drawn draw(const Rng& random, const W& weights) {
+kernels::Drawn draw(const Rng& random, const W& weights) {
     if constexpr (detail::DrawArguments<Rng, W>::all) {
         const auto& summed = detail::weights_of(weights);
         if constexpr (requires {
-                          { random.draw(summed) } -> std::same_as<Drawn>;
+                          { random.draw(summed) } -> std::same_as<kernels::Drawn>;
                       }) {
             return random.draw(summed);
         } else {
-            return draw_index(summed, [&] { return random.uniform(); });
+            return kernels::draw_index(summed, [&] { return random.uniform(); });
         }
     } else {
         return {};
@@ -129,7 +132,7 @@ Index race(const Rng& random, const W& weights) {
                       }) {
             return random.race(raced);
         } else {
-            return race_winner(raced, detail::noise_of(random));
+            return kernels::race_winner(raced, detail::noise_of(random));
         }
     } else {
         return -1;
@@ -148,7 +151,7 @@ Index race(const Rng& random, const W& weights, std::span<Token> winners, std::s
                       }) {
             return random.race(raced, winners);
         } else {
-            return race_winners(raced, detail::noise_of(random), winners, arrivals);
+            return kernels::race_winners(raced, detail::noise_of(random), winners, arrivals);
         }
     } else {
         return 0;

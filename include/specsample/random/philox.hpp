@@ -10,10 +10,13 @@
 
 namespace specsample {
 
+namespace detail {
+
 /// 128 bits in four words, lowest first: a counter, and the random bits made from it.
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 /// 64 bits in two words, lowest first: one key is one stream of random bits.
 using PhiloxKey = std::array<std::uint32_t, 2>;
+}  // namespace detail
 
 namespace detail {
 
@@ -29,6 +32,8 @@ constexpr PhiloxCounter philox_round(const PhiloxCounter& x, const PhiloxKey& ke
 constexpr PhiloxKey next_key(const PhiloxKey& key) noexcept { return {key[0] + 0x9E3779B9, key[1] + 0xBB67AE85}; }
 
 }  // namespace detail
+
+namespace detail {
 
 /// The block of random bits at `counter` under `key`: ten rounds, about 40 multiplications.
 constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) noexcept {
@@ -62,5 +67,6 @@ static_assert(philox4x32({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}) ==
               PhiloxCounter{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
 static_assert(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
               PhiloxCounter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+}  // namespace detail
 
 }  // namespace specsample

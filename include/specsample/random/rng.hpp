@@ -25,7 +25,7 @@ class Rng {
 
     /// 64 random bits, for integer inverse CDFs.
     constexpr std::uint64_t bits(std::uint32_t lane = 0) const {
-        const PhiloxCounter block = random_bits(address_, lane);
+        const detail::PhiloxCounter block = detail::random_bits(address_, lane);
         return std::uint64_t{block[0]} << 32 | block[1];
     }
     /// Uniform on the multiples of 2^-53 in [0, 1): for tests `u * q < p`, which 0 must pass and 1 must not.
@@ -37,14 +37,14 @@ class Rng {
     /// @param uniforms   room for as many numbers
     void open_uniforms(std::span<const std::uint32_t> lanes, double* uniforms) const {
         constexpr std::size_t most = 64;
-        PhiloxCounters<most> words;
-        const PhiloxCounter counter = counter_of(address_);
+        detail::PhiloxCounters<most> words;
+        const detail::PhiloxCounter counter = detail::counter_of(address_);
         for (std::size_t first = 0; first < lanes.size(); first += most) {
             const std::size_t count = std::min(most, lanes.size() - first);
             std::copy_n(lanes.begin() + static_cast<std::ptrdiff_t>(first), count, words[0].begin());
             for (std::size_t word = 1; word < words.size(); ++word)
                 std::fill_n(words[word].begin(), count, counter[word]);
-            philox4x32(words, count, key_of(address_));
+            detail::philox4x32(words, count, detail::key_of(address_));
             for (std::size_t i = 0; i < count; ++i)
                 uniforms[first + i] = open(std::uint64_t{words[0][i]} << 32 | words[1][i]);
         }
@@ -64,7 +64,7 @@ class Rng {
 class RoundRng {
   public:
     constexpr RoundRng(std::uint64_t seed, std::uint64_t request, Index round_start)
-        : seed_(seed), request_(checked_request(request)), round_start_(round_start) {}
+        : seed_(seed), request_(detail::checked_request(request)), round_start_(round_start) {}
 
     /// A source for part number `part` of whoever draws with this one: a member of a union, a verification inside a
     /// drafter. Its key is a random number of this round, so that it shares no number with this source, with another
@@ -88,18 +88,21 @@ class RoundRng {
     Index round_start_;
 };
 
+namespace detail {
+
 /// The standard's uniform random bit generators.
 template <class G>
 concept BitGenerator = std::invocable<G&> && std::unsigned_integral<std::invoke_result_t<G&>> && requires {
     { G::min() } -> std::same_as<std::invoke_result_t<G&>>;
     { G::max() } -> std::same_as<std::invoke_result_t<G&>>;
 };
+}  // namespace detail
 
 /// RoundRng from a generator the caller owns, for engines that keep their own. Addresses are ignored, so what a
 /// request gets depends on what was drawn before it.
 /// @cost every random draw (a drafted token, a test, a last token) takes `draws` numbers from the generator: 1 from a
 ///       64-bit one, 2 from a 32-bit one
-template <BitGenerator Generator>
+template <detail::BitGenerator Generator>
 class GeneratorRng {
   public:
     /// Numbers taken per random draw: as many as hold 53 bits.
@@ -125,10 +128,10 @@ class GeneratorRng {
 
     // A forced token takes its numbers too: what a round takes can then be told from its counts.
     bool accept(double s, double q) const { return uniform() * q < s; }
-    template <Weights W>
-    Drawn draw(const W& weights) const {
+    template <kernels::Weights W>
+    kernels::Drawn draw(const W& weights) const {
         const double u = uniform();
-        return draw_index(weights, [u] { return u; });
+        return kernels::draw_index(weights, [u] { return u; });
     }
 
   private:

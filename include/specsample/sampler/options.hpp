@@ -26,7 +26,7 @@ struct Limits {
     std::vector<Token> stop_tokens{};  ///< the text ends after any of these, which stays in it
     /// Ends the text as RoundLimits::until does, its last token in or out. It is shown the tokens that a call writes,
     /// up to and including the one it is asked about: all new ones in generate and extend, those of the round in step.
-    StopPredicate until{};
+    detail::StopPredicate until{};
     std::uint64_t request = 0;  ///< below 2^32; a new text needs a new request
     Index top_logprobs = 0;     ///< likeliest tokens, 0 .. 64, that an on_token which takes scores is told of
 };

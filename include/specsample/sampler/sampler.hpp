@@ -106,7 +106,7 @@ class Sampler {
     /// @throws           Fault on bad rows, with the tokens written before; std::invalid_argument on bad limits;
     ///                   what the models and on_token throw
     template <class Prompt, class OnToken = detail::NoCallback>
-        requires Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
+        requires detail::Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
     Generation generate(const Prompt& prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
         std::vector<Token> text(prompt.size());
         std::ranges::transform(prompt, text.begin(), [](auto id) { return checked_token(id); });
@@ -234,7 +234,7 @@ class Sampler {
     /// One round after `text`, as a value: draft, score, verify; and what its tokens are worth.
     template <bool scored, class Source>
     Round round(const detail::Unwrapped<Lengths>& length, std::span<const Token> text, const Limits& limits,
-                Index budget, const StopPredicate& until, const Source& rng) {
+                Index budget, const detail::StopPredicate& until, const Source& rng) {
         const Index room = limits.max_length - static_cast<Index>(text.size());
         const RoundLimits allowed{.max_tokens = std::min(budget, room),
                                   .stop_tokens = limits.stop_tokens,

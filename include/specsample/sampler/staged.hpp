@@ -53,7 +53,7 @@ class StagedDrafter {
     using Kept = typename detail::OwnedRowOf<Middle>::type;
 
   public:
-    using Distribution = Sampled<row_view_t<Kept>>;
+    using Distribution = Sampled<detail::row_view_t<Kept>>;
     static constexpr bool branches = false;
 
     /// @param lookahead   tokens that a round of the two models drafts
@@ -78,7 +78,7 @@ class StagedDrafter {
         Index known = 0;
         for (Index node = root_node; draft_tree.grows(node);) {
             const Index begin = draft_tree.depth(node);
-            const Round made = round(known, begin, split(rng, begin), draft_tree);
+            const Round made = round(known, begin, detail::split(rng, begin), draft_tree);
             if (made.fault) {
                 RowFault fault = *made.fault;
                 fault.side = Side::draft;

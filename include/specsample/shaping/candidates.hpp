@@ -24,6 +24,8 @@
 
 namespace specsample {
 
+namespace filters {
+
 /// What the numbers of a row are.
 enum class NumberKind { probabilities, logits };
 
@@ -46,7 +48,7 @@ class Candidates {
     /// @param is_sparse   do they belong to memory.ids, or to every id?
     /// @param tolerance   how far from 1 the sum of probabilities may be
     Candidates(std::span<const Value> numbers, NumberKind kind, Index vocab, bool is_sparse, double tolerance,
-               ShapedNumbers<Value>& memory, ShapingScratch<Value>& scratch)
+               detail::ShapedNumbers<Value>& memory, detail::ShapingScratch<Value>& scratch)
         : given_(numbers),
           numbers_(numbers),
           kind_(kind),
@@ -100,7 +102,7 @@ class Candidates {
     /// Their probabilities, normalised over what is left; none where they add up to nothing.
     std::span<const Value> probabilities() {
         const auto [values, total] = weights();
-        if (!is_positive(total)) return {};
+        if (!detail::is_positive(total)) return {};
         detail::grow(scratch_.weights, values.size());
         array(scratch_.weights.data()) = array(values.data()) * static_cast<Value>(1 / total);
         weights_ = {scratch_.weights.data(), values.size()};
@@ -112,7 +114,7 @@ class Candidates {
     void heat(double temperature) {
         if (temperature == 1) return;
         if (temperature == 0) {
-            const auto best = static_cast<Token>(argmax(detail::Column<Value>(numbers().data(), size())));
+            const auto best = static_cast<Token>(kernels::argmax(detail::Column<Value>(numbers().data(), size())));
             keep({&best, best < 0 ? 0u : 1u});
             temperature_ = 1;
         } else {
@@ -183,7 +185,7 @@ class Candidates {
     bool has_maxima() const { return is_seen_ && !is_changed_; }
 
     /// Memory for shapers.
-    ShapingScratch<Value>& scratch() { return scratch_; }
+    detail::ShapingScratch<Value>& scratch() { return scratch_; }
 
     // What the row is made of in the end.
 
@@ -233,7 +235,7 @@ class Candidates {
             logits = scratch_.weights.data();
             pivot = detail::largest(detail::Blocks(detail::Column<Value>(logits, size())), 0, size());  // to the bit
         }
-        const detail::ScaledExp2<Value> power(static_cast<Value>(is_finite(pivot) ? pivot : 0),
+        const detail::ScaledExp2<Value> power(static_cast<Value>(detail::is_finite(pivot) ? pivot : 0),
                                               static_cast<Value>(detail::exponent_scale<Value>(temperature_)));
         array(scratch_.weights.data()) = array(logits).unaryExpr(detail::ByReference(power));
     }
@@ -244,8 +246,8 @@ class Candidates {
     Index vocab_;
     bool is_sparse_;
     double tolerance_;
-    ShapedNumbers<Value>& memory_;
-    ShapingScratch<Value>& scratch_;
+    detail::ShapedNumbers<Value>& memory_;
+    detail::ShapingScratch<Value>& scratch_;
 
     double temperature_ = 1;
     bool is_seen_ = false;
@@ -256,5 +258,6 @@ class Candidates {
     std::span<const Value> weights_;
     std::optional<double> total_;
 };
+}  // namespace filters
 
 }  // namespace specsample

@@ -11,6 +11,8 @@
 
 namespace specsample {
 
+namespace detail {
+
 /// A model whose plain rows are meant as logits: it returns them as Logits. It offers what the model offers. Nothing is
 /// copied, and nothing computed.
 template <class M>
@@ -43,6 +45,7 @@ class FromLogits : public detail::Adaptor<FromLogits<M>, M> {
 
     double temperature_;
 };
+}  // namespace detail
 
 /// Take the rows of a model (or std::ref of one) as logits: whatever reads them reads probabilities.
 ///
@@ -50,7 +53,7 @@ class FromLogits : public detail::Adaptor<FromLogits<M>, M> {
 /// @throws              std::invalid_argument for a negative or non-finite temperature
 template <detail::RowsModel M>
 auto from_logits(M model, double temperature = 1) {
-    return FromLogits<M>(std::move(model), temperature);
+    return detail::FromLogits<M>(std::move(model), temperature);
 }
 
 }  // namespace specsample

@@ -107,7 +107,7 @@ class Grammar {
 
     template <class Value>
         requires detail::GivesWords<C> || detail::MasksRow<C, Value>
-    void operator()(Candidates<Value>& row, std::span<const Token> context) const {
+    void operator()(filters::Candidates<Value>& row, std::span<const Token> context) const {
         C* cursor = trail_->after(context.subspan(std::min(static_cast<std::size_t>(start_), context.size())));
         if (cursor == nullptr) return row.keep({});
         if constexpr (detail::GivesWords<C>) {

@@ -12,24 +12,29 @@
 
 namespace specsample {
 
+namespace filters {
+
 /// A token and what is added to its logit: -infinity bans it.
 using Bias = std::pair<Token, double>;
+}  // namespace filters
 
 namespace detail {
 
-inline void check_bias(const Bias& bias) {
+inline void check_bias(const filters::Bias& bias) {
     require(bias.first >= 0, "LogitBias", "a token", bias.first, "at least 0");
     require(is_finite(bias.second) || bias.second == -std::numeric_limits<double>::infinity(), "LogitBias", "a bias",
             bias.second, "a finite number, or -inf for a ban");
 }
 
 template <class Value>
-void add_biases(Candidates<Value>& row, std::span<const Bias> biases) {
+void add_biases(filters::Candidates<Value>& row, std::span<const filters::Bias> biases) {
     for (const auto& [id, bias] : biases)
         if (const Index place = row.place_of(id); place >= 0) add_to_logit(row, place, bias);
 }
 
 }  // namespace detail
+
+namespace filters {
 
 /// Add to the logits of some tokens (to ln p of a row of probabilities): LogitBias{{{50256, -100}, {11, 2.5}}}. A token
 /// given twice gets both; one outside the vocabulary is passed over. What was impossible stays so.
@@ -50,5 +55,6 @@ class LogitBias {
   private:
     std::vector<Bias> biases_;
 };
+}  // namespace filters
 
 }  // namespace specsample

@@ -14,6 +14,8 @@
 
 namespace specsample {
 
+namespace filters {
+
 /// Keep the candidates with an id that allows(id).
 template <class Value, std::predicate<Token> Allows>
 void keep_where(Candidates<Value>& row, const Allows& allows) {
@@ -23,6 +25,7 @@ void keep_where(Candidates<Value>& row, const Allows& allows) {
         if (allows(static_cast<Token>(row.id(place)))) places.push_back(static_cast<Token>(place));
     row.keep(places);
 }
+}  // namespace filters
 
 namespace detail {
 
@@ -67,8 +70,8 @@ class MaskBits {
 /// Make impossible what a mask forbids. Where it allows little, the rest is forgotten; where it allows most, the row
 /// stays dense.
 template <class Value>
-void apply_mask(Candidates<Value>& row, const MaskBits& mask) {
-    if (!row.holds_every_id()) return keep_where(row, [&](Token id) { return mask.allows(id); });
+void apply_mask(filters::Candidates<Value>& row, const MaskBits& mask) {
+    if (!row.holds_every_id()) return filters::keep_where(row, [&](Token id) { return mask.allows(id); });
     auto& places = row.scratch().places;
     places.clear();
     constexpr Index dense_from = 8;  // an id costs twice a number
@@ -90,6 +93,8 @@ std::span<const std::uint32_t> words_of(const W& words) {
 
 }  // namespace detail
 
+namespace filters {
+
 /// Allow some tokens only: TokenMask{f}, f(context) the words of a bit mask as xgrammar and llguidance fill them, or
 /// TokenMask{words} for one mask everywhere. Bit i % 32 of word i / 32 is set where token i is allowed. Ids beyond a
 /// mask that is too short are forbidden.
@@ -104,11 +109,12 @@ std::span<const std::uint32_t> words_of(const W& words) {
 /// @cost            vocab / 32, and O(allowed) where that is little, a copy of the row otherwise
 template <class Source>
 class TokenMask {
-    static_assert(detail::MaskWords<Source> || !std::invocable<detail::Unwrapped<Source>&, std::span<const Token>> ||
-                      std::invocable<const detail::Unwrapped<Source>&, std::span<const Token>>,
-                  "specsample::TokenMask: a callable that changes when it is called cannot be rewound to the context "
-                  "before; make it a function of the context, with a const call operator, or a matcher a "
-                  "Grammar{cursor, start}");
+    static_assert(
+        detail::MaskWords<Source> || !std::invocable<detail::Unwrapped<Source>&, std::span<const Token>> ||
+            std::invocable<const detail::Unwrapped<Source>&, std::span<const Token>>,
+        "specsample::filters::TokenMask: a callable that changes when it is called cannot be rewound to the context "
+        "before; make it a function of the context, with a const call operator, or a matcher a "
+        "Grammar{cursor, start}");
 
   public:
     explicit TokenMask(Source source) : source_(std::move(source)) {}
@@ -127,5 +133,6 @@ class TokenMask {
   private:
     Source source_;
 };
+}  // namespace filters
 
 }  // namespace specsample

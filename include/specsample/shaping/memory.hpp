@@ -11,6 +11,8 @@
 
 namespace specsample {
 
+namespace detail {
+
 /// What is needed while a row is shaped.
 template <std::floating_point Value>
 struct ShapingScratch {
@@ -18,8 +20,8 @@ struct ShapingScratch {
     std::vector<Value> weights;         ///< of the candidates
     std::vector<std::uint32_t> counts;  ///< of tokens in a window; all 0 between two shapers
     std::vector<Value> maxima;          ///< of tiles of the numbers that were given
-    SelectionScratch<Value> selection;
-    TypicalScratch typical;
+    kernels::SelectionScratch<Value> selection;
+    kernels::TypicalScratch typical;
 };
 
 /// What a shaped row points at. The vectors only grow: how much of them is the row's, the row knows.
@@ -35,6 +37,7 @@ struct ShapedMemory {
     ShapedNumbers<Value> row;
     ShapingScratch<Value> scratch;
 };
+}  // namespace detail
 
 namespace detail {
 

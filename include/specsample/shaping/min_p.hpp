@@ -25,6 +25,8 @@ Value least_from(double x, Value impossible) {
 
 }  // namespace detail
 
+namespace filters {
+
 /// Keep the tokens that are at least min_p times as probable as the most probable one. 0 keeps everything, 1 the most
 /// probable and its equals.
 ///
@@ -49,7 +51,7 @@ class MinP {
         if (row.has_maxima()) {
             detail::select_at_least_by_maxima(row.numbers(), threshold, scratch.maxima, scratch.places);
         } else {
-            select_at_least(row.numbers(), threshold, scratch.places);
+            kernels::select_at_least(row.numbers(), threshold, scratch.places);
         }
         row.keep(scratch.places);
     }
@@ -57,5 +59,6 @@ class MinP {
   private:
     double min_p_;
 };
+}  // namespace filters
 
 }  // namespace specsample

@@ -13,6 +13,8 @@
 
 namespace specsample {
 
+namespace filters {
+
 /// z / penalty where z > 0, z * penalty elsewhere, for every token of the window: once, however often it occurs. 1
 /// changes nothing.
 ///
@@ -23,7 +25,7 @@ class RepetitionPenalty {
   public:
     /// @throws std::invalid_argument unless penalty is a positive number
     explicit RepetitionPenalty(double penalty, Window window = {}) : penalty_(penalty), window_(window) {
-        detail::require(is_positive(penalty), "RepetitionPenalty", "penalty", penalty, "a positive number");
+        detail::require(detail::is_positive(penalty), "RepetitionPenalty", "penalty", penalty, "a positive number");
         window.check();
     }
 
@@ -48,7 +50,7 @@ class FrequencyPenalty {
   public:
     /// @throws std::invalid_argument unless penalty is finite
     explicit FrequencyPenalty(double penalty, Window window = {}) : penalty_(penalty), window_(window) {
-        detail::require(is_finite(penalty), "FrequencyPenalty", "penalty", penalty, "a finite number");
+        detail::require(detail::is_finite(penalty), "FrequencyPenalty", "penalty", penalty, "a finite number");
         window.check();
     }
 
@@ -71,7 +73,7 @@ class PresencePenalty {
   public:
     /// @throws std::invalid_argument unless penalty is finite
     explicit PresencePenalty(double penalty, Window window = {}) : penalty_(penalty), window_(window) {
-        detail::require(is_finite(penalty), "PresencePenalty", "penalty", penalty, "a finite number");
+        detail::require(detail::is_finite(penalty), "PresencePenalty", "penalty", penalty, "a finite number");
         window.check();
     }
 
@@ -86,5 +88,6 @@ class PresencePenalty {
     double penalty_;
     Window window_;
 };
+}  // namespace filters
 
 }  // namespace specsample

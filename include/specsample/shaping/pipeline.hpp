@@ -21,8 +21,8 @@ void check_shaper(const S& shaper) {
 /// A shaper but for this, that it may change when it is called; behind std::ref as well.
 template <class S>
 concept Changing =
-    !Shaper<Unwrapped<S>> && (std::invocable<Unwrapped<S>&, Candidates<float>&, std::span<const Token>> ||
-                              std::invocable<Unwrapped<S>&, Candidates<double>&, std::span<const Token>>);
+    !Shaper<Unwrapped<S>> && (std::invocable<Unwrapped<S>&, filters::Candidates<float>&, std::span<const Token>> ||
+                              std::invocable<Unwrapped<S>&, filters::Candidates<double>&, std::span<const Token>>);
 
 template <class S>
 concept ShaperOrChanging = Shaper<S> || Changing<S>;
@@ -53,8 +53,8 @@ class Pipeline {
     }
 
     template <class Value>
-        requires(std::invocable<const Shapers&, Candidates<Value>&, std::span<const Token>> && ...)
-    void operator()(Candidates<Value>& row, std::span<const Token> context) const {
+        requires(std::invocable<const Shapers&, filters::Candidates<Value>&, std::span<const Token>> && ...)
+    void operator()(filters::Candidates<Value>& row, std::span<const Token> context) const {
         std::apply([&](const auto&... shaper) { (shaper(row, context), ...); }, shapers_);
     }
 

@@ -36,20 +36,20 @@ struct SamplingParams {
     double repetition_penalty = 1;
     double frequency_penalty = 0;
     double presence_penalty = 0;
-    Index penalty_last_n = whole_context;  ///< tokens that penalties look back at
+    Index penalty_last_n = filters::whole_context;  ///< tokens that penalties look back at
     Index prompt_size = 0;  ///< leading tokens that frequency and presence do not count, as in OpenAI's and vLLM's
 
-    std::vector<Bias> logit_bias{};
+    std::vector<filters::Bias> logit_bias{};
     std::function<std::span<const std::uint32_t>(std::span<const Token>)> mask{};  ///< as TokenMask; none allows all
 
     void check() const {
-        for (const Bias& bias : logit_bias) detail::check_bias(bias);
+        for (const filters::Bias& bias : logit_bias) detail::check_bias(bias);
         for_each([](const auto&) {});
     }
 
     template <class Value>
-    void operator()(Candidates<Value>& row, std::span<const Token> context) const {
-        detail::add_biases(row, std::span<const Bias>(logit_bias));
+    void operator()(filters::Candidates<Value>& row, std::span<const Token> context) const {
+        detail::add_biases(row, std::span<const filters::Bias>(logit_bias));
         for_each([&](const auto& shaper) { shaper(row, context); });
     }
 
@@ -57,16 +57,16 @@ struct SamplingParams {
     /// Every stage after the bias, in order.
     template <class F>
     void for_each(const F& f) const {
-        const Window text{penalty_last_n, 0}, answer{penalty_last_n, prompt_size};
-        f(RepetitionPenalty(repetition_penalty, text));
-        f(FrequencyPenalty(frequency_penalty, answer));
-        f(PresencePenalty(presence_penalty, answer));
-        if (mask) f(TokenMask(std::cref(mask)));
-        f(Temperature(temperature));
-        f(TopK(top_k));
-        f(TypicalP(typical_p));
-        f(TopP(top_p));
-        f(MinP(min_p));
+        const filters::Window text{penalty_last_n, 0}, answer{penalty_last_n, prompt_size};
+        f(filters::RepetitionPenalty(repetition_penalty, text));
+        f(filters::FrequencyPenalty(frequency_penalty, answer));
+        f(filters::PresencePenalty(presence_penalty, answer));
+        if (mask) f(filters::TokenMask(std::cref(mask)));
+        f(filters::Temperature(temperature));
+        f(filters::TopK(top_k));
+        f(filters::TypicalP(typical_p));
+        f(filters::TopP(top_p));
+        f(filters::MinP(min_p));
     }
 };
 

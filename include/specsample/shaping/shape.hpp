@@ -71,15 +71,16 @@ void copy_ids(const Ids& ids, Index count, std::vector<Token>& memory) {
 
 /// The candidates that a row gives.
 template <class Value, Row R>
-Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumbers<Value>& memory,
-                                ShapingScratch<Value>& scratch) {
+filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumbers<Value>& memory,
+                                         ShapingScratch<Value>& scratch) {
     const auto numbers = in_memory<Value>(numbers_of(inner_row(row)), may_stay, memory.numbers);
     bool is_sparse = false;
     if constexpr (requires { row.held(); }) {
         is_sparse = !row.ids().holds_every_id();
         if (is_sparse) copy_ids(row.ids(), std::ssize(numbers), memory.ids);
     }
-    constexpr NumberKind kind = holds_logits<R> ? NumberKind::logits : NumberKind::probabilities;
+    constexpr filters::NumberKind kind =
+        holds_logits<R> ? filters::NumberKind::logits : filters::NumberKind::probabilities;
     using View = row_view_t<R>;
     return {numbers, kind, row_size(row), is_sparse, tolerance_of<View>, memory, scratch};
 }
@@ -87,13 +88,13 @@ Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumbers<Value
 /// The numbers of what is left as a row holds them: logits as they are, for they normalise themselves; probabilities
 /// normalised, unless nothing was done to them.
 template <Row R, class Value>
-auto finished(const R&, Candidates<Value>& row, ShapedNumbers<Value>& memory) {
+auto finished(const R&, filters::Candidates<Value>& row, ShapedNumbers<Value>& memory) {
     using Column = Column<Value>;
     if constexpr (holds_logits<R>) {
         return Logits(Column(row.left().data(), std::ssize(row.left())), row.temperature());
     } else {
         // A row of few bits may be further from a sum of 1 than one of more bits is allowed to be.
-        constexpr bool is_exact = tolerance_of<row_view_t<R>> <= sum_tolerance<Value>;
+        constexpr bool is_exact = tolerance_of<row_view_t<R>> <= kernels::sum_tolerance<Value>;
         if (is_exact && row.is_as_given()) return Column(row.left().data(), std::ssize(row.left()));
         const std::span<const Value> probs = row.probabilities();
         if (row.is_bad()) return Column(row.left().data(), std::ssize(row.left()));
@@ -105,6 +106,8 @@ auto finished(const R&, Candidates<Value>& row, ShapedNumbers<Value>& memory) {
 
 }  // namespace detail
 
+namespace detail {
+
 /// What a row becomes: logits stay logits, with a temperature, and anything else is probabilities. It holds every id,
 /// or those that are left.
 template <Row R>
@@ -112,6 +115,7 @@ using ShapedRow = Sparse<detail::IdList<Token>,
                          std::conditional_t<detail::holds_logits<std::remove_cvref_t<R>>,
                                             Logits<detail::Column<detail::ShapedValue<std::remove_cvref_t<R>>>>,
                                             detail::Column<detail::ShapedValue<std::remove_cvref_t<R>>>>>;
+}  // namespace detail
 
 namespace detail {
 
@@ -150,8 +154,8 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
 ///                   faults, both, where it is used
 template <class R, detail::ShaperOrChanging P>
     requires Row<R>
-ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context,
-                   ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>>& memory) {
+detail::ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context,
+                           detail::ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>>& memory) {
     if constexpr (detail::Rewindability<P>::holds) {
         detail::check_shaper(pipeline);
         return detail::shape(std::forward<R>(row), pipeline, context, memory.row, memory.scratch);

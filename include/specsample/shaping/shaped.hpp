@@ -28,6 +28,8 @@ class ShapeRow {
 
 }  // namespace detail
 
+namespace detail {
+
 /// A model whose rows go through a pipeline. It offers what the model offers: one row, n rows in one pass, the rows of
 /// a tree in one pass, rollback.
 ///
@@ -37,6 +39,7 @@ class ShapeRow {
 /// A row that is no distribution passes through as it is, so that the fault names what the model returned.
 template <class M, Shaper P>
 using Shaped = detail::RowAdaptor<M, detail::ShapeRow<P>>;
+}  // namespace detail
 
 /// Wrap a model (or std::ref of one) so that its rows go through a pipeline: a SamplingParams{...}, one shaper, or a
 /// Pipeline{...}. Shape the draft and the target alike, or only the target; the text has the shaped target's
@@ -47,7 +50,7 @@ using Shaped = detail::RowAdaptor<M, detail::ShapeRow<P>>;
 template <detail::RowsModel M, detail::ShaperOrChanging P>
 auto shaped(M model, P pipeline) {
     if constexpr (detail::Rewindability<P>::holds)
-        return Shaped<M, P>(std::move(model), detail::ShapeRow<P>(std::move(pipeline)));
+        return detail::Shaped<M, P>(std::move(model), detail::ShapeRow<P>(std::move(pipeline)));
 }
 
 }  // namespace specsample

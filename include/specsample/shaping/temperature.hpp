@@ -7,6 +7,8 @@
 
 namespace specsample {
 
+namespace filters {
+
 /// Divide logits by T:
 ///
 ///     p_T(x) = exp(z(x) / T) / sum_y exp(z(y) / T) = p(x)^(1/T) / sum_y p(y)^(1/T)
@@ -19,7 +21,7 @@ class Temperature {
   public:
     /// @throws std::invalid_argument unless temperature is finite and >= 0
     explicit Temperature(double temperature) : temperature_(temperature) {
-        detail::require(is_finite(temperature) && temperature >= 0, "Temperature", "temperature", temperature,
+        detail::require(detail::is_finite(temperature) && temperature >= 0, "Temperature", "temperature", temperature,
                         "a finite number >= 0");
     }
 
@@ -31,5 +33,6 @@ class Temperature {
   private:
     double temperature_;
 };
+}  // namespace filters
 
 }  // namespace specsample

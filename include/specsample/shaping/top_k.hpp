@@ -9,6 +9,8 @@
 
 namespace specsample {
 
+namespace filters {
+
 /// Keep the k most probable tokens, the lower ids first among equals. 0 keeps everything.
 ///
 /// Never more than k: transformers and vLLM keep all that are as probable as the k-th, llama.cpp any of them.
@@ -27,7 +29,7 @@ class TopK {
             scratch.selection.maxima = scratch.maxima;
             detail::select_top_by_maxima(row.numbers(), top_k_, row.impossible(), scratch.places, scratch.selection);
         } else {
-            select_top(row.numbers(), top_k_, row.impossible(), scratch.places, scratch.selection);
+            kernels::select_top(row.numbers(), top_k_, row.impossible(), scratch.places, scratch.selection);
         }
         row.keep(scratch.places);
     }
@@ -35,5 +37,6 @@ class TopK {
   private:
     Index top_k_;
 };
+}  // namespace filters
 
 }  // namespace specsample

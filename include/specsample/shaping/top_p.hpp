@@ -9,6 +9,8 @@
 
 namespace specsample {
 
+namespace filters {
+
 /// Keep the nucleus: the fewest most probable tokens whose probabilities sum to at least p, the one that reaches p
 /// included, the lower ids first among equals. Probabilities are those of what is left by then, at the temperature so
 /// far. 1 keeps everything.
@@ -30,8 +32,8 @@ class TopP {
             detail::select_mass_by_maxima(row.numbers(), 1, top_p_, scratch.places, scratch.selection);
         } else {
             const auto [weights, total] = row.weights();
-            if (!is_positive(total)) return;
-            select_mass(weights, total, top_p_, scratch.places, scratch.selection);
+            if (!detail::is_positive(total)) return;
+            kernels::select_mass(weights, total, top_p_, scratch.places, scratch.selection);
         }
         row.keep(scratch.places);
     }
@@ -39,5 +41,6 @@ class TopP {
   private:
     double top_p_;
 };
+}  // namespace filters
 
 }  // namespace specsample

@@ -9,6 +9,8 @@
 
 namespace specsample {
 
+namespace filters {
+
 /// Keep the fewest most typical tokens whose probabilities sum to at least p: those whose surprise -ln p(x) is closest
 /// to the entropy. Probabilities are those of what is left by then, at the temperature so far. 1 keeps everything.
 ///
@@ -27,12 +29,13 @@ class TypicalP {
         const std::span<const Value> probs = row.probabilities();
         if (probs.empty()) return;
         auto& scratch = row.scratch();
-        select_typical(probs, typical_p_, scratch.places, scratch.typical);
+        kernels::select_typical(probs, typical_p_, scratch.places, scratch.typical);
         row.keep(scratch.places);
     }
 
   private:
     double typical_p_;
 };
+}  // namespace filters
 
 }  // namespace specsample

@@ -10,6 +10,8 @@
 
 namespace specsample {
 
+namespace filters {
+
 /// The whole context, however long.
 inline constexpr Index whole_context = std::numeric_limits<Index>::max();
 
@@ -29,13 +31,14 @@ struct Window {
         return rest.last(static_cast<std::size_t>(std::min(last_n, std::ssize(rest))));
     }
 };
+}  // namespace filters
 
 namespace detail {
 
 /// Call f(place, count) once for every candidate that is in a window.
 /// @cost   two walks over the window; O(vocab) once, for the counts
 template <class Value, class F>
-void for_counts(Candidates<Value>& row, std::span<const Token> window, const F& f) {
+void for_counts(filters::Candidates<Value>& row, std::span<const Token> window, const F& f) {
     if (window.empty() || row.size() == 0) return;
     const auto is_inside = [&](Token id) { return id >= 0 && id < row.vocab(); };
     auto& counts = row.scratch().counts;
@@ -52,13 +55,13 @@ void for_counts(Candidates<Value>& row, std::span<const Token> window, const F& 
 
 /// The number at a place, as logits, to be changed.
 template <class Value>
-Value& logit_at(Candidates<Value>& row, Index place) {
+Value& logit_at(filters::Candidates<Value>& row, Index place) {
     return row.change_logits()[static_cast<std::size_t>(place)];
 }
 
 /// Add to a logit as it is at this point of a pipeline.
 template <class Value>
-void add_to_logit(Candidates<Value>& row, Index place, double by) {
+void add_to_logit(filters::Candidates<Value>& row, Index place, double by) {
     Value& logit = logit_at(row, place);
     logit = static_cast<Value>(static_cast<double>(logit) + row.temperature() * by);
 }

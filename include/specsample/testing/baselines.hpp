@@ -28,7 +28,7 @@ namespace specsample::testing {
 /// @returns  -1 where the row's sum is not a positive number
 template <RandomSource Source, Row Target>
 Index plain_sample(const Source& rng, const Target& target) {
-    return draw(rng.at(Purpose::last, 0), RowWeights(as_row(target))).index;
+    return draw(rng.at(Purpose::last, 0), kernels::RowWeights(detail::as_row(target))).index;
 }
 
 /// The least M with p <= M q: the expected number of draws of `rejection_sample`.
@@ -41,8 +41,8 @@ Index plain_sample(const Source& rng, const Target& target) {
 template <Row Draft, Row Target>
 double rejection_constant(const Draft& draft, const Target& target) {
     constexpr auto where = "rejection_constant";
-    const auto p = as_row(target);
-    const auto q = as_row(draft);
+    const auto p = detail::as_row(target);
+    const auto q = detail::as_row(draft);
     if (p.size() != q.size())
         detail::invalid(where, "the draft row's size", q.size(), "the target row's, " + detail::to_text(p.size()));
     double constant = 0;
@@ -63,10 +63,11 @@ double rejection_constant(const Draft& draft, const Target& target) {
 template <RandomSource Source, Row Draft, Row Target>
 std::optional<Index> rejection_try(const Source& rng, Index node, const Draft& draft, const Target& target,
                                    double constant) {
-    const Index token = specsample::draw(rng.at(Purpose::draft, node), RowWeights(as_row(draft))).index;
+    const Index token =
+        specsample::draw(rng.at(Purpose::draft, node), kernels::RowWeights(detail::as_row(draft))).index;
     if (token < 0) return std::nullopt;
-    const double s = static_cast<double>(as_row(target).coeff(token));
-    const double mass = static_cast<double>(as_row(draft).coeff(token));
+    const double s = static_cast<double>(detail::as_row(target).coeff(token));
+    const double mass = static_cast<double>(detail::as_row(draft).coeff(token));
     if (!accept(rng.at(Purpose::accept, node), s, constant * mass)) return std::nullopt;
     return token;
 }
@@ -89,7 +90,7 @@ struct Rejected {
 template <RandomSource Source, Row Draft, Row Target>
 Rejected rejection_sample(const Source& rng, const Draft& draft, const Target& target) {
     const double constant = rejection_constant(draft, target);
-    detail::require(is_positive(constant), "rejection_sample", "max p/q", constant, "a positive number");
+    detail::require(detail::is_positive(constant), "rejection_sample", "max p/q", constant, "a positive number");
     for (Index tries = 0;; ++tries)
         if (const auto token = rejection_try(rng, tries, draft, target, constant)) return {*token, tries + 1};
 }
@@ -107,12 +108,14 @@ double exact_one_round_bound(Draft draft, Target target, Index lookahead, const 
         std::vector<Token> text = prompt;
         std::vector<double> ratios;
         for (Index i = 0; i < lookahead; ++i) {
-            const Eigen::VectorXd q = as_row(draft(std::span<const Token>(text))).template cast<double>().matrix();
-            const Eigen::VectorXd p = as_row(target(std::span<const Token>(text))).template cast<double>().matrix();
+            const Eigen::VectorXd q =
+                detail::as_row(draft(std::span<const Token>(text))).template cast<double>().matrix();
+            const Eigen::VectorXd p =
+                detail::as_row(target(std::span<const Token>(text))).template cast<double>().matrix();
             text.push_back(static_cast<Token>(paths.choose({q.begin(), q.end()})));
             ratios.push_back(p[text.back()] / q[text.back()]);
         }
-        bound += paths.probability() * one_round_bound_of_path(ratios);
+        bound += paths.probability() * theory::one_round_bound_of_path(ratios);
     });
     return bound;
 }

@@ -26,7 +26,8 @@ using TextDistribution = std::map<std::vector<Token>, double>;
 template <class Target>
 void complete(Enumerator& paths, Target& target, std::size_t length, std::vector<Token>& text) {
     while (text.size() < length) {
-        const Eigen::VectorXd row = as_row(target(std::span<const Token>(text))).template cast<double>().matrix();
+        const Eigen::VectorXd row =
+            detail::as_row(target(std::span<const Token>(text))).template cast<double>().matrix();
         text.push_back(static_cast<Token>(paths.choose({row.begin(), row.end()})));
     }
 }

@@ -130,22 +130,22 @@ class EnumeratedRng {
             return paths_->choose({1 - probability, probability}) == 1;
         }
 
-        template <Weights W>
-        Drawn draw(const W& weights) const {
+        template <kernels::Weights W>
+        kernels::Drawn draw(const W& weights) const {
             std::vector<double> probabilities(static_cast<std::size_t>(weights.size()));
             double total = 0;
             for (std::size_t i = 0; i < probabilities.size(); ++i)
                 total += probabilities[i] = weights[static_cast<Index>(i)];
             check_sum(weights, total);
-            if (!is_positive(total)) return {-1, total};
+            if (!detail::is_positive(total)) return {-1, total};
             use();
             for (double& probability : probabilities) probability /= total;
-            return {id_of(weights, static_cast<Index>(paths_->choose(std::move(probabilities)))), total};
+            return {kernels::id_of(weights, static_cast<Index>(paths_->choose(std::move(probabilities)))), total};
         }
 
         /// The first race at an address is a draw. A second one, with other weights, meets the same noise: it takes
         /// every winner with its probability given the first.
-        template <Weights W>
+        template <kernels::Weights W>
         Index race(const W& weights) const {
             const Eigen::VectorXd rates = normalised(weights);
             if (rates.size() == 0) return -1;
@@ -171,7 +171,7 @@ class EnumeratedRng {
 
         /// Several winners: a draw without replacement. Not coupled to a later race at the address, which is why this
         /// may prove the distribution of a match rule, but not its acceptance.
-        template <Weights W>
+        template <kernels::Weights W>
         Index race(const W& weights, std::span<Token> winners) const {
             Eigen::VectorXd left = normalised(weights);
             for (std::size_t i = 0; i < winners.size(); ++i) {
@@ -193,22 +193,22 @@ class EnumeratedRng {
         }
 
         /// A random draw that falls is given sums, one that branches entries: they must tell of the same weights.
-        template <Weights W>
+        template <kernels::Weights W>
         static void check_sum(const W& weights, double total) {
             const double sum = weights.sum(0, weights.size());
-            if (is_finite(total) && !(std::abs(sum - total) <= 1e-6 * std::max(1.0, total)))
+            if (detail::is_finite(total) && !(std::abs(sum - total) <= 1e-6 * std::max(1.0, total)))
                 throw std::logic_error("weights whose sum is said to be " + std::to_string(sum) + " add up to " +
                                        std::to_string(total));
         }
 
         /// Weights by id, that sum to 1; empty where they cannot.
-        template <Weights W>
+        template <kernels::Weights W>
         static Eigen::VectorXd normalised(const W& weights) {
             const Index places = weights.size();
-            Eigen::VectorXd rates = Eigen::VectorXd::Zero(places == 0 ? 0 : id_of(weights, places - 1) + 1);
-            for (Index i = 0; i < places; ++i) rates[id_of(weights, i)] = weights[i];
+            Eigen::VectorXd rates = Eigen::VectorXd::Zero(places == 0 ? 0 : kernels::id_of(weights, places - 1) + 1);
+            for (Index i = 0; i < places; ++i) rates[kernels::id_of(weights, i)] = weights[i];
             const double total = rates.sum();
-            if (!is_positive(total)) return {};
+            if (!detail::is_positive(total)) return {};
             return rates / total;
         }
 

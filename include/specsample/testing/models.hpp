@@ -41,7 +41,7 @@ class ContextModel {
         for (const Token token : prefix) context = Rng({.seed = context, .position = token + 1}).bits();
         const Rng noise({.seed = context});
         if (rows_ == Rows::point_masses)
-            return one_hot<double>(vocab_, static_cast<Index>(noise.uniform() * static_cast<double>(vocab_)));
+            return kernels::one_hot<double>(vocab_, static_cast<Index>(noise.uniform() * static_cast<double>(vocab_)));
         Eigen::VectorXd row(vocab_);
         for (Index i = 0; i < vocab_; ++i) row[i] = weight(noise, static_cast<std::uint32_t>(i));
         if (!(row.sum() > 0)) row[0] = 1;

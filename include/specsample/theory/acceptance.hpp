@@ -11,6 +11,8 @@
 
 namespace specsample {
 
+namespace theory {
+
 /// Probability that a token drawn from `draft` is accepted against `target`.
 ///
 ///     alpha = sum min(p, q) = 1 - TV(p, q);      p = target, q = draft
@@ -28,7 +30,7 @@ namespace specsample {
 /// @source               Leviathan et al. 2023, arXiv:2211.17192, Definition 3.1 and Theorem 3.5
 template <Row Draft, Row Target>
 [[nodiscard]] double acceptance(const Draft& draft, const Target& target) {
-    return std::min(overlap(draft, target), 1.0);
+    return std::min(kernels::overlap(draft, target), 1.0);
 }
 
 /// Total variation distance of two rows: the largest difference in probability that any event can show.
@@ -41,5 +43,6 @@ template <Row Draft, Row Target>
 [[nodiscard]] double total_variation(const Draft& draft, const Target& target) {
     return 1.0 - acceptance(draft, target);
 }
+}  // namespace theory
 
 }  // namespace specsample

@@ -11,6 +11,8 @@
 
 namespace specsample {
 
+namespace theory {
+
 /// The lookahead in [0, max] with the largest `speedup`; the smallest of them on ties. 0 means: do not speculate.
 ///
 ///     argmax over K of N(alpha, K) / (K c + cost(K + 1))
@@ -38,6 +40,7 @@ template <VerifyCost Cost>
     }
     return best;
 }
+}  // namespace theory
 
 namespace detail {
 
@@ -55,6 +58,8 @@ namespace detail {
 
 }  // namespace detail
 
+namespace theory {
+
 /// The real K at which the flat-cost speed-up N(alpha, K) / (1 + c K) peaks; within 1 of the integer optimum.
 ///
 ///     K = (A - z) / ln(alpha) - 1;      A = 1 - ln(alpha) (1/c - 1),      z = -W_{-1}(-e^(-A))
@@ -67,11 +72,13 @@ namespace detail {
 [[nodiscard]] inline double continuous_lookahead(double alpha, double draft_cost) {
     constexpr auto where = "continuous_lookahead";
     detail::require(alpha >= 0 && alpha < 1, where, "alpha", alpha, "in [0, 1)");
-    detail::require(is_finite(draft_cost) && draft_cost > 0, where, "draft_cost", draft_cost, "finite and above 0");
+    detail::require(detail::is_finite(draft_cost) && draft_cost > 0, where, "draft_cost", draft_cost,
+                    "finite and above 0");
     if (alpha <= draft_cost) return 0.0;
     const double decay = -std::log(alpha);
     const double y = detail::lambert_excess(decay * (1.0 / draft_cost - 1.0));  // A = 1 + u, z = 1 + y, A - z = -ln z
     return std::log1p(y) / decay - 1.0;
 }
+}  // namespace theory
 
 }  // namespace specsample

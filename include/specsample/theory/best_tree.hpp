@@ -12,6 +12,8 @@
 
 namespace specsample {
 
+namespace theory {
+
 /// A size of a draft tree.
 struct BestTree {
     Index nodes = 0;  ///< 0: do not speculate
@@ -44,7 +46,8 @@ template <class Tokens, VerifyCost Cost>
     constexpr auto where = "best_tree";
     const Index max_nodes = tokens.cols() - 1;
     detail::require(tokens.size() > 0, where, "the size of tokens", tokens.size(), "1 or more");
-    detail::require(is_finite(draft_cost) && draft_cost >= 0, where, "draft_cost", draft_cost, "finite and 0 or more");
+    detail::require(detail::is_finite(draft_cost) && draft_cost >= 0, where, "draft_cost", draft_cost,
+                    "finite and 0 or more");
     if constexpr (CostTable<Cost>) {
         const auto times = std::ssize(std::span<const double>(verify_cost));
         if (times <= max_nodes)
@@ -56,7 +59,7 @@ template <class Tokens, VerifyCost Cost>
         const double cost = detail::pass_cost(where, verify_cost, nodes + 1);
         for (Index depth = 1; depth < tokens.rows(); ++depth) {
             const double emitted = tokens(depth, nodes);
-            detail::require(is_finite(emitted) && emitted >= 1, where, "an entry of tokens", emitted,
+            detail::require(detail::is_finite(emitted) && emitted >= 1, where, "an entry of tokens", emitted,
                             "finite and 1 or more");
             if (emitted <= (nodes == 1 ? 1 : tokens(depth, nodes - 1))) continue;
             const double speedup = emitted / (static_cast<double>(depth) * draft_cost + cost);
@@ -65,5 +68,6 @@ template <class Tokens, VerifyCost Cost>
     }
     return best;
 }
+}  // namespace theory
 
 }  // namespace specsample

@@ -36,6 +36,8 @@ inline void require_drafting(std::string_view where, double alpha, Index lookahe
 
 }  // namespace detail
 
+namespace theory {
+
 /// Expected tokens of a round that drafts `lookahead` tokens, each accepted with probability `alpha` if reached.
 ///
 ///     N(alpha, K) = 1 + alpha + ... + alpha^K = (1 - alpha^(K+1)) / (1 - alpha)
@@ -54,5 +56,6 @@ inline void require_drafting(std::string_view where, double alpha, Index lookahe
     detail::require_drafting("expected_tokens", alpha, lookahead);
     return detail::geometric_sum(alpha, lookahead + 1);
 }
+}  // namespace theory
 
 }  // namespace specsample

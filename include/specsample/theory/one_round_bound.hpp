@@ -12,6 +12,8 @@
 
 namespace specsample {
 
+namespace theory {
+
 /// What one drafted chain x_1 .. x_K adds to the one-round bound.
 ///
 ///     1 + sum_i min(1, r_1 .. r_i),      r_i = p_i(x_i) / q_i(x_i)
@@ -34,12 +36,13 @@ namespace specsample {
 [[nodiscard]] inline double one_round_bound_of_path(std::span<const double> ratios) {
     double tokens = 1, log_product = 0;
     for (const double ratio : ratios) {
-        detail::require(is_finite(ratio) && ratio >= 0, "one_round_bound_of_path", "a ratio", ratio,
+        detail::require(detail::is_finite(ratio) && ratio >= 0, "one_round_bound_of_path", "a ratio", ratio,
                         "a finite number >= 0");
         log_product += std::log(ratio);
         tokens += std::exp(std::min(0.0, log_product));
     }
     return tokens;
 }
+}  // namespace theory
 
 }  // namespace specsample

@@ -11,6 +11,8 @@
 
 namespace specsample {
 
+namespace theory {
+
 /// Accepted over evaluated: the probability that a drafted token which is judged is accepted. Converts to double,
 /// as the only one of the three that `expected_tokens`, `speedup` and `best_lookahead` may be given.
 struct ConditionalRate {
@@ -28,6 +30,7 @@ struct DraftedRate {
 struct CapacityRate {
     double value;
 };
+}  // namespace theory
 
 namespace detail {
 
@@ -43,6 +46,8 @@ namespace detail {
 }
 
 }  // namespace detail
+
+namespace theory {
 
 /// Accepted over drafted at a conditional acceptance: (N - 1) / K.
 /// @throws std::invalid_argument for a rate outside [0, 1] or a lookahead below 1 (nothing is drafted)
@@ -81,5 +86,6 @@ namespace detail {
                     "in [1 / (lookahead + 1), 1]");
     return {detail::alpha_of_tokens(rate.value * capacity, lookahead)};
 }
+}  // namespace theory
 
 }  // namespace specsample

@@ -15,7 +15,7 @@ namespace specsample {
 namespace detail {
 
 /// `speedup`, with the name that errors are to show.
-template <VerifyCost Cost>
+template <theory::VerifyCost Cost>
 [[nodiscard]] double speedup(std::string_view where, double alpha, Index lookahead, double draft_cost,
                              const Cost& verify_cost) {
     require_drafting(where, alpha, lookahead);
@@ -26,6 +26,8 @@ template <VerifyCost Cost>
 }
 
 }  // namespace detail
+
+namespace theory {
 
 /// Expected speed-up in time over decoding with the target alone.
 ///
@@ -66,11 +68,12 @@ template <VerifyCost Cost = FlatCost>
 [[nodiscard]] inline double operations_factor(double alpha, Index lookahead, double draft_operations) {
     constexpr auto where = "operations_factor";
     detail::require_drafting(where, alpha, lookahead);
-    detail::require(is_finite(draft_operations) && draft_operations >= 0, where, "draft_operations", draft_operations,
-                    "finite and 0 or more");
+    detail::require(detail::is_finite(draft_operations) && draft_operations >= 0, where, "draft_operations",
+                    draft_operations, "finite and 0 or more");
     const double positions = static_cast<double>(lookahead + 1);
     const double operations = static_cast<double>(lookahead) * draft_operations + positions;
     return operations / detail::geometric_sum(alpha, lookahead + 1);
 }
+}  // namespace theory
 
 }  // namespace specsample

@@ -111,6 +111,8 @@ class ArrivalGrid {
 
 }  // namespace detail
 
+namespace theory {
+
 /// The largest probability with which a lossless rule can accept one of n independent drafts.
 ///
 ///     1 + min over H of p(H) - q(H)^n,      H = the first tokens in ascending order of p/q
@@ -175,12 +177,12 @@ template <Row Draft, Row Target>
 /// Otherwise as transport_bound.
 template <Row Draft, Row Target>
 [[nodiscard]] double transport_bound_greedy(const Draft& draft, const Target& target, Index drafts) {
-    const auto p = as_row(target);
-    const auto q = as_row(draft);
+    const auto p = detail::as_row(target);
+    const auto q = detail::as_row(draft);
     detail::require_drafts("transport_bound_greedy", q, p, drafts);
     std::vector<Token> named(static_cast<std::size_t>(std::min(drafts - 1, q.size())));
-    named.resize(static_cast<std::size_t>(top_ids(q, std::span(named))));
-    const WithoutWeights rest(q, named);
+    named.resize(static_cast<std::size_t>(kernels::top_ids(q, std::span(named))));
+    const kernels::WithoutWeights rest(q, named);
     const double left = rest.sum(0, rest.size());
     double bound = 0;
     for (const Token token : named) bound += static_cast<double>(p.coeff(token));
@@ -190,5 +192,6 @@ template <Row Draft, Row Target>
             bound += std::min(static_cast<double>(p.coeff(i)), static_cast<double>(q.coeff(i)) / left);
     return std::min(bound, 1.0);
 }
+}  // namespace theory
 
 }  // namespace specsample

@@ -16,6 +16,8 @@
 
 namespace specsample {
 
+namespace theory {
+
 /// Measured times of passes over 1, 2, 3, ... positions, in any unit: entry n - 1 over entry 0 is the cost of n.
 template <class Cost>
 concept CostTable = std::convertible_to<const Cost&, std::span<const double>>;
@@ -35,14 +37,15 @@ concept VerifyCost = CostTable<Cost> || CostCurve<Cost>;
 struct FlatCost {
     constexpr double operator()(Index) const { return 1.0; }
 };
+}  // namespace theory
 
 namespace detail {
 
 /// cost(positions) / cost(1), checked; `where` names the caller in errors.
-template <VerifyCost Cost>
+template <theory::VerifyCost Cost>
 [[nodiscard]] double pass_cost(std::string_view where, const Cost& cost, Index positions) {
     double relative;
-    if constexpr (CostTable<Cost>) {
+    if constexpr (theory::CostTable<Cost>) {
         const std::span<const double> times = cost;
         require(positions <= std::ssize(times), where, "size of the verify_cost table", std::ssize(times),
                 "at least lookahead + 1");

@@ -52,9 +52,11 @@ void store(std::string_view where, To& place, Index number) {
 
 }  // namespace detail
 
+namespace attention {
+
 /// Contiguous numbers of an integral type.
 template <class Numbers>
-concept IntegerList = requires(Numbers& numbers) { std::span(numbers); } && Integer<detail::Number<Numbers>>;
+concept IntegerList = requires(Numbers& numbers) { std::span(numbers); } && detail::Integer<detail::Number<Numbers>>;
 
 // All throw std::invalid_argument naming the first parent that is not -1 or an earlier node (every cycle has one), and
 // for an output of another size. What was written before that stays.
@@ -167,5 +169,6 @@ void with_root(const Parents& parents, Rooted&& rooted) {
     for (Index node = 0; node < std::ssize(list); ++node)
         detail::store(where, out[static_cast<std::size_t>(node + 1)], detail::parent_of(where, list, node) + 1);
 }
+}  // namespace attention
 
 }  // namespace specsample

@@ -11,6 +11,8 @@
 
 namespace specsample {
 
+namespace detail {
+
 template <class S>
 concept Shape = requires(const S& shape, Index node) {
     { shape.size() } -> std::convertible_to<Index>;
@@ -34,5 +36,6 @@ class Chain {
   private:
     Index size_;
 };
+}  // namespace detail
 
 }  // namespace specsample

@@ -36,17 +36,17 @@ template <class View>
 class Sampled {
   public:
     template <Row R>
-        requires std::same_as<row_view_t<R>, View>
-    explicit Sampled(const R& row) : row_(as_row(row)) {}
+        requires std::same_as<detail::row_view_t<R>, View>
+    explicit Sampled(const R& row) : row_(detail::as_row(row)) {}
 
     /// @param without   ids that could not be drawn, inside the row
     /// @param rest      the sum of the row over all others, where the drafter knows it: a draw returns it. Summed
     ///                  when it is needed otherwise, one pass
     template <Row R>
-        requires std::same_as<row_view_t<R>, View>
+        requires std::same_as<detail::row_view_t<R>, View>
     Sampled(const R& row, ListRef<Token> without, std::optional<double> rest = {})
-        : row_(as_row(row)), without_(without), rest_(rest) {
-        detail::require(!rest || is_positive(*rest), "Sampled", "rest", rest.value_or(1), "a positive number");
+        : row_(detail::as_row(row)), without_(without), rest_(rest) {
+        detail::require(!rest || detail::is_positive(*rest), "Sampled", "rest", rest.value_or(1), "a positive number");
     }
 
     /// A row that would be gone: keep it in a variable for as long as the round lasts.
@@ -67,7 +67,7 @@ class Sampled {
     double rest() const {
         if (without_.empty()) return 1;
         if (rest_) return *rest_;
-        const WithoutWeights left(row_, without_);
+        const kernels::WithoutWeights left(row_, without_);
         return left.sum(0, left.size());  // by place: a sparse row holds fewer than there are ids
     }
 
@@ -78,9 +78,9 @@ class Sampled {
 };
 
 template <Row R>
-Sampled(const R&) -> Sampled<row_view_t<R>>;
+Sampled(const R&) -> Sampled<detail::row_view_t<R>>;
 template <Row R, class... Rest>
-Sampled(const R&, ListRef<Token>, Rest...) -> Sampled<row_view_t<R>>;
+Sampled(const R&, ListRef<Token>, Rest...) -> Sampled<detail::row_view_t<R>>;
 
 /// The token was not drawn by chance, or nobody knows how: all mass on the token itself. Exact for any origin;
 /// accepts with probability p(x).

@@ -52,7 +52,7 @@ class DraftTree {
     /// Add a child after the last child of `parent`.
     /// @param id    of any integral type
     /// @returns     the new node. An id that the target cannot have is a fault instead, and the parent comes back
-    Index add(Index parent, Integer auto id, const L& distribution) {
+    Index add(Index parent, detail::Integer auto id, const L& distribution) {
         if (std::cmp_less(id, 0) || std::cmp_greater_equal(id, vocab_)) {
             blame({.side = Side::draft,
                    .cause = Cause::outside_vocabulary,

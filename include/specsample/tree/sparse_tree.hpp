@@ -28,6 +28,8 @@
 
 namespace specsample {
 
+namespace theory {
+
 /// The probability that the candidate of a rank is the accepted one, given that its parent was accepted.
 ///
 ///     RankAcceptance{{.7, .15, .06}}            an acceptance vector, the same at every depth
@@ -62,7 +64,7 @@ class RankAcceptance {
     void check_entries() const {
         for (const auto& row : rows_)
             for (auto entry = row.begin(); entry != row.end(); ++entry)
-                if (!(is_finite(*entry) && *entry >= 0 && *entry <= 1))
+                if (!(detail::is_finite(*entry) && *entry >= 0 && *entry <= 1))
                     detail::invalid("RankAcceptance", name(row, entry), *entry, "in [0, 1]");
     }
     std::string name(const std::vector<double>& row, std::vector<double>::const_iterator entry) const {
@@ -73,6 +75,7 @@ class RankAcceptance {
     std::vector<std::vector<double>> rows_;
     bool repeats_ = false;
 };
+}  // namespace theory
 
 namespace detail {
 
@@ -93,7 +96,7 @@ struct PathProduct {
 /// most its parent's and, in falling rows, at most its elder sibling's, the next one is always a neighbour of those
 /// that were taken.
 template <class Take>
-void take_largest(const RankAcceptance& acceptance, Index nodes, Index max_depth, Take&& take) {
+void take_largest(const theory::RankAcceptance& acceptance, Index nodes, Index max_depth, Take&& take) {
     std::priority_queue<PathProduct> offers;
     const auto offer = [&](Index depth, Index parent, Index rank, double above) {
         const auto row = depth <= max_depth ? acceptance.row(depth) : std::span<const double>{};
@@ -146,7 +149,7 @@ void take_largest(const RankAcceptance& acceptance, Index nodes, Index max_depth
 /// @edge              0 nodes or depth 0: the empty shape, which is plain decoding
 /// @source            Medusa's optimised tree construction, arXiv:2401.10774; for an acceptance vector the optimum of
 ///                    Sequoia's dynamic programme, arXiv:2402.12374
-[[nodiscard]] inline TreeShape sparse_tree(const RankAcceptance& acceptance, Index nodes,
+[[nodiscard]] inline TreeShape sparse_tree(const theory::RankAcceptance& acceptance, Index nodes,
                                            Index max_depth = std::numeric_limits<Index>::max()) {
     constexpr auto where = "sparse_tree";
     detail::require_length(where, "nodes", nodes, 0);
@@ -159,6 +162,8 @@ void take_largest(const RankAcceptance& acceptance, Index nodes, Index max_depth
     });
     return detail::breadth_first(parents, ranks);
 }
+
+namespace theory {
 
 /// The expected number of accepted tokens: the sum over the nodes of the products along their paths. A round emits one
 /// token more.
@@ -208,5 +213,6 @@ void take_largest(const RankAcceptance& acceptance, Index nodes, Index max_depth
     }
     return tokens;
 }
+}  // namespace theory
 
 }  // namespace specsample

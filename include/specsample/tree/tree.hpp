@@ -15,6 +15,8 @@
 
 namespace specsample {
 
+namespace detail {
+
 /// The links between the nodes of a tree, made in one pass; memory that is reused from tree to tree.
 class Links {
   public:
@@ -59,5 +61,6 @@ class Links {
     std::vector<Node> nodes_ = std::vector<Node>(1);  // the root first
     Index depth_ = 0;
 };
+}  // namespace detail
 
 }  // namespace specsample

@@ -153,7 +153,7 @@ class TreeShape {
 /// @throws std::invalid_argument naming the path that is empty, that is listed twice, that has a negative rank, or
 ///         whose prefix is missing
 /// @cost   O(n log n) comparisons of paths
-template <Integer Rank = Index>
+template <detail::Integer Rank = Index>
 [[nodiscard]] TreeShape tree_of_paths(std::vector<std::vector<Rank>> paths) {
     constexpr auto where = "tree_of_paths";
     constexpr auto precedes = [](const auto& a, const auto& b) {

@@ -48,6 +48,8 @@ struct BatchWorkspace {
     std::vector<BatchRound> rounds;
 };
 
+namespace detail {
+
 /// body(0), body(1), .. body(count - 1), one after the other.
 struct PlainLoop {
     template <class Body>
@@ -55,6 +57,7 @@ struct PlainLoop {
         for (Index i = 0; i < count; ++i) body(i);
     }
 };
+}  // namespace detail
 
 /// Judge a batch.
 ///
@@ -76,7 +79,7 @@ struct PlainLoop {
 ///                       Without exceptions only a Request can say that verify would
 /// @throws               std::invalid_argument if count < 0; what parallel_for throws
 /// @cost                 the sum of the requests'; no allocation once every slot has met its longest request
-template <class Judge, class ParallelFor = PlainLoop>
+template <class Judge, class ParallelFor = detail::PlainLoop>
     requires std::invocable<Judge&, Index, Workspace&>
 std::span<BatchRound> verify_batch(Index count, Judge&& judge, BatchWorkspace& memory,
                                    ParallelFor&& parallel_for = {}) {
@@ -104,7 +107,7 @@ std::span<BatchRound> verify_batch(Index count, Judge&& judge, BatchWorkspace& m
 ///
 ///     std::vector<decltype(Request{tokens, distributions, rows, rule, rng, limits})> requests;
 ///     std::vector<std::function<BatchRound(Workspace&)>> requests;    // of any kinds
-template <class Requests, class ParallelFor = PlainLoop>
+template <class Requests, class ParallelFor = detail::PlainLoop>
     requires requires(Requests& requests, Workspace& workspace) { requests[requests.size()](workspace); }
 std::span<BatchRound> verify_batch(Requests&& requests, BatchWorkspace& memory, ParallelFor&& parallel_for = {}) {
     const auto judge = [&](Index i, Workspace& workspace) { return requests[static_cast<std::size_t>(i)](workspace); };

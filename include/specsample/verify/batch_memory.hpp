@@ -72,7 +72,7 @@ detail::Slice<Source> slice(Source&& source, Index begin, Index end) {
 /// @throws         std::invalid_argument if the number of ids is no multiple of that of rounds, a round is longer than
 ///                 the width, or a token does not fit into an id; nothing is written then but rows before that round
 template <class Rounds, class Ids, class Id = typename decltype(std::span(std::declval<Ids&>()))::value_type>
-    requires Integer<Id>
+    requires detail::Integer<Id>
 void write_padded(const Rounds& rounds, Ids&& ids, std::type_identity_t<Id> pad = static_cast<Id>(-1)) {
     const std::span<Id> out(ids);
     const std::size_t count = std::size(rounds);

@@ -21,7 +21,7 @@ struct BlockVerification {
 
     template <class RoundContext>
     Outcome operator()(const RoundContext& context) const {
-        return bottom_up(context);
+        return walks::bottom_up(context);
     }
 };
 

@@ -34,19 +34,19 @@ Step stand(const T& context, BottomUpState& walk) {
     if (at != root_node && context.limits.stops(context.token(at)))  // a leaf, whose row nobody needs
         return accept(context.rng.at(Purpose::accept, at), walk.c, 1) ? Step::keep : Step::up;
 
-    using Node = ResidualTarget<T>;
+    using Node = walks::ResidualTarget<T>;
     const bool entered = walk.rejected == no_node;
     Node node = entered ? Node(context, at, walk.c) : Node(context, at, typename Node::Return{});
     if (!entered && !node.fault()) node.reject(walk.rejected);
     Index child = entered ? context.shape.first_child(at) : context.shape.next_sibling(walk.rejected);
     for (; child != no_node && !node.fault(); child = context.shape.next_sibling(child)) {
-        const Ratio chance = node.ratio(child);
+        const walks::Ratio chance = node.ratio(child);
         walk.c = chance.s > 0 ? std::min(1.0, chance.s / chance.q) : 0;
         walk.child = child;
         if (walk.c > 0 && !node.fault()) return Step::down;
         node.reject(child);
     }
-    const Ratio mass = node.fault() ? Ratio{} : node.mass();
+    const walks::Ratio mass = node.fault() ? walks::Ratio{} : node.mass();
     if (!node.fault() && at != root_node && !accept(context.rng.at(Purpose::accept, at), mass.s, mass.q))
         return Step::up;
     if (!node.fault()) {
@@ -58,6 +58,8 @@ Step stand(const T& context, BottomUpState& walk) {
 }
 
 }  // namespace detail
+
+namespace walks {
 
 /// Walk up from the leaves of a draft, the first child's first.
 ///
@@ -87,5 +89,6 @@ Outcome bottom_up(const T& context) {
         }
     }
 }
+}  // namespace walks
 
 }  // namespace specsample

@@ -10,11 +10,14 @@
 
 namespace specsample {
 
+namespace detail {
+
 template <class L>
 concept DraftDistributions =
     DraftDistribution<std::remove_cvref_t<L>> || ((std::invocable<L&, Index> || detail::Indexed<L>)&&requires {
         requires DraftDistribution<std::remove_cvref_t<detail::Element<L>>>;
     });
+}  // namespace detail
 
 namespace detail {
 

@@ -19,8 +19,8 @@ struct GreedyMatch {
 
     template <class RoundContext>
     Outcome operator()(const RoundContext& context) const {
-        return match(context, [](auto& node, const auto&) {
-            const Index token = argmax(node.row());
+        return walks::match(context, [](auto& node, const auto&) {
+            const Index token = kernels::argmax(node.row());
             if (token < 0) node.blame_row();
             if constexpr (!requires { node.row().weights(); })  // the largest probability must be one
                 if (token >= 0 && !(node.view().coeff(token) > 0)) node.blame_row();

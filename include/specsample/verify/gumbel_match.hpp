@@ -22,8 +22,8 @@ struct GumbelMatch {
 
     template <class RoundContext>
     Outcome operator()(const RoundContext& context) const {
-        return match(context, [](auto& node, const auto& rng) {
-            const Index token = race(rng, row_weights(node.row()));
+        return walks::match(context, [](auto& node, const auto& rng) {
+            const Index token = race(rng, kernels::row_weights(node.row()));
             if (token < 0) node.blame_row();
             return token;
         });

@@ -22,7 +22,7 @@ struct KSeqConstants {
 /// @cost   one pass over two rows per step, 24 of them; none where n = 1
 template <class Q, class P>
 KSeqConstants solve_k_seq(const Q& q, const P& p, Index n) {
-    const auto beta = [&](double rho) { return overlap(q, p * static_cast<typename P::Scalar>(1 / rho)); };
+    const auto beta = [&](double rho) { return kernels::overlap(q, p * static_cast<typename P::Scalar>(1 / rho)); };
     const auto accepted = [n](double b) { return 1 - std::pow(1 - b, static_cast<double>(n)); };
     const auto is_valid = [&](double rho) {
         const double b = beta(rho);
@@ -41,16 +41,16 @@ KSeqConstants solve_k_seq(const Q& q, const P& p, Index n) {
 
 /// A node whose children are tried against p / rho, each with the same chance whatever became of the others.
 template <class T>
-class KSeqNode : public NodeRow<T> {
+class KSeqNode : public walks::NodeRow<T> {
     using L = std::remove_cvref_t<decltype(distribution_at(std::declval<const T&>().distributions, Index{}))>;
     static_assert(RowDistribution<L>,
                   "specsample::KSeq: drafted tokens must be independent draws of one row; give Sampled{row}, or judge "
                   "point masses by TokenVerification or SampleMatch");
 
   public:
-    using NodeRow<T>::NodeRow;
+    using walks::NodeRow<T>::NodeRow;
 
-    Ratio ratio(Index child) {
+    walks::Ratio ratio(Index child) {
         const double p = this->entry(this->context().token(child));
         const L distribution = this->distribution(child);
         if (this->fault()) return {};
@@ -63,16 +63,16 @@ class KSeqNode : public NodeRow<T> {
 
     /// From p - min(q, p / rho) P_acc / beta once a child was rejected.
     template <class Rng>
-    Drawn draw(const Rng& rng) {
+    kernels::Drawn draw(const Rng& rng) {
         if (!is_residual_) return this->draw_from_row(rng);
         const Index first = this->context().shape.first_child(this->node());
         const L distribution = distribution_at(this->context().distributions, first);
         const auto p = this->view().template cast<double>();
         const auto q = distribution.row().template cast<double>();
         const auto left = p - q.min(p * (1 / constants_.rho)).unaryExpr(Scaled(constants_.factor));
-        return this->draw_from_rest(rng, RowWeights((left + left.abs()) * .5), [&] {
+        return this->draw_from_rest(rng, kernels::RowWeights((left + left.abs()) * .5), [&] {
             this->blame_row();
-            this->blame(inspect(distribution.row(), Side::draft, first));
+            this->blame(kernels::inspect(distribution.row(), Side::draft, first));
         });
     }
 
@@ -124,7 +124,7 @@ struct KSeq {
 
     template <class RoundContext>
     Outcome operator()(const RoundContext& context) const {
-        return top_down(context, [&](Index node) { return detail::KSeqNode<RoundContext>(context, node); });
+        return walks::top_down(context, [&](Index node) { return detail::KSeqNode<RoundContext>(context, node); });
     }
 };
 

@@ -13,6 +13,8 @@
 
 namespace specsample {
 
+namespace walks {
+
 /// Walk down from the root for as long as a child carries the target's token.
 ///
 /// @param context    the draft; random draws used: one race draw per position, at the absolute position
@@ -41,5 +43,6 @@ Outcome match(const T& context, const Decide& decide) {
         if (outcome.accepted == context.limits.max_tokens || context.limits.stops(outcome.token)) return outcome;
     }
 }
+}  // namespace walks
 
 }  // namespace specsample

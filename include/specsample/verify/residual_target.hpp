@@ -25,6 +25,8 @@
 
 namespace specsample {
 
+namespace walks {
+
 /// A probability min(1, s / q), as `accept` takes it.
 struct Ratio {
     double s = 0;
@@ -36,12 +38,12 @@ template <class T>
 class ResidualTarget : public NodeRow<T> {
     using L = std::remove_cvref_t<decltype(detail::distribution_at(std::declval<const T&>().distributions, Index{}))>;
     static_assert(
-        RatioDistribution<L>,
+        detail::RatioDistribution<L>,
         "specsample::verify: a token that was drawn with the target's own noise (SharedNoise) has no ratio; judge "
         "it by a match rule (GumbelMatch), or draw it with Purpose::draft and give Sampled{row}");
 
     using View = typename NodeRow<T>::View;
-    using Residual = ResidualWeights<View, typename detail::RowBehind<L, View>::type>;
+    using Residual = kernels::ResidualWeights<View, typename detail::RowBehind<L, View>::type>;
 
   public:
     /// Enter a node with s = c p.
@@ -96,7 +98,7 @@ class ResidualTarget : public NodeRow<T> {
     /// Draw a token from s.
     /// @edge   s is empty by rounding only (p = Q after a rejection): drawn from p, which is then exact
     template <class Rng>
-    Drawn draw(const Rng& rng) {
+    kernels::Drawn draw(const Rng& rng) {
         if (!is_residual()) return this->draw_from_row(rng);
         return this->draw_from_rest(rng, sums(), [this] { blame_rows(); });
     }
@@ -105,7 +107,7 @@ class ResidualTarget : public NodeRow<T> {
     template <class OfRow, class OfPoint>
     void each(OfRow&& row, OfPoint&& point) const {
         for_rejected([&](Index child, const L& distribution) {
-            if constexpr (RowDistribution<L>) {
+            if constexpr (detail::RowDistribution<L>) {
                 if (!distribution.is_point())
                     return row(distribution.row(), distribution.without(), this->context().state(child).factor);
             }
@@ -130,7 +132,7 @@ class ResidualTarget : public NodeRow<T> {
     }
     double denominator() { return residual() + (1 - state().c); }
 
-    const BlockSums<Residual>& sums() {
+    const kernels::BlockSums<Residual>& sums() {
         if (!sums_) sums_.emplace(left());
         return *sums_;
     }
@@ -151,22 +153,23 @@ class ResidualTarget : public NodeRow<T> {
 
     /// The residual is part of a distribution; a sum that is not one has a bad row behind it.
     void check_sum(double sum) {
-        if (is_finite(sum) && sum >= 0 && sum <= 1 + detail::tolerance_of<View>) return;
+        if (detail::is_finite(sum) && sum >= 0 && sum <= 1 + detail::tolerance_of<View>) return;
         blame_rows();
     }
 
     /// Remember what is wrong with the row, or with one that was taken off it.
     void blame_rows() {
         this->blame_row();
-        if constexpr (RowDistribution<L>) {
+        if constexpr (detail::RowDistribution<L>) {
             for_rejected([&](Index child, const L& distribution) {
-                if (!distribution.is_point()) this->blame(inspect(distribution.row(), Side::draft, child));
+                if (!distribution.is_point()) this->blame(kernels::inspect(distribution.row(), Side::draft, child));
             });
         }
     }
 
     std::optional<L> last_;  ///< the distribution of the child rejected last: in a chain, the only one
-    std::optional<BlockSums<Residual>> sums_;
+    std::optional<kernels::BlockSums<Residual>> sums_;
 };
+}  // namespace walks
 
 }  // namespace specsample

@@ -39,6 +39,8 @@ enum class StopDecision {
     exclude   ///< the text ends before this token
 };
 
+namespace detail {
+
 /// A predicate that ends texts: stop strings, a grammar that is finished. Borrowed, never copied: a lambda must have a
 /// name.
 ///
@@ -75,16 +77,17 @@ class StopPredicate {
     void* predicate_ = nullptr;
     StopDecision (*call_)(void*, std::span<const Token>) = nullptr;
 };
+}  // namespace detail
 
 /// What a round may do. Tokens past a limit do not exist: they are neither evaluated nor counted.
 struct RoundLimits {
-    Index max_tokens = unlimited;  ///< most tokens the round emits, >= 1
-    ListRef<Token> stop_tokens{};  ///< the text ends after any of these; borrowed
-    StopPredicate until{};         ///< and where this says so
+    Index max_tokens = unlimited;   ///< most tokens the round emits, >= 1
+    ListRef<Token> stop_tokens{};   ///< the text ends after any of these; borrowed
+    detail::StopPredicate until{};  ///< and where this says so
     Check check = Check::entries_read;
 
     /// Is this id, of any integral type, a stop token?
-    bool stops(Integer auto id) const {
+    bool stops(detail::Integer auto id) const {
         return std::ranges::any_of(stop_tokens, [id](Token stop) { return std::cmp_equal(stop, id); });
     }
 };
@@ -113,7 +116,7 @@ struct Workspace {
     std::vector<Token> tokens;
     std::vector<Index> path;
     std::vector<Node> nodes;
-    Links links;
+    detail::Links links;
     std::vector<Eigen::ArrayXd> rows;  ///< that a target transform makes, one per node
 };
 

@@ -70,7 +70,7 @@ inline std::optional<RowFault> check_size(Index size, Side side, Index number, I
 template <class View>
 std::optional<RowFault> check_row(const View& view, Side side, Index number, Index vocab, Check check) {
     if (const auto bad = check_size(view.size(), side, number, vocab)) return bad;
-    return check == Check::every_row ? inspect(view, side, number) : inspect_ids(view, side, number);
+    return check == Check::every_row ? kernels::inspect(view, side, number) : inspect_ids(view, side, number);
 }
 
 /// Is this a row of logits that are no distribution, which their normaliser has told, or one that was refused?
@@ -108,7 +108,7 @@ std::optional<RowFault> check_distribution(const L& distribution, Token token, I
     if constexpr (RowDistribution<L>) {
         if (distribution.is_point()) return std::nullopt;
         if (const auto bad = check_row(distribution.row(), Side::draft, node, vocab, check)) return bad;
-        if (is_known_bad(distribution.row())) return inspect(distribution.row(), Side::draft, node);
+        if (is_known_bad(distribution.row())) return kernels::inspect(distribution.row(), Side::draft, node);
         using View = std::remove_cvref_t<decltype(distribution.row())>;
         return check_entry<View>(distribution.weight(token), token, Side::draft, node);
     } else {
@@ -117,6 +117,8 @@ std::optional<RowFault> check_distribution(const L& distribution, Token token, I
 }
 
 }  // namespace detail
+
+namespace walks {
 
 /// The target's row at a node, for as long as a walk stands on it, and the first thing found wrong there.
 template <class T>
@@ -161,7 +163,7 @@ class NodeRow {
     }
 
     /// Remember what is wrong with the row, if anything is.
-    void blame_row() { blame(inspect(view(), Side::target, node_ + 1)); }
+    void blame_row() { blame(kernels::inspect(view(), Side::target, node_ + 1)); }
 
     /// p(x), checked.
     double entry(Token token) {
@@ -180,13 +182,13 @@ class NodeRow {
 
     /// Draw from the row itself: from logits as they are, in one pass.
     template <class Rng>
-    Drawn draw_from_row(const Rng& random) {
+    kernels::Drawn draw_from_row(const Rng& random) {
         if constexpr (requires { row().weights(); }) {
-            const Drawn drawn = specsample::draw(random, row().weights());
+            const kernels::Drawn drawn = specsample::draw(random, row().weights());
             if (drawn.index < 0) blame_row();
             return drawn;
         } else {
-            const Drawn drawn = specsample::draw(random, RowWeights(view()));
+            const kernels::Drawn drawn = specsample::draw(random, kernels::RowWeights(view()));
             // A whole row must add up to 1.
             if (drawn.index < 0 || !(std::abs(drawn.sum - 1) <= detail::tolerance_of<View>)) blame_row();
             return drawn;
@@ -198,10 +200,11 @@ class NodeRow {
     /// @param blame   called then, to say which row
     /// @edge          nothing is left, which happens by rounding only: drawn from the row, which is then exact
     template <class Rng, class W, class Blame>
-    Drawn draw_from_rest(const Rng& random, const W& rest, const Blame& blame) {
-        const Drawn drawn = specsample::draw(random, rest);
-        if (is_zero(drawn.sum)) return draw_from_row(random);
-        const bool is_part = is_finite(drawn.sum) && drawn.sum > 0 && drawn.sum <= 1 + detail::tolerance_of<View>;
+    kernels::Drawn draw_from_rest(const Rng& random, const W& rest, const Blame& blame) {
+        const kernels::Drawn drawn = specsample::draw(random, rest);
+        if (detail::is_zero(drawn.sum)) return draw_from_row(random);
+        const bool is_part =
+            detail::is_finite(drawn.sum) && drawn.sum > 0 && drawn.sum <= 1 + detail::tolerance_of<View>;
         if (is_part && drawn.index >= 0 && view().coeff(drawn.index) > 0) return drawn;
         blame();
         return fault_ ? drawn : draw_from_row(random);
@@ -214,5 +217,6 @@ class NodeRow {
     std::optional<View> view_;
     std::optional<RowFault> fault_;
 };
+}  // namespace walks
 
 }  // namespace specsample

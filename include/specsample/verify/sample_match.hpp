@@ -16,7 +16,7 @@ struct SampleMatch {
 
     template <class RoundContext>
     Outcome operator()(const RoundContext& context) const {
-        return match(context, [](auto& node, const auto& rng) { return node.draw_from_row(rng).index; });
+        return walks::match(context, [](auto& node, const auto& rng) { return node.draw_from_row(rng).index; });
     }
 };
 

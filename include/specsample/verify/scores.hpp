@@ -154,7 +154,7 @@ TokenScore score_token(const View& view, Token token, Index row, std::span<Score
 /// @cost           per token one pass over its row, two where its normaliser is not known; no allocation when warm
 /// @edge           at temperature 0 ln p is 0 or -inf and the margin is that of the logits: a small one says that
 ///                 another batch shape or machine may decide otherwise, without a bug
-template <RowSource Rows>
+template <detail::RowSource Rows>
 std::span<const TokenScore> token_scores(const Round& round, Rows&& rows, Scores& memory, Index top = 0) {
     detail::require(top >= 0 && top <= 64, "token_scores", "top", top, "0 to 64");
     const auto listed = static_cast<std::size_t>(top);
@@ -178,11 +178,11 @@ std::span<const DraftScore> score_drafts(const T& context, const Round& round, s
     const bool rejected_last = round.last == LastToken::recovered;
     const std::size_t steps = round.path.size() + (rejected_last ? 1 : 0);
     for (std::size_t i = 0; i < steps; ++i) {
-        ResidualTarget<T> node(context, i == 0 ? root_node : round.path[i - 1]);
+        walks::ResidualTarget<T> node(context, i == 0 ? root_node : round.path[i - 1]);
         const Index kept = i < round.path.size() ? round.path[i] : no_node;
         for (Index child = context.shape.first_child(node.node()); child != no_node;
              child = context.shape.next_sibling(child)) {
-            const Ratio chance = node.ratio(child);
+            const walks::Ratio chance = node.ratio(child);
             const auto distribution = distribution_at(context.distributions, child);
             const Token token = context.token(child);
             const double u = context.rng.at(Purpose::accept, child).uniform();
@@ -223,16 +223,16 @@ std::span<const DraftScore> score_drafts(const S& shape, std::span<const Token> 
 ///                 and all children of the last node if the round ended there with a recovered token
 /// @cost           as the walk without its last draw; no allocation when warm
 template <class Distributions, class Rows>
-    requires DraftDistributions<Distributions> && RowSource<Rows>
+    requires detail::DraftDistributions<Distributions> && detail::RowSource<Rows>
 std::span<const DraftScore> draft_scores(const Round& round, std::span<const Token> tokens,
                                          Distributions&& distributions, Rows&& rows, const RoundRng& rng,
                                          Scores& memory) {
-    return detail::score_drafts(Chain(std::ssize(tokens)), tokens, distributions, rows, rng, round, memory);
+    return detail::score_drafts(detail::Chain(std::ssize(tokens)), tokens, distributions, rows, rng, round, memory);
 }
 
 /// The same for a token tree.
 template <class Parent, class Distributions, class Rows>
-    requires Integer<Parent> && DraftDistributions<Distributions> && RowSource<Rows>
+    requires detail::Integer<Parent> && detail::DraftDistributions<Distributions> && detail::RowSource<Rows>
 std::span<const DraftScore> draft_scores(const Round& round, const Tree<Token, Parent>& tree,
                                          Distributions&& distributions, Rows&& rows, const RoundRng& rng,
                                          Scores& memory) {

@@ -20,7 +20,7 @@ struct TokenVerification {
 
     template <class RoundContext>
     Outcome operator()(const RoundContext& context) const {
-        return top_down(context);
+        return walks::top_down(context);
     }
 };
 

@@ -11,6 +11,8 @@
 
 namespace specsample {
 
+namespace walks {
+
 /// What a top-down walk asks of the node it stands on.
 template <class N>
 concept TopDownNode = requires(N& node, Index child) {
@@ -57,5 +59,6 @@ template <class T>
 Outcome top_down(const T& context) {
     return top_down(context, [&](Index node) { return ResidualTarget<T>(context, node); });
 }
+}  // namespace walks
 
 }  // namespace specsample

@@ -162,11 +162,12 @@ Round judge(const Ids& given, const S& shape, Distributions& distributions, Rows
 template <class Tokens, class Distributions, class Rows, class Rule, class Source>
 Round verify(const Tokens& tokens, Distributions&& distributions, Rows&& rows, const Rule& rule, const Source& rng,
              const RoundLimits& limits, Workspace& workspace) {
-    using Arguments = detail::VerifyArguments<detail::Ids<Tokens>, Chain, std::remove_reference_t<Distributions>,
-                                              std::remove_reference_t<Rows>, Rule, Source>;
+    using Arguments =
+        detail::VerifyArguments<detail::Ids<Tokens>, detail::Chain, std::remove_reference_t<Distributions>,
+                                std::remove_reference_t<Rows>, Rule, Source>;
     if constexpr (Arguments::all) {
         const auto given = std::span(tokens);
-        const Chain chain(static_cast<Index>(given.size()));
+        const detail::Chain chain(static_cast<Index>(given.size()));
         return detail::judge(given, chain, distributions, rows, rule, rng, limits, workspace);
     } else {
         return {};
@@ -185,8 +186,8 @@ template <class Id, class Parent, class Distributions, class Rows, class Rule, c
 Round verify(const Tree<Id, Parent>& tree, Distributions&& distributions, Rows&& rows, const Rule& rule,
              const Source& rng, const RoundLimits& limits, Workspace& workspace) {
     using Arguments =
-        detail::VerifyArguments<Integer<Id> && Integer<Parent>, Links, std::remove_reference_t<Distributions>,
-                                std::remove_reference_t<Rows>, Rule, Source>;
+        detail::VerifyArguments<detail::Integer<Id> && detail::Integer<Parent>, detail::Links,
+                                std::remove_reference_t<Distributions>, std::remove_reference_t<Rows>, Rule, Source>;
     if constexpr (Arguments::all) {
         if (tree.parents.size() != tree.tokens.size())
             detail::invalid("verify", "the number of tree.parents", tree.parents.size(),

@@ -24,6 +24,8 @@ concept Integers = requires(const List& list) { std::span(list); } &&
 
 }  // namespace detail
 
+namespace vocab {
+
 class ReducedIdMap;
 
 /// Which target id each draft id means. Some may mean none, and several the same.
@@ -179,5 +181,6 @@ class OwnIds {
 struct TargetIds {
     Token operator()(Token target) const { return target; }
 };
+}  // namespace vocab
 
 }  // namespace specsample

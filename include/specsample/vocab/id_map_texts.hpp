@@ -46,6 +46,8 @@ inline std::string quoted(std::string_view text) {
 
 }  // namespace detail
 
+namespace vocab {
+
 /// The tokens that two vocabularies have in common: draft id to target id wherever the texts are equal.
 ///
 /// A draft behind this map is the token-level intersection of vocabularies (TLI): masked to the common tokens before
@@ -129,5 +131,6 @@ inline std::string message(const VocabularyDifference& found) {
            ": " + detail::quoted(found.draft_text) + " in the draft, " + detail::quoted(found.target_text) +
            " in the target";
 }
+}  // namespace vocab
 
 }  // namespace specsample

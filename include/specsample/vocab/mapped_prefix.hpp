@@ -30,6 +30,8 @@ concept TokenTranslation = !std::invocable<F&, std::span<const Token>> && std::i
 
 }  // namespace detail
 
+namespace vocab {
+
 /// A model that is shown each token of a text as another. Positions stay what they are, so it offers whatever the model
 /// offers: one row, n rows, the rows of a tree, rollback.
 template <class M, class Translate>
@@ -111,7 +113,7 @@ class PrefixMapped {
 ///                    returns a vector, or a view of memory that lasts until its next call. Offers one row
 /// @cost              O(prefix) per call beside the translation, which may well remember the last one
 template <class M, detail::TokenTranslation Translate>
-    requires(Model<M> || ManyModel<M> || TreeCallable<M>)
+    requires(Model<M> || detail::ManyModel<M> || detail::TreeCallable<M>)
 auto prefix_mapped(M model, Translate translate) {
     return TokenMapped<M, Translate>(std::move(model), std::move(translate));
 }
@@ -119,5 +121,6 @@ template <Model M, detail::PrefixTranslation Translate>
 auto prefix_mapped(M model, Translate translate) {
     return PrefixMapped<M, Translate>(std::move(model), std::move(translate));
 }
+}  // namespace vocab
 
 }  // namespace specsample

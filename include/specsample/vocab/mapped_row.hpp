@@ -29,7 +29,8 @@ namespace detail {
 /// The places of a row whose ids have an image, in the order of those.
 /// @param memory   for those of a sparse row
 template <class Ids>
-std::span<const Token> places_by_image(const IdMap& map, const Ids& ids, Index count, std::vector<Token>& memory) {
+std::span<const Token> places_by_image(const vocab::IdMap& map, const Ids& ids, Index count,
+                                       std::vector<Token>& memory) {
     if (ids.holds_every_id()) return map.by_image();
     const auto image = [&](Token place) { return map.image(ids.id(place)); };
     memory.clear();
@@ -81,7 +82,7 @@ auto ids_of(const R& row) {
 }
 
 /// The images of a map, as the ids of a row.
-inline IdList<Token> image_list(const IdMap& map) {
+inline IdList<Token> image_list(const vocab::IdMap& map) {
     const auto images = map.images();
     if (std::ssize(images) == map.target_vocab()) return {};
     return {images.data(), std::ssize(images), 1};
@@ -91,7 +92,7 @@ inline IdList<Token> image_list(const IdMap& map) {
 /// @returns   false if what is left has no weight, for the lost ones had all of it
 template <Row R, class Value>
 bool make_whole(const R& row, std::span<Value> numbers) {
-    const auto is_sound = [&] { return !inspect(inner_row(row), Side::draft, 0); };
+    const auto is_sound = [&] { return !kernels::inspect(inner_row(row), Side::draft, 0); };
     if constexpr (holds_logits<R>) {
         const bool has_weight =
             std::ranges::any_of(numbers, [](const Value& z) { return is_finite(static_cast<double>(z)); });
@@ -110,7 +111,7 @@ bool make_whole(const R& row, std::span<Value> numbers) {
 /// @param places   where they are, in the order of their images
 /// @returns        how many there are; memory has them and, unless the row holds every id, their images
 template <Row R, class Value>
-std::size_t gather(const IdMap& map, const R& row, std::span<const Token> places, ShapedNumbers<Value>& memory,
+std::size_t gather(const vocab::IdMap& map, const R& row, std::span<const Token> places, ShapedNumbers<Value>& memory,
                    ShapingScratch<Value>& scratch) {
     const auto numbers = in_memory<Value>(numbers_of(inner_row(row)), true, scratch.weights);
     const auto number = [&](Token place) { return numbers[static_cast<std::size_t>(place)]; };
@@ -133,7 +134,7 @@ std::size_t gather(const IdMap& map, const R& row, std::span<const Token> places
 
 /// Numbers over some target ids, as what a row becomes.
 template <class R, class Value>
-ShapedRow<R> row_of(const IdMap& map, const R& row, const IdList<Token>& ids, std::span<const Value> numbers) {
+ShapedRow<R> row_of(const vocab::IdMap& map, const R& row, const IdList<Token>& ids, std::span<const Value> numbers) {
     const Column<Value> column(numbers.data(), std::ssize(numbers));
     if constexpr (holds_logits<R>) {
         return {ids, Logits(column, inner_row(row).temperature()), map.target_vocab()};
@@ -143,10 +144,11 @@ ShapedRow<R> row_of(const IdMap& map, const R& row, const IdList<Token>& ids, st
 }
 
 template <class R, class Value>
-ShapedRow<R> push_forward(const IdMap& map, R&& row, ShapedNumbers<Value>& memory, ShapingScratch<Value>& scratch) {
+ShapedRow<R> push_forward(const vocab::IdMap& map, R&& row, ShapedNumbers<Value>& memory,
+                          ShapingScratch<Value>& scratch) {
     using Plain = std::remove_cvref_t<R>;
     constexpr bool is_logits = holds_logits<Plain>;
-    constexpr bool is_exact = is_logits || tolerance_of<row_view_t<Plain>> <= sum_tolerance<Value>;
+    constexpr bool is_exact = is_logits || tolerance_of<row_view_t<Plain>> <= kernels::sum_tolerance<Value>;
     constexpr bool may_stay = std::is_lvalue_reference_v<R> || !owns<Plain>;
     if (row_size(row) < map.draft_vocab())
         invalid("push_forward", "the size of the row", row_size(row),
@@ -176,6 +178,8 @@ ShapedRow<R> push_forward(const IdMap& map, R&& row, ShapedNumbers<Value>& memor
 
 }  // namespace detail
 
+namespace vocab {
+
 /// The distribution of a draft's token as a target id, given that it means one: a sparse row over the target's ids, to
 /// draw from and to judge by.
 ///
@@ -199,8 +203,8 @@ ShapedRow<R> push_forward(const IdMap& map, R&& row, ShapedNumbers<Value>& memor
 ///                 arXiv:2503.01840
 template <class R>
     requires Row<R>
-ShapedRow<R> push_forward(const IdMap& map, R&& row,
-                          ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>>& memory) {
+detail::ShapedRow<R> push_forward(const IdMap& map, R&& row,
+                                  detail::ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>>& memory) {
     return detail::push_forward(map, std::forward<R>(row), memory.row, memory.scratch);
 }
 template <class R, class Memory>
@@ -210,7 +214,7 @@ void push_forward(const IdMap&& map, R&& row, Memory& memory) = delete;  // the 
 /// @cost   O(what the row holds); a pass more for logits
 template <Row R>
 double mapped_mass(const IdMap& map, const R& row) {
-    const RowWeights weights(as_row(row));
+    const kernels::RowWeights weights(detail::as_row(row));
     double mass = 0;
     for (Index place = 0; place < weights.size(); ++place)
         if (map.image(weights.id(place))) mass += weights[place];
@@ -222,13 +226,14 @@ double mapped_mass(const IdMap& map, const R& row) {
 /// @throws    std::invalid_argument if the row is not as long as the target's vocabulary
 template <Row R>
 double covered_mass(const IdMap& map, const R& target) {
-    if (row_size(target) != map.target_vocab())
-        detail::invalid("covered_mass", "the size of the row", row_size(target),
+    if (detail::row_size(target) != map.target_vocab())
+        detail::invalid("covered_mass", "the size of the row", detail::row_size(target),
                         "the target vocabulary of the map, " + detail::to_text(map.target_vocab()));
-    const auto row = as_row(target);
+    const auto row = detail::as_row(target);
     double mass = 0;
     for (const Token id : map.images()) mass += static_cast<double>(row.coeff(id));
     return mass;
 }
+}  // namespace vocab
 
 }  // namespace specsample

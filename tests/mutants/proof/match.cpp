@@ -2,6 +2,7 @@
 #include "mutants/proof/proof.hpp"
 
 using namespace proof;
+using namespace specsample::walks;
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include "mutants/proof/proof.hpp"
 
 using namespace proof;
+using namespace specsample::walks;
 
 int main() {
     return run([] {

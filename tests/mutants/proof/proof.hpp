@@ -14,6 +14,8 @@
 namespace proof {
 
 using namespace cases;
+using namespace specsample::theory;
+using namespace specsample::children;
 
 struct Violated {};
 
@@ -48,7 +50,7 @@ struct AnyChildren {
                 return TopChildren{}(row, ids, rng, add);
             case Kind::greedy:  // says which ids were removed, and leaves their sum to the distribution
                 return GreedyChildren{}(row, ids, rng, [&](auto token, const auto& distribution) {
-                    if constexpr (RowDistribution<std::remove_cvref_t<decltype(distribution)>>) {
+                    if constexpr (detail::RowDistribution<std::remove_cvref_t<decltype(distribution)>>) {
                         add(token, Sampled(row, distribution.without()));
                     } else {
                         add(token, distribution);

@@ -6,6 +6,9 @@
 #include "support/tree_target.hpp"
 
 using namespace proof;
+using namespace specsample::theory;
+using namespace specsample::filters;
+using namespace specsample::children;
 
 namespace {
 

@@ -2,6 +2,7 @@
 #include "mutants/proof/proof.hpp"
 
 using namespace proof;
+using namespace specsample::kernels;
 
 namespace {
 
@@ -19,7 +20,7 @@ void prove_zero_draw() {
 void prove_inverse_cdf() {
     Eigen::VectorXd weights(5000);
     for (Index i = 0; i < weights.size(); ++i) weights[i] = static_cast<double>((i * 7) % 11);
-    const RowWeights drawn_from(as_row(weights));
+    const RowWeights drawn_from(detail::as_row(weights));
     const double total = weights.sum();
     for (int step = 0; step < 2000; ++step) {
         const double u = (step + 0.5) / 2000;

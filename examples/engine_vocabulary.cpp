@@ -9,7 +9,7 @@
 
 using namespace specsample;
 using namespace specsample::kernels;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 constexpr Index K = 4, V = 16, draft_vocab = 10;  // drafted tokens per round; ids of the target; ids of the draft
 
 /// The target id of each draft id. The draft knows fewer tokens, in another order; its id 3 means no token at all.

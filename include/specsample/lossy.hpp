@@ -3,7 +3,7 @@
 // Substituted targets, pi(p, q) in front of an exact walk:
 //   Transformed{transform, rule}    Mentored; Chow, Diff, Opt, TokenV1 .. V3 (cascades); Fuzzy
 // Thresholds, on the top-down walk:
-//   after a rejection from what p owes    Lenience, UniformBound, RatioThreshold, Cactus, TreeThresholds
+//   after a rejection from the residual of pLenience, UniformBound, RatioThreshold, Cactus, TreeThresholds
 //   from p                                TypicalAcceptance, BigLittle, PathHeuristic
 //   the likeliest                         RelaxedTopN, TopKMembership, GreedyLenience
 // Each has rule.distribution(q, p), its exact distribution at one position.

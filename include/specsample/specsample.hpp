@@ -3,7 +3,7 @@
 //    6  testing                                            the rig that proves a rule: <specsample/testing.hpp>
 //    5  beam                                               speculative beam search
 //    4  sampler   lossy                                    the loop over rounds; rules that change the distribution
-//    3  verify   drafters   length   vocab                 the rules; who drafts; how many tokens; other vocabularies
+//    3  verify   drafters   length   vocabularies          the rules; who drafts; how many tokens; other vocabularies
 //    2  random   shaping   tree   metrics   theory         random draws; filters; drafted trees; counts; speed-up
 //    1  kernels                                            rows -> numbers, weights x random draw -> token
 //    0  core + concepts                                    nouns, contracts, everything a user may plug in
@@ -20,10 +20,10 @@
 #include <specsample/theory.hpp>   // IWYU pragma: export
 #include <specsample/tree.hpp>     // IWYU pragma: export
 
-#include <specsample/drafters.hpp>  // IWYU pragma: export
-#include <specsample/length.hpp>    // IWYU pragma: export
-#include <specsample/verify.hpp>    // IWYU pragma: export
-#include <specsample/vocab.hpp>     // IWYU pragma: export
+#include <specsample/drafters.hpp>      // IWYU pragma: export
+#include <specsample/length.hpp>        // IWYU pragma: export
+#include <specsample/verify.hpp>        // IWYU pragma: export
+#include <specsample/vocabularies.hpp>  // IWYU pragma: export
 
 #include <specsample/lossy.hpp>    // IWYU pragma: export
 #include <specsample/sampler.hpp>  // IWYU pragma: export

@@ -4,7 +4,7 @@
 cmake_policy(VERSION 3.22)
 
 # Neighbours on a floor do not know each other. `specsample` is the umbrella: above every part, and beside `testing`.
-set(floors "core" "kernels" "random shaping tree metrics theory" "verify drafters length vocab" "sampler lossy" "beam"
+set(floors "core" "kernels" "random shaping tree metrics theory" "verify drafters length vocabularies" "sampler lossy" "beam"
            "testing specsample")
 
 set(height 0)

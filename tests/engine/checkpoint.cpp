@@ -8,7 +8,6 @@
 #include "support/catch.hpp"
 
 using namespace engine;
-using namespace specsample::kernels;
 using testing::odd_config;
 using testing::overwrite;
 using testing::ReferenceModel;

@@ -12,7 +12,6 @@
 #include "support/catch.hpp"
 
 using namespace engine;
-using namespace specsample::kernels;
 using testing::append;
 using testing::loaded;
 using testing::odd_config;

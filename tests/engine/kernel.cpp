@@ -9,7 +9,6 @@
 #include "support/catch.hpp"
 
 using namespace engine;
-using namespace specsample::lossy;
 using testing::Matrix;
 
 namespace {

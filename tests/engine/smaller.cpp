@@ -8,7 +8,6 @@
 #include "support/catch.hpp"
 
 using namespace engine;
-using namespace specsample::kernels;
 using testing::all_weights;
 using testing::loaded;
 using testing::odd_config;

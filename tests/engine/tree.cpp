@@ -11,7 +11,6 @@
 #include "support/catch.hpp"
 
 using namespace engine;
-using namespace specsample::kernels;
 using testing::all_weights;
 using testing::random_tokens;
 using testing::same_bits;

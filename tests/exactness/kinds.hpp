@@ -18,7 +18,7 @@ using namespace specsample::kernels;
 using namespace specsample::lossy;
 using namespace specsample::metrics;
 using namespace specsample::theory;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 using namespace specsample::walks;
 using namespace specsample::testing;
 

@@ -6,7 +6,7 @@
 #include "support/tree_target.hpp"
 
 using namespace cases;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 using namespace specsample::theory;
 using namespace specsample::kernels;
 using namespace specsample::filters;

@@ -5,7 +5,7 @@
 #include "support/catch.hpp"
 
 using namespace cases;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 using namespace specsample::theory;
 using namespace specsample::lossy;
 using namespace specsample::kernels;

@@ -1,10 +1,10 @@
 // A list of ids has no inverse by which the draft could be shown a text.
-// expect: error: static assertion failed.*specsample::vocab::mapped: map must be an IdMap, or std::cref of one.*write
-// mapped
+// expect: error: static assertion failed.*specsample::vocabularies::mapped: map must be an IdMap, or std::cref of
+// one.*write mapped
 #include <specsample/specsample.hpp>
 
 using namespace specsample;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 
 int main() {
     const std::vector<Token> ids{1, 0};

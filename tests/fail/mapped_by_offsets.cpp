@@ -1,10 +1,10 @@
 // A map of offsets says what an output head means, and not which ids the model reads.
-// expect: error: static assertion failed.*specsample::vocab::mapped: a map of offsets .* write mapped.model, map,
-// TargetIds
+// expect: error: static assertion failed.*specsample::vocabularies::mapped: a map of offsets .* write mapped.model,
+// map, TargetIds
 #include <specsample/specsample.hpp>
 
 using namespace specsample;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 
 int main() {
     const auto map = IdMap::from_offsets(std::vector{1, 1}, 3);

@@ -1,9 +1,10 @@
 // A prefix that is translated already must not be translated by the map as well.
-// expect: error: static assertion failed.*specsample::vocab::mapped: model translates its prefix already.*write mapped
+// expect: error: static assertion failed.*specsample::vocabularies::mapped: model translates its prefix already.*write
+// mapped
 #include <specsample/specsample.hpp>
 
 using namespace specsample;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 
 int main() {
     const IdMap map = IdMap::same_ids(2, 2);

@@ -1,9 +1,10 @@
 // What a draft reads is a translation, not the id that stands for unknown tokens alone.
-// expect: error: static assertion failed.*specsample::vocab::mapped: the third argument says what the draft is shown
+// expect: error: static assertion failed.*specsample::vocabularies::mapped: the third argument says what the draft is
+// shown
 #include <specsample/specsample.hpp>
 
 using namespace specsample;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 
 int main() {
     const IdMap map = IdMap::same_ids(2, 3);

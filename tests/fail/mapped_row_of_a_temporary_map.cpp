@@ -3,7 +3,7 @@
 #include <specsample/specsample.hpp>
 
 using namespace specsample;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 
 int main() {
     detail::ShapedMemory<float> memory;

@@ -1,10 +1,10 @@
 // A draft that names its token has no row to map.
-// expect: error: static assertion failed.*specsample::vocab::mapped: model must return rows, which have a number for
-// every id
+// expect: error: static assertion failed.*specsample::vocabularies::mapped: model must return rows, which have a number
+// for every id
 #include <specsample/specsample.hpp>
 
 using namespace specsample;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 
 int main() {
     const IdMap map = IdMap::same_ids(2, 2);

@@ -47,7 +47,7 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 using namespace specsample;
 using namespace specsample::heads;
 using namespace specsample::lossy;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 
 namespace {
 

@@ -179,10 +179,10 @@ TEST_CASE("the residual is the same to the bit, read in place or through a buffe
 TEST_CASE("one row off the target is the residual, to the bit", "[kernels]") {
     const auto target = distribution<float>(2000, 1), draft = distribution<float>(2000, 2);
     const auto p = detail::as_row(target), q = detail::as_row(draft);
-    const Eigen::ArrayXf residual = (p - q).max(0.f);
+    const Eigen::ArrayXf expected = (p - q).max(0.f);
     const Children<decltype(detail::as_row(draft))> taken{{{&q, {}, 1}}}, half{{{&q, {}, .5}}};
-    CHECK(residual(p, taken).sum(0, 2000) == RowWeights(residual).sum(0, 2000));
-    CHECK(ResidualWeights(p, q).sum(0, 2000) == RowWeights(residual).sum(0, 2000));
+    CHECK(residual(p, taken).sum(0, 2000) == RowWeights(expected).sum(0, 2000));
+    CHECK(ResidualWeights(p, q).sum(0, 2000) == RowWeights(expected).sum(0, 2000));
     CHECK(ResidualWeights(p, q, .5).sum(0, 2000) == residual(p, half).sum(0, 2000));
     for (Index i = 0; i < 2000; i += 37) {
         CHECK(ResidualWeights(p, q)[i] == residual(p, taken)[i]);

@@ -12,7 +12,7 @@
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 using namespace specsample::filters;
 using specsample::testing::ContextModel;
 

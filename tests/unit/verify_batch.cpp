@@ -153,12 +153,15 @@ TEST_CASE("a request refuses with the words of verify, without throwing anything
         CHECK(*round.error == thrown_by([&] { verify(tokens, PointMass{}, rows, rule, rng, limits, workspace); }));
     };
     refuses(drafted, {.max_tokens = 0});
-    refuses(Tree{drafted, std::array{-1, 0, 1}}, {.max_tokens = -1});
-    refuses(Tree{drafted, std::array{-1, 0}}, {});
-    refuses(Tree{drafted, std::array{-1, -2, 1}}, {});
-    refuses(Tree{drafted, std::array{0, 0, 1}}, {});
-    refuses(Tree{drafted, std::array{-1, 0, 2}}, {});
-    refuses(Tree{drafted, std::array<std::int64_t, 3>{5, 4, 3}}, {.max_tokens = 0});
+    const auto refuses_tree = [&](const auto& parents, const RoundLimits& limits) {
+        refuses(Tree{drafted, parents}, limits);
+    };
+    refuses_tree(std::array{-1, 0, 1}, {.max_tokens = -1});
+    refuses_tree(std::array{-1, 0}, {});
+    refuses_tree(std::array{-1, -2, 1}, {});
+    refuses_tree(std::array{0, 0, 1}, {});
+    refuses_tree(std::array{-1, 0, 2}, {});
+    refuses_tree(std::array<std::int64_t, 3>{5, 4, 3}, {.max_tokens = 0});
 }
 
 TEST_CASE("a lookahead of 0 is plain sampling, between requests that draft") {

@@ -45,7 +45,7 @@ EIGEN_ALWAYS_INLINE auto entries_at(const Powers<View>& powers, Index first) {
     return powers.template at<count>(first);
 }
 
-/// Numbers, their ids and their meaning: the functor behind an EntriesRow.
+/// Numbers, their ids and their encoding: the functor behind an EntriesRow.
 template <class View, class IdsOf>
 class Entries {
   public:

@@ -1,4 +1,4 @@
-// What the target still owes after rejections: max(0, p - sum of what was taken), never materialised.
+// The residual of a row after rejections: max(0, p - sum of what they took off), never materialised.
 #pragma once
 
 #include <algorithm>

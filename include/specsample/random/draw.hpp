@@ -43,14 +43,14 @@ auto split(const Source& rng, Index part) {
 /// token, the only one that the target allows, needs no random draw.
 /// @param s, q   the target's and the draft's weight of one token, double from the very scalars stored; q > 0
 template <class Rng>
-bool accept(const Rng& random, double s, double q) {
+bool accept(const Rng& rng, double s, double q) {
     if constexpr (requires {
-                      { random.accept(s, q) } -> std::same_as<bool>;
+                      { rng.accept(s, q) } -> std::same_as<bool>;
                   }) {
-        return random.accept(s, q);
+        return rng.accept(s, q);
     } else {
         const bool is_forced = s >= 1 && s >= q;
-        return is_forced || random.uniform() * q < s;
+        return is_forced || rng.uniform() * q < s;
     }
 }
 
@@ -69,9 +69,9 @@ decltype(auto) weights_of(const W& given) {
 /// What a draw or a race needs, in a sentence each.
 template <class Rng, class W>
 struct DrawArguments {
-    static constexpr bool is_draw = requires(const Rng& random) { random.uniform(); } || requires(const Rng& random) {
-        random.open_uniform(std::uint32_t{});
-    } || requires(const Rng& random) { random.draw(kernels::RowWeights(Column<double>(nullptr, 0))); };
+    static constexpr bool is_draw = requires(const Rng& rng) { rng.uniform(); } || requires(const Rng& rng) {
+        rng.open_uniform(std::uint32_t{});
+    } || requires(const Rng& rng) { rng.draw(kernels::RowWeights(Column<double>(nullptr, 0))); };
     static constexpr bool is_row = !is_draw || kernels::Weights<W> || Row<W>;
     static constexpr bool all = is_draw && is_row;
     static_assert(is_draw,
@@ -89,15 +89,15 @@ struct DrawArguments {
 /// @param weights   Weights, or a row: draw(rng.at(Purpose::last, 0), row)
 /// @cost            one uniform; one pass
 template <class Rng, class W>
-kernels::Drawn draw(const Rng& random, const W& weights) {
+kernels::Drawn draw(const Rng& rng, const W& weights) {
     if constexpr (detail::DrawArguments<Rng, W>::all) {
         const auto& summed = detail::weights_of(weights);
         if constexpr (requires {
-                          { random.draw(summed) } -> std::same_as<kernels::Drawn>;
+                          { rng.draw(summed) } -> std::same_as<kernels::Drawn>;
                       }) {
-            return random.draw(summed);
+            return rng.draw(summed);
         } else {
-            return kernels::draw_index(summed, [&] { return random.uniform(); });
+            return kernels::draw_index(summed, [&] { return rng.uniform(); });
         }
     } else {
         return {};
@@ -108,12 +108,12 @@ namespace detail {
 
 /// The noise of a race: lane i of a random draw, for many i at once where the random draw can.
 template <class Rng>
-auto noise_of(const Rng& random) {
-    return [&random](std::span<const std::uint32_t> lanes, double* uniforms) {
-        if constexpr (requires { random.open_uniforms(lanes, uniforms); }) {
-            random.open_uniforms(lanes, uniforms);
+auto noise_of(const Rng& rng) {
+    return [&rng](std::span<const std::uint32_t> lanes, double* uniforms) {
+        if constexpr (requires { rng.open_uniforms(lanes, uniforms); }) {
+            rng.open_uniforms(lanes, uniforms);
         } else {
-            for (const std::uint32_t lane : lanes) *uniforms++ = random.open_uniform(lane);
+            for (const std::uint32_t lane : lanes) *uniforms++ = rng.open_uniform(lane);
         }
     };
 }
@@ -124,15 +124,15 @@ auto noise_of(const Rng& random) {
 /// i. Who races other weights with the same random draw races with the same noise. -1 where nothing can win.
 /// @param weights   Weights, or a row
 template <class Rng, class W>
-Index race(const Rng& random, const W& weights) {
+Index race(const Rng& rng, const W& weights) {
     if constexpr (detail::DrawArguments<Rng, W>::all) {
         const auto& raced = detail::weights_of(weights);
         if constexpr (requires {
-                          { random.race(raced) } -> std::same_as<Index>;
+                          { rng.race(raced) } -> std::same_as<Index>;
                       }) {
-            return random.race(raced);
+            return rng.race(raced);
         } else {
-            return kernels::race_winner(raced, detail::noise_of(random));
+            return kernels::race_winner(raced, detail::noise_of(rng));
         }
     } else {
         return -1;
@@ -143,15 +143,15 @@ Index race(const Rng& random, const W& weights) {
 /// @param arrivals   room for as many times
 /// @returns          how many can arrive at all
 template <class Rng, class W>
-Index race(const Rng& random, const W& weights, std::span<Token> winners, std::span<double> arrivals) {
+Index race(const Rng& rng, const W& weights, std::span<Token> winners, std::span<double> arrivals) {
     if constexpr (detail::DrawArguments<Rng, W>::all) {
         const auto& raced = detail::weights_of(weights);
         if constexpr (requires {
-                          { random.race(raced, winners) } -> std::same_as<Index>;
+                          { rng.race(raced, winners) } -> std::same_as<Index>;
                       }) {
-            return random.race(raced, winners);
+            return rng.race(raced, winners);
         } else {
-            return kernels::race_winners(raced, detail::noise_of(random), winners, arrivals);
+            return kernels::race_winners(raced, detail::noise_of(rng), winners, arrivals);
         }
     } else {
         return 0;

@@ -1,7 +1,7 @@
 // The bottom-up walk: bottom-up, nothing is final until the node it hangs from is left.
 //
 // A child is entered with c = min(1, s(x) / Q(x)) as its weight, instead of a decision, and its whole subtree is tried
-// first. A node without a child left is kept with probability w, the mass of what it still owes; else its rejection is
+// first. A node without a child left is kept with probability w, the mass of its residual; else its rejection is
 // reported to the node above, which tries the next child. The root keeps what is left.
 //
 // Decisions depend on tokens beyond those that are kept. So the noise of a round must not come back in the next one:

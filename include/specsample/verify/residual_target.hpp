@@ -1,4 +1,4 @@
-// The residual target: what the target still owes at a node of a draft. The state that all ratio walks share.
+// The residual target: what is left of the target at a node of a draft. The state that all ratio walks share.
 //
 // A node is entered with s = c p, p its row and c in (0, 1]; c = 1 where the way to it is certain. The child (x, Q) is
 // accepted with probability min(1, s(x) / Q(x)), and rejecting it leaves

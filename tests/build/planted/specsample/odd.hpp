@@ -1,1 +1,3 @@
-// Offence against the floors: a part that is on none.
+// Offence against the floors: a part that is on none. And against the words of the field:
+// Coins of a round
+// a law of a token

@@ -1,6 +1,6 @@
 // mapped(model, map): a draft model over its own vocabulary is one over the target's. prefix_mapped(model, translate):
 // it reads texts in its own ids.
-#include <specsample/vocab/mapped.hpp>
+#include <specsample/vocabularies/mapped.hpp>
 
 #include <functional>
 #include <stdexcept>
@@ -10,13 +10,13 @@
 #include <specsample/shaping/from_logits.hpp>
 #include <specsample/shaping/sampling_params.hpp>
 #include <specsample/shaping/shaped.hpp>
-#include <specsample/vocab/mapped_prefix.hpp>
+#include <specsample/vocabularies/mapped_prefix.hpp>
 
 #include "support/catch.hpp"
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 
 namespace {
 
@@ -123,7 +123,7 @@ TEST_CASE("a draft that looks its ids up in a table finds them all", "[shaping]"
 }
 
 TEST_CASE("what stands for an unknown token is an id that the draft has", "[shaping]") {
-    CHECK_THROWS_WITH(OwnIds(map, 3), "specsample::vocab::OwnIds: unknown is 3, but must be in [0, 3)");
+    CHECK_THROWS_WITH(OwnIds(map, 3), "specsample::vocabularies::OwnIds: unknown is 3, but must be in [0, 3)");
     CHECK_THROWS_AS(OwnIds(map, -1), std::invalid_argument);
 }
 

@@ -21,7 +21,7 @@
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/kernels/weights.hpp>
 #include <specsample/shaping/shape.hpp>
-#include <specsample/vocab/id_map.hpp>
+#include <specsample/vocabularies/id_map.hpp>
 
 namespace specsample {
 namespace detail {
@@ -29,7 +29,7 @@ namespace detail {
 /// The places of a row whose ids have an image, in the order of those.
 /// @param memory   for those of a sparse row
 template <class Ids>
-std::span<const Token> places_by_image(const vocab::IdMap& map, const Ids& ids, Index count,
+std::span<const Token> places_by_image(const vocabularies::IdMap& map, const Ids& ids, Index count,
                                        std::vector<Token>& memory) {
     if (ids.holds_every_id()) return map.by_image();
     const auto image = [&](Token place) { return map.image(ids.id(place)); };
@@ -82,7 +82,7 @@ auto ids_of(const R& row) {
 }
 
 /// The images of a map, as the ids of a row.
-inline IdList<Token> image_list(const vocab::IdMap& map) {
+inline IdList<Token> image_list(const vocabularies::IdMap& map) {
     const auto images = map.images();
     if (std::ssize(images) == map.target_vocab()) return {};
     return {images.data(), std::ssize(images), 1};
@@ -111,8 +111,8 @@ bool make_whole(const R& row, std::span<Value> numbers) {
 /// @param places   where they are, in the order of their images
 /// @returns        how many there are; memory has them and, unless the row holds every id, their images
 template <Row R, class Value>
-std::size_t gather(const vocab::IdMap& map, const R& row, std::span<const Token> places, ShapedNumbers<Value>& memory,
-                   ShapingScratch<Value>& scratch) {
+std::size_t gather(const vocabularies::IdMap& map, const R& row, std::span<const Token> places,
+                   ShapedNumbers<Value>& memory, ShapingScratch<Value>& scratch) {
     const auto numbers = in_memory<Value>(numbers_of(inner_row(row)), true, scratch.weights);
     const auto number = [&](Token place) { return numbers[static_cast<std::size_t>(place)]; };
     grow(memory.numbers, places.size());
@@ -134,7 +134,8 @@ std::size_t gather(const vocab::IdMap& map, const R& row, std::span<const Token>
 
 /// Numbers over some target ids, as what a row becomes.
 template <class R, class Value>
-ShapedRow<R> row_of(const vocab::IdMap& map, const R& row, const IdList<Token>& ids, std::span<const Value> numbers) {
+ShapedRow<R> row_of(const vocabularies::IdMap& map, const R& row, const IdList<Token>& ids,
+                    std::span<const Value> numbers) {
     const Column<Value> column(numbers.data(), std::ssize(numbers));
     if constexpr (holds_logits<R>) {
         return {ids, Logits(column, inner_row(row).temperature()), map.target_vocab()};
@@ -144,7 +145,7 @@ ShapedRow<R> row_of(const vocab::IdMap& map, const R& row, const IdList<Token>& 
 }
 
 template <class R, class Value>
-ShapedRow<R> push_forward(const vocab::IdMap& map, R&& row, ShapedNumbers<Value>& memory,
+ShapedRow<R> push_forward(const vocabularies::IdMap& map, R&& row, ShapedNumbers<Value>& memory,
                           ShapingScratch<Value>& scratch) {
     using Plain = std::remove_cvref_t<R>;
     constexpr bool is_logits = holds_logits<Plain>;
@@ -178,7 +179,7 @@ ShapedRow<R> push_forward(const vocab::IdMap& map, R&& row, ShapedNumbers<Value>
 
 }  // namespace detail
 
-namespace vocab {
+namespace vocabularies {
 
 /// The distribution of a draft's token as a target id, given that it means one: a sparse row over the target's ids, to
 /// draw from and to judge by.
@@ -234,6 +235,6 @@ double covered_mass(const IdMap& map, const R& target) {
     for (const Token id : map.images()) mass += static_cast<double>(row.coeff(id));
     return mass;
 }
-}  // namespace vocab
+}  // namespace vocabularies
 
 }  // namespace specsample

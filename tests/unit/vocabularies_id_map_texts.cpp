@@ -1,5 +1,5 @@
 // Vocabularies compared by what their tokens say: what is in common, and what differs.
-#include <specsample/vocab/id_map_texts.hpp>
+#include <specsample/vocabularies/id_map_texts.hpp>
 
 #include <array>
 #include <string>
@@ -8,7 +8,7 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 
 namespace {
 
@@ -58,13 +58,14 @@ TEST_CASE("rows of the target may be padded beyond its texts", "[shaping]") {
     CHECK(vocabulary_intersection(Texts{"a"}, Texts{"a", "b"}, 64).target_vocab() == 64);
     CHECK_THROWS_WITH(
         vocabulary_intersection(Texts{"a"}, Texts{"a", "b"}, 1),
-        "specsample::vocab::vocabulary_intersection: target_vocab is 1, but must be at least the number of the "
+        "specsample::vocabularies::vocabulary_intersection: target_vocab is 1, but must be at least the number of the "
         "target's texts, 2");
 }
 
 TEST_CASE("vocabularies with nothing in common are refused", "[shaping]") {
-    CHECK_THROWS_WITH(vocabulary_intersection(Texts{"a"}, Texts{"b"}),
-                      "specsample::vocab::IdMap: the number of draft ids with an image is 0, but must be at least 1");
+    CHECK_THROWS_WITH(
+        vocabulary_intersection(Texts{"a"}, Texts{"b"}),
+        "specsample::vocabularies::IdMap: the number of draft ids with an image is 0, but must be at least 1");
     CHECK_THROWS_AS(vocabulary_intersection(Texts{}, Texts{"b"}), std::invalid_argument);
 }
 

@@ -30,7 +30,7 @@ concept TokenTranslation = !std::invocable<F&, std::span<const Token>> && std::i
 
 }  // namespace detail
 
-namespace vocab {
+namespace vocabularies {
 
 /// A model that is shown each token of a text as another. Positions stay what they are, so it offers whatever the model
 /// offers: one row, n rows, the rows of a tree, rollback.
@@ -121,6 +121,6 @@ template <Model M, detail::PrefixTranslation Translate>
 auto prefix_mapped(M model, Translate translate) {
     return PrefixMapped<M, Translate>(std::move(model), std::move(translate));
 }
-}  // namespace vocab
+}  // namespace vocabularies
 
 }  // namespace specsample

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <specsample/vocab/id_map.hpp>
+#include <specsample/vocabularies/id_map.hpp>
 
 namespace specsample {
 namespace detail {
@@ -46,7 +46,7 @@ inline std::string quoted(std::string_view text) {
 
 }  // namespace detail
 
-namespace vocab {
+namespace vocabularies {
 
 /// The tokens that two vocabularies have in common: draft id to target id wherever the texts are equal.
 ///
@@ -131,6 +131,6 @@ inline std::string message(const VocabularyDifference& found) {
            ": " + detail::quoted(found.draft_text) + " in the draft, " + detail::quoted(found.target_text) +
            " in the target";
 }
-}  // namespace vocab
+}  // namespace vocabularies
 
 }  // namespace specsample

@@ -9,9 +9,9 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/shaping/row_adaptor.hpp>
-#include <specsample/vocab/id_map.hpp>
-#include <specsample/vocab/mapped_prefix.hpp>
-#include <specsample/vocab/mapped_row.hpp>
+#include <specsample/vocabularies/id_map.hpp>
+#include <specsample/vocabularies/mapped_prefix.hpp>
+#include <specsample/vocabularies/mapped_row.hpp>
 
 namespace specsample {
 namespace detail {
@@ -26,7 +26,7 @@ class MapRow {
     template <class R, class Value>
     auto operator()(R&& row, std::span<const Token>, ShapedNumbers<Value>& memory,
                     ShapingScratch<Value>& scratch) const {
-        const vocab::IdMap& map = map_;
+        const vocabularies::IdMap& map = map_;
         return push_forward(map, std::forward<R>(row), memory, scratch);
     }
 
@@ -37,35 +37,35 @@ class MapRow {
 template <class M>
 inline constexpr bool is_prefix_mapped = false;
 template <class M, class Translate>
-inline constexpr bool is_prefix_mapped<vocab::TokenMapped<M, Translate>> = true;
+inline constexpr bool is_prefix_mapped<vocabularies::TokenMapped<M, Translate>> = true;
 template <class M, class Translate>
-inline constexpr bool is_prefix_mapped<vocab::PrefixMapped<M, Translate>> = true;
+inline constexpr bool is_prefix_mapped<vocabularies::PrefixMapped<M, Translate>> = true;
 
 /// One sentence per thing that can be wrong with what is mapped; each is true where an earlier one already failed.
 template <class M, class Map>
 struct Mappable {
     static constexpr bool model = RowsModel<M>;
-    static constexpr bool map = std::convertible_to<const Map&, const vocab::IdMap&>;
+    static constexpr bool map = std::convertible_to<const Map&, const vocabularies::IdMap&>;
     static constexpr bool is_read_once = !is_prefix_mapped<Unwrapped<M>>;
     static constexpr bool all = model && map && is_read_once;
 
-    static_assert(
-        model,
-        "specsample::vocab::mapped: model must return rows, which have a number for every id; a model that names its "
-        "token must name one of the target's ids itself");
-    static_assert(
-        map,
-        "specsample::vocab::mapped: map must be an IdMap, or std::cref of one, because the draft is shown its own "
-        "ids by its inverse; write mapped(model, IdMap(target_ids, target_vocab))");
-    static_assert(
-        is_read_once,
-        "specsample::vocab::mapped: model translates its prefix already, from the target's ids; write mapped(model, "
-        "map, translate) instead of mapped(prefix_mapped(model, translate), map)");
+    static_assert(model,
+                  "specsample::vocabularies::mapped: model must return rows, which have a number for every id; a model "
+                  "that names its "
+                  "token must name one of the target's ids itself");
+    static_assert(map,
+                  "specsample::vocabularies::mapped: map must be an IdMap, or std::cref of one, because the draft is "
+                  "shown its own "
+                  "ids by its inverse; write mapped(model, IdMap(target_ids, target_vocab))");
+    static_assert(is_read_once,
+                  "specsample::vocabularies::mapped: model translates its prefix already, from the target's ids; write "
+                  "mapped(model, "
+                  "map, translate) instead of mapped(prefix_mapped(model, translate), map)");
 };
 
 }  // namespace detail
 
-namespace vocab {
+namespace vocabularies {
 
 /// A model whose rows go through a map of ids. It offers what the model offers: one row, n rows in one pass, the rows
 /// of a tree in one pass, rollback. Rows view the wrapper's memory and the model's, until its next call.
@@ -83,10 +83,10 @@ using Mapped = detail::RowAdaptor<M, detail::MapRow<Map>>;
 template <class M, class Map, class Reads>
 auto mapped(M model, Map map, Reads reads) {
     constexpr bool is_translation = detail::TokenTranslation<Reads> || detail::PrefixTranslation<Reads>;
-    static_assert(
-        is_translation,
-        "specsample::vocab::mapped: the third argument says what the draft is shown of a text; give OwnIds(map), "
-        "TargetIds{}, or a callable of a token that returns a token or of a prefix that returns tokens");
+    static_assert(is_translation,
+                  "specsample::vocabularies::mapped: the third argument says what the draft is shown of a text; give "
+                  "OwnIds(map), "
+                  "TargetIds{}, or a callable of a token that returns a token or of a prefix that returns tokens");
     if constexpr (detail::Mappable<M, Map>::all && is_translation) {
         auto reader = prefix_mapped(std::move(model), std::move(reads));
         return Mapped<decltype(reader), Map>(std::move(reader), detail::MapRow<Map>(std::move(map)));
@@ -109,7 +109,7 @@ auto mapped(M model, Map map) {
     constexpr bool is_inverse_known = !std::convertible_to<const Map&, const ReducedIdMap&>;
     static_assert(
         is_inverse_known,
-        "specsample::vocab::mapped: a map of offsets is of an output head, and does not say which ids the model "
+        "specsample::vocabularies::mapped: a map of offsets is of an output head, and does not say which ids the model "
         "reads; write mapped(model, map, TargetIds{}) where it reads the target's, as EAGLE-3's heads do, or "
         "mapped(model, map, OwnIds(map)) where it reads its own");
     if constexpr (detail::Mappable<M, Map>::all && is_inverse_known) {
@@ -118,6 +118,6 @@ auto mapped(M model, Map map) {
         return mapped(std::move(model), std::move(map), std::move(reads));
     }
 }
-}  // namespace vocab
+}  // namespace vocabularies
 
 }  // namespace specsample

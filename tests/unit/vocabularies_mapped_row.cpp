@@ -1,5 +1,5 @@
 // push_forward: the distribution of a draft's token as a target id, against sums over both vocabularies.
-#include <specsample/vocab/mapped_row.hpp>
+#include <specsample/vocabularies/mapped_row.hpp>
 
 #include <cmath>
 #include <numeric>
@@ -7,13 +7,13 @@
 
 #include <specsample/shaping/top_k.hpp>
 #include <specsample/theory/acceptance.hpp>
-#include <specsample/vocab/id_map_texts.hpp>
+#include <specsample/vocabularies/id_map_texts.hpp>
 
 #include "support/catch.hpp"
 #include "unit/shaping_rows.hpp"
 
 using namespace shaping_rows;
-using namespace specsample::vocab;
+using namespace specsample::vocabularies;
 using namespace specsample::theory;
 using namespace specsample::lossy;
 using namespace specsample::kernels;
@@ -269,11 +269,11 @@ TEST_CASE("sizes that cannot belong to a map are refused", "[shaping]") {
     detail::ShapedMemory<double> memory;
     CHECK_THROWS_WITH(
         push_forward(map, std::vector<double>{.5, .5}, memory),
-        "specsample::vocab::push_forward: the size of the row is 2, but must be at least the draft vocabulary "
+        "specsample::vocabularies::push_forward: the size of the row is 2, but must be at least the draft vocabulary "
         "of the map, 6");
     CHECK_THROWS_WITH(
         covered_mass(map, std::vector<double>{.5, .5}),
-        "specsample::vocab::covered_mass: the size of the row is 2, but must be the target vocabulary of the "
+        "specsample::vocabularies::covered_mass: the size of the row is 2, but must be the target vocabulary of the "
         "map, 7");
 }
 

@@ -24,7 +24,7 @@ concept Integers = requires(const List& list) { std::span(list); } &&
 
 }  // namespace detail
 
-namespace vocab {
+namespace vocabularies {
 
 class ReducedIdMap;
 
@@ -181,6 +181,6 @@ class OwnIds {
 struct TargetIds {
     Token operator()(Token target) const { return target; }
 };
-}  // namespace vocab
+}  // namespace vocabularies
 
 }  // namespace specsample

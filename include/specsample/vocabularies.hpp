@@ -1,0 +1,8 @@
+// Floor 3, vocab: drafts of another vocabulary than the target's.
+#pragma once
+
+#include <specsample/vocabularies/id_map.hpp>         // IWYU pragma: export
+#include <specsample/vocabularies/id_map_texts.hpp>   // IWYU pragma: export
+#include <specsample/vocabularies/mapped.hpp>         // IWYU pragma: export
+#include <specsample/vocabularies/mapped_prefix.hpp>  // IWYU pragma: export
+#include <specsample/vocabularies/mapped_row.hpp>     // IWYU pragma: export

@@ -49,6 +49,6 @@ class ListRef : public std::span<const T> {
 
 }  // namespace specsample
 
-/// Its elements outlive it, as those of a span do.
+// Its elements outlive it, as those of a span do.
 template <class T>
 inline constexpr bool std::ranges::enable_borrowed_range<specsample::ListRef<T>> = true;

@@ -9,8 +9,9 @@
 
 namespace specsample {
 
-/// The prefix that a draft grows from; "no node" where a child or a sibling is asked for.
+/// The prefix that a draft grows from.
 inline constexpr Index root_node = -1;
+/// The answer where a node has no such child or sibling.
 inline constexpr Index no_node = -1;
 
 /// Drafted tokens in any order in which parents come before their children; siblings in the order of their drawing.

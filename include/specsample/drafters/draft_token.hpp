@@ -28,8 +28,7 @@ struct DraftedToken {
 
 /// Draw a token from a row, and return it with the row as its distribution, normaliser included.
 ///
-/// @param random draw   the random numbers of one address: rng.at(Purpose::draft, node), node the place of the token in
-/// the
+/// @param rng    the random numbers of one address: rng.at(Purpose::draft, node), node the place of the token in the
 ///               draft. One uniform is used
 /// @param row    probabilities, Logits or a sparse row of either; borrowed until the round ends, so that a row that
 ///               would be gone with the call does not compile

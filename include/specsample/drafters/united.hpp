@@ -101,9 +101,11 @@ concept FilledBy = (Fills<typename DrafterOf<D>::type, L> && ...);
 ///
 ///     Sampler sampler(United(LookupDrafter(), draft), target);
 ///
+/// Each token keeps the distribution of the drafter that it comes from, as one common type: rows of one type, and point
+/// masses.
 /// @tparam D   drafters, models, or std::refs of either; models are drafted from as chains
-/// @distribution        that of each drafter; one common distribution type: rows of one type, and point masses
-/// @cost       that of all of them. @draws theirs, each from a source of its own
+/// @draws      theirs, each from a source of its own
+/// @cost       that of all of them
 template <class... D>
 class United {
   public:
@@ -134,7 +136,9 @@ class United {
 ///
 ///     Sampler sampler(FirstOf(LookupDrafter(), draft), target);
 ///
-/// @distribution, @cost   as United; drafters behind the first that proposes are not asked
+/// Its tokens keep their distributions, as those of United do.
+/// @draws   those of the drafters that were asked
+/// @cost    that of the drafters that were asked: none behind the first that proposes is
 template <class... D>
 class FirstOf {
   public:

@@ -135,7 +135,7 @@ class BlockSums {
 /// 64 entries; no allocation
 /// @edge            an entry of weight 0 is never drawn; a random draw that rounding puts past the end draws the last
 ///                  entry with weight
-/// @distribution             total variation from rounding below 1e-6 for float rows of up to 262144 entries
+/// @accuracy        total variation from rounding below 1e-6 for float rows of up to 262144 entries
 template <Weights W, std::invocable Uniform>
 Drawn draw_index(const W& weights, Uniform&& uniform) {
     if constexpr (SummedWeights<W>) {

@@ -217,7 +217,7 @@ std::span<const DraftScore> score_drafts(const S& shape, std::span<const Token> 
 /// than this, but for the distribution and the ratio of an accepted token, p / Q where it is below 1.
 ///
 /// @param round    without a fault; of a ratio rule
-/// @param tokens, distributions, rows, random draws   as the round was given them
+/// @param tokens, distributions, rows, rng   as the round was given them
 /// @param memory   for the result
 /// @returns        in the order of the walk: per accepted token the siblings that were rejected before it and itself,
 ///                 and all children of the last node if the round ended there with a recovered token

@@ -149,7 +149,7 @@ Round judge(const Ids& given, const S& shape, Distributions& distributions, Rows
 ///                    callable is asked for row 0 and then for those that the walk reaches, each once on its way down;
 ///                    block verification asks again on its way up
 /// @param rule        a Rule: TokenVerification{} and its like, or one of your own (verify/rule.hpp)
-/// @param random draws       RoundRng{seed, request, round start}, or any source with at(purpose, node)
+/// @param rng         RoundRng{seed, request, round start}, or any source with at(purpose, node)
 /// @param limits      stop tokens, a token budget, how much to check
 /// @param workspace   memory for the tokens of the result
 /// @returns           the round; on bad data a round with a fault and no tokens. Throws nothing on data

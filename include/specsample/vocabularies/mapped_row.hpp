@@ -199,7 +199,7 @@ namespace vocabularies {
 /// to
 ///                 the lowest target id. A row that names no distribution stays one that does not, and is a fault where
 ///                 it is used, named by target ids; wrong numbers at ids that mean nothing are not looked at in logits
-/// @distribution            q' is exact for a token drawn from q', whatever the map; acceptance = sum min(p, q')
+/// @accuracy       q' is exact for a token drawn from q', whatever the map; acceptance = sum min(p, q')
 /// @source         token-level intersection: Timor et al. 2025, arXiv:2502.05202; reduced vocabularies: EAGLE-3,
 ///                 arXiv:2503.01840
 template <class R>

@@ -50,5 +50,7 @@ class ListRef : public std::span<const T> {
 }  // namespace specsample
 
 // Its elements outlive it, as those of a span do.
+/// @cond   a name of the standard library
 template <class T>
 inline constexpr bool std::ranges::enable_borrowed_range<specsample::ListRef<T>> = true;
+/// @endcond

@@ -6,7 +6,6 @@
 #include <specsample/specsample.hpp>
 
 using namespace specsample;
-using namespace specsample::kernels;
 
 constexpr Index K = 4, V = 16;  // drafted tokens per round; vocabulary
 
@@ -37,9 +36,8 @@ int main() {
         const RoundRng rng(/*seed*/ 4, /*request*/ 0, start);
         for (Index i = 0; i < K; ++i) {  // draft
             draft.forward(text, 1, row.data());
-            auto& probs = q[i] = softmax(row, temperature);
-            text.push_back(
-                static_cast<Token>(draw(rng.at(Purpose::draft, i), RowWeights(detail::as_row(probs))).index));
+            q[i] = kernels::softmax(row, temperature);
+            text.push_back(static_cast<Token>(draw(rng.at(Purpose::draft, i), q[i]).index));
         }
         target.forward(text, K + 1, logits.data());  // score
 

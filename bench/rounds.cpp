@@ -131,7 +131,7 @@ class ShapedRounds {
 
   private:
     struct Memory {
-        specsample::detail::ShapedMemory<float> drafted, rows[9];
+        specsample::filters::ShapedMemory<float> drafted, rows[9];
         specsample::detail::ShapedRow<specsample::Logits<Row>>::Kept draft;
     };
     std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();

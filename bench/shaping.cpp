@@ -13,7 +13,7 @@ namespace {
 /// A pipeline on rows of probabilities or logits, against a textbook's form that makes a new row.
 template <class Pipeline, class Textbook>
 Race shaping(const Setting& setting, const Pipeline& pipeline, const Textbook& textbook) {
-    const auto memory = std::make_shared<specsample::detail::ShapedMemory<float>>();
+    const auto memory = std::make_shared<specsample::filters::ShapedMemory<float>>();
     const Pool rows(setting);
     const auto likeliest = textbook::argmax(rows.contents().target);
     const bool are_logits = setting.numbers == Numbers::logits;

@@ -46,7 +46,7 @@ int main() {
     std::vector<Token> text{5, 7}, stop_tokens{end_of_text};
     const Grammar grammar(Lists{}, std::ssize(text));  // it begins after the prompt; copies share the matcher
     RowMajorMatrixXf logits(K + 1, V), draft_logits(K, V);
-    std::vector<detail::ShapedMemory<float>> memory(K + 1), draft_memory(K);  // one for each row in use
+    std::vector<filters::ShapedMemory<float>> memory(K + 1), draft_memory(K);  // one for each row in use
     const auto masked = [&](auto row, std::size_t length, auto& numbers) {
         return shape(Logits(row, temperature), grammar, std::span(text).first(length), numbers);
     };

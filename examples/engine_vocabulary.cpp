@@ -40,7 +40,7 @@ int main() {
         return found == target_id.end() ? unknown : static_cast<Token>(found - target_id.begin());
     };
     RowMajorMatrixXf logits(K + 1, V), draft_logits(K, draft_vocab);
-    std::array<detail::ShapedMemory<float>, K> memory;  // of the draft's rows, as rows over target ids
+    std::array<filters::ShapedMemory<float>, K> memory;  // of the draft's rows, as rows over target ids
     std::vector<Token> text{1, 2, 3}, stop_tokens{15};
     Workspace workspace;
 

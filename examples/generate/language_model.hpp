@@ -28,7 +28,7 @@ class RowShaper {
 
   private:
     specsample::SamplingParams shaping_;
-    specsample::detail::ShapedMemory<float> memory_;
+    specsample::filters::ShapedMemory<float> memory_;
 };
 
 /// The engine's model compares a prefix with its own cache, so nothing has to be rolled back from outside. Copies share

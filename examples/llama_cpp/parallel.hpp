@@ -24,7 +24,7 @@
 /// A row, shaped once, with what it is a view of.
 struct ParallelRow {
     Eigen::ArrayXf copy{};
-    specsample::detail::ShapedMemory<float> memory{};
+    specsample::filters::ShapedMemory<float> memory{};
     std::optional<TextRow> shaped{};
 };
 

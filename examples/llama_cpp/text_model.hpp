@@ -51,7 +51,7 @@ class TextShape {
     /// Logits as they are.
     TextShape() : TextShape({.temperature = 1, .top_k = 0, .top_p = 1, .min_p = 0}, {}) {}
 
-    TextRow operator()(const LogitRow& row, Context context, specsample::detail::ShapedMemory<float>& memory) const {
+    TextRow operator()(const LogitRow& row, Context context, specsample::filters::ShapedMemory<float>& memory) const {
         using namespace specsample;
         if (is_plain_) return shape(Logits(row, temperature_), Pipeline<>(), context, memory);
         return shape(Logits(row), pipeline_, context, memory);
@@ -138,7 +138,7 @@ class TextModel : public Metered {
     // Of the last pass.
     std::vector<LogitRow> rows_;
     std::vector<std::optional<TextRow>> shaped_;
-    std::vector<specsample::detail::ShapedMemory<float>> memory_;
+    std::vector<specsample::filters::ShapedMemory<float>> memory_;
     std::vector<specsample::Token> prefix_, tree_tokens_, path_, context_;
     std::vector<Index> tree_parents_;
 };

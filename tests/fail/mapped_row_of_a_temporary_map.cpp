@@ -6,7 +6,7 @@ using namespace specsample;
 using namespace specsample::vocabularies;
 
 int main() {
-    detail::ShapedMemory<float> memory;
+    filters::ShapedMemory<float> memory;
     const std::vector<float> row{.5f, .5f};
 #ifdef FIXED
     const IdMap map = IdMap::same_ids(2, 3);

@@ -7,7 +7,7 @@ using namespace specsample::filters;
 
 int main() {
     const std::vector<float> row{.5f, .5f};
-    detail::ShapedMemory<float> memory;
+    filters::ShapedMemory<float> memory;
 #ifdef FIXED
     const auto heat = [](Candidates<float>& rest, std::span<const Token>) { rest.heat(2); };
 #else

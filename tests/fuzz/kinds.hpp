@@ -171,7 +171,7 @@ struct Shaped {
 
     struct Memory {
         typename Kind::Memory given;
-        mutable ShapedMemory<detail::ShapedValue<std::remove_cvref_t<decltype(Kind::row(given))>>> memory{};
+        mutable filters::ShapedMemory<detail::ShapedValue<std::remove_cvref_t<decltype(Kind::row(given))>>> memory{};
         explicit Memory(const Numbers& numbers) : given(numbers) {}
     };
     static auto row(const Memory& memory) {

@@ -174,7 +174,7 @@ TEMPLATE_TEST_CASE("after a refused token, and after the end, nothing is possibl
                    Rewinding, CloneOnly) {
     Calls calls;
     const Grammar grammar{TestType(calls)};
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     const auto cause = [&](const std::vector<Token>& context) {
         const auto fault = inspect(shape(flat, grammar, context, memory), Side::target, 0);
         return fault ? fault->cause : Cause::wrong_count;
@@ -196,7 +196,7 @@ TEMPLATE_TEST_CASE("after a refused token, and after the end, nothing is possibl
 TEST_CASE("a bad row is the fault of its model, after any context", "[shaping]") {
     Calls calls;
     const Grammar grammar{Rewinding(calls)};
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     const std::vector<double> negative{.5, -.5, 1, 0, 0, 0};
     for (const auto& context : {std::vector<Token>{}, {round_open}, {letter}})
         CHECK(inspect(shape(negative, grammar, context, memory), Side::target, 0)->cause == Cause::negative);

@@ -57,7 +57,7 @@ TEST_CASE("a bias on what a filter has taken out, or a mask made impossible, doe
 }
 
 TEST_CASE("no bias leaves the model's own memory", "[shaping]") {
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     CHECK(shape(Logits(logits), LogitBias{{}}, {}, memory).held().numbers().data() == logits.data());
 }
 

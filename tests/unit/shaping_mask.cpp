@@ -81,7 +81,7 @@ TEST_CASE("ids beyond a mask that is too short are forbidden, bits beyond the vo
 
 TEST_CASE("a mask that allows everything leaves the model's own memory", "[shaping]") {
     const auto logits = random_logits<float>(40, 1);
-    detail::ShapedMemory<float> memory;
+    filters::ShapedMemory<float> memory;
     const TokenMask mask(Words{0xffffffff, 0xff});
     CHECK(shape(Logits(logits), mask, {}, memory).held().numbers().data() == logits.data());
 }
@@ -89,7 +89,7 @@ TEST_CASE("a mask that allows everything leaves the model's own memory", "[shapi
 TEST_CASE("a row of which nothing is left has the fault of one that is masked", "[shaping]") {
     const auto logits = random_logits(40, 1);
     const TokenMask nothing(Words{});
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     const auto cause = [&](const auto& row) {
         return inspect(shape(row, nothing, {}, memory), Side::target, 0)->cause;
     };

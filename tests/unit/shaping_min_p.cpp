@@ -57,7 +57,7 @@ TEST_CASE("a min_p of 1 keeps the most probable and its equals", "[shaping]") {
 
 TEST_CASE("a min_p of 0 keeps everything, and looks at nothing", "[shaping]") {
     const auto logits = random_logits<float>(30, 1);
-    detail::ShapedMemory<float> memory;
+    filters::ShapedMemory<float> memory;
     CHECK(shape(Logits(logits), MinP{0}, {}, memory).held().numbers().data() == logits.data());
 }
 
@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("what is impossible is never kept, however low the threshold"
     Array<TestType> probs(3), logits(3);
     probs << TestType(.5), 0, TestType(.5);
     logits << 1, lowest, 0;
-    detail::ShapedMemory<TestType> memory;
+    filters::ShapedMemory<TestType> memory;
     for (const double temperature : {1., 1e30, 1e300}) {
         const Pipeline pipeline{Temperature{temperature}, MinP{1e-300}};
         CHECK(shape(probs, pipeline, {}, memory).held().size() == 2);

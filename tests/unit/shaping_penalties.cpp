@@ -108,7 +108,7 @@ TEST_CASE("a penalty after a filter is one on what is left", "[shaping]") {
 }
 
 TEST_CASE("a penalty that is off, or has nothing to look at, leaves the model's own memory", "[shaping]") {
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     const auto check = [&](const auto& penalty, const std::vector<Token>& text) {
         CHECK(shape(Logits(logits), penalty, text, memory).held().numbers().data() == logits.data());
     };
@@ -121,7 +121,7 @@ TEST_CASE("a penalty that is off, or has nothing to look at, leaves the model's 
 
 TEST_CASE("the model's row stays as it is, and memory forgets the last window", "[shaping]") {
     const Array<double> before = logits;
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     const auto first = probs_by_id(shape(Logits(logits), FrequencyPenalty{1}, context, memory));
     for (int i = 0; i < 3; ++i)
         CHECK(distance(probs_by_id(shape(Logits(logits), FrequencyPenalty{1}, context, memory)), first) == 0);

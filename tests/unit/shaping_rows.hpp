@@ -31,7 +31,7 @@ Array<double> probs_by_id(const R& row) {
 /// What a pipeline makes of a row after a context.
 template <Row R, class P>
 Array<double> through(const P& pipeline, const R& row, const std::vector<Token>& context = {}) {
-    detail::ShapedMemory<detail::ShapedValue<R>> memory;
+    filters::ShapedMemory<detail::ShapedValue<R>> memory;
     return probs_by_id(shape(row, pipeline, context, memory));
 }
 

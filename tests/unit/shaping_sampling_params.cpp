@@ -19,7 +19,7 @@ const std::vector<Token> context{5, 6, 5, 7, 5};
 }  // namespace
 
 TEST_CASE("settings that are not set change nothing, and look at nothing", "[shaping]") {
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     const auto row = shape(Logits(logits), SamplingParams{}, context, memory);
     CHECK(row.held().numbers().data() == logits.data());
     CHECK(row.held().temperature() == 1);

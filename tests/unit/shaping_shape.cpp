@@ -57,7 +57,7 @@ TEST_CASE("probabilities of every scalar and storage are shaped alike", "[shapin
     column_major.row(1) = probs.matrix().transpose();
     check(column_major.row(1), 1e-6);
     check(detail::as_row(Logits(logits)), 1e-6);
-    detail::ShapedMemory<float> memory;
+    filters::ShapedMemory<float> memory;
     const Array<Eigen::half> half = probs.cast<Eigen::half>();
     CHECK(probs_by_id(shape(half, pipeline, {}, memory)).sum() == Approx(1).epsilon(1e-6));
 }
@@ -81,7 +81,7 @@ TEST_CASE("sparse rows are shaped, of logits and of probabilities", "[shaping]")
     CHECK(distance(through(with_penalty, Sparse(ids, held, 300), context), wanted) < 1e-6);
     CHECK(distance(through(Pipeline{}, Sparse(ids, held, 300)), probs) == 0);
     // One that is shaped again.
-    detail::ShapedMemory<float> once, twice;
+    filters::ShapedMemory<float> once, twice;
     const auto row = shape(Logits(logits), TopK{20}, {}, once);
     CHECK(distance(probs_by_id(shape(row, TopP{.5}, {}, twice)),
                    through(Pipeline{TopK{20}, TopP{.5}}, Logits(logits))) < 1e-6);
@@ -91,7 +91,7 @@ TEST_CASE("sparse rows are shaped, of logits and of probabilities", "[shaping]")
 }
 
 TEST_CASE("an unfiltered row of contiguous numbers is never copied", "[shaping]") {
-    detail::ShapedMemory<float> memory;
+    filters::ShapedMemory<float> memory;
     CHECK(shape(Logits(logits), Temperature{.7}, {}, memory).held().numbers().data() == logits.data());
     const Array<float> probs = softmax_of(logits).cast<float>();
     const auto row = shape(probs, Pipeline{Temperature{1}, TopP{1}}, {}, memory);
@@ -102,7 +102,7 @@ TEST_CASE("an unfiltered row of contiguous numbers is never copied", "[shaping]"
 }
 
 TEST_CASE("a row of every id that is kept is a copy that says so", "[shaping]") {
-    detail::ShapedMemory<float> memory;
+    filters::ShapedMemory<float> memory;
     const auto row = shape(Logits(logits), Temperature{.7}, {}, memory);
     decltype(row)::Kept kept;
     row.keep_in(kept);
@@ -116,7 +116,7 @@ TEST_CASE("a row of every id that is kept is a copy that says so", "[shaping]") 
 }
 
 TEST_CASE("a row that owns its numbers, and is gone after the call, is copied", "[shaping]") {
-    detail::ShapedMemory<float> memory;
+    filters::ShapedMemory<float> memory;
     const auto row = shape(Logits(Eigen::VectorXf(logits.matrix())), Temperature{.7}, {}, memory);
     CHECK(row.held().numbers().data() == memory.row.numbers.data());
     CHECK(distance(probs_by_id(row), through(Temperature{.7}, Logits(logits))) == 0);
@@ -124,7 +124,7 @@ TEST_CASE("a row that owns its numbers, and is gone after the call, is copied", 
 
 TEST_CASE("a shaped row is normalised over what is left", "[shaping]") {
     CHECK(std::abs(expected().sum() - 1) < 1e-12);
-    detail::ShapedMemory<float> memory;
+    filters::ShapedMemory<float> memory;
     const auto row = shape(Array<float>(softmax_of(logits).cast<float>()), pipeline, {}, memory);
     CHECK(std::abs(static_cast<double>(row.held().sum()) - 1) < 1e-6);
     CHECK(row.held().size() == row.ids().size(300));
@@ -132,7 +132,7 @@ TEST_CASE("a shaped row is normalised over what is left", "[shaping]") {
 }
 
 TEST_CASE("memory that has served a row serves any other", "[shaping]") {
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     const Pipeline all{FrequencyPenalty{.3}, Temperature{.7}, TypicalP{.9}, TopP{.9}};
     for (const Index size : {300, 2, 1000, 50, 1}) {
         const auto z = random_logits(size, 7);
@@ -149,7 +149,7 @@ TEST_CASE("bad rows come out as they are, with the fault of what went in", "[sha
                                                 {.5, .3, .1}, {.5, .502, 0},      {0, 0, 0},     {4, -2, 7}};
     const SamplingParams settings{.temperature = .5, .top_k = 2, .top_p = .5, .min_p = .1, .presence_penalty = 1};
     const std::vector<Token> context{0, 1};
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     const auto same = [&](const auto& row, const auto& shaper) {
         const auto original = inspect(row, Side::target, 3),
                    after = inspect(shape(row, shaper, context, memory), Side::target, 3);
@@ -183,7 +183,7 @@ TEST_CASE("a half row within its tolerance is normalised, one outside is a fault
     using Half = Eigen::half;
     const std::vector<Half> within{Half(.5f), Half(.25f), Half(.125f), Half(.12f)},
         outside{Half(.5f), Half(.25f), Half(.125f), Half(.105f)};
-    detail::ShapedMemory<float> memory;
+    filters::ShapedMemory<float> memory;
     for (const double temperature : {1., .5}) {
         CHECK_FALSE(inspect(shape(within, Temperature{temperature}, {}, memory), Side::target, 0));
         CHECK(inspect(shape(outside, Temperature{temperature}, {}, memory), Side::target, 0)->cause ==
@@ -196,7 +196,7 @@ TEST_CASE("an engine's rows are shaped as verify asks for them, and no others", 
     for (Index i = 0; i < 4; ++i) rows.row(i) = random_logits<float>(300, 10 + static_cast<std::uint64_t>(i)).matrix();
     const SamplingParams settings{.temperature = .8, .top_k = 40, .frequency_penalty = .5};
     const std::vector<Token> text{1, 2, 3};
-    std::vector<detail::ShapedMemory<float>> memory(4);
+    std::vector<filters::ShapedMemory<float>> memory(4);
     std::vector<Index> asked;
     std::vector<Token> tokens{7, 8, 9};
     const auto target = [&](Index i) {
@@ -222,7 +222,7 @@ TEST_CASE("an engine's rows are shaped as verify asks for them, and no others", 
 TEST_CASE("the expression of a sparse row is shaped like the row, and has its argmax", "[shaping]") {
     const std::vector<int> ids{1, 5, 700};
     const std::vector<float> probs{.2f, .3f, .5f}, scores{1, 3, 2};
-    detail::ShapedMemory<float> memory, other;
+    filters::ShapedMemory<float> memory, other;
     const auto same = [&](const auto& row) {
         const auto view = row.probs();  // as long as the vocabulary, though it holds three numbers
         const auto shaped_row = detail::as_row(shape(row, TopK(2), {}, memory));

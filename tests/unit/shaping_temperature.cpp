@@ -58,7 +58,7 @@ TEST_CASE("temperature 1 changes nothing, not even the last bit", "[shaping]") {
 TEST_CASE("temperature is not applied to logits: they stay the model's own memory", "[shaping]") {
     const auto logits = random_logits<float>(1000, 2);
     for (const double temperature : {.5, 1., 2.}) {
-        detail::ShapedMemory<float> memory;
+        filters::ShapedMemory<float> memory;
         const auto row = shape(Logits(logits), Temperature{temperature}, {}, memory);
         CHECK(row.held().numbers().data() == logits.data());
         CHECK(row.held().temperature() == temperature);
@@ -84,7 +84,7 @@ TEMPLATE_TEST_CASE("temperature 0 is the argmax, lowest id on ties, and one toke
     CHECK(shaped.sum() == 1);
     CHECK(possible(through(Temperature{0}, Logits(row))) == std::vector<Index>{1});
     CHECK(possible(through(Temperature{1}, Logits(row, 0))) == std::vector<Index>{1});
-    detail::ShapedMemory<TestType> memory;
+    filters::ShapedMemory<TestType> memory;
     CHECK(shape(Logits(row), Temperature{0}, {}, memory).ids().size(4) == 1);
 }
 

@@ -42,7 +42,7 @@ TEST_CASE("top-k keeps the same tokens at every temperature", "[shaping]") {
 TEST_CASE("a k of 0, and one that the vocabulary does not have, keep everything, and look at nothing", "[shaping]") {
     const auto logits = random_logits<float>(30, 1);
     for (const Index k : {0, 30, 31, 1000000}) {
-        detail::ShapedMemory<float> memory;
+        filters::ShapedMemory<float> memory;
         const auto row = shape(Logits(logits), TopK{k}, {}, memory);
         CHECK(row.ids().holds_every_id());
         CHECK(row.held().numbers().data() == logits.data());
@@ -57,7 +57,7 @@ TEST_CASE("what was impossible is not among the k", "[shaping]") {
 
 TEST_CASE("a row of k tokens holds no more than k", "[shaping]") {
     const auto logits = random_logits<float>(1000, 1);
-    detail::ShapedMemory<float> memory;
+    filters::ShapedMemory<float> memory;
     const auto row = shape(Logits(logits), TopK{40}, {}, memory);
     CHECK(row.size() == 1000);
     CHECK(row.held().size() == 40);

@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("a nucleus sums to 1", "[shaping]", float, double) {
 }
 
 TEST_CASE("the same memory serves rows of any size", "[shaping]") {
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     for (const Index size : {100, 3, 50, 1}) {
         const auto probs = row_of<double>(size, 5);
         CHECK(distance(probs_by_id(shape(probs, TopP{.6}, {}, memory)), reference(probs, .6)) < 1e-14);

@@ -60,7 +60,7 @@ TEST_CASE("the entropy is that of what is left by then", "[shaping]") {
 
 TEST_CASE("a typical_p of 1 keeps everything, and looks at nothing", "[shaping]") {
     const auto logits = random_logits<float>(30, 1);
-    detail::ShapedMemory<float> memory;
+    filters::ShapedMemory<float> memory;
     CHECK(shape(Logits(logits), TypicalP{1}, {}, memory).held().numbers().data() == logits.data());
 }
 

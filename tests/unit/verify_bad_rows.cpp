@@ -132,7 +132,7 @@ struct SparseLogits {
 struct Shaped {
     using R = detail::ShapedRow<Logits<std::vector<float>>>;
     static R shaped(const Logits<std::vector<float>>& logits) {
-        static std::deque<detail::ShapedMemory<float>> memory;
+        static std::deque<filters::ShapedMemory<float>> memory;
         static std::deque<Logits<std::vector<float>>> given;
         return shape(given.emplace_back(logits), TopK(3), {}, memory.emplace_back());
     }

@@ -122,7 +122,7 @@ TEST_CASE("before and after shaping: the same tokens in either rows") {
     const std::array<Index, 0> no_path{};
     const std::array<Token, 1> tokens{1};
     Scores raw, shaped_scores;
-    detail::ShapedMemory<float> memory;
+    filters::ShapedMemory<float> memory;
     const auto shaped_row = shape(Logits(std::span(logits)), TopK(2), {}, memory);
     const auto rows = [&](Index) { return Logits(std::span(logits)); };
     const auto shaped_rows = [&](Index) { return shaped_row; };

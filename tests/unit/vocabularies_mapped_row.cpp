@@ -34,7 +34,7 @@ Array<double> reference(const Images& to_target, Index target_vocab, const Array
 
 template <Row R>
 Array<double> pushed(const IdMap& map, const R& row) {
-    detail::ShapedMemory<detail::ShapedValue<R>> memory;
+    filters::ShapedMemory<detail::ShapedValue<R>> memory;
     return probs_by_id(push_forward(map, row, memory));
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("random maps push sparse rows forward as a double loop does", "[shapin
         const IdMap map(images, target_vocab);
         const auto logits = random_logits(draft_vocab, seed);
         const auto check = [&](const Pipeline<TopK>& pipeline, const auto& row) {
-            detail::ShapedMemory<double> memory;
+            filters::ShapedMemory<double> memory;
             const auto sparse = shape(row, pipeline, {}, memory);
             const auto q = probs_by_id(sparse);
             if (mapped_mass(map, sparse) == 0) return;  // a case by itself
@@ -125,7 +125,7 @@ TEST_CASE("strided, half-precision and moved rows are pushed forward", "[shaping
     std::vector<Eigen::half> halves;
     for (const double x : q) halves.push_back(static_cast<Eigen::half>(x));
     CHECK(distance(pushed(map, halves), expected) < 1e-7);
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     const auto from_moved = push_forward(map, std::vector<double>(q.begin(), q.end()), memory);
     CHECK(distance(probs_by_id(from_moved), expected) < 1e-15);
     const IdMap same = IdMap::same_ids(6, 8);  // where rows that stay are viewed
@@ -139,14 +139,14 @@ TEST_CASE("a half-precision row within its tolerance is one within a float's beh
     REQUIRE_FALSE(inspect(q, Side::draft, 0));
     for (const Images& images : {Images{0, 1, 2, 3}, Images{3, 1, 0, 2}, Images{0, 0, 1, 3}, Images{0, 1, 2, -1}}) {
         const IdMap map(images, 4);
-        detail::ShapedMemory<float> memory;
+        filters::ShapedMemory<float> memory;
         CHECK_FALSE(inspect(push_forward(map, q, memory), Side::draft, 0));
     }
 }
 
 TEST_CASE("numbers that keep their order are not copied, with or without padding", "[shaping]") {
     const IdMap map = IdMap::from_offsets(std::vector{1, 2, 2}, 8);
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     const auto check_viewed = [&](const auto& row, const double* at) {
         const auto mapped = push_forward(map, row, memory);
         CHECK(detail::numbers_of(detail::inner_row(mapped)).data() == at);
@@ -161,7 +161,7 @@ TEST_CASE("numbers that keep their order are not copied, with or without padding
 
 TEST_CASE("logits stay logits at their temperature, 0 included", "[shaping]") {
     const std::vector<double> logits{3, 9, 1, 2.5, 2};
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     const IdMap partial(std::vector{2, -1, 0, 1, -1}, 3);
     CHECK(push_forward(partial, Logits(logits, .25), memory).held().temperature() == .25);
     CHECK(distance(pushed(partial, Logits(logits, 0)), Array<double>(Eigen::Array3d(0, 0, 1))) == 0);
@@ -192,7 +192,7 @@ TEST_CASE("the running example of the intersection rule", "[shaping]") {
     const IdMap map = vocabulary_intersection(draft, target);
     CHECK(mapped_mass(map, q) == Approx(6. / 10).epsilon(1e-15));
     CHECK(covered_mass(map, p) == Approx(9. / 10).epsilon(1e-15));
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     const auto row = push_forward(map, q, memory);
     CHECK(distance(probs_by_id(row), Array<double>(Eigen::Array4d(2. / 6, 3. / 6, 1. / 6, 0))) < 1e-15);
     CHECK(acceptance(row, p) == Approx(4. / 5).epsilon(1e-15));
@@ -205,7 +205,7 @@ TEST_CASE("no draft is accepted more often than the mass that its map covers", "
     for_maps([](const Images& images, Index draft_vocab, Index target_vocab, std::uint64_t seed) {
         const IdMap map(images, target_vocab);
         const auto p = softmax_of(random_logits(target_vocab, seed + 500));
-        detail::ShapedMemory<double> memory;
+        filters::ShapedMemory<double> memory;
         const double alpha = acceptance(push_forward(map, Logits(random_logits(draft_vocab, seed)), memory), p);
         REQUIRE(alpha <= covered_mass(map, p) + 1e-12);
     });
@@ -244,7 +244,7 @@ TEST_CASE("a row that is no distribution does not become one behind a map", "[sh
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const auto cause = [](const auto& row, const Images& images = all_kinds) {
         const IdMap map(images, 6);
-        detail::ShapedMemory<double> memory;
+        filters::ShapedMemory<double> memory;
         const auto bad = inspect(push_forward(map, row, memory), Side::draft, 0);
         return bad ? std::optional(bad->cause) : std::nullopt;
     };
@@ -266,7 +266,7 @@ TEST_CASE("a row that is no distribution does not become one behind a map", "[sh
 
 TEST_CASE("sizes that cannot belong to a map are refused", "[shaping]") {
     const IdMap map(all_kinds, 7);
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     CHECK_THROWS_WITH(
         push_forward(map, std::vector<double>{.5, .5}, memory),
         "specsample::vocabularies::push_forward: the size of the row is 2, but must be at least the draft vocabulary "
@@ -279,7 +279,7 @@ TEST_CASE("sizes that cannot belong to a map are refused", "[shaping]") {
 
 TEST_CASE("a map onto every target id leaves a dense row", "[shaping]") {
     const IdMap map(std::vector{2, 0, 1}, 3);
-    detail::ShapedMemory<double> memory;
+    filters::ShapedMemory<double> memory;
     const auto row = push_forward(map, std::vector<double>{.5, .2, .3}, memory);
     CHECK(row.ids().holds_every_id());
     CHECK(distance(probs_by_id(row), Array<double>(Eigen::Array3d(.2, .3, .5))) == 0);
@@ -288,7 +288,7 @@ TEST_CASE("a map onto every target id leaves a dense row", "[shaping]") {
 TEST_CASE("memory that has met a row stays where it is", "[shaping]") {
     const auto check = [](const Images& images, const auto& row) {
         const IdMap map(images, 6);
-        detail::ShapedMemory<double> memory;
+        filters::ShapedMemory<double> memory;
         push_forward(map, row, memory);
         const auto state = [&] {
             return std::vector<const void*>{memory.row.numbers.data(), memory.row.ids.data(),

@@ -31,16 +31,6 @@ struct ShapedNumbers {
     std::vector<Token> ids;
 };
 
-/// Memory for one shaped row, float or double as the row computes: float for half precision.
-template <std::floating_point Value>
-struct ShapedMemory {
-    ShapedNumbers<Value> row;
-    ShapingScratch<Value> scratch;
-};
-}  // namespace detail
-
-namespace detail {
-
 /// Make room without ever giving it back: a vector that shrinks and grows again would be filled with zeros each time.
 template <class T>
 void grow(std::vector<T>& memory, std::size_t size) {
@@ -48,4 +38,15 @@ void grow(std::vector<T>& memory, std::size_t size) {
 }
 
 }  // namespace detail
+
+namespace filters {
+
+/// Memory for one shaped row, float or double as the row computes: float for half precision.
+template <std::floating_point Value>
+struct ShapedMemory {
+    detail::ShapedNumbers<Value> row;
+    detail::ShapingScratch<Value> scratch;
+};
+
+}  // namespace filters
 }  // namespace specsample

@@ -93,7 +93,7 @@ class ChangedRow {
 
   private:
     HeldAnswer<Answer> answer_;
-    ShapedMemory<ShapedValue<std::remove_cvref_t<Answer>>> memory_;
+    filters::ShapedMemory<ShapedValue<std::remove_cvref_t<Answer>>> memory_;
 };
 
 /// The last answer of a model to a question about several positions, and its rows as far as they were read.

@@ -155,7 +155,7 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
 template <class R, detail::ShaperOrChanging P>
     requires Row<R>
 detail::ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context,
-                           detail::ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>>& memory) {
+                           filters::ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>>& memory) {
     if constexpr (detail::Rewindability<P>::holds) {
         detail::check_shaper(pipeline);
         return detail::shape(std::forward<R>(row), pipeline, context, memory.row, memory.scratch);

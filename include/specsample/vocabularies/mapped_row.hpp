@@ -205,7 +205,7 @@ namespace vocabularies {
 template <class R>
     requires Row<R>
 detail::ShapedRow<R> push_forward(const IdMap& map, R&& row,
-                                  detail::ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>>& memory) {
+                                  filters::ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>>& memory) {
     return detail::push_forward(map, std::forward<R>(row), memory.row, memory.scratch);
 }
 template <class R, class Memory>

@@ -1,7 +1,7 @@
 // A drafted token with the distribution it was drawn from, in one call: what an engine's own drafting loop does.
 //
 //     std::vector<Token> tokens;
-//     std::vector<Sampled<row_view_t<DraftRow>>> distributions;     // DraftRow: what logits(i) below is
+//     std::vector<SampledFrom<DraftRow>> distributions;     // DraftRow: the type of logits(i) below
 //     for (Index i = 0; i < lookahead; ++i) {
 //         const auto [token, distribution] = draft_token(rng.at(Purpose::draft, i), logits(i));
 //         tokens.push_back(token);
@@ -19,12 +19,16 @@
 
 namespace specsample {
 
+namespace detail {
+
 /// A drafted token, and what it was drawn from.
-template <class View>
+template <class R>
 struct DraftedToken {
     Token token = -1;
-    Sampled<View> distribution;
+    SampledFrom<R> distribution;
 };
+
+}  // namespace detail
 
 /// Draw a token from a row, and return it with the row as its distribution, normaliser included.
 ///
@@ -37,12 +41,12 @@ struct DraftedToken {
 ///               finite one) the token is -1, which verify answers with a fault
 /// @cost         one pass; no allocation
 template <class Rng, Row R>
-DraftedToken<detail::row_view_t<R>> draft_token(const Rng& rng, const R& row) {
+detail::DraftedToken<R> draft_token(const Rng& rng, const R& row) {
     const auto weights = kernels::row_weights(row);
     return {static_cast<Token>(draw(rng, weights).index), Sampled(kernels::probs_of(row, weights))};
 }
 template <class Rng, Row R>
     requires detail::owns<R>
-DraftedToken<detail::row_view_t<R>> draft_token(const Rng& rng, const R&& row) = delete;
+detail::DraftedToken<R> draft_token(const Rng& rng, const R&& row) = delete;
 
 }  // namespace specsample

@@ -82,6 +82,12 @@ Sampled(const R&) -> Sampled<detail::row_view_t<R>>;
 template <Row R, class... Rest>
 Sampled(const R&, ListRef<Token>, Rest...) -> Sampled<detail::row_view_t<R>>;
 
+/// The distribution of a token drawn from a row of type R: what an engine keeps a list of while it drafts.
+///
+///     std::vector<SampledFrom<decltype(q[0])>> distributions;
+template <Row R>
+using SampledFrom = Sampled<detail::row_view_t<R>>;
+
 /// The token was not drawn by chance, or nobody knows how: all mass on the token itself. Exact for any origin;
 /// accepts with probability p(x).
 struct PointMass {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -193,5 +194,8 @@ struct Round {
         return counts;
     }
 };
+
+/// What is wrong with a round's data, in a sentence; nothing where its round has no fault.
+[[gnu::cold]] inline std::string message(const Round& round) { return round.fault ? message(*round.fault) : ""; }
 
 }  // namespace specsample

@@ -1,6 +1,6 @@
 // Everything that a user may plug in, as concepts.
 //
-//   part            concept       to be written
+//   part            concept       to write
 //   --------------  ------------  -------------------------------------------------------------------------------
 //   model           RowModel      model(prefix) -> row           the next token's probabilities
 //                   TokenModel    model(prefix) -> Token         a draft model that returns the token itself
@@ -34,7 +34,7 @@ namespace specsample {
 enum class Purpose : std::uint32_t;  // random/address.hpp
 class RoundRng;                      // random/rng.hpp
 struct PointMass;                    // tree/distribution.hpp
-struct SharedNoise;                  //
+struct SharedNoise;                  // tree/distribution.hpp
 namespace detail {
 class Chain;  // tree/chain.hpp
 }  // namespace detail
@@ -45,7 +45,7 @@ class Candidates;  // shaping/candidates.hpp
 }  // namespace filters
 struct Outcome;  // verify/round_context.hpp
 template <class S, class Distributions, class Rows, class Source>
-struct RoundContext;  //
+struct RoundContext;  // verify/round_context.hpp
 
 // ---- Models ---------------------------------------------------------------------------------------------------------
 
@@ -140,28 +140,29 @@ concept DraftDistribution = detail::RatioDistribution<L> || std::same_as<L, Shar
 template <DraftDistribution L>
 class DraftTree;  // tree/draft_tree.hpp
 
-/// A drafter: drafter.propose(prefix, rng, draft tree) adds nodes to an open DraftTree of its member type
-/// `Distribution`.
+/// A drafter: drafter.propose(prefix, rng, draft tree) adds nodes to an open `DraftTree<Distribution>`, where
+/// `Distribution` is a member type of the drafter.
 ///
 /// Every node carries the distribution that its token was drawn from; the rows behind distributions stay where they
 /// are until the next call. Whether a node gets children may depend on the tokens on its path, never on the token to
 /// be added: dropping a drafted token by its own identity is lossy.
 ///
 /// Optional members:
-///   rollback(length)              the drafter remembers the text, and is told like a model when a prefix does not
-///                                 extend the last one
-///   branches = false              (static constexpr bool) it drafts chains only. A target that scores many positions
-///                                 in one pass is then spared the code for trees, which is half of a round's
-///   depth() const                 its drafts have a depth of their own, the tokens on the longest path. A Sampler
-///                                 whose lookahead would cut them is refused
-///   cut_is_prefix = true          (static constexpr bool) its chain under a depth limit is the beginning of its chain
-///                                 under a larger one. It is then not asked for tokens that a budget leaves no room
-///                                 for, where the rule allows that
-///   propose for DraftTree<L>      of any distribution L that its own converts to: it can be one of several drafters
-///   propose for DraftTree<SharedNoise>  it can draft for rules that share the target's noise
+///   rollback(length)        for a drafter that remembers the text: called, as for models, where a prefix does not
+///                           extend the last one
+///   Index depth() const     for drafts with a depth of their own: the tokens on the longest path. A Sampler whose
+///                           lookahead would cut them is refused
+///   branches = false        static constexpr bool, for chains only. A round with a target that scores many positions
+///                           in one pass then does without the code for trees, which is half of it
+///   cut_is_prefix = true    static constexpr bool, for a chain that under a depth limit is the beginning of the chain
+///                           under a larger one. No tokens are then drafted that a budget leaves no room for, where
+///                           the rule allows that
 ///
-/// @draws one at (Purpose::draft, node) per drafted token, `node` being the token's node; with SharedNoise one at
-///        (Purpose::race, depth) instead, depth 0 the first
+/// A drafter whose `propose` takes a `DraftTree<L>` of any L that `Distribution` converts to can be one of several
+/// drafters. One whose `propose` takes a `DraftTree<SharedNoise>` can draft for rules that share the target's noise.
+///
+/// @draws at most one at (Purpose::draft, node) per drafted token, `node` being that token's node; in a
+///        `DraftTree<SharedNoise>` one at (Purpose::race, depth), depth 0 the first
 template <class D>
 concept Drafter = requires { typename detail::Unwrapped<D>::Distribution; } &&
                   requires(detail::Unwrapped<D>& drafter, std::span<const Token> prefix, const RoundRng& rng,
@@ -174,8 +175,7 @@ concept Drafter = requires { typename detail::Unwrapped<D>::Distribution; } &&
 ///
 /// `next` is a function of what was recorded: without a record in between, two calls agree. It uses no clock and no
 /// random numbers, so that a text can be reproduced. A round may draft fewer tokens: drafters stop by themselves and at
-/// stop tokens. The length may depend on all that was committed and stays lossless, as every round is exact for every
-/// lookahead.
+/// stop tokens. The length may depend on all committed tokens: every round is exact for every lookahead.
 template <class L>
 concept Length = requires(L& length, const L& known, Index most, const RoundCounts& round) {
     { known.next(most) } -> std::convertible_to<Index>;
@@ -260,7 +260,7 @@ concept RuleClaim = requires {
     { R::lossless } -> std::convertible_to<bool>;
 };
 
-/// A chain of point masses and dense target rows: a type of context that every rule takes.
+/// The context of a chain of point masses and dense target rows, which every rule takes.
 using PlainTrial = RoundContext<Chain, const PointMass, const RowMajorMatrix<float>, RoundRng>;
 
 }  // namespace detail

@@ -97,8 +97,7 @@ struct RowFault {
     return row + " is bad";
 }
 
-/// The exception for bad data. Nothing of the faulty round was committed; `emitted` has the tokens of the rounds
-/// before it.
+/// The exception for bad data. Nothing of the faulty round was committed.
 class Fault : public std::invalid_argument {
   public:
     Fault(const RowFault& found, std::vector<Token> emitted_before, std::string_view where = "Sampler")

@@ -2,7 +2,7 @@
 //
 //   RowSource            what `verify` takes as rows
 //   element(source, i)   row i
-//   RowRef               a row that is valid for as long as the RowRef is
+//   RowRef               one row: a view, or the row itself where the source returns it by value
 //   OwnedRow             a copy of a row, with memory of its own
 #pragma once
 
@@ -65,8 +65,7 @@ std::optional<Index> element_count(const Source& source) {
 template <class Source>
 inline constexpr bool is_supplied = EigenMatrix<std::remove_cvref_t<Source>> || !std::invocable<Source&, Index>;
 
-/// A row of a RowSource for as long as it is needed: a view of the source's memory, or the row itself where the source
-/// returned it by value.
+/// One row of a source: a view of the source's memory, or the row itself where the source returned it by value.
 template <class Answer>
 class RowRef {
     using R = std::remove_cvref_t<Answer>;

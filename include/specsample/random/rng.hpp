@@ -28,7 +28,7 @@ class Rng {
         const detail::PhiloxCounter block = detail::random_bits(address_, lane);
         return std::uint64_t{block[0]} << 32 | block[1];
     }
-    /// Uniform on the multiples of 2^-53 in [0, 1), for tests u * q < p: p = q always passes and p = 0 never does.
+    /// Uniform on the multiples of 2^-53 in [0, 1), for tests `u * q < p`: p = q always passes, p = 0 never.
     constexpr double uniform(std::uint32_t lane = 0) const { return static_cast<double>(bits(lane) >> 11) * 0x1p-53; }
     /// Uniform in (0, 1), for logarithms.
     constexpr double open_uniform(std::uint32_t lane = 0) const { return open(bits(lane)); }
@@ -64,6 +64,9 @@ class Rng {
 /// the noise of the absolute position, round start + i, in every round that gets there.
 class RoundRng {
   public:
+    /// @param request       below 2^32; each request has numbers of its own
+    /// @param round_start   the length of the text before the round
+    /// @throws              std::invalid_argument for a larger request
     constexpr RoundRng(std::uint64_t seed, std::uint64_t request, Index round_start)
         : seed_(seed), request_(detail::checked_request(request)), round_start_(round_start) {}
 
@@ -76,8 +79,7 @@ class RoundRng {
     constexpr RoundRng split(Index part) const { return {at(Purpose::split, part).bits(), request_, round_start_}; }
 
     /// The random numbers of one address.
-    /// @param node   the drafted node; with Purpose::race the number of tokens between the round's start and the
-    /// position
+    /// @param node   the drafted node; with Purpose::race the position, counted from the round's start
     constexpr Rng at(Purpose purpose, Index node) const {
         const bool of_the_text = purpose == Purpose::race;
         return Rng({.seed = seed_,
@@ -118,8 +120,10 @@ class GeneratorRng {
         return count;
     }();
 
+    /// @param generator   borrowed
     explicit GeneratorRng(Generator& generator) noexcept : generator_(&generator) {}
 
+    /// The source itself, since addresses are ignored.
     GeneratorRng at(Purpose, Index) const noexcept { return *this; }
     GeneratorRng split(Index) const noexcept { return *this; }
 

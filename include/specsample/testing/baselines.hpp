@@ -99,8 +99,8 @@ Rejected rejection_sample(const Source& rng, const Draft& draft, const Target& t
         if (const auto token = rejection_try(rng, tries, draft, target, constant)) return {*token, tries + 1};
 }
 
-/// The one-round bound of two models after a prompt: no lossless rule that sees one round only expects more tokens
-/// than this.
+/// The one-round bound of two models after a prompt: the most tokens that a lossless rule can expect if it sees only
+/// one round.
 ///
 ///     1 + sum over i <= K of (1 - TV of the distributions of the first i tokens)
 ///

@@ -87,7 +87,7 @@ class Enumerator {
 /// A random source of one round whose random draws take every branch.
 ///
 /// An address that is used twice in a round couples two decisions, and is reported. So are weights whose sum is not
-/// that of their entries, since a real draw uses both. A split of the source has other addresses of the same round.
+/// that of their entries, since a real draw uses both.
 /// @throws std::logic_error naming the address that was used twice, or the two sums
 class EnumeratedRng {
     /// The address of a random draw: the splits that lead to its source, and its place there.
@@ -114,12 +114,14 @@ class EnumeratedRng {
   public:
     explicit EnumeratedRng(Enumerator& paths) : paths_(&paths), round_(std::make_shared<Round>()) {}
 
+    /// A source with other addresses of the same round.
     EnumeratedRng split(Index part) const {
         EnumeratedRng own = *this;
         own.parts_.push_back(part);
         return own;
     }
 
+    /// The random decisions of one address, each of which takes every branch.
     class Rng {
       public:
         Rng(Enumerator& paths, std::shared_ptr<Round> round, Address address)

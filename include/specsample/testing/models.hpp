@@ -27,7 +27,7 @@ enum class Rows {
     point_masses,  ///< certain of one token
 };
 
-/// A model with another random row after every prefix, a function of the seed and the whole prefix.
+/// A model with a different random row after every prefix: a function of the seed and the whole prefix.
 ///
 /// @param vocab   entries of a row
 /// @param seed    selects the model

@@ -19,6 +19,7 @@ class ScriptedRng {
         return *this;
     }
 
+    /// The number of one address.
     struct Rng {
         double value;
         double uniform() const { return value; }
@@ -43,6 +44,7 @@ class CountingRng {
   public:
     explicit CountingRng(Source source) : source_(std::move(source)) {}
 
+    /// The random numbers of one address of the other source; each one is counted.
     template <class Inner>
     struct Rng {
         Inner inner;
@@ -57,6 +59,7 @@ class CountingRng {
         return Rng<decltype(source_.at(purpose, node))>{source_.at(purpose, node), &counts_[purpose]};
     }
 
+    /// The uniform numbers of a purpose that were drawn so far.
     long count(Purpose purpose) const { return counts_[purpose]; }
 
   private:

@@ -18,7 +18,7 @@
 // of a text is usually not in the cache yet and belongs to the same pass: with_root puts it first, in slot start - 1.
 //
 // All functions throw std::invalid_argument naming the first parent that is not -1 or an earlier node (every cycle has
-// one), and for an output of another size. Output that was written before stays.
+// one), and for an output of the wrong size. What was written before that stays in the output.
 #pragma once
 
 #include <algorithm>

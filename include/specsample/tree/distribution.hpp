@@ -6,8 +6,7 @@
 //   PointMass               not drawn: argmax, n-gram, beam, retrieval, top-k children, a token selected by its own
 //                           identity, or one of unknown origin
 //   Mixed                   Sampled or PointMass, for trees whose nodes differ
-//   SharedNoise             drawn with the target's own noise, for match rules, which compare tokens and no
-//                           distributions
+//   SharedNoise             drawn with the target's own noise, for match rules, which compare tokens only
 //
 // Verifying a token against a row that it was not drawn from is the field's most repeated bug. It raises the acceptance
 // rate, so no metric shows it. Here every token carries its own distribution.
@@ -37,6 +36,7 @@ namespace specsample {
 template <class View>
 class Sampled {
   public:
+    /// @param row   the probabilities that the token was drawn with
     template <Row R>
         requires std::same_as<detail::row_view_t<R>, View>
     explicit Sampled(const R& row) : row_(detail::as_row(row)) {}
@@ -64,9 +64,11 @@ class Sampled {
     const View& row() const { return row_; }
     std::span<const Token> without() const { return without_; }
 
+    /// The entry of a token in the row; 0 for an id that was removed.
     double weight(Index token) const {
         return std::ranges::find(without_, token) == without_.end() ? static_cast<double>(row_.coeff(token)) : 0;
     }
+    /// The sum of all weights: 1 for a whole row.
     double rest() const {
         if (without_.empty()) return 1;
         if (rest_) return *rest_;

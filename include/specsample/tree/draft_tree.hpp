@@ -27,7 +27,7 @@ class DraftTree {
     /// Begin a new draft.
     /// @param depth         the largest number of tokens on a path
     /// @param stop_tokens   tokens that nothing follows; borrowed until the next draft
-    /// @param vocab         the size of the target's vocabulary
+    /// @param vocab         the size of the target's vocabulary, as far as it is known
     void open(Index depth, ListRef<Token> stop_tokens, Index vocab) {
         depth_ = depth;
         stop_tokens_ = stop_tokens;
@@ -82,6 +82,7 @@ class DraftTree {
     /// The number of tokens on the path to a node, itself included; 0 for the prefix.
     Index depth(Index node) const { return node == root_node ? 0 : depths_[static_cast<std::size_t>(node)]; }
     std::span<const Token> stop_tokens() const { return stop_tokens_; }
+    /// Whether a token is one of the stop tokens.
     bool is_stop(Token token) const { return std::ranges::find(stop_tokens_, token) != stop_tokens_.end(); }
 
     std::span<const Token> tokens() const { return tokens_; }

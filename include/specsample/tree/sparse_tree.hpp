@@ -35,8 +35,7 @@ namespace theory {
 /// The probability that the candidate of a rank is accepted, given that its parent was accepted.
 ///
 ///     RankAcceptance{{.7, .15, .06}}            an acceptance vector, the same at every depth
-///     RankAcceptance{{{.6, .2}, {.5, .1}}}      a table with one row per depth, as for heads; nothing below is
-///     accepted
+///     RankAcceptance{{{.6, .2}, {.5, .1}}}      a table with one row per depth; nothing is accepted below it
 ///
 /// Where braces alone do not compile (one row, or rows of one entry), name the vector's type.
 ///

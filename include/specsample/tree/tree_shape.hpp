@@ -46,9 +46,9 @@ class TreeShape {
     /// The empty shape: nothing is drafted, which is plain decoding.
     TreeShape() = default;
 
-    /// @throws std::invalid_argument naming the first node whose parent is not -1 or an earlier node, whose rank is
-    ///         negative, above most_drafted or not above its elder sibling's, or that is out of order; and if the sizes
-    ///         differ
+    /// @throws std::invalid_argument if the sizes differ, and naming the first node whose parent is not -1 or an
+    ///         earlier node, whose rank is negative, above most_drafted or not above its elder sibling's, or that is
+    ///         out of order
     /// @cost   O(nodes), as for a copy
     TreeShape(std::vector<Index> parents, std::vector<Index> ranks)
         : parents_(std::move(parents)),

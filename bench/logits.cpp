@@ -16,7 +16,7 @@ template <class Scalar>
 auto distribution_of(const RowOf<Scalar>& logits) {
     return specsample::Logits(logits);
 }
-/// The same with the normaliser known, as after a draw from this row.
+/// A row of logits whose normaliser is known, as after a draw from it.
 template <class Scalar>
 auto distribution_of_known(const RowOf<Scalar>& logits, double log_sum) {
     return specsample::Logits(logits, 1, log_sum);

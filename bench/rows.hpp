@@ -95,7 +95,7 @@ class PoolOf {
 };
 using Pool = PoolOf<float>;
 
-/// The same bytes as floats, for plain reads.
+/// The bytes of a row as floats, for plain reads.
 template <class Scalar>
 Row as_floats(const RowOf<Scalar>& row) {
     constexpr Index per_float = sizeof(float) / sizeof(Scalar);

@@ -29,14 +29,14 @@ class Encoding {
         return encoding;
     }
 
-    /// The same encoding with a factor that the caller gave: that the weights sum to 1 has not been checked.
+    /// This encoding, marked as having a factor given by the caller: that the weights sum to 1 has not been checked.
     Encoding as_given() const {
         Encoding encoding = *this;
         encoding.is_given_ = true;
         return encoding;
     }
 
-    /// The same encoding of a row that code which saw the whole row has refused.
+    /// This encoding, marked as refused: code that saw the whole row found a fault in it.
     Encoding as_refused() const {
         Encoding encoding = *this;
         encoding.is_refused_ = true;

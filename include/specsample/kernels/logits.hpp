@@ -84,6 +84,7 @@ class LogitWeights {
     using Entries = detail::Entries<View, Ids>;
 
   public:
+    /// Sum the weights of the logits of `ids`, by default of every id of the vocabulary.
     LogitWeights(const View& logits, double temperature, Index vocab, const Ids& ids = {})
         : entries_(logits, ids, vocab, {}) {
         if (temperature == 0) {
@@ -106,7 +107,7 @@ class LogitWeights {
     double total() const { return sums_->total(); }
     Index pick(double u) const { return sums_->pick(u); }
 
-    /// The encoding of the weights divided by their total: of the probabilities.
+    /// The encoding of the probabilities, which are the weights divided by their total.
     Encoding encoding() const { return scale_ == 0 ? entries_.encoding() : Encoding(pivot_, scale_, 1 / total()); }
     auto probs() const {
         Entries entries = entries_;

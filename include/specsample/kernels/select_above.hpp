@@ -49,8 +49,8 @@ void tile_maxima(std::span<const Value> row, std::vector<Value>& maxima) {
     for (Index tile = 0; tile < tiles; ++tile) maxima.data()[tile] = tile_maximum(row, tile);
 }
 
-/// Write the positions of [first, end) that belong to `ids`. Every position is written, and overwritten by the next one
-/// unless it belongs: a branch would be mispredicted where half of them belong.
+/// Write to `ids` the positions of [first, end) that belong. Every position is written, and overwritten by the next one
+/// unless it belongs: a branch would often be mispredicted in a patch of which half belongs.
 /// @returns how many belong
 template <std::floating_point Value, std::predicate<Value> Belongs>
 Index collect_patch(const Value* values, Index first, Index end, const Belongs& belongs, Token* ids) {
@@ -62,7 +62,7 @@ Index collect_patch(const Value* values, Index first, Index end, const Belongs& 
     return found;
 }
 
-/// Write the positions of a row that belong, ascending, to the front of `ids`, which grows if it is too short.
+/// Write to the front of `ids` the positions of a row that belong, ascending; `ids` grows if it is too short.
 ///
 /// @param maximum   maps a tile to its largest value
 /// @param belongs   tells whether a value belongs; if it does, every larger value must, too

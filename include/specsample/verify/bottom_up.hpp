@@ -6,8 +6,8 @@
 // is block verification, on a tree traversal verification (block.hpp names the papers).
 //
 // Decisions depend on tokens beyond those that are kept. So the noise of a round must not come back in the next one:
-// random draws are keyed by the round's start, never by the absolute position alone (on two tokens that would be a total
-// variation of 1/18).
+// random draws are keyed by the round's start, never by the absolute position alone (on a toy of two tokens that would
+// be a total variation of 1/18).
 #pragma once
 
 #include <algorithm>

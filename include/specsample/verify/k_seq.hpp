@@ -18,7 +18,8 @@ struct KSeqConstants {
     double factor = 0;  ///< P_acc / beta: the children together emit factor * min(q, p / rho)
 };
 
-/// Find the smallest rho at which the residual is not negative: (1 - (1 - beta)^n) <= rho beta, beta = sum min(q, p / rho).
+/// Find the smallest rho at which the residual is not negative:
+/// (1 - (1 - beta)^n) <= rho beta, beta = sum min(q, p / rho).
 /// @cost   one pass over two rows per step, 24 of them; none where n = 1
 template <class Q, class P>
 KSeqConstants solve_k_seq(const Q& q, const P& p, Index n) {

@@ -10,7 +10,7 @@ namespace specsample {
 
 namespace beam {
 
-/// How to search: fixed for the life of a search. Draft width and lookahead change its speed, never its beams.
+/// The options of a beam search, fixed for its life. Draft width and lookahead change its speed, never its beams.
 struct BeamOptions {
     Index width = 4;                     ///< beams, >= 1; 1 is greedy decoding
     std::optional<Index> draft_width{};  ///< beams that the draft follows, at least `width`, which is the default

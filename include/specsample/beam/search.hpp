@@ -37,8 +37,7 @@ namespace beam {
 /// tree that was found; and the target's own search follows that tree for as long as every beam that it keeps was
 /// drafted. The step that leaves the tree is known as well, so a round makes 1 to lookahead + 1 steps.
 ///
-/// Models are held and told to roll back as in a Sampler. Rows of the target that are equal to the bit give equal
-/// beams.
+/// Models are held and told to roll back as in a Sampler. Target rows that are equal to the bit give equal beams.
 ///
 /// @tparam Draft    draft(prefix) -> row
 /// @tparam Target   target(prefix) -> row, target(prefix, n) -> n rows, target(prefix, tree) -> the rows of a TreeModel

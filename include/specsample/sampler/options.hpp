@@ -10,15 +10,15 @@
 
 namespace specsample {
 
-/// How to sample: fixed for the life of a sampler.
+/// The options of a sampler, fixed for its life.
 struct Options {
     Index lookahead = 4;             ///< tokens that a round drafts, 0 .. most_drafted; 0 is plain decoding
     std::uint64_t seed = 0;          ///< with the request it decides all random numbers
     Check check = Check::every_row;  ///< how much of the models' rows to check
 };
 
-/// Where one text ends. Limits never change the random draws: a shorter text is the beginning of the longer one. Two of
-/// them may shorten drafts, which changes the text under a rule that judges drafts as wholes (block verification):
+/// The limits of one text. They never change the random draws: a shorter text is the beginning of the longer one. Two
+/// of them may shorten drafts, which changes the text under a rule that judges drafts as wholes (block verification):
 /// max_length, because no model sees more, and stop_tokens, because a draft ends at one.
 struct Limits {
     Index max_new_tokens = 128;        ///< most tokens to write in this call, >= 0

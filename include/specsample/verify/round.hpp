@@ -21,10 +21,10 @@
 
 namespace specsample {
 
-/// The limit that does not limit.
+/// The value of a limit that bounds nothing.
 inline constexpr Index unlimited = std::numeric_limits<Index>::max();
 
-/// How much of the given data a round checks.
+/// The part of the given data that a round checks.
 enum class Check {
     entries_read,  ///< the entries that decide, and the sum of what the last token is drawn from: no NaN, infinity or
                    ///< row of logits passes, but a negative entry that no decision reads may. Rows past the node where
@@ -106,7 +106,7 @@ enum class RoundEnd {
 
 /// Memory that rounds reuse. After the first round of a size, a round allocates nothing.
 struct Workspace {
-    /// What a ratio walk notes about a node: see ResidualTarget.
+    /// The notes of a ratio walk about a node: see ResidualTarget.
     struct Node {
         double c = 1;         ///< the factor of its row
         double residual = 1;  ///< T, the sum of the residual, if `is_summed`

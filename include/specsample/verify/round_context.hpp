@@ -43,7 +43,7 @@ struct RoundContext {
 
     /// The drafted token of a node.
     Token token(Index node) const { return tokens[static_cast<std::size_t>(node)]; }
-    /// What a walk notes about a node.
+    /// The notes of the walk about a node.
     Workspace::Node& state(Index node) const { return workspace.nodes[static_cast<std::size_t>(node + 1)]; }
 };
 

@@ -43,7 +43,7 @@ struct DraftScore {
     Token token = 0;        ///< its id
     double log_draft = 0;   ///< ln Q(token), Q the distribution it was drawn from; 0 for a point mass
     double ratio = 0;       ///< min(1, s / Q), with which token verification accepts it. On a chain s = p(token)
-    double slack = 0;       ///< |u Q - s|: a random draw or rows that differ by less give the same decision
+    double slack = 0;       ///< |u Q - s|: a random number or rows that differ by less give the same decision
     bool accepted = false;  ///< true if the round kept it
 };
 

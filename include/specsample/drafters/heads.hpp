@@ -27,8 +27,8 @@ namespace heads {
 ///
 /// The papers number the heads differently. There a pass over a text of t tokens gives the distribution of token t + 1
 /// at the LM head and of token t + k + 1 at head k. When a round begins, token t + 1 is written and the model has not
-/// seen it. So row 0 here is head 1 at the position before the prefix's last token; the LM head is not among the rows,
-/// because it is the target.
+/// seen it. Row 0 here is therefore head 1 at the position before the prefix's last token; the LM head is not among the
+/// rows, because it is the target.
 ///
 /// Heads that see the drafted tokens before theirs are models, for ChainDrafter or TreeDrafter: DeepSeek's MTP
 /// (arXiv:2412.19437), EAGLE (arXiv:2401.15077), ReDrafter (arXiv:2403.09919).
@@ -86,7 +86,7 @@ namespace heads {
 /// Drafts a chain from the rows of several heads, up to the depth limit. A row does not depend on the tokens drawn
 /// before it, which costs acceptance but not exactness.
 ///
-///     Sampler sampler(HeadsDrafter(heads, 3), target, {.lookahead = 3});
+///     Sampler sampler(heads::HeadsDrafter(heads_model, 3), target, {.lookahead = 3});
 ///
 /// At lookahead 0 the heads are not called, and the text is that of plain decoding, bit for bit.
 ///

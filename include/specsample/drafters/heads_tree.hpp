@@ -15,9 +15,10 @@ namespace specsample {
 namespace heads {
 
 /// Drafts a tree in which each node takes the token of its rank in the row of its depth: all combinations of the heads'
-/// most probable tokens (expansion_tree), or the best of them (sparse_tree). The tokens are point masses.
+/// most probable tokens (expansion_tree), or the best of them (sparse_tree). The tokens are point masses. A tree of 8
+/// nodes:
 ///
-///     Sampler sampler(HeadsTreeDrafter(heads, expansion_tree({2, 3})), target, {.lookahead = 2});   // 8 nodes
+///     Sampler sampler(heads::HeadsTreeDrafter(heads_model, expansion_tree({2, 3})), target, {.lookahead = 2});
 ///
 /// @tparam Heads   a HeadsModel
 /// @draws          none

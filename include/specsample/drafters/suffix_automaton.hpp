@@ -32,10 +32,10 @@ namespace detail {
 ///
 /// The changes that a token makes are logged, and undone when it is removed.
 ///
-/// Occurrences are counted when they are asked for. The end of a text's prefix is counted in all states along the links
-/// from the state of that prefix: about the logarithm of the text's length, but up to the length over the period in a
-/// text that repeats itself. If these steps would be many more than there are states, all are counted anew, from the
-/// longest states to the shortest.
+/// Occurrences are counted when they are asked for. Each place of a text is counted in all states along the links from
+/// its own: about the logarithm of the text's length, but up to the length over the period if the text repeats itself.
+/// If these steps would be many more than there are states, all places are counted anew, from the longest states to the
+/// shortest.
 ///
 /// @cost   per token written or removed: O(1), amortised over all that are written. A token with an expensive change
 ///         costs that much every time it is removed and written again. Memory: linear, at most 2 states and 3

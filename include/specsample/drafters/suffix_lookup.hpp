@@ -31,11 +31,12 @@ struct SuffixLookupOptions {
 ///     lookup.learn(text);   // between two rounds, or requests
 ///
 /// It finds the longest suffix of the text, of any length, that was followed by something before, and grows a tree from
-/// there. The share of a token is the fraction of its context's occurrences with a successor that it followed; the
-/// share of a path is the product of its tokens' shares. The tree grows by one token at a time, always by the one whose
-/// path has the largest share, until it has `nodes` tokens or none is left. Ties go to the token whose parent was added
-/// first, then to the smallest token. A path that reaches the end of all texts continues after its longest suffix that
-/// was followed by something and has at least min_match tokens, so a period that a text has begun is repeated.
+/// there. The share of a token is the number of times that it followed its context over the number of times that any
+/// token did; the share of a path is the product of its tokens' shares. The tree grows by one token at a time, always
+/// by the one whose path has the largest share, until it has `nodes` tokens or none is left. Ties go to the token whose
+/// parent was added first, then to the smallest token. A path that reaches the end of all texts continues after its
+/// longest suffix that was followed by something and has at least min_match tokens, so a period that a text has begun
+/// is repeated.
 ///
 /// It remembers the text as LookupDrafter does, rollback included; what it has learned stays. Both affect acceptance
 /// but never the output distribution: tokens are chosen by their counts and not drawn, so all are point masses.

@@ -95,9 +95,8 @@ concept FilledBy = (Fills<typename DrafterOf<D>::type, L> && ...);
 
 }  // namespace detail
 
-/// Drafts with all of several drafters into one tree: each adds its branches behind those of the drafters before it,
-/// with their own draft distributions. Children of a node may repeat a token; a token that was rejected is then judged
-/// again, by the repetition's own distribution.
+/// Drafts one tree with several drafters: each adds its branches behind those of the drafters before it, with their own
+/// draft distributions. Children of a node may repeat a token; each repetition is judged by its own distribution.
 ///
 ///     Sampler sampler(United(LookupDrafter(), draft), target);
 ///
@@ -131,8 +130,8 @@ class United {
     detail::Drafters<D...> drafters_;
 };
 
-/// Drafts with the first drafter that proposes anything, tried in order. The choice depends on the prefix alone if the
-/// drafters before the chosen one name their tokens (lookup); nothing that was drawn is ever dropped.
+/// Drafts with the first of several drafters that proposes anything, tried in order. The choice depends on the prefix
+/// alone if the drafters before the chosen one name their tokens (lookup); nothing that was drawn is ever dropped.
 ///
 ///     Sampler sampler(FirstOf(LookupDrafter(), draft), target);
 ///

@@ -5,8 +5,8 @@
 // A Shaper (concepts.hpp) is called with it and with the prefix: shaper(row, context).
 //
 // Everything is computed when a shaper asks for it. A temperature is stored beside the numbers, because all but two
-// filters can work before it is applied; probabilities are computed of the candidates left by then. The numbers stay in
-// the model's own memory until a shaper changes them.
+// filters can work before it is applied; probabilities are computed for the candidates left by then. The numbers stay
+// in the model's own memory until a shaper changes them.
 #pragma once
 
 #include <algorithm>

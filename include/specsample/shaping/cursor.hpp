@@ -48,10 +48,10 @@ class Rewound {
     Index length_ = 0;
 };
 
-/// Moves a cursor that can only be copied, with copies along its way: all of the last 8 and, the older, the fewer. The
-/// copy after m tokens stays for 8 times the largest power of 2 that divides m. So going back by d <= 7 tokens finds
-/// its copy, and going back further finds a copy less than 2 d / 7 tokens before its end. There are about 5 copies per
-/// binary digit of the length.
+/// Moves a cursor that can only be copied, with copies along its way: all of the last 8, and fewer of the older ones.
+/// The copy after m tokens stays for 8 times the largest power of 2 that divides m. So going back by d <= 7 tokens
+/// finds its copy, and going back further finds one less than 2 d / 7 tokens before the place. There are about 5 copies
+/// per binary digit of the length.
 ///
 /// Only copies are moved. One that refuses a token, or throws, is dropped, so its state no longer matters.
 template <class C>

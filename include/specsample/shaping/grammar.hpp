@@ -27,7 +27,7 @@ namespace specsample {
 /// Copies of a Grammar share its cursor, and must stay in one thread: the same value may shape the draft and the
 /// target. Two Grammars with a cursor each need not go back over each draft before it is judged.
 ///
-/// The matchers of engines fit behind such a cursor. xgrammar:
+/// The matchers of engines become such cursors as follows, with names of namespace filters. xgrammar:
 ///
 ///     struct XGrammar {
 ///         xgrammar::GrammarMatcher matcher;
@@ -80,8 +80,8 @@ namespace specsample {
 /// @cost       a comparison of the context with the last one, rollback or copies for the tokens that only the last one
 ///             has, accept for those that only this one has, and the mask. Copies allocate
 /// @edge       a context with a token that the grammar refuses, or after the grammar's end, leaves no token possible: a
-///             fault (Cause::all_masked) if the row is read, which the row after a drafted token of probability 0 never
-///             is. Give the grammar's end token to limits.stop_tokens: nothing is asked after those
+///             fault (Cause::all_masked) if the row is read. The row after a drafted token of probability 0 never is.
+///             Give the grammar's end token to limits.stop_tokens: nothing is asked after those
 /// @edge       a context shorter than `start` is at the grammar's beginning
 template <class C>
 class Grammar {

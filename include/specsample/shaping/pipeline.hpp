@@ -40,7 +40,7 @@ struct Rewindability {
 
 }  // namespace detail
 
-/// Apply shapers one after another, first to last: Pipeline{TopK{40}, TopP{0.95}, Temperature{0.8}}.
+/// Apply shapers one after another, first to last: Pipeline{filters::TopK{40}, filters::TopP{0.95}}.
 template <detail::ShaperOrChanging... Shapers>
 class Pipeline {
     static_assert((detail::Rewindability<Shapers>::holds && ...));

@@ -7,8 +7,8 @@
 //   covered_mass(map, target)        p of the images: no draft behind the map is accepted more often
 //
 // Dividing by q(I) means drawing from q on condition that the token has an image; for logits, it means masking the
-// other ids before the softmax. The token-level intersection of two vocabularies and a reduced vocabulary are both
-// this.
+// other ids before the softmax. The token-level intersection of two vocabularies and a reduced vocabulary are the same
+// mechanism.
 #pragma once
 
 #include <algorithm>
@@ -187,7 +187,7 @@ namespace vocabularies {
 ///
 ///     Sampled(push_forward(map, Logits(head, .8), memory))
 ///
-/// A token that is drawn from q' and judged by q' is exact whatever the map, and accepted with probability sum min(p,
+/// A token that is drawn from q' and judged by q' is exact whatever the map. It is accepted with probability sum min(p,
 /// q').
 ///
 /// @param row      [draft vocab or more] probabilities, Logits, or a sparse row of either; padding after the map's ids
@@ -227,7 +227,6 @@ double mapped_mass(const IdMap& map, const R& row) {
 /// The probability that a target's row has on the images of a map: sum of p over the images.
 /// @returns   an upper bound of acceptance: sum min(p, q') is at most this, whatever the draft
 /// @throws    std::invalid_argument if the row is not as long as the target's vocabulary
-/// @cost      O(images); for logits a pass for the normaliser
 template <Row R>
 double covered_mass(const IdMap& map, const R& target) {
     if (detail::row_size(target) != map.target_vocab())

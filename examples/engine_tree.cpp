@@ -16,7 +16,7 @@ struct ToyModel {
     float scale;
     std::vector<std::uint32_t> cache{};
 
-    /// One pass: token i takes the next slot and continues the text that ends in slot before[i]. Logits after each token.
+    /// One pass: appends tokens, token i after what slot before[i] has seen. Returns the logits after each.
     RowMajorMatrixXf forward(std::span<const Token> tokens, std::span<const Index> before) {
         RowMajorMatrixXf logits(std::ssize(tokens), V);
         for (Index i = 0; i < std::ssize(tokens); ++i) {

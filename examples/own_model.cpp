@@ -1,4 +1,4 @@
-// Your own models: callables with a cache, which is rolled back when the sampler's prefix does not extend what it holds.
+// Your own models: callables with a cache, rolled back when the sampler's prefix does not extend what it holds.
 // Prints
 //   0 9 8 6 6 0 6 10 3 2 3 4 0 0 9 9 0 1 7 11
 //   20 tokens; 5 target passes, 18 draft passes, 4.00 tokens per target pass

@@ -1,4 +1,4 @@
-// The prompts of compare_drafters: prose, Python, and recorded edits.
+// The texts of compare_drafters: prose, Python, and recorded edits.
 #pragma once
 
 #include <string_view>

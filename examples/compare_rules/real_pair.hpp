@@ -13,8 +13,8 @@
 #include "engine/tokenizer.hpp"
 #include "generate/language_model.hpp"
 
-/// A rule that also records bounds: the one-round bound of the chains it judges, the transport bound on accepting one of
-/// the first drafts and, for a lossy rule, the total variation of its first position from the target.
+/// A rule that also records bounds: the one-round bound of the chains it judges, the transport bound on accepting one
+/// of the first drafts and, for a lossy rule, the total variation of its first position from the target.
 template <class Rule>
 struct Observed {
     static constexpr bool lossless = Rule::lossless;

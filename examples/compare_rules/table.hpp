@@ -19,8 +19,8 @@ struct Column {
     bool ranked = true;  ///< false for bounds and probabilities
 };
 
-/// Prints means over `draws` pairs of every family, with a star at the best ranked column of a line. The last lines have
-/// each rule's mean share of its bound, and its time per round for drafting, scoring and verifying.
+/// Prints means over `draws` pairs of every family, with a star at the best ranked column of a line. The last lines
+/// have each rule's mean share of its bound, and its time per round for drafting, scoring and verifying.
 inline void print_ranking(const std::string& title, const std::vector<Family>& families,
                           const std::vector<Column>& columns, int draws, int rounds) {
     std::printf("\n%s\n\n%-24s", title.c_str(), "");

@@ -52,7 +52,7 @@ inline std::vector<double> dense(const std::vector<float>& logits, std::size_t k
 
 inline constexpr Index lookahead = 3;
 
-/// The text of dense rows: rounds of drafted tokens, drawn by draft draws and judged by verify.
+/// The text of dense rows: rounds of drafted tokens, drawn from q and judged by verify.
 inline std::vector<Token> dense_text(std::size_t k = vocab, std::size_t length = 120) {
     std::vector<Token> text{1};
     Workspace workspace;

@@ -1,4 +1,4 @@
-// Rows of every kind, and every mix of them, have the distribution of the probabilities they mean.
+// Rows of every kind, and every mix of them, give the distribution of the probabilities that they encode.
 #include "exactness/cases.hpp"
 #include "exactness/kinds.hpp"
 #include "support/catch.hpp"

@@ -27,7 +27,7 @@ struct Given {
 const Given breadth_first{{0, 2, 1, 2, 2, 0}, {-1, -1, 0, 0, 1, 1}};
 const Given depth_first{{0, 1, 2, 2, 2, 0}, {-1, 0, 0, -1, 3, 3}};
 
-/// A row that is turned by the last token. These two leave every decision of the trees above open.
+/// A row that is rotated by the last token. With these two, every decision of the trees above can go either way.
 Remembered turned(const Eigen::Vector3d& row) {
     return [row](std::span<const Token> prefix) -> Eigen::VectorXd {
         Eigen::VectorXd result(3);
@@ -61,7 +61,7 @@ TextDistribution given_distribution(const Rule& rule, const Given& given, const 
     return distribution;
 }
 
-/// What verify says of parents.
+/// The error of verify for these parents.
 std::string refusal(const std::vector<Token>& tokens, const std::vector<int>& parents) {
     Workspace workspace;
     const Eigen::VectorXd p = row({.5, .3, .2});

@@ -1,4 +1,4 @@
-// Rules that are wrong on purpose, written from the papers' formulas, and random draws that can be used twice.
+// Rules that are wrong on purpose, written from the papers' formulas, and an RNG whose numbers can be used twice.
 #pragma once
 
 #include <algorithm>
@@ -88,7 +88,7 @@ struct SlippedBlock {
         if (slip == Slip::stop_at_first) {
             for (i = 0; i + 1 < h.size() && passes(i + 1);) ++i;
         } else if (slip == Slip::one_uniform) {
-            // The longest i with u < h_i: beyond i, the random draw has to pass the largest h so far.
+            // The longest i with u < h_i: u is at least the largest h beyond i.
             std::vector<double> most(h.size() + 1, 0);
             for (std::size_t j = h.size(); j-- > 0;) most[j] = std::max(most[j + 1], h[j]);
             Eigen::VectorXd cells(static_cast<Index>(h.size()));
@@ -216,8 +216,8 @@ struct ResidualFromTarget {
     }
 };
 
-/// RoundRng whose uniform is the middle of one of `cells` equal cells, each with its probability. Exact where every
-/// decision changes at a cell's border, and unlike EnumeratedRng they may be used twice.
+/// An RNG whose uniforms are the middles of `cells` equal cells, enumerated with equal probability. Exact where every
+/// decision changes at a cell's border; unlike with EnumeratedRng, a number may be used twice.
 class CellRng {
   public:
     CellRng(Enumerator& paths, std::size_t cells) : paths_(&paths), cells_(cells) {}

@@ -1,4 +1,5 @@
-// Every lossy rule, enumerated through Sampler: it writes the distribution that it documents, and says what that costs.
+// Every lossy rule, enumerated through Sampler: it has the distribution that it documents, and reports its distance
+// from the target.
 #include "exactness/cases.hpp"
 #include "support/catch.hpp"
 

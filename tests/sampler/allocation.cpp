@@ -123,8 +123,8 @@ long when_warm(const Action& action) {
     return allocations - before;
 }
 
-// Rules, rows and distributions are types, and a sampler of each is compiled once: drafters that share a distribution
-// are one type, and what is asked of samplers is asked through functions.
+// Rules, rows and distributions are types, and a sampler of each is compiled once: drafters that share a
+// type of distribution are one type, and samplers are called through functions.
 
 using OnToken = std::function<void(Token)>;
 using Extend = std::function<void(std::vector<Token>& text, const Limits& limits, const OnToken& on_token)>;

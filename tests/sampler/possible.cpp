@@ -1,5 +1,5 @@
 // No id is ever emitted that the target cannot have: none of the padding, none that is masked or absent. Random rows of
-// every kind, every rule, random random draws and those at the ends of [0, 1).
+// every kind, every rule, random numbers of the keyed RNG and those at the ends of [0, 1).
 #include <functional>
 #include <optional>
 #include <vector>
@@ -97,7 +97,7 @@ struct AsGreedy {
     auto operator()(Index i) const { return Logits(Eigen::VectorXf(rows.logits().row(i)), 0); }
 };
 
-/// Random random draws, or random draws of one value: one type, so that a rule is compiled once for both.
+/// Keyed random numbers, or one value for all of them: one type, so that a rule is compiled once for both.
 struct AnyRng {
     RoundRng random;
     std::optional<double> value = {};

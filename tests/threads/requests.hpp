@@ -1,4 +1,4 @@
-// Random requests of every shape, rule and limit, each with its own models and random draws.
+// Random requests of every shape, rule and limit, each with its own models and RNG.
 #pragma once
 
 #include <array>

@@ -166,7 +166,7 @@ TEST_CASE("a token that the target cannot have is a fault once it is copied") {
     CHECK(draft_tree.size() == 1);
 }
 
-TEST_CASE("lookup adds to what others have proposed, under any distribution that a point mass converts to") {
+TEST_CASE("lookup adds to the drafts of others, under any distribution that a point mass converts to") {
     using View = detail::row_view_t<Eigen::VectorXd>;
     const Eigen::VectorXd row = Eigen::VectorXd::Constant(vocab, 1. / vocab);
     DraftTree<Mixed<View>> draft_tree;

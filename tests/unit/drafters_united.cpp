@@ -99,7 +99,7 @@ TEST_CASE("united drafters add their branches one after the other", "[draft]") {
     for (Index id = 0; id < vocab; ++id) CHECK(draft_tree.distributions()[2].weight(id) == row[id]);
 }
 
-TEST_CASE("distributions have in common what can say them all", "[draft]") {
+TEST_CASE("the common distribution type can hold the distributions of all members", "[draft]") {
     const ContextModel a(vocab, 1);
     STATIC_REQUIRE(std::same_as<decltype(United(Fixed{}, Fixed{}))::Distribution, PointMass>);
     STATIC_REQUIRE(std::same_as<decltype(United(a, a))::Distribution, Sampled<View>>);

@@ -96,7 +96,7 @@ bool agree(const W& weights, const std::vector<double>& expected) {
     return same;
 }
 
-/// One rejected child: a row that comes off but for some ids, or a token that is residual nothing any more.
+/// One rejected child: a row that is subtracted except at some ids, or a token whose residual becomes 0.
 template <class Q>
 struct Child {
     const Q* row;

@@ -1,4 +1,4 @@
-// The exponential race: its distribution, its order, its ties, and that the logarithms which it skips decide nothing.
+// The exponential race: its distribution, its order, its ties, and that skipping logarithms does not change the winner.
 #include <specsample/kernels/race.hpp>
 
 #include <array>

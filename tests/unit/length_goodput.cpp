@@ -40,7 +40,7 @@ RoundCounts accepted_of(Index accepted, Index proposed) {
 constexpr Index most = 16;
 constexpr double draft_costs[] = {.05, .2, .5}, slopes[] = {.05, .4};
 
-/// How many drafted tokens each round of a text would accept at most: acceptance(round) by keyed random draws.
+/// The number of drafted tokens that each round of a text would accept: acceptance(round) by the keyed RNG.
 template <class Acceptance>
 std::vector<Index> text(std::uint64_t seed, Index rounds, const Acceptance& acceptance) {
     std::vector<Index> accepted;

@@ -1,4 +1,4 @@
-// Addresses: different ones are different random draws, and a field that does not fit is an error.
+// Addresses: different ones give different random numbers, and a field that does not fit is an error.
 #include <specsample/random/address.hpp>
 
 #include <set>

@@ -93,7 +93,7 @@ TEST_CASE("a try keeps x with probability p(x) / M, so that kept tokens have the
     });
 }
 
-TEST_CASE("rejection sampling draws until a try keeps its token, each with its own random draws", "[testing]") {
+TEST_CASE("rejection sampling draws until a try keeps its token, each with its own random numbers", "[testing]") {
     const Eigen::VectorXd p = row({.5, .3, .2}), q = row({.2, .3, .5});
     ScriptedRng rng;
     rng.set(Purpose::draft, 0, .9).set(Purpose::accept, 0, .2);    // token 2, kept below .2 / 1.25

@@ -54,7 +54,7 @@ void for_pairs(int pairs, F&& f) {
     }
 }
 
-/// The distribution of n drafts as sets of tokens: f(set, probability) once per order in which they come.
+/// The distribution of n drafts as sets of tokens: f(set, probability) once per order of the drafts.
 template <class F>
 void for_drafts(const Vector& q, int n, bool replace, F&& f, std::vector<bool> chosen = {}, double probability = 1) {
     chosen.resize(q.size());

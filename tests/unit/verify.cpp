@@ -253,9 +253,9 @@ TEST_CASE("keep lengths count from the text before the round, and never fall bel
     CHECK(round.keep_draft(10) == 10);
 }
 
-TEST_CASE("p = q accepts every random draw below 1, and a residual that is empty by rounding draws from p") {
-    // One ulp below 1 in the target at the drafted token: rejected by the largest random draw, and nothing is left
-    // over.
+TEST_CASE("p = q accepts every random number below 1, and a residual that is empty by rounding draws from p") {
+    // One ulp below 1 in the target at the drafted token: rejected by the largest random number, and nothing is
+    // left over.
     const std::array<double, 2> q{.5, .5}, p{.5 - 0x1p-54, .5};
     Workspace workspace;
     const std::array<Token, 1> first{0};

@@ -63,7 +63,7 @@ TEST_CASE("a slice of rows is those rows, whatever holds them") {
         }
 }
 
-TEST_CASE("a slice of distributions is those distributions") {
+TEST_CASE("a slice of distributions gives the same distributions") {
     std::vector<Sampled<detail::Column<double>>> distributions;
     for (Index i = 0; i < 6; ++i) distributions.emplace_back(flat.row(i));
     const auto part = slice(distributions, 2, 4);

@@ -80,7 +80,7 @@ void inject(random_round::Draft& draft, const Rule& rule, const Injected& inject
         CHECK(round.fault->cause == cause);
         CHECK(round.fault->row == row);
     };
-    const bool is_first_target_row = side == Side::target && row == 0;  // it says what the vocabulary is
+    const bool is_first_target_row = side == Side::target && row == 0;  // its size is the vocabulary's
     if (!is_first_target_row || injected.cause != Cause::wrong_size) {
         const auto distributions = draft.distributions();
         const Round full = verify(draft.tree(), distributions, draft.target_rows, rule, draft.rng,

@@ -171,7 +171,7 @@ TEST_CASE("the draft's cache keeps what it was shown of the text: accepted token
     });
 }
 
-TEST_CASE("a forced token needs no random draw") {
+TEST_CASE("a forced token takes no random draw") {
     // One legal id after every context: drafted or not, no chance is asked.
     struct NoRng {
         struct Rng {

@@ -1,5 +1,5 @@
 // Drafters inside drafters: every composition of drafters and rules keeps the target's distribution, because every part
-// draws from a source of its own.
+// has an RNG of its own.
 #include <array>
 #include <memory>
 #include <optional>
@@ -155,7 +155,7 @@ class Composer {
     Index vocab_;
 };
 
-/// Call f(name, rule) for a rule that dice choose.
+/// Call f(name, rule) for a random rule.
 template <class F>
 void with_rule(texts::Dice& dice, const F& f) {
     switch (dice(4)) {
@@ -190,7 +190,7 @@ std::optional<double> distance(const Rule& rule, const AnyPart& drafter, const R
     return total_variation(completed(distribution, target, lookahead + 1), joint_distribution(target, lookahead + 1));
 }
 
-/// The models of the three compositions that were biased while parts numbered their nodes by hand.
+/// The models of three compositions that are biased if parts share node numbers.
 const Remembered s = FixedModel{row({.4, .35, .25})}, m = FixedModel{row({.6, .25, .15})},
                  m2 = FixedModel{row({.3, .3, .4})}, t = FixedModel{row({.2, .3, .5})};
 

@@ -1,4 +1,4 @@
-// K-SEQ: its constants, its exact distribution on trees of independent children, and what it refuses.
+// K-SEQ: its constants, its exact distribution on trees of independent children, and the drafts that it refuses.
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"
 

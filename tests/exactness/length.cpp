@@ -50,7 +50,7 @@ struct Both {
     bool after(double prob) const { return confidence.after(prob); }
 };
 
-/// The forbidden rule.
+/// The stop that breaks exactness: it drops a token because of its probability.
 struct Drops {
     double least;
 

@@ -1,4 +1,4 @@
-// Lookup and pools of n-grams: the distributions of rounds that draft with them, and how much they accept, which is the
+// Lookup and pools of n-grams: the distributions of rounds that draft with them, and their acceptance, which is the
 // target's probability of the drafted tokens.
 #include <specsample/drafters/lookup.hpp>
 #include <specsample/drafters/ngram_pool.hpp>
@@ -42,7 +42,7 @@ double path_tokens(const Text& path, Text text, const Remembered& target) {
 /// Totals of the rounds after prompts.
 struct Total {
     double worst = 0;  ///< distance to the target's distribution
-    double off = 0;    ///< from the expected tokens that are known
+    double off = 0;    ///< from the known expected number of tokens
     long cases_seen = 0, proposed = 0;
 
     /// @param tokens   the expected tokens, negative where they are not known

@@ -1,4 +1,4 @@
-// The match rules: exact distributions, how often drafts that share the target's noise are accepted, and the race
+// The match rules: exact distributions, the acceptance of drafts that share the target's noise, and the race
 // behind it.
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"
@@ -12,7 +12,7 @@ using namespace specsample::children;
 
 namespace {
 
-/// The probability that one drafted token is accepted, noise shared where the rule shares it.
+/// The probability that one drafted token is accepted, with shared noise if the rule shares it.
 template <class Rule>
 double acceptance_of(const Rule& rule, const Eigen::VectorXd& q, const Eigen::VectorXd& p) {
     return exact_tokens(rule, FixedModel{q}, FixedModel{p}, 1) - 1;

@@ -50,7 +50,7 @@ void check_mixes() {
     }
 }
 
-/// A rule on rows that are of one kind, and on a dense draft before a sparse target and the other way round.
+/// A rule on rows of one kind, and on a dense draft with a sparse target and the other way round.
 template <class Rule>
 void check_rule(const Rule& rule) {
     CHECK(distance<AsLogits, AsLogits>(rule, 2) < 1e-12);

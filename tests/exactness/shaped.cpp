@@ -14,7 +14,7 @@ using namespace specsample::children;
 
 namespace {
 
-/// Rows of logits per context: the logarithms of a model's.
+/// Logits per context: the logarithms of a model's rows.
 struct LogitModel {
     ContextModel model;
 

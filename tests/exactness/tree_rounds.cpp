@@ -1,4 +1,4 @@
-// verify on trees of the caller's: the order of nodes, what is refused, the path, stop tokens and budgets.
+// verify on the caller's trees: the order of nodes, invalid trees, the path, stop tokens and budgets.
 #include <array>
 
 #include "exactness/trees.hpp"
@@ -9,7 +9,7 @@ using namespace specsample::theory;
 
 namespace {
 
-/// A tree with a distribution and a token per node, and where the rows of its nodes come from.
+/// A tree with a distribution and a token per node, and the model of the rows of its nodes.
 struct Given {
     std::vector<Token> tokens;
     std::vector<int> parents;

@@ -54,7 +54,7 @@ bool are(const std::pair<double, double>& tokens, double down, double up) {
     return std::abs(tokens.first - down) < 1e-13 && std::abs(tokens.second - up) < 1e-13;
 }
 
-/// Expected tokens where nothing is drawn: 1 + the target's probability of every path.
+/// Expected tokens of a draft of point masses: 1 + the target's probability of every path.
 double path_mass(const Remembered& draft, const Remembered& target, const Branching& branching, std::vector<Token> text,
                  double mass) {
     const auto depth = text.size();

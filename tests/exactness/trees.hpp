@@ -82,7 +82,7 @@ inline std::vector<Pair> pairs(Index vocab, std::uint64_t seed = 50) {
             {"point masses, point masses", masses, other_masses}};
 }
 
-/// How many children a node has, by depth.
+/// The number of children of each node, by depth.
 using Branching = std::vector<Index>;
 
 inline std::string to_string(const Branching& branching) {
@@ -127,7 +127,7 @@ TextDistribution completed(const TextDistribution& rounds, const Target& target,
 
 /// The results of one enumeration of a rule's rounds.
 struct Seen {
-    TextDistribution distribution;  ///< of a round, as it is
+    TextDistribution distribution;  ///< of a round without completion
     double distance = 0;            ///< of its completed distribution to the target's
     double tokens = 0;              ///< expected
     double certainty = 0;           ///< the probability of all paths: 1

@@ -14,7 +14,7 @@ using namespace specsample::children;
 
 namespace {
 
-/// A map, and the list it was made of.
+/// A map, and the list that it was made from.
 struct Vocabularies {
     std::string name;
     std::vector<Token> to_target;

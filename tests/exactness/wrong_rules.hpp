@@ -42,7 +42,7 @@ Outcome chain_end(const T& context, const ChainRows& rows, std::size_t accepted,
         .token = static_cast<Token>(draw(context.rng.at(Purpose::last, 0), RowWeights(detail::as_row(weights))).index)};
 }
 
-/// What is wrong with a block verification.
+/// The mistakes of a block verification.
 enum class Slip {
     none,
     unclipped_product,    ///< w_i is the product of the ratios, clipped at the end only
@@ -52,7 +52,7 @@ enum class Slip {
     unscaled_residual,    ///< the last token from max(0, p - q)
 };
 
-/// Block verification by the formulas of the paper, front to back, with one slip.
+/// Block verification by the formulas of the paper, front to back, with one mistake.
 struct SlippedBlock {
     static constexpr bool lossless = true;  // so it claims
     Slip slip = Slip::none;
@@ -129,7 +129,7 @@ struct GreedyBlock {
 /// Traversal by recursion, as published: normalised residuals, a weight per node, a distribution per sibling.
 struct RecursiveTraversal {
     static constexpr bool lossless = true;  // so it claims
-    bool over_the_rest_of_q = false;        ///< the slip: w' = S / sum_{y != x} Q(y) in place of S / (S + 1 - w)
+    bool over_the_rest_of_q = false;        ///< the mistake: w' = S / sum_{y != x} Q(y) in place of S / (S + 1 - w)
 
     template <class T>
     Outcome operator()(const T& context) const {

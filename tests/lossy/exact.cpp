@@ -11,7 +11,7 @@ using namespace specsample::lossy;
 
 namespace {
 
-/// Call f(name, rule) for rules of every kind, with options that bite.
+/// Call f(name, rule) for rules of every kind, with options that have an effect.
 template <class F>
 void for_rules(F&& f) {
     f("lenience", Lenience{.l = .5});

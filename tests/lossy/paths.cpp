@@ -10,7 +10,7 @@ using namespace specsample::lossy;
 
 namespace {
 
-/// A tree with its target rows; all tokens are named.
+/// A tree with its target rows; all tokens are point masses.
 struct Drafted {
     std::vector<Token> tokens;
     std::vector<Index> parents;

@@ -12,7 +12,7 @@ using namespace specsample::children;
 
 namespace {
 
-/// What a transformed round is documented to follow: pi where something was drafted, p after that.
+/// The documented distribution of a transformed round: pi where something was drafted, p after that.
 template <class Transform>
 struct Substituted {
     Transform transform;

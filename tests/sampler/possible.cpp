@@ -1,4 +1,4 @@
-// No id is ever emitted that the target cannot have: none of the padding, none that is masked or absent. Random rows of
+// No id is ever emitted that the target cannot have: no padding, no masked or absent id. Random rows of
 // every kind, every rule, random numbers of the keyed RNG and those at the ends of [0, 1).
 #include <functional>
 #include <optional>
@@ -18,7 +18,7 @@ namespace {
 constexpr Index lookahead = 3;
 constexpr double last_draw = 1 - 0x1p-53;
 
-/// Logits as a model leaves them: some masked, the ends of the row more often than not, and beside it what was there.
+/// Logits as a model leaves them: some masked, often at the ends of the row, with other data in the memory beside it.
 class RandomRows {
   public:
     RandomRows(Index vocab, std::uint64_t seed, double masked)
@@ -63,7 +63,7 @@ class RandomRows {
     std::vector<float> memory_;
 };
 
-// The same rows in every kind: from a position to a row.
+// The same rows in every kind: a function from a position to a row.
 
 struct AsLogits {
     const RandomRows& rows;

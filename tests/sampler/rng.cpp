@@ -1,5 +1,5 @@
 // The number of random draws of a round: one per drafted token, one per token tested, one for the last token. An engine
-// that owns its generator can count on it.
+// that owns its generator can rely on it.
 #include <map>
 #include <random>
 

@@ -79,7 +79,7 @@ TextDistribution distribution_of(const Kind& kind, const Vector& row, std::size_
     return distribution;
 }
 
-/// P(tokens) when each is drawn from what those before it have left of the row.
+/// P(tokens) when each is drawn from the rest of the row after those before it.
 double without_replacement(const Vector& row, const Ids& tokens) {
     double probability = 1, left = 0;
     for (const double x : row) left += x;

@@ -1,4 +1,4 @@
-// Several drafters as one: what they add, in which order, and what they are told.
+// Several drafters as one: their nodes, the order of them, and the calls that each drafter gets.
 #include <specsample/drafters/united.hpp>
 
 #include <concepts>
@@ -23,7 +23,7 @@ namespace {
 constexpr Index vocab = 5;
 using View = detail::row_view_t<Eigen::VectorXd>;
 
-/// Names the same tokens every time, or none.
+/// Drafts the same tokens every time, or none.
 struct Fixed {
     using Distribution = PointMass;
     std::vector<Token> tokens;
@@ -37,7 +37,7 @@ struct Fixed {
     }
 };
 
-/// Notes what it is told, and what it is shown.
+/// Records its calls and the draft tree that it is given.
 struct Remembers {
     using Distribution = PointMass;
     std::vector<Index> told;
@@ -59,7 +59,7 @@ struct Remembers {
     }
 };
 
-/// That, and fails when it is told to.
+/// The same, and fails on demand.
 struct Throws : Remembers {
     bool fails = false;
     template <class Source, class L>
@@ -150,7 +150,7 @@ TEST_CASE("drafters that remember are told what to forget", "[draft]") {
     }
     CHECK(alone.rounds > 20);
     CHECK(first.told == alone.told);
-    // One rollback per text that does not extend the one before, the very first included, and one per step after it.
+    // One rollback per text that does not extend the one before, the first included, and one per step after it.
     CHECK(alone.told.front() == 0);
     CHECK(united.told.front() == 0);
     CHECK(united.told.size() == 5);

@@ -1,4 +1,4 @@
-// draw_index: the inverse CDF, against a linear scan in double; which entries can be drawn, and when none can.
+// draw_index: the inverse CDF, against a linear scan in double, the entries that can be drawn, and rows without any.
 #include <specsample/kernels/draw.hpp>
 
 #include <cmath>
@@ -22,7 +22,7 @@ Index pick(const W& weights, double u) {
     return draw_index(weights, [u] { return u; }).index;
 }
 
-/// The textbook: the first entry at which the running sum passes u times the sum of all.
+/// The definition: the first entry at which the running sum passes u times the sum of all.
 template <class W>
 Index linear(const W& weights, double u) {
     long double total = 0, sum = 0;
@@ -102,7 +102,7 @@ double distribution_error(const W& weights, Index step) {
     return error / 2 * static_cast<double>(step);
 }
 
-/// Weights whose sums are not those of their entries: what rounding does, in the large.
+/// Weights whose block sums are not the sums of their entries: the effect of rounding, enlarged.
 struct Lying {
     std::vector<double> entries;
     double claimed_per_entry;

@@ -1,5 +1,5 @@
 // The residual after rejections, against a plain double sum: sizes around a block, several rows, ids left out, ids
-// removed, scalars and layouts, and what bad entries do.
+// removed, scalars and layouts, and bad entries.
 #include <specsample/kernels/residual.hpp>
 
 #include <cmath>
@@ -27,7 +27,7 @@ struct Child {
     Token token = -1;
 };
 
-/// Rejected children in their order, as a node of a walk lists them.
+/// Rejected children in order, as a node of a walk lists them.
 template <class Q>
 struct Children {
     std::vector<Child<Q>> list;
@@ -46,7 +46,7 @@ ResidualWeights<P, Q> residual(const P& p, const Children<Q>& taken) {
     return {p, taken};
 }
 
-/// Entry i as the definition has it, in double.
+/// Entry i by the definition, in double.
 template <class P, class Q>
 double entry(const P& p, const Children<Q>& taken, Index i) {
     double result = static_cast<double>(p.coeff(i));

@@ -20,8 +20,8 @@ constexpr double bound = 1e-6;
 using Distribution = std::vector<double>;
 
 /// The measure of the random numbers that pick each id. A draw walks through sums of blocks, then of pieces, then
-/// through entries; what a level's sum has more than its parts goes to the last of them, and what it has less they
-/// lose.
+/// through entries. If the sum of a level exceeds the sum of its parts, its last part gets the difference; if it is
+/// smaller, the last parts lose it.
 template <class W>
 Distribution distribution_of(const W& weights, Index vocab) {
     Distribution distribution(static_cast<std::size_t>(vocab));

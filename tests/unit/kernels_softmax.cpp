@@ -1,4 +1,4 @@
-// softmax: against a double reference, over temperatures, and where logits name no distribution.
+// softmax: against a double reference, over temperatures, and logits that are no distribution.
 #include <specsample/kernels/softmax.hpp>
 
 #include <cmath>

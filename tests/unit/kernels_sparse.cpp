@@ -1,4 +1,4 @@
-// Sparse rows: ids of every type and storage, the draws of the dense row, and ids that are none.
+// Sparse rows: ids of every type and storage, draws equal to those of the dense row, and invalid ids.
 #include <specsample/kernels/sparse.hpp>
 
 #include <algorithm>

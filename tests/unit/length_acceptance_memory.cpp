@@ -1,4 +1,4 @@
-// AcceptanceMemory against sums that are written out.
+// AcceptanceMemory against explicit sums.
 #include <specsample/length/acceptance_memory.hpp>
 
 #include <algorithm>
@@ -36,12 +36,12 @@ RoundCounts accepted_of(Index accepted, Index proposed) {
             .last = all ? LastToken::bonus : LastToken::recovered};
 }
 
-/// Rounds with drafts, and how many without came before each.
+/// Rounds with drafts, and the number of rounds without one before each.
 struct History {
     std::vector<RoundCounts> rounds;
     std::vector<Index> waits;
 
-    /// Estimates from all decisions at once: each weighs decay to the power of the rounds since.
+    /// Estimates from all decisions at once: each is weighted by decay to the power of the rounds since.
     std::vector<double> estimates(Index count) const {
         std::vector<double> all;
         double before = detail::AcceptanceMemory::expected;

@@ -1,4 +1,4 @@
-// Audit: fair odds by enumeration, silence beside right engines, and how soon wrong ones are found (fixed seeds).
+// Audit: fair odds by enumeration, no alarm beside right engines, and the delay to alarms on wrong ones (fixed seeds).
 #include <specsample/metrics/audit.hpp>
 
 #include <array>
@@ -53,8 +53,8 @@ Token draw(const Vector& weights, double random) {
 
 double at(const Vector& row, Token token) { return row[static_cast<std::size_t>(token)]; }
 
-/// Rows of a position: the target's, the draft's, and what an engine draws from that has its draft at `heat` times the
-/// temperature it believes in.
+/// The rows of a position: the target's, the draft's, and the draft's at `heat` times its temperature, from which a
+/// wrong engine draws.
 struct Position {
     Vector target, draft, heated;
 };
@@ -82,7 +82,7 @@ enum class Engine {
     target_for_residual    ///< recovers from the target's row
 };
 
-/// One token by token verification, as `engine` understands it.
+/// One token by the token verification of `engine`, right or wrong.
 Token emit(Engine engine, const Position& rows, Uniforms& uniform) {
     const double draft_draw = uniform(), accept_draw = uniform(), residual_draw = uniform();
     const Token drafted = draw(engine == Engine::heated ? rows.heated : rows.draft, draft_draw);

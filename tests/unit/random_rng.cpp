@@ -36,7 +36,7 @@ double correlation(int n, A&& a, B&& b) {
 }
 constexpr double once_in_a_billion = 6.11;
 
-/// A generator of a constant, counting its calls.
+/// A generator of a constant, which counts its calls.
 template <class UInt, UInt smallest, UInt largest>
 struct Constant {
     using result_type = UInt;
@@ -114,7 +114,7 @@ TEST_CASE("an RNG that is split off shares no number with its parent, its siblin
     const auto note = [&](const RoundRng& rng) {
         for (const Purpose purpose : {Purpose::race, Purpose::draft, Purpose::accept, Purpose::last, Purpose::split})
             for (const Index node : {0, 1, 2}) {
-                // The target's own noise is the same in the rounds that come to its position.
+                // The target's own noise is the same in all rounds that reach its position.
                 seen.insert(rng.at(purpose, purpose == Purpose::race ? 0 : node).bits());
                 asked += purpose == Purpose::race && node > 0 ? 0 : 1;
             }

@@ -1,4 +1,4 @@
-// The baselines: each has the target's distribution, at the cost that is claimed for it.
+// The baselines: each has the target's distribution, at its documented cost.
 #include <specsample/testing/baselines.hpp>
 
 #include <stdexcept>
@@ -16,7 +16,7 @@ using namespace specsample::lossy;
 
 namespace {
 
-/// Call f(q, p) for rows of 1 to 4 tokens, q without a zero that p has not.
+/// Call f(q, p) for rows of 1 to 4 tokens; where q is zero, so is p.
 template <class F>
 void for_bounded_pairs(F&& f) {
     for (Index vocab = 1; vocab <= 4; ++vocab)

@@ -18,7 +18,7 @@ namespace {
 
 const FixedModel ex3_target{Eigen::Vector3d(.5, .3, .2)}, ex3_draft{Eigen::Vector3d(.2, .3, .5)};
 
-/// Token verification of one drafted token with its two decisions left open.
+/// Token verification of one drafted token with exchangeable decisions.
 template <class Judge, class Emit>
 struct Wrong {
     static constexpr bool lossless = true;  // so it claims

@@ -1,4 +1,4 @@
-// Two races with one noise: exact marginals, known numbers, and the real race.
+// Two races with one noise: exact marginals, known numbers, and races by simulation.
 #include <specsample/testing/shared_race.hpp>
 
 #include <cmath>

@@ -22,7 +22,7 @@ const RowMajorMatrixXd flat = [] {
     return rows;
 }();
 
-/// A round that is nothing but its tokens.
+/// A round with tokens only.
 Round round_of(std::span<const Token> tokens) {
     Round round;
     round.tokens = tokens;

@@ -1,4 +1,4 @@
-// What token_scores and draft_scores tell, against double references over random drafts.
+// token_scores and draft_scores, against double references over random drafts.
 #include <algorithm>
 #include <array>
 #include <cmath>

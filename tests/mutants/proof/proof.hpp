@@ -103,7 +103,7 @@ void prove(const std::string& name, const Rule& rule,
     });
 }
 
-/// What main returns.
+/// The exit code of main.
 template <class Distributions>
 int run(const Distributions& distributions) {
     try {

@@ -10,10 +10,10 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
-/// What texts are asked for.
+/// The request for texts.
 struct Task {
     double temperature = 0.8;
-    bool has_model = true;  ///< or the text drafts for itself
+    bool has_model = true;  ///< false: drafts by lookup in the text
     Index lookahead = 4;
     Limits limits = {.max_new_tokens = 40, .max_length = 43, .stop_tokens = {0}};
 

@@ -30,7 +30,7 @@ struct Case {
     }
 };
 
-/// What `use` throws must be an invalid_argument that says this.
+/// Checks that `use` throws an invalid_argument with this message.
 void throws(const std::function<void()>& use, const std::string& message) {
     CHECK_THROWS_AS(use(), std::invalid_argument);
     CHECK_THROWS_WITH(use(), ContainsSubstring(message));

@@ -1,4 +1,4 @@
-// Lookaheads that adapt: what a length is asked and told, and stops inside a draft.
+// Adaptive lookaheads: the calls that a length gets, and stops inside a draft.
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr Index vocab = 5;
 
-/// Goes through a list of lookaheads, and keeps what it is told.
+/// Goes through a list of lookaheads, and records the rounds that it is given.
 struct Listed {
     std::vector<Index> list;
     std::vector<RoundCounts> told{};

@@ -1,4 +1,4 @@
-// Budgets, stop tokens and capacities: where a text ends, and that nothing else about it changes.
+// Budgets, stop tokens and capacities: the end of a text, and that nothing else about it changes.
 #include <algorithm>
 
 #include <specsample/specsample.hpp>
@@ -37,7 +37,7 @@ struct Longest {
     }
 };
 
-/// Names one token, always.
+/// Always drafts one token.
 struct Always {
     Token token;
 

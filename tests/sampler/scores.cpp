@@ -1,4 +1,4 @@
-// on_token with scores: what a text's tokens are worth, and that asking changes nothing.
+// on_token with scores: the probabilities of a text's tokens; scoring does not change the text.
 #include <cmath>
 
 #include <specsample/specsample.hpp>

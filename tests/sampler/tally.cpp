@@ -1,4 +1,5 @@
-// What real runs count, against the tokens they wrote; and which part of a cache a round leaves valid.
+// The counters of real runs, against the tokens that they wrote, and the part of a cache that stays valid after a
+// round.
 #include <algorithm>
 
 #include "exactness/cases.hpp"

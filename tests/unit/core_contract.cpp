@@ -1,4 +1,4 @@
-// Broken contracts: the one message shape, and what is raised.
+// Broken contracts: the one shape of message, and the exception.
 #include <specsample/core/contract.hpp>
 
 #include <cstdint>

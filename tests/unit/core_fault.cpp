@@ -1,4 +1,4 @@
-// The sentence of every fault.
+// The message of every fault.
 #include <specsample/core/fault.hpp>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Rows and fields as engines hold them: seen in place, and what pads them never.
+// Rows and fields as engines hold them: read in place, and never the padding between them.
 #include <specsample/core/memory.hpp>
 
 #include <array>

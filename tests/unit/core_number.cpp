@@ -1,5 +1,5 @@
 // is_finite, is_infinity, is_zero and is_positive, for every kind of number. These must hold under -ffast-math too, so
-// the numbers that are none are made from bits and read through memory that no optimiser can see into.
+// numbers that are not finite are made from bits and read through memory that no optimiser can see into.
 #include <specsample/core/number.hpp>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// The pool of n-grams against a list of its own, and the trees that are made of it.
+// The pool of n-grams against a plain list, and the trees that are made of it.
 #include <specsample/drafters/ngram_pool.hpp>
 
 #include <algorithm>

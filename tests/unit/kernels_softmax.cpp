@@ -1,4 +1,4 @@
-// softmax: against a double reference, over temperatures, and where logits name no distribution.
+// softmax: against a double reference, over temperatures, and logits that are no distribution.
 #include <specsample/kernels/softmax.hpp>
 
 #include <cmath>
@@ -141,7 +141,7 @@ TEMPLATE_TEST_CASE("a single logit has probability 1", "[kernels]", float, doubl
         CHECK(softmax(std::vector<TestType>{static_cast<TestType>(-70.f)}, temperature)[0] == 1);
 }
 
-TEST_CASE("a masked logit leaves the others their distribution", "[kernels]") {
+TEST_CASE("a masked logit does not change the distribution of the others", "[kernels]") {
     std::vector<double> logits = logits_of<double>(40);
     for (std::size_t i = 0; i < 40; i += 3) logits[i] = -std::numeric_limits<double>::infinity();
     for (const double temperature : {.3, 1., 3.})

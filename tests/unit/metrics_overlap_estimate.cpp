@@ -1,4 +1,4 @@
-// OverlapEstimate: the mean that counting has and less variance, by full enumeration; merging; errors.
+// OverlapEstimate: the same mean as counting with less variance, by full enumeration; merging; errors.
 #include <specsample/metrics/overlap_estimate.hpp>
 #include <specsample/metrics/tally.hpp>
 #include <specsample/theory/acceptance.hpp>

@@ -1,4 +1,4 @@
-// from_logits(model): a model of logits of every kind is one of probabilities.
+// from_logits(model): turns a model of logits of any kind into a model of probabilities.
 #include <specsample/shaping/from_logits.hpp>
 
 #include <specsample/sampler.hpp>

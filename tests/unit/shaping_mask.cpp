@@ -1,4 +1,4 @@
-// TokenMask: what is masked has no probability, and is never emitted.
+// TokenMask: a masked token has no probability, and is never emitted.
 #include <specsample/shaping/mask.hpp>
 
 #include <array>
@@ -95,7 +95,7 @@ TEST_CASE("a row of which nothing is left has the fault of one that is masked", 
     };
     CHECK(cause(Logits(logits)) == Cause::all_masked);
     CHECK(cause(softmax_of(logits)) == Cause::all_masked);
-    // Something is allowed, but has no probability.
+    // Some ids are allowed, but have no probability.
     Array<double> row = Array<double>::Zero(40);
     row[39] = 1;
     const TokenMask most(Words{0xffffffff});

@@ -18,7 +18,7 @@ namespace {
 const std::vector<Token> context{3, 1, 1, 4, 1, 3};
 const Array<double> logits = (Array<double>(6) << 1.5, 2, -.5, -1, .25, 0).finished();
 
-/// How often each id is in a context.
+/// The counts of all ids in a context.
 std::vector<Index> counts_of(std::span<const Token> window, Index vocab) {
     std::vector<Index> counts(static_cast<std::size_t>(vocab));
     for (const Token id : window) ++counts[static_cast<std::size_t>(id)];
@@ -85,7 +85,7 @@ TEST_CASE("penalties on probabilities are those on ln p", "[shaping]") {
     const Array<double> ln = probs.log();
     const auto doubled = penalised(ln, context, [](double x, Index) { return x > 0 ? x / 2 : x * 2; });
     CHECK(distance(through(RepetitionPenalty{2}, probs, context), softmax_of(doubled)) < 1e-14);
-    // A constant in the logits is none for additive penalties.
+    // Additive penalties ignore a constant added to the logits.
     CHECK(distance(through(FrequencyPenalty{.5}, probs, context),
                    through(FrequencyPenalty{.5}, Logits(logits), context)) < 1e-14);
     CHECK(distance(through(PresencePenalty{.5}, probs, context),

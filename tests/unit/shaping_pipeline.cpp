@@ -1,4 +1,4 @@
-// Pipeline: shapers first to last.
+// Pipeline: applies shapers from first to last.
 #include <specsample/shaping/pipeline.hpp>
 
 #include <string>

@@ -80,7 +80,7 @@ TEST_CASE("sparse rows are shaped, of logits and of probabilities", "[shaping]")
     for (const auto id : ids) held.push_back(probs[id]);
     CHECK(distance(through(with_penalty, Sparse(ids, held, 300), context), wanted) < 1e-6);
     CHECK(distance(through(Pipeline{}, Sparse(ids, held, 300)), probs) == 0);
-    // One that is shaped again.
+    // A shaped row that is shaped again.
     detail::ShapedMemory<float> once, twice;
     const auto row = shape(Logits(logits), TopK{20}, {}, once);
     CHECK(distance(probs_by_id(shape(row, TopP{.5}, {}, twice)),
@@ -205,7 +205,7 @@ TEST_CASE("an engine's rows are shaped as verify asks for them, and no others", 
         context.insert(context.end(), tokens.begin(), tokens.begin() + i);
         return shape(Logits(rows.row(i)), settings, context, memory[static_cast<std::size_t>(i)]);
     };
-    // Nothing that is impossible is accepted.
+    // No impossible token is accepted.
     tokens[1] = static_cast<Token>(sorted(Array<float>(rows.row(1).transpose().array())).back());
     tokens[0] = static_cast<Token>(sorted(Array<float>(rows.row(0).transpose().array())).front());
     Workspace workspace;

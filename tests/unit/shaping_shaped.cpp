@@ -1,4 +1,4 @@
-// shaped(model, pipeline): a model of the same abilities, whose rows went through the pipeline.
+// shaped(model, pipeline): a model with the same abilities, whose rows went through the pipeline.
 #include <specsample/shaping/shaped.hpp>
 
 #include <limits>
@@ -64,7 +64,7 @@ RowFault fault_of(Target target) {
     return {};
 }
 
-/// Is the fault of the shaped model the very one of the model?
+/// True if the fault of the shaped model is the same as the model's.
 void check_same_fault(const std::vector<double>& row, Cause cause) {
     const auto model = [row](Prefix) { return row; };
     const RowFault original = fault_of(model), behind = fault_of(shaped(model, Pipeline{Temperature{.5}, TopP{.5}}));

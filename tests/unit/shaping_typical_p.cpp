@@ -17,7 +17,7 @@ using namespace specsample::filters;
 
 namespace {
 
-/// Sort by how far the surprise is from the entropy; keep until the sum reaches p.
+/// Sort by the distance of the surprise from the entropy; keep until the sum reaches p.
 Array<double> reference(const Array<double>& probs, double typical_p) {
     std::vector<Index> ids = possible(probs);
     double entropy = 0, sum = 0;

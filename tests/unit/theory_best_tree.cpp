@@ -1,4 +1,4 @@
-// best_tree against every size, against the best chain, and on costs that are none.
+// best_tree against every size and against the best chain, and invalid costs.
 #include <specsample/theory/best_tree.hpp>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// expected_tokens: exact rationals, the edges, and accuracy where the quotient form has none.
+// expected_tokens: exact rationals, the edges, and accuracy where the quotient form cancels.
 #include <specsample/theory/expected_tokens.hpp>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The one-round bound: known numbers, what a path adds, and that no lossless rule of ours is above it.
+// The one-round bound: known numbers, the bound of a path, and that no lossless rule of the library exceeds it.
 #include <specsample/theory/one_round_bound.hpp>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Positions and masks of token trees against walks along the parents, and against what compaction leaves in a cache.
+// Positions and masks of token trees, against walks along the parents and against the cache after compaction.
 #include <specsample/tree/attention.hpp>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Nodes path_to(const Parents& parents, Index node) {
     return path;
 }
 
-/// Parents in no particular order but their own.
+/// Random parents, each an earlier node or the prefix.
 Nodes random_parents(Index size, std::mt19937& random) {
     Nodes parents;
     for (Index node = 0; node < size; ++node)
@@ -152,7 +152,7 @@ TEST_CASE("compaction leaves in the cache what the last accepted node sees, in o
         const auto last = static_cast<Index>(random() % static_cast<unsigned>(size));
         const Nodes path = path_to(parents, last);
 
-        // a slot holds the position that was computed in it, and by which node; the text before it says -1
+        // a slot holds its position and its node; -1 for the text before the tree
         std::vector<std::pair<Index, Index>> slots;
         for (Index slot = 0; slot < start; ++slot) slots.emplace_back(slot, -1);
         for (Index node = 0; node < size; ++node) slots.emplace_back(positions[static_cast<std::size_t>(node)], node);

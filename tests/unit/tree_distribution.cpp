@@ -66,13 +66,13 @@ TEST_CASE("ids that could not be drawn have no weight, and the rest is what the 
     CHECK(Sampled(row, std::span(ids).first(0)).rest() == 1);
 }
 
-TEST_CASE("a rest that the drafter knows is taken at its word", "[draft tree]") {
+TEST_CASE("a rest that the drafter gives is used as given", "[draft tree]") {
     const std::vector<double> row{.5, .3, .2};
     const std::vector<Token> ids{0};
     CHECK(Sampled(row, ids, .4).rest() == .4);
 }
 
-TEST_CASE("a mixed distribution is what it was made of", "[draft tree]") {
+TEST_CASE("a mixed distribution equals the one that it holds", "[draft tree]") {
     const std::vector<double> row{.5, .3, .2};
     const std::vector<Token> ids{0};
     using View = detail::row_view_t<std::vector<double>>;
@@ -87,7 +87,7 @@ TEST_CASE("a mixed distribution is what it was made of", "[draft tree]") {
     CHECK(point.rest() == 1);
 }
 
-TEST_CASE("a point mass gives all to the token itself", "[draft tree]") {
+TEST_CASE("a point mass has all its mass on the drafted token", "[draft tree]") {
     for (const Index token : {0, 5, 128255}) CHECK(PointMass{}.weight(token) == 1);
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("the rest of a sparse row without some ids is summed over what it hold
     CHECK(Sampled(row, nothing_it_holds).rest() == 1);
 }
 
-// Distributions and what is none.
+// Types that are draft distributions, and types that are not.
 using View = detail::Column<float>;
 static_assert(DraftDistribution<Sampled<View>> && detail::RowDistribution<Sampled<View>>);
 static_assert(DraftDistribution<Sampled<detail::StridedColumn<Eigen::half>>> &&
@@ -122,7 +122,7 @@ static_assert(detail::RowDistribution<Mixed<View>> && DraftDistribution<SharedNo
 static_assert(!DraftDistribution<View> && !DraftDistribution<std::vector<float>> &&
               !DraftDistribution<Eigen::VectorXf> && !DraftDistribution<double> && !DraftDistribution<Token>);
 
-// A row is not a distribution: it must be said how the token was drawn.
+// A row is not a draft distribution: the caller must say how the token was drawn.
 static_assert(!std::is_convertible_v<std::vector<float>, Sampled<View>>);
 static_assert(std::is_constructible_v<Sampled<View>, const std::vector<float>&>);
 static_assert(!std::is_constructible_v<Sampled<View>, const std::vector<double>&>);

@@ -1,4 +1,4 @@
-// A draft tree: what it takes, where it stops growing, and what it hands on.
+// The draft tree: its tokens, its limits of growth, and its views.
 #include <specsample/tree/draft_tree.hpp>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Token trees: their links for every order of nodes, and what is refused.
+// Token trees: their links for every order of nodes, and invalid parents.
 #include <specsample/tree/tree.hpp>
 
 #include <array>

@@ -28,7 +28,7 @@ class Programme {
     double best(Index nodes) { return forest(0, 0, nodes); }
 
   private:
-    /// Of children of one node in row `level`, from a rank on, with at most so many nodes in all.
+    /// The best sum for the children of one node in row `level`, from a rank on, with at most so many nodes in all.
     double forest(std::size_t level, std::size_t rank, Index nodes) {
         if (nodes == 0 || level == rows_.size() || rank == rows_[level].size()) return 0;
         const auto [entry, is_new] = known_.try_emplace({level, rank, nodes}, 0.);

@@ -42,7 +42,7 @@ std::vector<Index> children(const S& shape, Index node) {
     return result;
 }
 
-/// Paths closed under prefixes, each a path drawn before and one more rank; with gaps between ranks.
+/// Random paths closed under prefixes: each extends an earlier path by one rank, with gaps between ranks.
 std::vector<Path> random_paths(std::size_t count, std::mt19937& random) {
     std::set<Path> found;
     std::vector<Path> paths;

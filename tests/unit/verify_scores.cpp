@@ -1,4 +1,4 @@
-// What token_scores and draft_scores tell, against double references over random drafts.
+// token_scores and draft_scores, against double references over random drafts.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -220,7 +220,7 @@ TEST_CASE("a tree's drafted tokens are scored as they were tried, siblings after
         if (round.accepted == 1 && scores.size() == 1) continue;
         REQUIRE(scores.size() == 2);
         ++second;
-        CHECK(scores[1].ratio == 0);  // max(0, .3 - .6): nothing is residual to token 0 any more
+        CHECK(scores[1].ratio == 0);  // max(0, .3 - .6): the residual of token 0
         CHECK_FALSE(scores[1].accepted);
         CHECK(round.last == LastToken::recovered);
     }

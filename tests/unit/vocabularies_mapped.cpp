@@ -1,5 +1,5 @@
-// mapped(model, map): a draft model over its own vocabulary is one over the target's. prefix_mapped(model, translate):
-// it reads texts in its own ids.
+// mapped(model, map): a draft model over its own vocabulary as one over the target's. prefix_mapped(model, translate):
+// a model that reads texts in its own ids.
 #include <specsample/vocabularies/mapped.hpp>
 
 #include <functional>
@@ -23,7 +23,7 @@ namespace {
 using Prefix = std::span<const Token>;
 const std::vector<Token> prefix{1, 2};
 
-/// Three draft ids, of which one means nothing: .5, .3, .2 becomes 0, 2/7, 0, 5/7.
+/// Three draft ids, one without an image: .5, .3, .2 becomes 0, 2/7, 0, 5/7.
 const IdMap map(std::vector{3, -1, 1}, 4);
 
 bool is_mapped(const auto& row) {
@@ -217,7 +217,7 @@ TEST_CASE("a model that names its token is prefix-mapped as well", "[shaping]") 
 }
 
 TEST_CASE("a prefix-mapped model is rolled back in its own tokens", "[shaping]") {
-    /// Fails unless it is rolled back to what its prefix shares with what it holds.
+    /// Fails unless it is rolled back to the common part of its prefix and what it holds.
     struct Strict : One {
         std::vector<Token> held{};
         bool throws = false;

@@ -229,7 +229,7 @@ TEMPLATE_TEST_CASE("an entry of weight zero is never drawn, wherever the zeros a
         const auto zero_where = [&](const char* name, auto is_zero) {
             std::vector<TestType> row(static_cast<std::size_t>(size), static_cast<TestType>(.3f));
             for (Index i = 0; i < size; ++i)
-                if (detail::is_zero(i)) row[static_cast<std::size_t>(i)] = TestType(0);
+                if (is_zero(i)) row[static_cast<std::size_t>(i)] = TestType(0);
             const auto view = detail::as_row(row);
             const RowWeights weights(view);
             INFO(name << ", size " << size);

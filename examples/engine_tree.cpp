@@ -44,6 +44,7 @@ int main() {
     const auto older_siblings = [&](Index node) {
         return std::span<const Token>(nodes.begin() + first_sibling[node], nodes.begin() + node);
     };
+    const auto distribution = [&](Index node) { return Sampled(row_before(node), older_siblings(node)); };
     const auto drafted_after = [&](Token token, Index slot) -> Eigen::VectorXf {
         return softmax(draft.forward(std::array{token}, std::array{slot}).row(0), temperature);
     };
@@ -53,7 +54,7 @@ int main() {
 
         for (Index i = std::ssize(draft.cache); i < start; ++i) q[0] = drafted_after(text[i], i - 1);  // draft
         for (Index node = 0; node < K; ++node) {
-            const WithoutWeights weights(detail::as_row(row_before(node)), older_siblings(node));
+            const WithoutWeights weights(distribution(node).row(), older_siblings(node));
             nodes[node] = static_cast<Token>(draw(rng.at(Purpose::draft, node), weights).index);
             if (node < inner) q[node + 1] = drafted_after(nodes[node], start + parents[node]);
         }
@@ -64,9 +65,8 @@ int main() {
         for (Index parent : parents) before.push_back(start + parent);
         const RowMajorMatrixXf logits = target.forward(tokens, before);
 
-        const auto distributions = [&](Index node) { return Sampled(row_before(node), older_siblings(node)); };
-        round = verify(Tree(nodes, parents), distributions, logits_of(logits, temperature), TraversalVerification{},
-                       rng, {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
+        round = verify(Tree(nodes, parents), distribution, logits_of(logits, temperature), TraversalVerification{}, rng,
+                       {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
         if (!round) return std::puts(message(*round.fault).c_str()), 1;
 
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());  // commit

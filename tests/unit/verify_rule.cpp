@@ -18,16 +18,16 @@ struct SampleAndCompare {
 
     template <class T>
     Outcome operator()(const T& context) const {
-        for (Outcome kept;;) {
-            NodeRow<T> row(context, kept.node);
-            const auto random = context.rng.at(Purpose::last, kept.accepted);
-            kept.token = static_cast<Token>(row.draw_from_row(random).index);
-            kept.fault = row.fault();
-            const Index child = context.shape.first_child(kept.node);
-            kept.last = child == no_node ? LastToken::bonus : LastToken::matched;
-            if (kept.fault || child == no_node || context.token(child) != kept.token) return kept;
-            kept = {.node = child, .accepted = kept.accepted + 1, .last = LastToken::stopped, .token = kept.token};
-            if (kept.accepted == context.limits.max_tokens || context.limits.stops(kept.token)) return kept;
+        for (Outcome end;;) {
+            NodeRow<T> row(context, end.node);
+            const auto rng = context.rng.at(Purpose::last, end.accepted);
+            end.token = static_cast<Token>(row.draw_from_row(rng).index);
+            end.fault = row.fault();
+            const Index child = context.shape.first_child(end.node);
+            end.last = child == no_node ? LastToken::bonus : LastToken::matched;
+            if (end.fault || child == no_node || context.token(child) != end.token) return end;
+            end = {.node = child, .accepted = end.accepted + 1, .last = LastToken::stopped, .token = end.token};
+            if (end.accepted == context.limits.max_tokens || context.limits.stops(end.token)) return end;
         }
     }
 };

@@ -49,6 +49,8 @@ class ListRef : public std::span<const T> {
 
 }  // namespace specsample
 
-/// The elements outlive a ListRef, as those of a span do.
+// The elements outlive a ListRef, as those of a span do.
+/// @cond   a name of the standard library
 template <class T>
 inline constexpr bool std::ranges::enable_borrowed_range<specsample::ListRef<T>> = true;
+/// @endcond

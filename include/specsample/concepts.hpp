@@ -261,13 +261,13 @@ concept RuleClaim = requires {
 };
 
 /// The context of a chain of point masses and dense target rows, which every rule takes.
-using PlainTrial = RoundContext<Chain, const PointMass, const RowMajorMatrix<float>, RoundRng>;
+using PlainContext = RoundContext<Chain, const PointMass, const RowMajorMatrix<float>, RoundRng>;
 
 }  // namespace detail
 
 /// A rule decides which drafted tokens are accepted, and draws the token after them. verify/rule.hpp documents what a
 /// rule is given, what it may draw and what it must return, with an example.
 template <class R>
-concept Rule = detail::RuleClaim<R> && detail::RuleFor<R, detail::PlainTrial>;
+concept Rule = detail::RuleClaim<R> && detail::RuleFor<R, detail::PlainContext>;
 
 }  // namespace specsample

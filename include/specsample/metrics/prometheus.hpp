@@ -116,7 +116,7 @@ void for_positions(const Tally& tally, F&& f) {
 /// One of the three numbers of an estimate, each of which is a metric.
 struct Bound {
     std::string_view suffix;
-    std::string_view encoding;
+    std::string_view description;
     double metrics::Estimate::*value;
 };
 inline constexpr std::array<Bound, 3> bounds{{{"", "", &metrics::Estimate::value},
@@ -152,11 +152,11 @@ namespace metrics {
     for (const LabelledTally& of : tallies) detail::check_labels(of.labels);
     detail::PrometheusWriter writer(prefix);
     for (const auto& counter : detail::tally_counters) {
-        writer.metric(std::string(counter.key) + "_total", "counter", counter.encoding);
+        writer.metric(std::string(counter.key) + "_total", "counter", counter.description);
         for (const LabelledTally& of : tallies) writer.sample(of, of.tally.*counter.count);
     }
     for (const auto& counter : detail::position_counters) {
-        writer.metric("position_" + std::string(counter.key) + "_total", "counter", counter.encoding);
+        writer.metric("position_" + std::string(counter.key) + "_total", "counter", counter.description);
         for (const LabelledTally& of : tallies)
             detail::for_positions(of.tally, [&](Index, const PositionCounts& at, const Label& position) {
                 writer.sample(of, at.*counter.count, position);
@@ -174,13 +174,13 @@ namespace metrics {
         if (of.tally.rounds > 0) writer.sample(of, of.tally.tokens_per_pass());
     for (const auto& bound : detail::bounds) {
         writer.metric("acceptance" + std::string(bound.suffix), "gauge",
-                      "Accepted over evaluated" + std::string(bound.encoding));
+                      "Accepted over evaluated" + std::string(bound.description));
         for (const LabelledTally& of : tallies)
             if (of.tally.evaluated > 0) writer.sample(of, of.tally.acceptance().*bound.value);
     }
     for (const auto& bound : detail::bounds) {
         writer.metric("position_acceptance" + std::string(bound.suffix), "gauge",
-                      "Accepted over evaluated at this position" + std::string(bound.encoding));
+                      "Accepted over evaluated at this position" + std::string(bound.description));
         for (const LabelledTally& of : tallies)
             detail::for_positions(of.tally, [&](Index i, const PositionCounts& at, const Label& position) {
                 if (at.evaluated > 0) writer.sample(of, of.tally.acceptance_at(i).*bound.value, position);

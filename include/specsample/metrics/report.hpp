@@ -22,7 +22,7 @@ namespace detail {
 template <class Of>
 struct Counter {
     std::string_view key;
-    std::string_view encoding;
+    std::string_view description;
     Index Of::*count;
 };
 

@@ -202,7 +202,7 @@ class Sampler {
             length.record(made.counts());
             if (of_this_text != nullptr) of_this_text->record(made.counts());
             known_ = start;
-            written.top_down(made.tokens);
+            written.commit(made.tokens);
             if (made.end == RoundEnd::stop_token) return FinishReason::stop;
             if (made.end == RoundEnd::included || made.end == RoundEnd::excluded) return FinishReason::until;
             if (!go_on) return FinishReason::callback;

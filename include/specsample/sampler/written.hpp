@@ -25,7 +25,7 @@ class Written {
     }
 
     /// Note that the tokens of a round have become text.
-    void top_down(std::span<const Token> tokens) {
+    void commit(std::span<const Token> tokens) {
         if (!until_) return;
         tokens_.resize(committed_);
         tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());

@@ -68,7 +68,7 @@ namespace specsample::detail {
 
 /// The compile-time checks of a rule: each mistake gives one sentence.
 /// @tparam T   the context that it is called with
-template <class R, class T = PlainTrial>
+template <class R, class T = PlainContext>
 struct RuleRequirements {
     static constexpr bool is_callable = RuleCall<R, T>;
     static constexpr bool gives_an_outcome = !is_callable || RuleFor<R, T>;

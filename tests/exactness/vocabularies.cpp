@@ -189,7 +189,7 @@ TEST_CASE("a token judged by one of the draft ids that map to it has another dis
     }
 }
 
-TEST_CASE("a row that lost mass to ids without an image, and was not divided by what is left, is refused") {
+TEST_CASE("a row that lost mass to ids without an image, and was not normalised again, is refused") {
     for (const Vocabularies& v : vocabularies) {
         if (v.map().is_total()) continue;
         INFO(v.name);

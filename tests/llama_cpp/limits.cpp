@@ -26,7 +26,7 @@ static_assert(!std::is_copy_constructible_v<LlamaModel> && std::is_move_construc
 
 }  // namespace
 
-TEST_CASE("a context that is full says how far it came, and can be cut back") {
+TEST_CASE("a context that is full reports its length, and can be rolled back") {
     llama_context context{.n_ctx = 8};
     LlamaModel model(&context);
     CHECK(works(model, context, text));

@@ -82,7 +82,7 @@ TEST_CASE("the first token follows the documented distribution, and is the draft
     });
 }
 
-TEST_CASE("no rule accepts more than alpha plus what it is off by") {
+TEST_CASE("no rule accepts more than alpha plus its distance from the target") {
     for_rules([](const std::string& name, const auto& rule) {
         for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
             INFO(name << ", " << rows);

@@ -37,7 +37,7 @@ struct Careful {
 
 }  // namespace
 
-TEST_CASE("a length says how much every round drafts, and is told what came of it", "[sampler]") {
+TEST_CASE("a length sets the lookahead of every round, and records its result", "[sampler]") {
     Listed length{{3, 0, 1, 5}};
     Sampler sampler(ContextModel(vocab, 1), ContextModel(vocab, 2), {.lookahead = 4, .seed = 1}, TokenVerification{},
                     std::ref(length));

@@ -75,7 +75,7 @@ TEST_CASE("the tally of a text is the sum of its rounds made by hand") {
     }
 }
 
-TEST_CASE("what is counted adds up to the tokens written") {
+TEST_CASE("the counters add up to the tokens written") {
     const Index lookahead = GENERATE(0, 1, 2, 4);
     Sampler sampler(draft, target, {.lookahead = lookahead, .seed = 2});
     Tally all;

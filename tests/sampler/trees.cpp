@@ -193,7 +193,7 @@ TEST_CASE("a branching below 1 is refused") {
                       "specsample::TreeDrafter: a branching is 0, but must be at least 1");
 }
 
-TEST_CASE("an id that the target does not have is a fault, though a drafter of trees said it") {
+TEST_CASE("an id that the target does not have is a fault, also from a drafter of trees") {
     Sampler sampler(Outside{}, target_model, {.lookahead = 1});
     CHECK_THROWS_WITH(sampler.step(std::vector<Token>{1}),
                       "specsample::Sampler: drafted token 1 is 99, but must be inside the vocabulary [0, 5)");

@@ -68,7 +68,7 @@ TEST_CASE("zeros of both signs are zero, and no other number is", "[core]") {
     }
 }
 
-TEST_CASE("a float that is no number is told after its conversion to double", "[core]") {
+TEST_CASE("a float that is NaN is still detected after its conversion to double", "[core]") {
     static volatile float memory;
     memory = std::bit_cast<float>(std::uint32_t{0x7fc00000});
     CHECK_FALSE(is_finite(static_cast<double>(memory)));

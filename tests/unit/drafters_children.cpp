@@ -129,7 +129,7 @@ TEST_CASE("children without replacement come in the order of such a draw, and en
         }
 }
 
-TEST_CASE("each child without replacement is told of its elder siblings", "[draft]") {
+TEST_CASE("each child without replacement has its elder siblings in its distribution", "[draft]") {
     Enumerator().run([&](Enumerator& paths) {
         const auto children = drawn(WithoutReplacement{}, rows[1], 4, EnumeratedRng(paths));
         REQUIRE(children.size() == 4);
@@ -182,7 +182,7 @@ TEST_CASE("greedy children are one draw from the rest, then the likeliest", "[dr
         }
 }
 
-TEST_CASE("the drawn greedy child is told of the named ones, which are point masses", "[draft]") {
+TEST_CASE("the drawn greedy child has the likeliest ones in its distribution, which are point masses", "[draft]") {
     ScriptedRng rng;
     rng.set(Purpose::draft, 0, .99);
     const auto children = drawn(GreedyChildren{}, {.1, .2, .3, .4}, 3, rng);
@@ -197,7 +197,7 @@ TEST_CASE("the drawn greedy child is told of the named ones, which are point mas
     CHECK(children[2].is_point);
 }
 
-TEST_CASE("no children where none are asked for", "[draft]") {
+TEST_CASE("a count of 0 gives no children", "[draft]") {
     const Vector row{.5, .5};
     CHECK(drawn(Independent{}, row, 0, ScriptedRng{}).empty());
     CHECK(drawn(WithoutReplacement{}, row, 0, ScriptedRng{}).empty());

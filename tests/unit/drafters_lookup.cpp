@@ -147,7 +147,7 @@ TEST_CASE("after a rollback only what was kept counts") {
     CHECK(proposed(drafter, {5, 5}, 1) == Text{5});
 }
 
-TEST_CASE("lookup says what is wrong with its options") {
+TEST_CASE("lookup refuses wrong options by name") {
     CHECK_THROWS_WITH(LookupDrafter({.min_match = 0}), ContainsSubstring("min_match is 0, but must be at least 1"));
     CHECK_THROWS_WITH(LookupDrafter({.min_match = 3, .max_match = 2}),
                       ContainsSubstring("max_match is 2, but must be at least min_match, 3"));

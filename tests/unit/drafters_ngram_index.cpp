@@ -174,7 +174,7 @@ TEST_CASE("a text made to collide loses matches, and never gets a false one") {
     }
 }
 
-TEST_CASE("an index says what is wrong with its lengths") {
+TEST_CASE("an index refuses wrong lengths by name") {
     CHECK_THROWS_WITH(detail::NgramIndex(0, 3),
                       "specsample::detail::NgramIndex: min_match is 0, but must be at least 1");
     CHECK_THROWS_WITH(detail::NgramIndex(-2, 3),

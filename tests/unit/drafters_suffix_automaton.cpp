@@ -223,7 +223,7 @@ TEST_CASE("a text that is closed again and again adds occurrences and nothing el
     }
 }
 
-TEST_CASE("an automaton says what is wrong with a length") {
+TEST_CASE("an automaton refuses a wrong length by name") {
     detail::SuffixAutomaton automaton;
     automaton.push_back(4);
     automaton.close();

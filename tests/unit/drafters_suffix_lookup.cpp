@@ -209,7 +209,7 @@ TEST_CASE("suffix lookup reads a text anew where it can see that it is another")
     CHECK(proposed(drafter, {3, 40}, 1) == Nodes{{-1, 41}});
 }
 
-TEST_CASE("suffix lookup says what is wrong with its options") {
+TEST_CASE("suffix lookup refuses wrong options by name") {
     CHECK_THROWS_WITH(SuffixLookupDrafter({.nodes = 0}),
                       "specsample::SuffixLookupDrafter: nodes is 0, but must be at least 1");
     CHECK_THROWS_WITH(SuffixLookupDrafter({.width = -2}), ContainsSubstring("width is -2, but must be at least 1"));

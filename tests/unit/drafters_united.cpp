@@ -138,7 +138,7 @@ TEST_CASE("under shared noise united drafters race, and what is named stands bes
     CHECK(both.tally().rounds < chain.tally().rounds);  // whatever the chain gets, and some more
 }
 
-TEST_CASE("drafters that remember are told what to forget", "[draft]") {
+TEST_CASE("drafters with memory are rolled back", "[draft]") {
     const ContextModel a(vocab, 1), target(vocab, 4);
     Remembers alone, united, first;
     Sampler sampler(United(std::ref(alone), a, FirstOf(Fixed{}, std::ref(first))), target, {.lookahead = 2, .seed = 3});
@@ -156,7 +156,7 @@ TEST_CASE("drafters that remember are told what to forget", "[draft]") {
     CHECK(united.told.size() == 5);
 }
 
-TEST_CASE("a drafter that threw is told to forget", "[draft]") {
+TEST_CASE("a drafter that threw is rolled back", "[draft]") {
     Throws drafter;
     Sampler sampler(std::ref(drafter), ContextModel(vocab, 4), {.lookahead = 2});
     const std::vector<Token> text{1, 2, 3};

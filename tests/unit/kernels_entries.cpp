@@ -175,7 +175,7 @@ TEST_CASE("all forms of a row are one row", "[kernels]") {
     }
 }
 
-TEST_CASE("what one row leaves of another, in any mix", "[kernels]") {
+TEST_CASE("the difference of two rows, in any mix", "[kernels]") {
     for_mixes([](const Forms&, const Forms&, const auto& p, const auto& q) {
         const auto target = plain(p), draft = plain(q);
         std::vector<double> left;

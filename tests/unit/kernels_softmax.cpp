@@ -148,8 +148,7 @@ TEST_CASE("a masked logit does not change the distribution of the others", "[ker
         CHECK(distance(softmax(logits, temperature), reference(logits, temperature)) < 1e-13);
 }
 
-TEMPLATE_TEST_CASE("logits that name no distribution give a row that is none", "[kernels]", float, double,
-                   Eigen::half) {
+TEMPLATE_TEST_CASE("logits without a distribution give an invalid row", "[kernels]", float, double, Eigen::half) {
     const auto is_distribution = [](const auto& probs) { return std::abs(total(probs) - 1) < 1e-2; };
     for (const double temperature : {0., 1e-300, .5, 1.})
         for (const std::size_t size : {1u, 4u, 33u}) {

@@ -66,7 +66,7 @@ struct History {
 
 }  // namespace
 
-TEST_CASE("what is remembered of acceptance are decayed counts, pooled with the position before", "[length]") {
+TEST_CASE("the memory of acceptance is decayed counts, pooled with the position before", "[length]") {
     Uniforms uniform{7};
     History history;
     detail::AcceptanceMemory memory;
@@ -101,7 +101,7 @@ TEST_CASE("a long wait makes the memory unsure, and not hopeful", "[length]") {
     CHECK(estimates(memory, 1)[0] < .02);
 }
 
-TEST_CASE("a position that is asked no more comes to have the estimate of the one before", "[length]") {
+TEST_CASE("the estimate of a position that is no longer drafted approaches that of the one before", "[length]") {
     detail::AcceptanceMemory memory;
     for (int i = 0; i < 200; ++i) memory.record(accepted_of(1, 3));
     CHECK(estimates(memory, 2)[1] < .05);

@@ -323,7 +323,7 @@ TEST_CASE("measured times correct the costs that were given", "[length]") {
     WARN("tokens per cost: told " << told_tokens / told_cost << ", measured " << measured_tokens / measured_cost);
 }
 
-TEST_CASE("a draft that is cheaper than was said is found out too", "[length]") {
+TEST_CASE("a draft that is cheaper than given is detected, too", "[length]") {
     GoodputLength policy(.6);
     for (int i = 0; i < 300; ++i) {
         const Index lookahead = policy.next(most);

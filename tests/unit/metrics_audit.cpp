@@ -271,7 +271,7 @@ TEST_CASE("Audit stays quiet over a million tokens of a right engine", "[analysi
     CHECK(tokens_until_alarm(Engine::right, 4, 1000000) == 1000000);
 }
 
-TEST_CASE("Audit rings by chance as seldom as it says, however often it is asked", "[analysis]") {
+TEST_CASE("Audit raises false alarms as seldom as documented, however often it is read", "[analysis]") {
     // At most .05 of 4000 texts: standard deviation .0035, so 6 of them allowed (1e-9)
     Uniforms uniform{5};
     const std::vector<Position> positions = family(64, uniform);
@@ -422,7 +422,7 @@ TEST_CASE("Audit stays quiet beside the library's own rules", "[analysis]") {
     check(GumbelMatch{});
 }
 
-TEST_CASE("Audit refuses what cannot be, and observes nothing then", "[analysis]") {
+TEST_CASE("Audit refuses impossible observations, and is not changed by them", "[analysis]") {
     Audit audit;
     const Vector row{.5, .5};
     CHECK_THROWS_WITH(

@@ -46,7 +46,7 @@ TEST_CASE("no two of thousands of addresses share a block", "[random]") {
     CHECK(blocks.size() == addresses);
 }
 
-TEST_CASE("an address is the counter and the key that its layout says", "[random]") {
+TEST_CASE("an address gives the counter and the key of the documented layout", "[random]") {
     const Address address{.seed = 0x1122334455667788,
                           .request = 0x99aabbcc,
                           .position = 0xddeeff01,

@@ -36,7 +36,7 @@ Array<double> penalised(Array<double> z, std::span<const Token> window, const Ch
 
 }  // namespace
 
-TEST_CASE("the repetition penalty divides what is positive, multiplies what is not, once per token", "[shaping]") {
+TEST_CASE("the repetition penalty divides positive logits, multiplies the others, once per token", "[shaping]") {
     const Array<double> expected = (Array<double>(6) << 1.5, 1, -.5, -2, .125, 0).finished();
     CHECK(distance(through(RepetitionPenalty{2}, Logits(logits), context), softmax_of(expected)) < 1e-15);
 }
@@ -101,7 +101,7 @@ TEST_CASE("a penalty after a temperature is one on the logits at that temperatur
                    softmax_of(expected)) < 1e-14);
 }
 
-TEST_CASE("a penalty after a filter is one on what is left", "[shaping]") {
+TEST_CASE("a penalty after a filter changes the kept tokens only", "[shaping]") {
     const auto shaped = through(Pipeline{TopK{2}, PresencePenalty{1}}, Logits(logits), context);
     CHECK(possible(shaped) == std::vector<Index>{0, 1});
     CHECK(shaped[1] == Approx(std::exp(1.) / (std::exp(1.) + std::exp(1.5))));

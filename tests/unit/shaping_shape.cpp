@@ -101,7 +101,7 @@ TEST_CASE("an unfiltered row of contiguous numbers is never copied", "[shaping]"
     CHECK(memory.row.ids.empty());
 }
 
-TEST_CASE("a row of every id that is kept is a copy that says so", "[shaping]") {
+TEST_CASE("a row of which every id is kept is a copy that holds every id", "[shaping]") {
     detail::ShapedMemory<float> memory;
     const auto row = shape(Logits(logits), Temperature{.7}, {}, memory);
     decltype(row)::Kept kept;
@@ -143,7 +143,7 @@ TEST_CASE("memory that has served a row serves any other", "[shaping]") {
     }
 }
 
-TEST_CASE("bad rows come out as they are, with the fault of what went in", "[shaping]") {
+TEST_CASE("bad rows stay as they are, with the fault of the unshaped row", "[shaping]") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const std::vector<std::vector<double>> rows{{},           {.5, infinity, .5}, {.5, nan, .5}, {.7, -.2, .5},
                                                 {.5, .3, .1}, {.5, .502, 0},      {0, 0, 0},     {4, -2, 7}};

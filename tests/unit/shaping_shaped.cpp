@@ -119,7 +119,7 @@ TEST_CASE("a model that takes a vector is shaped", "[shaping]") {
     CHECK(is_shaped(model(prefix, 2)[1]));
 }
 
-TEST_CASE("a shaped model offers what the model offers, and nothing else", "[shaping]") {
+TEST_CASE("a shaped model has the abilities of the model, and no others", "[shaping]") {
     using P = decltype(nucleus);
     using std::remove_cv_t;
     CHECK(RowModel<detail::Shaped<One, remove_cv_t<P>>>);

@@ -85,7 +85,7 @@ TEST_CASE("a request of a batch gets what it gets alone, in any slot, in any ord
     CHECK(faults == 0);
 }
 
-TEST_CASE("what is wrong with a request is said by its own round, and changes no other") {
+TEST_CASE("a fault of a request is in its own round, and does not affect the others") {
     RowMajorMatrixXf bad_rows = rows;
     numbers::write(bad_rows(0, 1), numbers::Special::nan);
     const std::vector<Token> outside{1, 7, 1};

@@ -184,7 +184,8 @@ TEST_CASE("a chain's ratios are p / q, its slacks |u q - p|, and they are the de
     }
 }
 
-TEST_CASE("a tree's drafted tokens are scored as they were tried, siblings after a rejection by what was left") {
+TEST_CASE(
+    "a tree's drafted tokens are scored in the order of their decisions, siblings after a rejection by the residual") {
     // Two equal children: the second is judged by max(0, p - q), scaled to sum to 1.
     const Eigen::VectorXd p{{.3, .2, .5}}, q{{.6, .3, .1}};
     const std::array<Token, 2> tokens{0, 0};

@@ -211,7 +211,7 @@ TEST_CASE("no draft is accepted more often than the mass that its map covers", "
     });
 }
 
-TEST_CASE("what pads a row means nothing", "[shaping]") {
+TEST_CASE("the padding of a row is ignored", "[shaping]") {
     const IdMap map(all_kinds, 9);  // a target padded from 6 to 9
     const auto q = softmax_of(random_logits(6, 1));
     Array<double> padded(10), padded_logits(10);
@@ -226,7 +226,7 @@ TEST_CASE("what pads a row means nothing", "[shaping]") {
     CHECK(distance(pushed(same, Logits(padded_logits)), q) < 1e-14);
 }
 
-TEST_CASE("a draft that means nothing at all is uniform over what it can name", "[shaping]") {
+TEST_CASE("a draft without mass on mapped ids is uniform over the images", "[shaping]") {
     const IdMap map(all_kinds, 6);
     Array<double> uniform = Array<double>::Zero(6);
     uniform[0] = uniform[1] = uniform[4] = 1. / 3;

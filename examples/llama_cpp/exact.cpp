@@ -10,7 +10,7 @@
 
 #include <specsample/specsample.hpp>
 
-#include "llama_cpp/exact/laws.hpp"
+#include "llama_cpp/exact/distributions.hpp"
 #include "llama_cpp/exact/prompts.hpp"
 #include "llama_cpp/exact/texts.hpp"
 #include "llama_cpp/load.hpp"

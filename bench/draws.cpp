@@ -1,4 +1,4 @@
-// The kernels under the rules, each on probabilities: one row, or a pair of rows.
+// The kernels that the rules are built on, on probabilities: one row or a pair of rows each.
 #include "kernels.hpp"
 #include "row_races.hpp"
 
@@ -66,13 +66,13 @@ Race gumbel(const Setting& setting) {
         [=](const Pair& at) { return textbook::gumbel(at.target, random); }, target_alone);
 }
 
-/// The tests of one case: a single one is shorter than the clock is fine.
+/// The acceptance tests of one case: a single one is shorter than the clock's resolution.
 struct Tests {
     specsample::RoundRng rng;
     std::vector<Token> tokens;
 };
 
-/// 64 acceptance tests at as many positions: two entries each, so it is the random draws that cost.
+/// 64 acceptance tests at as many positions. Each reads two entries, so most of the cost is in the random numbers.
 Race accept(const Setting& setting) {
     const Pool rows(setting);
     const Eigen::ArrayXd& distribution = rows.contents().draft;

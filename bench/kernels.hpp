@@ -1,4 +1,4 @@
-// What is measured. A new kernel is one more `kernels.push_back` in the file of its kind.
+// The list of measured kernels. To add one, call `kernels.push_back` in the file of its kind.
 #pragma once
 
 #include "race.hpp"
@@ -10,9 +10,9 @@ namespace bench {
 
 struct Kernel {
     std::string name;   ///< "residual/probs"
-    std::string group;  ///< the part of the table and the plot that it is in; none for what is a detail
+    std::string group;  ///< its section of the table, and its plot; empty: in neither
     std::function<Race(const Setting&)> race;
-    Setting at;  ///< what it is measured at, at every vocabulary, hot and cold
+    Setting at;  ///< its setting, measured at every vocabulary size, hot and cold
 };
 using Kernels = std::vector<Kernel>;
 

@@ -1,4 +1,5 @@
-// The same kernels on logits, as a model's last layer leaves them: nothing is normalised before the clock starts.
+// The kernels of draws.cpp on logits, as a model's last layer returns them: nothing is normalised before the clock
+// starts.
 #include "kernels.hpp"
 #include "row_races.hpp"
 
@@ -9,13 +10,13 @@ namespace {
 
 using specsample::detail::as_row;
 
-// What the library makes of stored logits. Every kernel below goes through these.
+// The library's view of stored logits. Every kernel below goes through these.
 
 template <class Scalar>
 auto distribution_of(const RowOf<Scalar>& logits) {
     return specsample::Logits(logits);
 }
-/// With the normaliser known, as after a draw from this row.
+/// A row of logits whose normaliser is known, as after a draw from it.
 template <class Scalar>
 auto distribution_of_known(const RowOf<Scalar>& logits, double log_sum) {
     return specsample::Logits(logits, 1, log_sum);
@@ -42,7 +43,7 @@ Race categorical(const Setting& setting) {
         [](const auto& at, double u) { return textbook::draw(textbook::softmax(at.target), u); }, target_alone);
 }
 
-/// Both normalisers known: the target's from the test that rejected, the draft's from the draw.
+/// The residual draw with both normalisers known: the target's from the test that rejected, the draft's from the draw.
 template <class Scalar>
 Race residual(const Setting& setting) {
     const PoolOf<Scalar> rows(setting);

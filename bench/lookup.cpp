@@ -1,6 +1,6 @@
 // A round of prompt lookup in a long text, beside a search of the text and a plain read of as many numbers.
 //
-// What is drafted does not depend on rows: the vocabulary is that of the text, and nothing is read from the pool.
+// Lookup reads no rows: the vocabulary is that of the text, and nothing is read from the pool.
 #include "kernels.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr Index round_size = 3;  ///< tokens that a round adds
 constexpr Index lookahead = 8;
 constexpr specsample::LookupOptions options{};
 
-/// New tokens and copies of what was written, in turn, of some dozen tokens each.
+/// A text that alternates between new tokens and copies of earlier ones, 12 to 35 tokens each.
 Text repetitive_text(Index vocab, std::mt19937_64& generator) {
     Text text;
     std::uniform_int_distribution<Token> any(0, static_cast<Token>(vocab - 1));
@@ -34,7 +34,7 @@ Text repetitive_text(Index vocab, std::mt19937_64& generator) {
     return text;
 }
 
-/// A text that is read already, and room for a round behind it.
+/// A text that the drafter has read already, with room for one more round.
 struct Reader {
     Text text;
     Index vocab;
@@ -55,10 +55,10 @@ struct Reader {
     void write(const Text& added) { std::ranges::copy(added, text.end() - round_size); }
 };
 
-/// DraftTrees are compared by their tokens, as one number.
+/// Folds drafted tokens into one number, by which drafts are compared.
 double digest(double sum, Token token) { return 1.25 * sum + token; }
 
-/// A round reads the tokens that were added, and drafts. It is undone afterwards, in the same time.
+/// The library's round: read the tokens that were added, and draft. Undoing it afterwards is timed as well.
 double with_index(Reader& reader, const Text& added) {
     reader.write(added);
     reader.draft.propose(reader.text, specsample::RoundRng(1, 0, 0), reader.open());
@@ -68,7 +68,7 @@ double with_index(Reader& reader, const Text& added) {
     return sum;
 }
 
-/// The usual form: search the text for its own end, from the end and for the longest first.
+/// The usual form: search the text for its own last tokens, backwards and for the longest match first.
 double with_search(Reader& reader, const Text& added) {
     reader.write(added);
     const Text& text = reader.text;
@@ -86,7 +86,7 @@ double with_search(Reader& reader, const Text& added) {
 Race lookup(const Setting& setting) {
     std::mt19937_64 generator(42);
     const auto reader = std::make_shared<Reader>(repetitive_text(setting.vocab, generator), setting.vocab);
-    // Most rounds go on with a part of the text, some with what is new.
+    // Most rounds continue with a part of the text, every fourth with a new token.
     std::vector<Text> rounds;
     std::uniform_int_distribution<Index> place(0, text_size - round_size);
     for (Index i = 0; i < 64; ++i) {
@@ -101,7 +101,7 @@ Race lookup(const Setting& setting) {
             return read(Row(reader->numbers.data(), reader->numbers.size()));
         });
     for (std::size_t one = 0; one < race.cases; ++one)
-        if (race.ours(one, 0) != race.textbook(one, 0)) race.refused = "a search of the text proposed something else";
+        if (race.ours(one, 0) != race.textbook(one, 0)) race.refused = "a search of the text drafted other tokens";
     return race;
 }
 

@@ -1,13 +1,13 @@
-// specsample_bench: every kernel and the whole round, beside a plain read of the same bytes and a textbook's form.
+// specsample_bench: every kernel and the whole round, beside a plain read of the same bytes and the textbook's form.
 //
 //   kernel/rows/K:lookahead/V:vocabulary/alpha:acceptance in percent/hot or cold
 //
-//   x_read       our time / the best plain read's: 1 is the limit
+//   x_read       our time / that of the fastest plain read: 1 is the limit
 //   x_textbook   the textbook's time / ours
-//   median_ns    our time; "Time" is the mean, with whatever came in between
-//   rows         floats that the read reads, in rows
+//   median_ns    our time; "Time" is the mean, interruptions included
+//   rows         rows of floats that the plain read reads
 //
-// The options are those of Google Benchmark; --benchmark_filter picks by name. specsample_bench_table makes a table.
+// The options are those of Google Benchmark; --benchmark_filter selects by name. specsample_bench_table writes a table.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -51,7 +51,7 @@ void register_all() {
 }  // namespace bench
 
 int main(int count, char** values) {
-    // A turn of ours brings along the others', so less of our own time will do. An option given overrides it.
+    // A lap also runs the other contestants, so less time of our own is enough. A given option overrides this one.
     char shorter[] = "--benchmark_min_time=0.05";
     std::vector<char*> arguments(values, values + count);
     arguments.insert(arguments.begin() + 1, shorter);

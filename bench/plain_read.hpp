@@ -1,5 +1,5 @@
-// The limit: the same bytes, read and added up. Several ways of it, because no one of them is the fastest at every
-// cache level and instruction set; a figure is always a ratio to the best of them.
+// Plain reads, the limit of every kernel: the same bytes, read and added up. There are several, because none is the
+// fastest at every cache level and instruction set; a figure is always a ratio to the fastest of them.
 #pragma once
 
 #include "rows.hpp"
@@ -9,7 +9,7 @@
 
 namespace bench {
 
-/// Row after row, as Eigen adds them up.
+/// Reads one row after the other, with Eigen's sum.
 struct ReadSum {
     static constexpr const char* name = "sum";
 
@@ -19,7 +19,7 @@ struct ReadSum {
     }
 };
 
-/// All rows at once, into as many running sums as so many packets hold.
+/// Reads all rows at once, into one running sum per number in `packets` packets.
 template <int packets>
 struct ReadPackets {
     static constexpr const char* name = packets == 2 ? "2_packets" : "4_packets";
@@ -41,7 +41,7 @@ struct ReadPackets {
 
 inline constexpr std::tuple<ReadSum, ReadPackets<2>, ReadPackets<4>> readers;
 
-/// Reads nothing and says how much there is.
+/// Reads nothing and counts the bytes that the readers above read.
 struct CountBytes {
     template <class... Rows>
     double operator()(const Rows&... rows) const {

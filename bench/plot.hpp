@@ -1,5 +1,5 @@
-// Curves over the vocabulary, hot beside cold, both axes logarithmic: a picture on a light card of its own, so that it
-// reads the same on light and dark pages.
+// An SVG plot of curves over the vocabulary size, hot beside cold, both axes logarithmic. It has a light background of
+// its own, so that it looks the same on light and dark pages.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 
 namespace bench {
 
-/// Points of one kernel, (vocabulary, microseconds), and how they are drawn.
+/// The points of one kernel, (vocabulary, microseconds), and their style.
 struct Curve {
-    std::string label;  ///< beside its end; none if empty
+    std::string label;  ///< written beside the end; none if empty
     std::string colour;
-    std::string dashes;  ///< as SVG has it
+    std::string dashes;  ///< SVG's stroke-dasharray
     double width = 2;
     std::vector<std::pair<double, double>> points;
 };
@@ -93,7 +93,7 @@ class Plot {
         for (const double tick : ticks)
             std::fprintf(file, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\" fill=\"#555\">%.0f</text>\n",
                          x_of(tick, left), bottom + 17, tick);
-        std::vector<double> labels;  // where they stand: none on another
+        std::vector<double> labels;  // their heights, so that none covers another
         for (const Curve& curve : panel.curves) write_curve(file, curve, left, labels);
     }
 

@@ -9,8 +9,8 @@ namespace {
 
 volatile double sink;
 
-/// Nanoseconds of the last of some calls: by the wall clock, which is fine and read in 20 ns, but no more than their
-/// mean by the processor's, whose ticks of a microsecond go on only while this program is the one that runs.
+/// Nanoseconds of the last of `calls` calls by the wall clock, which is precise and read in 20 ns but runs on while
+/// other programs do. So the result is bounded by the calls' mean processor time, which has ticks of a microsecond.
 double time_of(const Contestant& contestant, std::size_t one, Index position, int calls) {
     using Clock = std::chrono::steady_clock;
     const std::clock_t ticks = std::clock();
@@ -22,7 +22,7 @@ double time_of(const Contestant& contestant, std::size_t one, Index position, in
     return std::min(wall, processor / calls);
 }
 
-/// The middle of at least one time.
+/// The median of at least one time.
 double median(std::vector<double> times) {
     const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
     std::nth_element(times.begin(), middle, times.end());

@@ -1,7 +1,7 @@
-// A race: ours, the textbook's form and plain reads of the same bytes, timed in turn in one process.
+// A race: our kernel, its textbook form and plain reads of the same bytes, timed in turn in one process.
 //
-// The times of a shared machine move by a factor of two within minutes; the ratio of neighbours does not. So what is
-// reported is our time, and beside it two ratios of times from the same laps.
+// Times on a shared machine change by a factor of two within minutes; ratios of times taken right after each other do
+// not. So a race reports our time, and two ratios of times from the same laps.
 #pragma once
 
 #include "plain_read.hpp"
@@ -15,27 +15,27 @@
 
 namespace bench {
 
-/// One contestant: from a case and the position of its rows to what it found there.
+/// One contestant: maps a case and the position of its rows to its result.
 ///
-/// A case is a set of random draws: a round's cost depends on how many tokens it accepts, and a scan's on where it
-/// ends.
+/// A case is a set of random numbers: the cost of a round depends on how many tokens it accepts, that of a scan on
+/// where it ends.
 using Contestant = std::function<double(std::size_t one, Index position)>;
 
 struct Race {
     std::size_t cases = 0;
-    Index step = 0;    ///< positions that a turn uses up: 0 for hot rows
-    double bytes = 0;  ///< that a read reads, the mean of the cases
+    Index step = 0;    ///< positions that a turn uses; 0 for hot rows
+    double bytes = 0;  ///< bytes that a plain read reads, the mean over the cases
     Contestant ours{};
-    Contestant textbook{};  ///< there may be none
+    Contestant textbook{};  ///< empty if there is none
     std::vector<Contestant> reads{};
-    const char* refused = nullptr;  ///< why it is not to be run
+    const char* refused = nullptr;  ///< the reason why the race must not be run, if there is one
 };
 
-/// A race of functions.
+/// Make a race of functions.
 ///
-/// @param step             positions that a turn uses up, where rows are cold
-/// @param ours, textbook   from (case, position): a number; nullptr for no textbook
-/// @param read             from (reader, case, position): the reader's answer to the rows that the case needs
+/// @param step             positions that a turn uses if rows are cold
+/// @param ours, textbook   map (case, position) to a number; nullptr for no textbook
+/// @param read             maps (reader, case, position) to the reader's result for the rows that the case needs
 template <class Case, class Ours, class Textbook, class Read>
 Race make_race(const Setting& setting, Index step, std::vector<Case> all, const Ours& ours, const Textbook& textbook,
                const Read& read) {
@@ -53,21 +53,22 @@ Race make_race(const Setting& setting, Index step, std::vector<Case> all, const 
     return race;
 }
 
-/// Nanoseconds per case. Those of the read are the best reader's.
+/// Nanoseconds per case. For the read they are those of the fastest reader.
 struct Figures {
     double ours = 0, textbook = 0, read = 0;
 
     double x_read() const { return ours / read; }          ///< 1 is the limit
-    double x_textbook() const { return textbook / ours; }  ///< 0 where there is none
+    double x_textbook() const { return textbook / ours; }  ///< 0 if there is no textbook
 };
 
-/// The contestants of a race, one after the other, case by case, and again. Each case has a median of its own, taken
-/// over calls that are short beside a scheduler's slice; the figures are the means of those.
+/// Runs the contestants of a race in turn, case by case, lap after lap. A call is short compared with a scheduler's
+/// time slice. Each case has a median of its own; the figures are the means of these medians.
 class Laps {
   public:
     explicit Laps(const Race& race);
 
-    /// One turn of everybody at every case. @returns our nanoseconds
+    /// Run every contestant once at every case.
+    /// @returns our nanoseconds
     double lap();
 
     Figures figures() const;

@@ -1,11 +1,11 @@
-// The plain reads themselves: how fast this machine gives out one row, and a pair of rows.
+// The plain reads themselves: the time in which this machine reads one row, and a pair of rows.
 #include "kernels.hpp"
 #include "row_races.hpp"
 
 namespace bench {
 namespace {
 
-/// One reader against all of them.
+/// Race one reader against all of them.
 template <class Reader, class Read>
 Race reading(const Setting& setting, const Reader& reader, const Read& read) {
     const Pool rows(setting);

@@ -14,7 +14,7 @@ using specsample::Check;
 using specsample::Purpose;
 using specsample::Token;
 
-/// A drafted round before it is judged, and how it will end.
+/// A drafted round before verification, and the number of tokens that verification will accept.
 struct Draft {
     std::vector<Token> tokens;
     specsample::RoundRng rng;
@@ -41,7 +41,7 @@ std::vector<Draft> draw_drafts(const Contents& distributions, Index lookahead, I
     return result;
 }
 
-/// `count` things, as verify takes them: thing i is at(i).
+/// An indexed range of `count` elements, as verify takes one: element i is at(i).
 template <class At>
 struct Indexed {
     At at;
@@ -61,7 +61,7 @@ textbook::Ending judge(const Draft& draft, const Distributions& distributions, c
     return round ? textbook::Ending{round.accepted, round.tokens.back()} : textbook::Ending{-1, -1};
 }
 
-/// A round whose rows begin at position `first`.
+/// The rows of a round, which begin at position `first`.
 struct Place {
     Pool pool;
     Index first;
@@ -69,14 +69,14 @@ struct Place {
     Pair operator()(Index i) const { return pool[first + i]; }
 };
 
-/// Rows of probabilities.
+/// Verify against rows of probabilities.
 textbook::Ending judge_probs(const Draft& draft, const Place& place, Check check, specsample::Workspace& workspace) {
     const auto distribution = [&](Index i) { return specsample::Sampled(place(i).draft); };
     const auto row = [&](Index i) { return place(i).target; };
     return judge(draft, Indexed{distribution, draft.size()}, Indexed{row, draft.size() + 1}, check, workspace);
 }
 
-/// Rows of logits. The draft's normalisers are known from its draws.
+/// Verify against rows of logits. The draft's normalisers are known from its draws.
 textbook::Ending judge_logits(const Draft& draft, const Place& place, specsample::Workspace& workspace) {
     const double log_sum = place.pool.contents().draft_log_sum;
     const auto distribution = [&](Index i) {
@@ -87,7 +87,7 @@ textbook::Ending judge_logits(const Draft& draft, const Place& place, specsample
                  workspace);
 }
 
-/// The target's logits and the draft's probabilities.
+/// Verify against the target's logits and the draft's probabilities.
 textbook::Ending judge_mixed(const Draft& draft, const Place& place, specsample::Workspace& workspace) {
     const auto distribution = [&](Index i) { return specsample::Sampled(place(i).draft); };
     const auto row = [&](Index i) { return specsample::Logits(place(i).target); };
@@ -95,7 +95,7 @@ textbook::Ending judge_mixed(const Draft& draft, const Place& place, specsample:
                  workspace);
 }
 
-/// Rows of logits, shaped: the target's when they are reached. The draft's are the very rows that were drawn from.
+/// Verify against shaped logits: the target's are shaped when they are reached, the draft's were before its draws.
 class ShapedRounds {
   public:
     explicit ShapedRounds(const Pool& pool)
@@ -149,7 +149,7 @@ textbook::Ending textbook_checked(const Draft& draft, const Place& place) {
     return good ? textbook_probs(draft, place) : textbook::Ending{-1, -1};
 }
 
-/// All rows to probabilities first.
+/// The textbook's round on logits: all rows become probabilities first.
 template <Numbers numbers>
 textbook::Ending textbook_softmax(const Draft& draft, const Place& place) {
     struct Probs {
@@ -165,20 +165,21 @@ textbook::Ending textbook_softmax(const Draft& draft, const Place& place) {
     return textbook::round(draft.tokens, at, draft.rng);
 }
 
-/// The rows that a lazy verifier needs in full of probabilities: those of the rejected position, or the last row.
+/// The rows of probabilities that a lazy verifier reads in full: both of the rejected position, or the last row.
 constexpr auto needed_of_probs = [](const auto& reader, const Draft& draft, const Place& place) {
     const Pair last = place(draft.accepted);
     return draft.is_rejected() ? reader(last.target, last.draft) : reader(last.target);
 };
 
-/// Of logits, with the draft's normalisers known from drawing: the target's at every position that it reaches as well.
+/// The rows of logits that it reads in full if the draft's normalisers are known from its draws: also the target's at
+/// every accepted position.
 constexpr auto needed_of_logits = [](const auto& reader, const Draft& draft, const Place& place) {
     auto sum = needed_of_probs(reader, draft, place);
     for (Index i = 0; i < draft.accepted; ++i) sum += reader(place(i).target);
     return sum;
 };
 
-/// Of the target's logits that are shaped when they are reached: those.
+/// The target's rows that are reached: those that are shaped.
 constexpr auto reached = [](const auto& reader, const Draft& draft, const Place& place) {
     auto sum = reader(place(0).target);
     for (Index i = 1; i <= draft.accepted; ++i) sum += reader(place(i).target);
@@ -191,15 +192,15 @@ constexpr auto every_row = [](const auto& reader, const Draft& draft, const Plac
     return sum;
 };
 
-/// Where rounds of cold rows take place.
+/// The distance between the positions of consecutive rounds on cold rows.
 enum class Spacing {
-    by_stops,  ///< one position apart where they stop: rows past the stop are not touched
-    by_rounds  ///< no position in two rounds
+    by_stops,  ///< rounds stop at consecutive positions: rows past the stop are not read
+    by_rounds  ///< no two rounds share a position
 };
 
-/// Two forms of a round, which have to end in the same way first.
-/// @param distributions             what the tokens are drawn from and judged by
-/// @param ours, textbook   from (draft, place): an ending; ours gets a workspace as well
+/// Race two forms of a round, after checking that they end in the same way.
+/// @param distributions    the distributions that tokens are drawn from and verified against
+/// @param ours, textbook   map (draft, place) to an ending; ours is given a workspace as well
 template <class Ours, class Textbook, class Read>
 Race race_rounds(const Setting& setting, const Contents& distributions, Index lookahead, Index count, Spacing spacing,
                  const Ours& ours, const Textbook& textbook, const Read& read) {

@@ -1,4 +1,4 @@
-// Races over one position: draws, and values of a row or a pair.
+// Races of kernels that read one position: draws, and values of a row or a pair.
 #pragma once
 
 #include "race.hpp"
@@ -9,17 +9,17 @@
 
 namespace bench {
 
-// What a kernel reads.
+// The rows that a kernel reads.
 inline constexpr auto target_alone = [](const auto& reader, const auto& at) { return reader(as_floats(at.target)); };
 inline constexpr auto target_and_draft = [](const auto& reader, const auto& at) {
     return reader(as_floats(at.target), as_floats(at.draft));
 };
 
-/// Two forms of a draw, which have to agree first.
+/// Race two forms of a draw, after checking that they agree.
 /// @param rows             pairs by position
-/// @param weights          what is drawn from
-/// @param ours, textbook   from a pair and a number in [0, 1): a token
-/// @param read             one of those above
+/// @param weights          the weights that both forms draw from
+/// @param ours, textbook   map a pair and a number in [0, 1) to a token
+/// @param read             one of the two functions above
 template <class Rows, class Ours, class Textbook, class Read>
 Race race_draws(const Setting& setting, const Rows& rows, const Eigen::ArrayXd& weights, const Ours& ours,
                 const Textbook& textbook, const Read& read) {
@@ -32,12 +32,12 @@ Race race_draws(const Setting& setting, const Rows& rows, const Eigen::ArrayXd& 
     for (std::size_t one = 0; one < race.cases; ++one) {
         const auto token = [&](const Contestant& by) { return static_cast<Index>(by(one, 0)); };
         if (textbook::distance(weights, token(race.ours), token(race.textbook)) > textbook::rounding)
-            race.refused = "the textbook's form drew another token for the same random draw";
+            race.refused = "the textbook's form drew another token for the same random number";
     }
     return race;
 }
 
-/// Two functions of a pair, whose values have to agree first.
+/// Race two functions of a pair, after checking that their values agree.
 template <class Rows, class Ours, class Textbook, class Read>
 Race race_values(const Setting& setting, const Rows& rows, const Ours& ours, const Textbook& textbook,
                  const Read& read) {

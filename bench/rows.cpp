@@ -30,7 +30,7 @@ double log_sum_exp(const Eigen::ArrayXd& logits) {
 
 Eigen::ArrayXd softmax(const Eigen::ArrayXd& logits) { return (logits - log_sum_exp(logits)).exp(); }
 
-/// A target's logits. Peaked: 24 tokens at random share all but a fiftieth of the mass, in halves of e.
+/// A target's logits. If peaked, 24 random tokens share all but a fiftieth of the mass; their logits span 2.3 evenly.
 Eigen::ArrayXd target_logits(const Setting& setting, std::mt19937_64& generator) {
     Eigen::ArrayXd logits = normal(setting.vocab, logit_deviation, generator);
     if (!setting.peaked) return logits;
@@ -42,8 +42,8 @@ Eigen::ArrayXd target_logits(const Setting& setting, std::mt19937_64& generator)
     return logits;
 }
 
-/// The target's logits with noise, scaled back to the deviation that they had. More noise, less overlap: as much of it
-/// as leaves `alpha`.
+/// The target's logits with noise, scaled back to their former deviation. More noise gives less overlap: bisection
+/// finds the amount that gives an overlap of `alpha`.
 Eigen::ArrayXd draft_logits(const Eigen::ArrayXd& logits, double alpha, std::mt19937_64& generator) {
     const Eigen::ArrayXd target = softmax(logits);
     const Eigen::ArrayXd noise = normal(logits.size(), 1, generator);
@@ -58,7 +58,8 @@ Eigen::ArrayXd draft_logits(const Eigen::ArrayXd& logits, double alpha, std::mt1
     return draft;
 }
 
-/// Write a row, and take back what it now says.
+/// Write a row.
+/// @returns the probabilities of the numbers as stored, and ln sum exp of them if they are logits
 template <class Scalar>
 std::tuple<Eigen::ArrayXd, double> store(const Eigen::ArrayXd& logits, bool as_logits, Scalar* place) {
     Eigen::Map<Eigen::Array<Scalar, Eigen::Dynamic, 1>> row(place, logits.size());
@@ -68,7 +69,7 @@ std::tuple<Eigen::ArrayXd, double> store(const Eigen::ArrayXd& logits, bool as_l
     return {softmax(stored), log_sum_exp(stored)};
 }
 
-/// What the pool holds now.
+/// The current contents of the pool.
 using Key = std::tuple<std::type_index, Numbers, int, bool, Index>;
 std::optional<Key> in_pool;
 

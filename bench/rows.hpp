@@ -1,8 +1,7 @@
-// What the benchmarks read: pairs of rows, in a pool larger than the caches.
+// The rows that the benchmarks read: pairs in a pool larger than the caches.
 //
-// The target's logits are N(0, 3^2), the draft's are the same with noise, so that the two overlap as asked for. That is
-// a flat distribution, whose nucleus of .95 is a tenth of the vocabulary; a peaked one has a nucleus of about 20
-// tokens.
+// The target's logits are N(0, 3^2); the draft's are the same with as much noise as gives the wanted overlap. Such a
+// distribution is flat: its .95 nucleus is a tenth of the vocabulary. That of a peaked one has about 20 tokens.
 #pragma once
 
 #include <cstddef>
@@ -26,49 +25,50 @@ struct PairOf {
 };
 using Pair = PairOf<float>;
 
-/// What rows hold. Mixed: the target's logits and the draft's probabilities.
+/// The contents of rows; mixed: the target's logits and the draft's probabilities.
 enum class Numbers { probs, logits, mixed };
 
-/// What a benchmark is measured at.
+/// The conditions of a measurement.
 struct Setting {
     Numbers numbers = Numbers::probs;
     int alpha = 70;       ///< sum min(p, q) of every pair, in percent
-    bool peaked = false;  ///< or flat
+    bool peaked = false;  ///< else flat
     Index vocab = 0;
-    bool cold = false;  ///< rows out of memory, or the same rows again
+    bool cold = false;  ///< rows come from memory; else the same rows are read again
 };
 
 inline constexpr Index vocabs[] = {32000, 128256, 262144};
 
-/// Bytes of the pool: four times the last cache, because some read one row of every pair; at least 320 MB, at most 2
-/// GB.
+/// Bytes of the pool: four times the last cache, because some kernels read one row of every pair only; at least 320 MB,
+/// at most 2 GB.
 std::size_t pool_bytes();
 
 /// The distributions behind the rows of a setting, and the memory that holds them.
 struct Contents {
-    Eigen::ArrayXd target, draft;          ///< probabilities of the very numbers stored
-    double target_log_sum, draft_log_sum;  ///< ln sum exp of the numbers, where they are logits
+    Eigen::ArrayXd target, draft;          ///< probabilities by the numbers as stored
+    double target_log_sum, draft_log_sum;  ///< ln sum exp of the numbers, if they are logits
     Index positions;
 };
 
-/// There is one pool: what was in it before is gone.
+/// Fill the pool with rows of a setting. There is one pool: its former contents are overwritten.
 template <class Scalar>
 const Contents& fill_pool(const Setting& setting);
 
-/// The pool's memory, for rows of another kind: write the first position, then let it repeat.
+/// The pool's memory, for rows of another kind: write the first position, then call repeat_position.
 std::byte* pool_memory();
-/// @param bytes   of a position
-/// @returns       how many positions there are
+/// Copy the first position over the whole pool.
+/// @param bytes   bytes per position
+/// @returns       the number of positions
 Index repeat_position(std::size_t bytes);
 
-/// The position where nobody was for the longest time: whoever goes there moves it on.
+/// The position that was read the longest time ago. Code that reads positions from there on must move it past them.
 Index& coldest_position();
 
-/// Positions go round and round, also backwards.
+/// The position modulo the number of positions; negative ones wrap around, too.
 inline Index around(Index position, Index positions) { return (position % positions + positions) % positions; }
 
-/// Positions of one setting, one after the other in memory. All hold the same numbers: memory does not know, and every
-/// contestant of a race meets the same work.
+/// Positions of one setting, one after the other in memory. All hold the same numbers: reading them costs the same, and
+/// every contestant of a race has the same work.
 template <class Scalar>
 class PoolOf {
   public:
@@ -95,7 +95,7 @@ class PoolOf {
 };
 using Pool = PoolOf<float>;
 
-/// The same bytes as floats, for plain reads.
+/// The bytes of a row as floats, for plain reads.
 template <class Scalar>
 Row as_floats(const RowOf<Scalar>& row) {
     constexpr Index per_float = sizeof(float) / sizeof(Scalar);

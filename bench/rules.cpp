@@ -1,10 +1,10 @@
-// Every rule, beside a plain read of the rows that it claims to need: x_read near 1 says that it makes no other pass.
+// Every rule, beside a plain read of the rows that it claims to need: x_read near 1 shows that it makes no other pass.
 //
 //   token        the target's row where it stops, and the draft's row there after a rejection
 //   block        both rows at every position that it rejects, the last of which it draws from; else one row
 //   match        the target's row at every position that it reaches
 //   recursive    both rows per child that it rejects: the pass for the next child, or the draw
-//   traversal    the same, over all that it bottom-up through
+//   traversal    the same, for every node that it visits bottom-up
 //   named        a tree of point masses: the one row it draws from
 #include "kernels.hpp"
 
@@ -26,8 +26,8 @@ using specsample::RoundRng;
 using specsample::Token;
 using Distribution = specsample::Mixed<Row>;
 
-/// A draft of one case. Its distributions are views of the rows where it is judged, so only what else they need is
-/// kept.
+/// The draft of one case. Its draft distributions are views of the rows at the place where it is verified, so only the
+/// other parts of them are stored.
 struct Draft {
     RoundRng rng;
     std::vector<Token> tokens;
@@ -36,14 +36,14 @@ struct Draft {
     std::vector<double> rest;  ///< negative for a point mass
 };
 
-/// Trees with branching[d] children per node of depth d, all drawn from one row.
+/// Draw trees with branching[d] children per node of depth d, all from one row.
 template <class Children>
 std::vector<Draft> draw_drafts(const Row& row, const std::vector<Index>& branching, const Children& children) {
     std::vector<Draft> result;
     for (Index i = 0; i < 32; ++i) {
         Draft& draft = result.emplace_back(Draft{RoundRng(42, 0, i), {}, {}, {}, {}});
         const auto size = [&] { return static_cast<Index>(draft.tokens.size()); };
-        Index begin = root_node, end = 0;  // of a level
+        Index begin = root_node, end = 0;  // the nodes of a level
         for (const Index count : branching) {
             for (Index node = begin; node < end; ++node) {
                 std::vector<Token> ids(static_cast<std::size_t>(count));
@@ -66,8 +66,8 @@ std::vector<Draft> draw_drafts(const Row& row, const std::vector<Index>& branchi
     return result;
 }
 
-/// A draft where it is judged: the root's rows are the pool's at `first`, those of the nodes evenly spread over the
-/// rest. So a walk along the pool passes all of it, even for a rule that needs no more than the root.
+/// A draft and the place where it is verified: the root's rows are the pool's at `first`, those of the nodes are evenly
+/// spread over the rest. So races along the pool read all of it, even for a rule that needs the root's rows only.
 struct Place {
     const Draft& draft;
     Pool pool;
@@ -101,13 +101,13 @@ struct Place {
     }
 };
 
-/// Rows that a rule says it needs.
+/// The rows that a rule needs at a node: both, or the target's alone.
 struct Need {
     Index node;
     bool both;
 };
 
-/// What one round of a rule needs by the list above, from what it left in a fresh workspace.
+/// The rows that one round of a rule needs by the list above, derived from the workspace after the round.
 template <class Rule>
 std::vector<Need> needs(const Place& place, const Rule& rule) {
     specsample::Workspace workspace;

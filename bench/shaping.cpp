@@ -1,4 +1,4 @@
-// From a row to the row that is sampled: top-p, and pipelines of shapers.
+// Shaping, from a model's row to the row that is sampled: top-k, top-p, and a pipeline of shapers.
 #include "kernels.hpp"
 #include "row_races.hpp"
 #include "usual_shaping.hpp"
@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-/// A pipeline on rows of probabilities or logits, against a textbook's form that makes a new row.
+/// Race a pipeline on rows of probabilities or logits against the textbook's form, which makes a new row.
 template <class Pipeline, class Textbook>
 Race shaping(const Setting& setting, const Pipeline& pipeline, const Textbook& textbook) {
     const auto memory = std::make_shared<specsample::filters::ShapedMemory<float>>();

@@ -1,4 +1,4 @@
-// Rows as top-k and top-p leave them: ids and their probabilities, here the nucleus of .95.
+// Draws from sparse rows, as top-k and top-p leave them: ids and their probabilities, here of the .95 nucleus.
 #include "kernels.hpp"
 #include "row_races.hpp"
 
@@ -34,7 +34,7 @@ std::vector<Token> nucleus(const Eigen::ArrayXd& distribution) {
     return ids;
 }
 
-/// Positions of the pool, each of them ids and probabilities of the target, then of the draft.
+/// Positions of the pool, each with the ids and probabilities of the target, then of the draft.
 class SparsePool {
   public:
     explicit SparsePool(const Setting& setting) : vocab_(setting.vocab) {
@@ -58,8 +58,8 @@ class SparsePool {
     static std::size_t bytes_of(Index count) { return 2 * padded(count); }
 
     /// Write the nucleus of a distribution.
-    /// @param left   set to the distribution that is left
-    /// @returns      how many ids it has
+    /// @param left   set to the distribution over the nucleus
+    /// @returns      the number of ids in it
     static Index store(const Eigen::ArrayXd& distribution, std::size_t offset, Eigen::ArrayXd& left) {
         const std::vector<Token> ids = nucleus(distribution);
         const auto count = static_cast<Index>(ids.size());
@@ -88,10 +88,10 @@ Eigen::ArrayXf scattered(const SparseRow& row) {
     return dense;
 }
 
-/// What the library makes of a sparse row.
+/// The library's view of a sparse row.
 auto distribution_of(const SparseRow& row) { return specsample::Sparse(row.ids, row.probs, row.vocab).probs(); }
 
-/// Ids and probabilities.
+/// Reads the ids and probabilities of a sparse row.
 constexpr auto entries = [](const auto& reader, const SparseRow& row) {
     return reader(Row(reinterpret_cast<const float*>(row.ids.data()), row.probs.size()), row.probs);
 };

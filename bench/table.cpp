@@ -1,4 +1,4 @@
-// specsample_bench_table: the benchmarks as a table in Markdown, and as plots.
+// specsample_bench_table: runs the benchmarks and writes a table in Markdown, and plots.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -27,23 +27,23 @@ struct Options {
     std::string filter, out;
 };
 
-/// What was measured of one kernel at one setting: figures by run.
+/// The measurements of one kernel at one setting: figures by run.
 struct Sample {
     Index vocab;
     bool cold;
-    double rows = 0;  ///< that the read reads
+    double rows = 0;  ///< rows that the plain read reads
     bool has_textbook = false;
     std::vector<Figures> runs;
 };
 
 struct Measured {
     Kernel kernel;
-    std::vector<Sample> samples;  ///< hot and cold at one vocabulary, and at the next
+    std::vector<Sample> samples;  ///< hot, then cold, for each vocabulary size
 
     const Sample& at(std::size_t vocab, bool cold) const { return samples[2 * vocab + (cold ? 1 : 0)]; }
 };
 
-/// A figure over the runs.
+/// The median and the range of a figure over the runs.
 struct Spread {
     double median, least, most;
 };
@@ -62,7 +62,8 @@ double read_microseconds(const Figures& run) { return run.read / 1e3; }
 double of_read(const Figures& run) { return 100 / run.x_read(); }
 double x_textbook(const Figures& run) { return run.x_textbook(); }
 
-/// @returns false where a race was refused
+/// Measure a kernel at the setting of `sample`, and add the figures to it.
+/// @returns false if the race was refused
 bool measure(const Kernel& kernel, Sample& sample, const Options& options) {
     using Clock = std::chrono::steady_clock;
     Setting setting = kernel.at;
@@ -76,7 +77,7 @@ bool measure(const Kernel& kernel, Sample& sample, const Options& options) {
     Laps laps(race);
     const auto start = Clock::now();
     const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-    for (int count = 1;; ++count) {  // three laps, but for what is slow
+    for (int count = 1;; ++count) {  // at least three laps, fewer for slow kernels
         laps.lap();
         if (seconds() >= (count < 3 ? 5 : 1) * options.seconds) break;
     }
@@ -86,7 +87,7 @@ bool measure(const Kernel& kernel, Sample& sample, const Options& options) {
     return true;
 }
 
-/// All that is to be measured, one run after the other, so that the runs of one figure are minutes apart.
+/// Measure all kernels once per run, so that the runs of one figure are minutes apart.
 bool measure_all(std::vector<Measured>& all, const Options& options) {
     bool good = true;
     for (int run = 1; run <= options.runs; ++run) {
@@ -103,7 +104,7 @@ bool measure_all(std::vector<Measured>& all, const Options& options) {
     return good;
 }
 
-/// Three digits, and two where there are a hundred of them.
+/// A number with three significant digits, all digits before the point, two after it at most.
 std::string digits(double x) {
     char text[32];
     std::snprintf(text, sizeof text, "%.*f", x < 10 ? 2 : x < 100 ? 1 : 0, x);
@@ -115,7 +116,7 @@ std::string cell(const Spread& figure, const char* unit = "") {
     return digits(figure.median) + unit + " (" + digits(figure.least) + ".." + digits(figure.most) + ")";
 }
 
-/// What the figures mean, and where they come from.
+/// The explanation of the figures, and the conditions of the measurement.
 std::string preface(const std::vector<Measured>& all, const Options& options) {
     char text[1024];
     std::snprintf(
@@ -148,7 +149,7 @@ std::string preface(const std::vector<Measured>& all, const Options& options) {
     return result + ".\n";
 }
 
-/// The kernels of one group.
+/// The table of one group of kernels.
 std::string markdown(const std::string& group, const std::vector<const Measured*>& members) {
     std::string result = "\n### " + group +
                          "\n\n| kernel | V | hot, us | of read | x textbook | cold, us | of read | x textbook |\n"
@@ -167,7 +168,7 @@ std::string markdown(const std::string& group, const std::vector<const Measured*
     return result;
 }
 
-/// "1.7 rows"
+/// The text "1.7 rows".
 std::string in_rows(double rows) {
     char text[32];
     std::snprintf(text, sizeof text, "%.*f rows", std::abs(rows - std::round(rows)) < .05 ? 0 : 1, rows);
@@ -193,7 +194,7 @@ Plot plot(const std::string& group, const std::vector<const Measured*>& members)
         legend.push_back({members[i]->kernel.name, colours[i % std::size(colours)]});
     for (const bool cold : {false, true}) {
         auto& curves = panels[cold].curves;
-        std::vector<double> limits;  // as many rows as some kernel reads
+        std::vector<double> limits;  // the numbers of rows that have a line already
         for (const Measured* one : members) {
             const double rows = one->samples.front().rows;
             if (std::ranges::any_of(limits, [&](double other) { return std::abs(rows / other - 1) < .2; })) continue;

@@ -1,7 +1,7 @@
-// Speculative sampling as a textbook's formulas read in Eigen: what one writes without this library.
+// The textbook's form of speculative sampling: its formulas written in Eigen, as one would without this library.
 //
-// Its running sum is a float, so at large vocabularies it draws another token than an exact scan for the same random
-// draw.
+// Its running sum is a float, so at large vocabularies it may draw another token than an exact scan for the same random
+// number.
 #pragma once
 
 #include "rows.hpp"
@@ -67,7 +67,7 @@ Index argmax(const Probs& probs) {
     return id;
 }
 
-/// The largest of the log-probabilities with Gumbel noise.
+/// Gumbel-max: the argmax of log-probabilities plus Gumbel noise.
 template <class Probs>
 Index gumbel(const Probs& probs, const specsample::Rng& random) {
     Eigen::ArrayXf noise(probs.size());
@@ -77,8 +77,7 @@ Index gumbel(const Probs& probs, const specsample::Rng& random) {
     return argmax(arrivals);
 }
 
-/// The `most` likeliest tokens, of those as few as hold `mass` of them, and of those the ones with at least `share` of
-/// the likeliest, renormalised: by a sort of all.
+/// Top-k `most`, then top-p `mass`, then min-p `share`, renormalised, by a sort of all tokens.
 inline Eigen::ArrayXf likeliest(Eigen::ArrayXf probs, Index most, float mass, float share = 0) {
     std::vector<Token> ids(static_cast<std::size_t>(probs.size()));
     std::iota(ids.begin(), ids.end(), Token{0});
@@ -102,14 +101,15 @@ inline bool is_distribution(const Row& row) {
            std::abs(row.sum() - 1) <= specsample::kernels::sum_tolerance<float>;
 }
 
-/// How a round ended.
+/// The end of a round: the number of accepted tokens, and its last token.
 struct Ending {
     Index accepted;
     Index last;
 };
 
-/// One round.
-/// @param at   from i: target and draft probabilities at the position of drafted token i, and of the one after the last
+/// One round of token verification.
+/// @param at   maps i to the target's and the draft's probabilities at the position of drafted token i, and at the one
+///             after the last token
 template <class At>
 Ending round(std::span<const Token> tokens, const At& at, const specsample::RoundRng& rng) {
     const auto count = static_cast<Index>(tokens.size());
@@ -123,18 +123,18 @@ Ending round(std::span<const Token> tokens, const At& at, const specsample::Roun
     return {count, draw(at(count).target, u)};
 }
 
-/// What the target still owes after a rejection.
+/// The residual after a rejection, not normalised.
 inline Eigen::ArrayXd residual(const Contents& distributions) {
     return (distributions.target - distributions.draft).cwiseMax(0);
 }
 
-/// The share of the weights strictly between two tokens: by how much the random draws that led there differ at least.
+/// The share of the weights strictly between two tokens: random numbers that pick the two differ by at least that much.
 inline double distance(const Eigen::ArrayXd& weights, Index a, Index b) {
     const Index first = std::min(a, b) + 1;
     return weights.segment(first, std::max<Index>(0, std::max(a, b) - first)).sum() / weights.sum();
 }
 
-/// How far two exact forms of a draw may lie apart: a running float sum of 262144 entries is off by up to 1e-3.
+/// The distance allowed between two exact forms of a draw: a running float sum of 262144 entries is off by up to 1e-3.
 inline constexpr double rounding = 2e-3;
 
 }  // namespace bench::textbook

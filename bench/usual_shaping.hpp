@@ -1,4 +1,4 @@
-// The pipeline that requests mostly ask for, and a textbook's form of it.
+// The shaping pipeline that most requests ask for, and the textbook's form of it.
 #pragma once
 
 #include "textbook.hpp"

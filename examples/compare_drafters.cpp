@@ -1,8 +1,8 @@
-// Every drafter beside the others on the shipped pair, in every shape, under the rules that suit it: tokens per round,
-// and time against plain decoding.
+// Compares all drafters on the shipped pair of models, as chains and as trees, under the rules that suit them: tokens
+// per round, and time per token against plain decoding.
 //
 //     compare_drafters           half a minute
-//     compare_drafters --quick   a look at it
+//     compare_drafters --quick   a quick look
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -44,7 +44,7 @@ class Comparison {
         compare(texts, target, RowShaper(temperature, 1));
     }
 
-    /// The same with a target that copies what it has read, as an editor does.
+    /// The same with a target that copies from the text it has read, as an editor does.
     void compare_edited(double temperature) {
         CopyingTarget target(LanguageModel(target_, RowShaper(temperature, 1)));
         print_head("editing by a target that copies" + at(temperature));
@@ -53,7 +53,7 @@ class Comparison {
         compare(texts, target, RowShaper(temperature, 1));
     }
 
-    /// What is drafted where a text becomes another one that is known: the rounds that a perfect editor would take.
+    /// Drafts on edits whose result is known: the target writes exactly that result, as a perfect editor would.
     void compare_recorded() {
         print_head("recorded edits, teacher-forced");
         const DraftModel model = rows_of(draft_, RowShaper(1, 1));

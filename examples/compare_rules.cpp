@@ -1,8 +1,9 @@
-// Every rule beside the others: on toy families, on a real pair of models, and the lossy ones against what they cost.
+// Compares all rules: on random toy distributions, on a real pair of models, and the lossy ones by their total
+// variation from the target.
 //
 //     compare_rules                 half a minute
 //     compare_rules --thorough      the figures of the README, some minutes
-//     compare_rules --svg plot.svg  the last plot as a picture
+//     compare_rules --svg plot.svg  the last plot as a picture, too
 #include <cstdio>
 #include <exception>
 #include <span>
@@ -22,10 +23,10 @@ using namespace specsample::lossy;
 
 struct Arguments {
     int draws = 6;          ///< pairs per family
-    int large_draws = 2;    ///< of 5000 tokens
-    int rounds = 400;       ///< per pair
-    Index tokens = 100;     ///< per text
-    std::size_t texts = 1;  ///< per prompt
+    int large_draws = 2;    ///< pairs per family of 5000 tokens
+    int rounds = 400;       ///< rounds per pair
+    Index tokens = 100;     ///< tokens per text
+    std::size_t texts = 1;  ///< texts per prompt
     std::string svg{};
 };
 
@@ -71,7 +72,7 @@ void compare_on_pair(RealPair& pair) {
     print_results("The same, trees with 2, 2, 1, 1 children: 4 draft steps as well", trees);
 }
 
-/// Lossy rules, from careful to careless.
+/// Lossy rules, from the most careful to the most careless.
 void compare_lossy(RealPair& pair, const std::string& svg) {
     std::vector<Result> results;
     const auto add = [&](const std::string& name, const auto& rule) {

@@ -1,4 +1,4 @@
-// An engine that judges many requests in one call; one with bad logits ends alone, as if each were by itself.
+// An engine that verifies many requests in one call. A request with bad logits fails alone; the others do not notice.
 // Prints
 //   1 2 6 5 4 1 14 11 0 4 1 14 11 12 14 1 14 11 15
 //   3 1 5 4 2 5 12 8 5 9 12 5 1 14 11 8 2 1 14 11 0 15
@@ -20,14 +20,14 @@ struct ToyRequest {
     std::vector<Token> drafted{};
     bool is_running = true;
     std::string error{};
-    /// Name the tokens that followed when the last token was written before: as many as there are.
+    /// Draft the tokens that followed an earlier occurrence of the last token, at most K.
     void draft() {
         drafted.clear();
         const auto before = std::find(text.rbegin() + 1, text.rend(), text.back()).base();
         if (before != text.begin()) drafted.assign(before, before + std::min(K, text.end() - before));
     }
 
-    /// A toy for the target: the logits after the text and after each drafted token, [drafted + 1][V].
+    /// A toy target: the logits after the text and after each drafted token, [drafted + 1][V].
     void score(float* logits) const {
         for (Index row = 0; row <= std::ssize(drafted); ++row) {
             const std::uint32_t last = static_cast<std::uint32_t>(row == 0 ? text.back() : drafted[row - 1]);

@@ -1,4 +1,4 @@
-// An engine whose texts must follow a grammar: every row is masked after its own context, drafted tokens included.
+// An engine whose texts must follow a grammar: every row is masked by its own context, drafted tokens included.
 // Prints, a bar after each round:
 //   [16,[|0671|01|009],|6|7|6271]|.
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr Index K = 4, V = 14;                        // most drafted tokens per
 constexpr std::string_view names = "[],0123456789.";  // a token is a character; the last one ends a text
 constexpr Token end_of_text = 13;
 
-/// A matcher for lists of numbers and lists, such as [1,[23,4]]: mask, accept and rollback are all that is needed.
+/// A matcher for nested lists of numbers, such as [1,[23,4]]. A matcher needs mask, accept and rollback, no more.
 struct Lists {
     std::string text{};
 
@@ -34,7 +34,7 @@ struct Lists {
     void rollback(Index tokens) { text.resize(text.size() - tokens); }
 };
 
-/// A toy for a model: the logits after the last n tokens of a text, [n][V].
+/// A toy model: the logits after the last n tokens of a text, [n][V].
 void forward(float scale, std::span<const Token> text, Index n, float* logits) {
     for (std::size_t i = text.size() - n; i < text.size(); ++i)
         for (std::uint32_t id = 0; id < V; ++id)
@@ -44,7 +44,7 @@ void forward(float scale, std::span<const Token> text, Index n, float* logits) {
 int main() {
     constexpr double temperature = 0.8;
     std::vector<Token> text{5, 7}, stop_tokens{end_of_text};
-    const Grammar grammar(Lists{}, std::ssize(text));  // it begins after the prompt; copies share the matcher
+    const Grammar grammar(Lists{}, std::ssize(text));  // the grammar begins after the prompt; copies share the matcher
     RowMajorMatrixXf logits(K + 1, V), draft_logits(K, V);
     std::vector<filters::ShapedMemory<float>> memory(K + 1), draft_memory(K);  // one for each row in use
     const auto masked = [&](auto row, std::size_t length, auto& numbers) {

@@ -26,26 +26,28 @@ struct ToyModel {
 int main() {
     constexpr double temperature = 0.8;
     ToyModel draft{.2f}, target{.4f};
-    std::vector<float> row(V), logits((K + 1) * V);     // the engine's memory: [V], [K + 1][V]
-    std::vector<Eigen::VectorXf> q(K);                  // the rows that drafted tokens were drawn from
-    std::vector<Token> text{1, 2, 3}, stop_tokens{15};  // the prompt; what ends the text
+    std::vector<float> draft_logits(K * V), target_logits((K + 1) * V);  // the engine's memory: [K][V], [K + 1][V]
+    const auto q = logits_of(rows_in_memory(draft_logits.data(), K, V), temperature);  // the rows, where they lie
+    const auto p = logits_of(rows_in_memory(target_logits.data(), K + 1, V), temperature);
+    std::vector<SampledFrom<decltype(q[0])>> distributions;  // what each drafted token was drawn from
+    std::vector<Token> text{1, 2, 3}, stop_tokens{15};       // the prompt; what ends the text
     Workspace workspace;
 
     for (Round round; round.end == RoundEnd::none;) {
         const Index start = std::ssize(text);
         const RoundRng rng(/*seed*/ 4, /*request*/ 0, start);
+        distributions.clear();
         for (Index i = 0; i < K; ++i) {  // draft
-            draft.forward(text, 1, row.data());
-            q[i] = kernels::softmax(row, temperature);
-            text.push_back(static_cast<Token>(draw(rng.at(Purpose::draft, i), q[i]).index));
+            draft.forward(text, 1, &draft_logits[i * V]);
+            const auto [token, distribution] = draft_token(rng.at(Purpose::draft, i), q[i]);
+            text.push_back(token);
+            distributions.push_back(distribution);
         }
-        target.forward(text, K + 1, logits.data());  // score
+        target.forward(text, K + 1, target_logits.data());  // score
 
-        const auto distributions = [&](Index i) { return Sampled(q[i]); };
-        round = verify(std::span(text).last(K), distributions,
-                       logits_of(rows_in_memory(logits.data(), K + 1, V), temperature), TokenVerification{}, rng,
+        round = verify(std::span(text).last(K), distributions, p, TokenVerification{}, rng,
                        {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
-        if (!round) return std::puts(message(*round.fault).c_str()), 1;  // bad data: nothing was decided
+        if (!round) return std::puts(message(round).c_str()), 1;  // bad data: nothing was decided
 
         text.erase(text.begin() + start, text.end());  // commit: the accepted tokens, and one more
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());

@@ -1,5 +1,5 @@
-// An engine that drafts a token tree: siblings are drawn without replacement, one pass scores all nodes, and what that
-// pass computed for the accepted ones is moved together in the cache.
+// An engine that drafts a token tree: siblings are drawn without replacement, one pass scores all nodes, and the cache
+// entries of the accepted nodes are moved together.
 // Prints, a bar after each round:
 //   3 13 9 6 | 10 14 6 14 | 4 12 10 | 1 13 0 7 | 9 3 14 2 | 12 0 | 15 |
 #include <array>
@@ -16,7 +16,7 @@ struct ToyModel {
     float scale;
     std::vector<std::uint32_t> cache{};
 
-    /// One pass: put tokens into the next slots, token i behind what slot before[i] has seen. The logits after each.
+    /// One pass: appends tokens, token i after what slot before[i] has seen. Returns the logits after each.
     RowMajorMatrixXf forward(std::span<const Token> tokens, std::span<const Index> before) {
         RowMajorMatrixXf logits(std::ssize(tokens), V);
         for (Index i = 0; i < std::ssize(tokens); ++i) {
@@ -31,8 +31,8 @@ struct ToyModel {
 
 int main() {
     constexpr double temperature = 0.8;
-    constexpr Index inner = 3;                               // the nodes that something follows come first
-    const std::array<Index, K> parents{-1, -1, 0, 0, 1, 2};  // the node before each; -1 is the text
+    constexpr Index inner = 3;                               // the nodes with children come first
+    const std::array<Index, K> parents{-1, -1, 0, 0, 1, 2};  // -1: a child of the text
     const std::array<Index, K> first_sibling{0, 0, 2, 2, 4, 5};
     ToyModel draft{.2f}, target{.4f};
     std::array<Eigen::VectorXf, inner + 1> q;  // the draft's rows after the text, after node 0, 1, 2
@@ -72,7 +72,7 @@ int main() {
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());  // commit
         round.compact(start, [&](Index from, Index to) { target.cache[to] = target.cache[from]; });
         target.cache.resize(round.keep_target(start));
-        draft.cache.resize(start);  // it reads the accepted tokens again
+        draft.cache.resize(start);  // the draft reads the accepted tokens again
         for (Token token : round.tokens) std::printf("%d ", token);
         std::printf("| ");
     }

@@ -1,4 +1,4 @@
-// An engine whose draft model has ids of its own: texts go into them, rows come back over the target's ids.
+// An engine whose draft model has token ids of its own: texts are mapped to them, and rows back to the target's ids.
 // Prints, a bar after each round:
 //   12 5 4 | 1 14 | 1 | 14 | 11 | 8 11 12 5 15 |
 #include <algorithm>
@@ -10,13 +10,13 @@
 using namespace specsample;
 using namespace specsample::kernels;
 using namespace specsample::vocabularies;
-constexpr Index K = 4, V = 16, draft_vocab = 10;  // drafted tokens per round; ids of the target; ids of the draft
+constexpr Index K = 4, V = 16, draft_vocab = 10;  // drafted tokens per round; vocabulary sizes of target and draft
 
-/// The target id of each draft id. The draft knows fewer tokens, in another order; its id 3 means no token at all.
+/// The target id of each draft id. The draft knows fewer tokens, in another order; its id 3 stands for no token.
 constexpr std::array<Token, draft_vocab> target_id{12, 1, 4, -1, 5, 0, 2, 11, 15, 8};
 constexpr Token unknown = 3;
 
-/// A toy for a model: the logit of a token after another one, both in target ids.
+/// A toy model: the logit of a token after another one, both in target ids.
 float logit(Token last, Token next) {
     return .4f *
            static_cast<float>((static_cast<std::uint32_t>(last * 53) ^ static_cast<std::uint32_t>(next * 97)) % 13);
@@ -26,7 +26,7 @@ void run_target(std::span<const Token> text, Index n, RowMajorMatrixXf& logits) 
     for (Index i = 0; i < n; ++i)
         for (Token id = 0; id < V; ++id) logits(i, id) = logit(text.last(n)[i], id);
 }
-/// The draft: a text in its own ids in, the logits of its own ids out.
+/// The draft: reads a text in its own ids, writes the logits of its own ids.
 void run_draft(std::span<const Token> text, Index i, RowMajorMatrixXf& logits) {
     for (Token id = 0; id < draft_vocab; ++id)
         logits(i, id) = id == unknown ? 0 : .5f * logit(target_id[text.back()], target_id[id]);
@@ -40,7 +40,7 @@ int main() {
         return found == target_id.end() ? unknown : static_cast<Token>(found - target_id.begin());
     };
     RowMajorMatrixXf logits(K + 1, V), draft_logits(K, draft_vocab);
-    std::array<filters::ShapedMemory<float>, K> memory;  // of the draft's rows, as rows over target ids
+    std::array<filters::ShapedMemory<float>, K> memory;  // the draft's rows over target ids
     std::vector<Token> text{1, 2, 3}, stop_tokens{15};
     Workspace workspace;
 
@@ -50,7 +50,7 @@ int main() {
     for (Round round; round.end == RoundEnd::none;) {
         const Index start = std::ssize(text);
         const RoundRng rng(/*seed*/ 4, /*request*/ 0, start);
-        std::vector<Token> draft_text;  // an engine would keep this, and the draft's cache, from round to round
+        std::vector<Token> draft_text;  // an engine would keep this, and the draft's cache, between rounds
         std::ranges::transform(text, std::back_inserter(draft_text), in_draft_ids);
         std::vector<decltype(mapped_row(0))> q;
         for (Index i = 0; i < K; ++i) {

@@ -1,4 +1,4 @@
-// Real text from a real pair: a draft model guesses, a target model decides, every round is shown.
+// Generates text with a real pair of models: the draft model drafts, the target model verifies, every round is shown.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -56,7 +56,7 @@ void generate(const Arguments& arguments) {
     const auto draft_one = [&](auto text) { drafts.draft_one(text); };
     if (arguments.adapts) {
         const Costs costs = measure(draft_one, *target.engine(), prompt, arguments.lookahead + 1);
-        request.options.lookahead = std::ssize(costs.verify_curve) - 1;  // a short prompt gives few figures
+        request.options.lookahead = std::ssize(costs.verify_curve) - 1;  // a short prompt gives few measurements
         request.length = Lookahead(costs);
     }
 

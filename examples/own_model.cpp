@@ -1,4 +1,4 @@
-// Your own models: callables with a cache, cut back when the sampler's prefix does not extend what they saw.
+// Your own models: callables with a cache, rolled back when the sampler's prefix does not extend what it holds.
 // Prints
 //   0 9 8 6 6 0 6 10 3 2 3 4 0 0 9 9 0 1 7 11
 //   20 tokens; 5 target passes, 18 draft passes, 4.00 tokens per target pass
@@ -21,7 +21,7 @@ class CachedModel {
         return row(prefix.size());
     }
 
-    /// The last n positions in one pass: what makes speculation pay.
+    /// The probabilities after each of the last n prefixes, in one pass: this is why speculation pays.
     specsample::RowMajorMatrixXf operator()(std::span<const Token> prefix, Index n) {
         feed(prefix);
         specsample::RowMajorMatrixXf rows(n, vocab_);
@@ -30,7 +30,7 @@ class CachedModel {
         return rows;
     }
 
-    /// Drop the positions after the first `length`: called before a prefix that differs from there on.
+    /// Drop the positions from `length` on. Called before a prefix that differs from there on.
     void rollback(Index length) { sums_.resize(static_cast<std::size_t>(length) + 1); }
 
     Index passes = 0;
@@ -59,7 +59,7 @@ int main() {
     CachedModel draft(12, 2), target(12, 3);
     specsample::Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = 4, .seed = 7});
 
-    std::vector<Token> text{1, 2, 3};  // grows in place; survives anything a model throws
+    std::vector<Token> text{1, 2, 3};  // grows in place, and keeps what was written if a model throws
     sampler.extend(text, {.max_new_tokens = 40, .stop_tokens = {11}}, [](Token token) { std::printf("%d ", token); });
     std::printf("\n%zu tokens; %d target passes, %d draft passes, %.2f tokens per target pass\n", text.size() - 3,
                 static_cast<int>(target.passes), static_cast<int>(draft.passes), sampler.tally().tokens_per_pass());

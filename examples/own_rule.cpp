@@ -1,8 +1,8 @@
 // A rule of your own, and its proof.
 //
-// A rule says how likely a drafted token is to be accepted, and what is drawn where none is. `top_down` does the rest:
-// the walk, stop tokens, budgets, bad rows. specsample/testing.hpp then enumerates everything that can happen
-// on small models, so that the claim `lossless` is checked to the last digit and not by looking at samples.
+// A rule says with which probability a drafted token is accepted, and from which weights the recovered token is drawn
+// where none is. `top_down` does the rest: the walk, stop tokens, budgets, bad rows. specsample/testing.hpp then
+// enumerates every outcome on small models, so that the claim `lossless` is checked exactly and not by sampling.
 #include <cstdio>
 #include <vector>
 
@@ -13,8 +13,8 @@ using namespace specsample;
 using namespace specsample::kernels;
 using namespace specsample::walks;
 
-/// Accepts a share of what token verification accepts, and makes up for it in the residual: p - share min(p, q).
-/// For chains: on a tree the siblings of a rejected child must be judged by what it left, as ResidualTarget does.
+/// Accepts a fixed share of what token verification accepts, and makes up for it in the residual: p - share min(p, q).
+/// For chains: in a tree, the siblings of a rejected child must be judged by its residual, as ResidualTarget does.
 /// @tparam careful   false draws from max(0, p - q) instead, as if share were 1
 template <class RoundContext, bool careful>
 struct ShareNode : NodeRow<RoundContext> {
@@ -67,7 +67,7 @@ int main() {
                 testing::exact_tokens(Share<true>{}, draft, target, 3),
                 testing::exact_tokens(TokenVerification{}, draft, target, 3));
 
-    // It is a rule like any other now.
+    // It can now be used like any other rule.
     Sampler sampler(draft, target, {.lookahead = 3, .seed = 1}, Share<true>{.share = 0.9});
     for (const Token token : sampler.generate({0}, {.max_new_tokens = 20}).tokens) std::printf("%d ", token);
     std::puts("");

@@ -1,5 +1,5 @@
-// What passes of the example engine cost on this machine: against a plain read of the weights, and over several
-// positions against one. Speculation pays where verifying a few tokens costs little more than one.
+// Measures the cost of a pass of the example engine on this machine: relative to a plain read of the weights, and over
+// several positions relative to one. Speculation pays where verifying a few tokens costs little more than one.
 //
 //   pass_costs [--target F] [--threads N] [--positions N]
 

@@ -1,4 +1,4 @@
-// Targets of every kind behind one type: rows of a chain or of a tree, by value.
+// Targets of every kind behind one type: the rows of a chain or of a tree, by value.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ class AnyTarget {
   public:
     using Rows = LanguageModel::Rows;
 
-    /// Shares a target that takes counts and trees.
+    /// Wraps a target that takes counts and trees; copies share it.
     template <class Target>
     explicit AnyTarget(Target& target)
         : chain_([&target](auto prefix, auto n) { return target(prefix, n); }),
@@ -30,7 +30,7 @@ class AnyTarget {
     std::function<Rows(std::span<const specsample::Token>, const TokenTree&)> tree_;
 };
 
-/// A prefix and the path to a node of a tree behind it.
+/// The prefix, followed by the path to a node of a tree behind it.
 inline std::vector<specsample::Token> text_of(std::span<const specsample::Token> prefix, const TokenTree& tree,
                                               specsample::Index node) {
     std::vector<specsample::Token> text;

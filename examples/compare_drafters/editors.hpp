@@ -1,4 +1,4 @@
-// Targets that edit: one that is sure of what was written before, and one that copies by chance.
+// Targets that edit: one writes a given text, the other copies from its prefix at random.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 #include "compare_drafters/any_target.hpp"
 
-/// Writes a text that was written before.
+/// A target that writes a given text with certainty.
 struct RecordedTarget {
     std::vector<specsample::Token> text;
     specsample::Index vocab;
@@ -35,8 +35,8 @@ struct RecordedTarget {
     }
 };
 
-/// A model with a cache of the text: with probability `share` it writes what followed a place in the text where it was
-/// in a similar state. A model as small as the shipped one does not copy by itself; editors do.
+/// A model with a cache of the text: with probability `share` it writes what followed an earlier place of the text
+/// where its state was similar. A model as small as the shipped one does not copy by itself; editors do.
 ///
 /// Grave et al. 2017: "Improving neural language models with a continuous cache", arXiv:1612.04426, eq. 3 and 5.
 class CopyingTarget {
@@ -59,7 +59,7 @@ class CopyingTarget {
 
   private:
     void add_copies(Eigen::VectorXf& row, std::span<const specsample::Token> text) {
-        const auto places = static_cast<specsample::Index>(text.size()) - 1;  // that something followed
+        const auto places = static_cast<specsample::Index>(text.size()) - 1;  // places with a token after them
         if (places < 1) return;
         follow(text);
         const Eigen::VectorXf likeness = directions_.leftCols(places).transpose() * directions_.col(places);
@@ -71,7 +71,7 @@ class CopyingTarget {
             row[text[static_cast<std::size_t>(i + 1)]] += static_cast<float>(weights[i]);
     }
 
-    /// Look up the states after the tokens of a text that are others than those of the text before.
+    /// Compute the states of a text from the first token on that differs from the last text.
     void follow(std::span<const specsample::Token> text) {
         const auto size = static_cast<specsample::Index>(text.size());
         if (directions_.cols() < size) directions_.conservativeResize(model_.engine()->weights()->config.dim, 2 * size);
@@ -86,5 +86,5 @@ class CopyingTarget {
     double share_;
     double sharpness_;
     std::vector<specsample::Token> text_;
-    Eigen::MatrixXf directions_;  // of the states after its tokens
+    Eigen::MatrixXf directions_;  // of the states after the tokens of text_
 };

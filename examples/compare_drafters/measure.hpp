@@ -1,4 +1,4 @@
-// One drafter on some prompts: what it wrote, what that took, and whether it went round in circles.
+// Measures one drafter on some prompts: what it wrote, what that took, and how much it repeated itself.
 #pragma once
 
 #include <cstdio>
@@ -23,7 +23,7 @@ struct Measured {
     double tokens_per_round = 0;
     double nodes_per_round = 0;  ///< drafted tokens
     double seconds_per_token = 0;
-    double distinct = 0;  ///< share of the 4-grams of the texts that differ: texts that repeat themselves are easy
+    double distinct = 0;  ///< distinct share of the texts' 4-grams: texts that repeat themselves are easy
 };
 
 inline double distinct_share(const TokenTexts& texts, std::size_t length = 4) {
@@ -38,7 +38,7 @@ inline double distinct_share(const TokenTexts& texts, std::size_t length = 4) {
     return all > 0 ? different / all : 1;
 }
 
-/// Whose drafts are judged how.
+/// One line of the table: a drafter, and the rule that judges its drafts.
 struct Line {
     std::string name;
     AnyDraft drafter;
@@ -47,7 +47,7 @@ struct Line {
     Lookahead length{};
 };
 
-/// Write on after every prompt, each as a request of its own.
+/// Continue every prompt, each as a request of its own.
 template <class Rule>
 Measured measure_with(Rule rule, Line line, const AnyTarget& target, const TokenTexts& prompts,
                       const specsample::Limits& limits) {
@@ -76,7 +76,7 @@ inline Measured measure_line(Line line, const AnyTarget& target, const TokenText
                      [&](auto rule) { return measure_with(rule, std::move(line), target, prompts, limits); });
 }
 
-/// @param plain   seconds per token of plain decoding; 0 where time says nothing
+/// @param plain   seconds per token of plain decoding; 0 where times are not comparable
 inline void print_line(const std::string& drafter, std::string_view rule, const Measured& measured, double plain) {
     std::printf("%-34s %-10s %12.2f %8.2f", drafter.c_str(), std::string(rule).c_str(), measured.tokens_per_round,
                 measured.nodes_per_round);

@@ -1,4 +1,4 @@
-// What the drafters write on: prose, Python, and edits that somebody made.
+// The texts of compare_drafters: prose, Python, and recorded edits.
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,7 @@ inline const std::vector<Texts> written{
      {"def add(first, second):\n    return", "for i in range(10):\n    print(",
       "class Stack:\n    def __init__(self):\n        self.items = []\n\n    def push(self, item):\n"}}};
 
-/// An edit as it was recorded: what was there, and what it was changed to.
+/// A recorded edit: the text before and after it.
 struct Edit {
     std::string_view before, after;
 };

@@ -1,4 +1,4 @@
-// Pairs of distributions, drawn at random from named families: what rules are ranked on.
+// Random pairs of distributions from named families, on which rules are ranked.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ struct Pair {
     Eigen::VectorXf target, draft;
 };
 
-/// Numbers at random, one after the other.
+/// A stream of random numbers.
 class Noise {
   public:
     explicit Noise(std::uint64_t seed) : rng_({.seed = seed, .purpose = specsample::Purpose::policy}) {}
@@ -35,7 +35,7 @@ class Noise {
     std::uint32_t next_ = 0;
 };
 
-/// Pairs of one kind.
+/// A family: a name, and a function that draws a pair.
 struct Family {
     std::string name;
     std::function<Pair(Noise&)> draw;
@@ -46,7 +46,7 @@ inline Eigen::VectorXf softmax_of(const Eigen::VectorXd& logits) {
     return (weights / weights.sum()).cast<float>();
 }
 
-/// Target logits of one deviation, and the draft's the same with noise of another.
+/// Normal target logits of one deviation; the draft's are the same plus noise of another deviation.
 inline Family noisy(const std::string& name, Eigen::Index vocab, double deviation, double noise) {
     return {name, [=](Noise& random) {
                 const Eigen::VectorXd logits = random.normals(vocab, deviation);
@@ -62,7 +62,7 @@ inline Family powered(const std::string& name, Eigen::Index vocab, double power)
             }};
 }
 
-/// Two flat random distributions that have nothing to do with each other.
+/// Two independent flat random distributions.
 inline Family unrelated(Eigen::Index vocab) {
     return {"unrelated", [=](Noise& random) {
                 const auto logits = [&] {

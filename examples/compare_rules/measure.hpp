@@ -1,4 +1,4 @@
-// How well a rule does: tokens per round by running it.
+// Measures rules by running them: tokens per round, and the bound on them.
 #pragma once
 
 #include <utility>
@@ -7,7 +7,7 @@
 
 #include "compare_rules/families.hpp"
 
-/// A model that knows one distribution.
+/// A model with one distribution after every prefix.
 struct Fixed {
     const Eigen::VectorXf* row;
     static constexpr bool stable_rows = true;
@@ -17,7 +17,7 @@ struct Fixed {
     }
 };
 
-/// A drafter that names the likeliest token.
+/// A drafter of the likeliest token.
 struct Likeliest {
     const Eigen::VectorXf* row;
 
@@ -50,7 +50,7 @@ double tree_tokens(const Rule& rule, const Children& children, const Pair& pair,
         .tokens_per_round();
 }
 
-/// The one-round bound of a chain, by the mean over drafts of what each path says.
+/// The one-round bound of a chain, estimated as the mean over drafted paths.
 inline double chain_bound(const Pair& pair, specsample::Index depth, int rounds) {
     std::vector<double> ratios(static_cast<std::size_t>(depth));
     double sum = 0;

@@ -1,4 +1,4 @@
-// The rules on two real models: what a rule is worth where it will be used.
+// The rules on two real models, where they will be used.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 #include "engine/tokenizer.hpp"
 #include "generate/language_model.hpp"
 
-/// A rule, and beside it what it could have done: the one-round bound of the chains it judges, the probability that any
-/// rule could accept one of the first drafts, and what the text pays at the first position if the rule is lossy.
+/// A rule that also records bounds: the one-round bound of the chains it judges, the transport bound on accepting one
+/// of the first drafts and, for a lossy rule, the total variation of its first position from the target.
 template <class Rule>
 struct Observed {
     static constexpr bool lossless = Rule::lossless;
@@ -24,7 +24,7 @@ struct Observed {
     struct Sums {
         long rounds = 0;
         double bound = 0, first_bound = 0, variation = 0;
-        double seconds = 0;  // spent on these
+        double seconds = 0;  // spent on the bounds
     }* sums;
 
     template <class RoundContext>
@@ -69,7 +69,7 @@ struct Observed {
 /// Two models and some prompts.
 class RealPair {
   public:
-    /// @param texts   per prompt, of `tokens` each
+    /// @param texts   number of texts per prompt, of `tokens` each
     RealPair(specsample::Index tokens, std::size_t texts)
         : target_(load("target_1.8M_int8.bin"), 1, 1),
           draft_(load("draft_230K_kd_int8.bin"), 1, 1),

@@ -1,4 +1,4 @@
-// What a rule has done, in a line of a table and as a point of a plot.
+// The measurements of a rule, as a line of a table and as a point of a plot.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 struct Result {
     std::string name;
     double tokens_per_round = 0;
-    double error = 0;           ///< standard error of that
-    double of_bound = 0;        ///< tokens over the one-round bound of chains; 0 where there is none
+    double error = 0;           ///< standard error of tokens_per_round
+    double of_bound = 0;        ///< tokens_per_round over the one-round bound of chains; 0 where there is none
     double first = 0;           ///< share of the rounds that accept a first token
-    double of_first_bound = 0;  ///< that over the transport bound of as many independent drafts
-    double microseconds = 0;    ///< of sampler and rule per round, models excluded
+    double of_first_bound = 0;  ///< `first` over the transport bound of as many independent drafts
+    double microseconds = 0;    ///< per round, for sampler and rule without the models
     double variation = 0;       ///< total variation from the target at one position
 };
 
@@ -34,7 +34,7 @@ inline void print_results(const std::string& title, const std::vector<Result>& r
                     percent(result.of_first_bound).c_str(), result.microseconds);
 }
 
-/// Results as points: total variation to the right, tokens per round upwards; a letter each, named below.
+/// Plots results: total variation to the right, tokens per round upwards; a letter each, named below.
 inline void plot_results(const std::vector<Result>& results) {
     constexpr int width = 64, height = 18;
     double most = 0, low = results.front().tokens_per_round, high = low;
@@ -67,7 +67,7 @@ inline void plot_results(const std::vector<Result>& results) {
                 legend.c_str());
 }
 
-/// The same as a picture.
+/// Writes the same plot to an SVG file.
 /// @returns false if the file cannot be written
 inline bool draw_results(const std::vector<Result>& results, const std::string& path) {
     std::FILE* file = std::fopen(path.c_str(), "w");
@@ -88,7 +88,7 @@ inline bool draw_results(const std::vector<Result>& results, const std::string& 
         "<text x=\"54\" y=\"44\" text-anchor=\"end\">%.2f</text><text x=\"54\" y=\"424\" text-anchor=\"end\">%.2f"
         "</text><text x=\"820\" y=\"447\" text-anchor=\"end\">%.3f</text><text x=\"60\" y=\"447\">0</text>\n",
         high, low, most);
-    std::vector<std::pair<double, double>> labels;  // where names stand: none on another
+    std::vector<std::pair<double, double>> labels;  // the positions of the names, chosen not to overlap
     for (const Result& result : results) {
         const double x = 66 + 640 * result.variation / most;
         const double y = 420 - 380 * (result.tokens_per_round - low) / (high - low);

@@ -1,4 +1,4 @@
-// A table on the terminal: families by name, columns filled one after the other.
+// A table on the terminal: a line per family, a column per rule.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 #include "compare_rules/result.hpp"
 #include "generate/stopwatch.hpp"
 
-/// A column of a ranking: what it says of one pair.
+/// A column of a ranking: a name, and a function of a pair.
 struct Column {
     std::string name;
     std::function<double(const Pair&)> value;
-    int bound = -1;      ///< the column that says how far this one could go
-    bool ranked = true;  ///< bounds and probabilities are not
+    int bound = -1;      ///< the column that bounds this one; -1: none
+    bool ranked = true;  ///< false for bounds and probabilities
 };
 
-/// Means over `draws` pairs of every family. The best ranked column of a row has a star. Below, for each rule, the mean
-/// share of its bound, and the time that a round took in all: drafting, scoring, judging.
+/// Prints means over `draws` pairs of every family, with a star at the best ranked column of a line. The last lines
+/// have each rule's mean share of its bound, and its time per round for drafting, scoring and verifying.
 inline void print_ranking(const std::string& title, const std::vector<Family>& families,
                           const std::vector<Column>& columns, int draws, int rounds) {
     std::printf("\n%s\n\n%-24s", title.c_str(), "");

@@ -51,8 +51,8 @@ inline void rank_trees(int draws, int rounds) {
                   draws, rounds);
 }
 
-/// One position, several drafts: the probability that one of them is accepted, beside the most that any rule can reach
-/// with drafts of that kind. The first of a race are drafts without replacement, so that bound holds for GumbelMatch.
+/// One position, several drafts: the probability that one of them is accepted, beside the transport bound for drafts of
+/// that kind. The first tokens of a race are a sample without replacement, so its bound is that of GumbelMatch, too.
 inline void rank_positions(specsample::Index count, int draws, int rounds) {
     using namespace specsample;
     const auto position = [=](const char* name, const auto& rule, const auto& children, int bound) {

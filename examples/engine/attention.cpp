@@ -13,23 +13,23 @@ auto strided(Float* data, Index rows, Index columns) {
     return Eigen::Map<Plain, 0, Eigen::OuterStride<>>(data, rows, columns, Eigen::OuterStride<>(columns));
 }
 
-/// Where element i of a place's key is, in the keys of one head.
+/// The index of element i of the key at `place`, in the keys of one head.
 Index in_keys(Index place, Index i, Index head_size) {
     return (place / panel_rows * head_size + i) * panel_rows + place % panel_rows;
 }
 
-/// Where element i of its value is, in a page of so many positions.
+/// The index of element i of the value at `place`, in a page of `positions` positions.
 Index in_values(Index place, Index i, Index positions) {
     return (i / panel_rows * positions + place) * panel_rows + i % panel_rows;
 }
 
-/// Puts the scores of what is seen side by side.
+/// Moves the scores of the visible slots next to each other.
 void gather(float* scores, const History::Visible& visible) {
     float* out = scores + visible.all_before;
     for (const Index slot : visible.others) *out++ = scores[slot];
 }
 
-/// Puts them back to their slots, with zeros between them. From behind, as no score is nearer to its slot's end.
+/// Moves them back to their slots, with zeros between them. Runs from the back, since no score moves to a lower index.
 void scatter(float* scores, const History::Visible& visible, Index slots) {
     Index end = slots;
     const float* in = scores + visible.all_before + visible.others.size();

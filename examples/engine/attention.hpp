@@ -1,6 +1,6 @@
 #pragma once
 
-// Attention over the slots of a cache, wherever its pages are.
+// Attention over the slots of a paged cache.
 
 #include <memory>
 #include <span>
@@ -21,20 +21,20 @@ class Attention {
     /// Holds `slots` slots. Throws std::runtime_error, changing nothing, if the pool has too few pages.
     void resize(Index slots) { pages_.resize(slots); }
 
-    /// Stores a slot's keys and values in a layer, all heads behind each other.
+    /// Stores a slot's keys and values in a layer; the heads follow each other.
     void write(Index layer, Index slot, const float* keys, const float* values);
 
-    /// Lets the queries of `slot` attend to what it sees. Whatever else is in the cache leaves no trace in the bits:
-    /// they are those of a cache that holds what is seen, one behind the other.
+    /// Computes the attention of the queries of `slot` over its visible slots. The bits of the result do not depend on
+    /// what else is in the cache: they are those of a contiguous cache of the visible slots.
     ///
-    /// `scores` is room for the scores, of any size at first: calls at the same time need one each.
+    /// `scores` is memory for the scores, of any size at first; concurrent calls need one each.
     void attend(Index layer, Index slot, const History::Visible& visible, const float* queries, float* out,
                 RowMatrix& scores) const;
 
-    /// What the model made of a slot in the end: a row as wide as the model.
+    /// The model's final state of a slot: a row as wide as the model.
     Vector state(Index slot);
 
-    /// Moves all of slot path[i] to slot i, along a path that ascends: nothing is overwritten that is still needed.
+    /// Moves the data of slot path[i] to slot i. The path ascends, so nothing is overwritten that is still needed.
     void compact(std::span<const Index> path);
 
   private:

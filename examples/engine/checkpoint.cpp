@@ -43,8 +43,8 @@ void check_config(const Reader& file, const Config& c) {
     require(PagePool::bytes(c.cache(), c.context) <= max_cache_bytes, "the key-value cache may take at most 4 GiB");
 }
 
-/// Bytes that a file with this header has. In double: exact below 2^53, and unlike integers it cannot overflow into a
-/// plausible number.
+/// The size in bytes of a file with this header. In double: exact below 2^53, and unlike an integer it cannot overflow
+/// to a plausible number.
 double expected_bytes(const Header& header) {
     const Config& c = header.config;
     const double dim = static_cast<double>(c.dim);
@@ -75,12 +75,12 @@ Header read_header(Reader& file) {
     std::array<std::int32_t, 7> fields{};
     file.read(std::as_writable_bytes(std::span(fields)));
     const bool int8 = std::memcmp(fields.data(), int8_magic.data(), int8_magic.size()) == 0;
-    if (int8) {  // the magic took the place of the first field
+    if (int8) {  // the magic number replaces the first field
         std::rotate(fields.begin(), fields.begin() + 1, fields.end());
         file.read(std::as_writable_bytes(std::span(fields).last(1)));
     }
     Index vocab = fields[5];
-    const bool tied = int8 || vocab > 0;  // llama2.c's version 0 says "untied" by a negative vocabulary
+    const bool tied = int8 || vocab > 0;  // llama2.c's version 0 marks untied weights by a negative vocabulary size
     if (!tied) vocab = -vocab;
     const Config config{fields[0], fields[1], fields[2], fields[3], fields[4], vocab, fields[6]};
     const Header header{int8 ? FileFormat::int8 : FileFormat::float32, config, tied};
@@ -107,7 +107,7 @@ void read_float32(Reader& file, bool tied, Weights& w) {
     for (Layer& layer : w.layers) layer.down = file.float_matrix(c.dim, c.hidden, "down weights");
     for (Layer& layer : w.layers) file.float_rows(layer.gate_up, c.hidden, c.hidden, "up weights");
     w.final_norm = file.vector(c.dim, "final norm weights");
-    const Index rope_table = c.context * c.head_size();  // computed anew, so it need not be believed
+    const Index rope_table = c.context * c.head_size();  // skipped: computed anew, so it need not be trusted
     file.skip(rope_table * static_cast<Index>(sizeof(float)));
     if (!tied) w.untied_classifier = file.float_matrix(c.vocab, c.dim, "classifier weights");
 }
@@ -126,7 +126,7 @@ void read_int8(Reader& file, Weights& w) {
     w.final_norm = file.vector(c.dim, "final norm weights");
 }
 
-/// Sums over every matrix and norm that a pass reads in full.
+/// The sum of f over every matrix and norm that a pass reads in full.
 template <class OfMatrix, class OfNorm>
 auto sum_over(const Weights& w, OfMatrix of_matrix, OfNorm of_norm) {
     auto sum = of_matrix(w.classifier()) + of_norm(w.final_norm);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Weights of a Llama model and the two files they come in: llama2.c's version 0 (float32) and SPQ8 (int8 rows with a
-// float32 scale each). Which of the two a file is, its content tells.
+// Weights of a Llama model and their two file formats: llama2.c's version 0 (float32) and SPQ8 (int8 rows with a
+// float32 scale each). The content of a file tells its format.
 
 #include <filesystem>
 #include <memory>
@@ -45,10 +45,10 @@ struct Weights {
 
     const PackedMatrix& classifier() const { return untied_classifier ? *untied_classifier : embedding; }
     Index parameters() const;
-    std::size_t bytes_per_pass() const;  ///< read by one pass, looked up embedding rows apart
+    std::size_t bytes_per_pass() const;  ///< read by one pass, without embedding rows
 
-    /// Throws std::runtime_error, with the file, what is wrong and what was expected, for a file that is damaged, or
-    /// that is neither format. Nothing is allocated before the header has been found to fit the file's size.
+    /// Throws std::runtime_error, with the file, what is wrong and what was expected, for a file that is damaged or of
+    /// neither format. Nothing is allocated before the header has been found to fit the file's size.
     static std::shared_ptr<const Weights> load(const std::filesystem::path& path);
 };
 

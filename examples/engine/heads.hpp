@@ -1,13 +1,13 @@
 #pragma once
 
-// Medusa heads on a model: from what it made of one position, the logits of several tokens to come.
+// Medusa heads on a model: the logits of several future tokens from the model's state at one position.
 //
 // The model's own classifier E reads the state h after token t and gives the logits of token t + 1. Head k reads the
-// same state and gives those of token t + k + 1:
+// same state and gives the logits of token t + k + 1:
 //
 //     E (silu(W_k h) + h)
 //
-// Cai et al. 2024, "Medusa", arXiv:2401.10774: section 2.1.1, on a model that is not trained along (Medusa-1).
+// Cai et al. 2024, "Medusa", arXiv:2401.10774: section 2.1.1, with the model frozen (Medusa-1).
 
 #include <filesystem>
 #include <memory>
@@ -25,13 +25,12 @@ class Heads {
     /// for a file that is damaged or made for a model of another width.
     static Heads load(const std::filesystem::path& path, std::shared_ptr<const Weights> weights);
 
-    /// Heads that add nothing, all of which repeat what the classifier says of token t + 1: what trained heads must
-    /// beat.
+    /// Heads that add nothing and repeat the classifier's logits of token t + 1: the baseline for trained heads.
     static Heads untrained(Index count, std::shared_ptr<const Weights> weights);
 
     Index count() const { return static_cast<Index>(heads_.size()); }
 
-    /// Forgets all but the first `count` heads, of which there are at least as many.
+    /// Drops all heads but the first `count`, which must not be more than there are.
     void keep(Index count);
 
     /// Row k - 1 holds head k's logits; valid until the next call.
@@ -43,7 +42,7 @@ class Heads {
     std::vector<PackedMatrix> heads_;
     std::shared_ptr<const Weights> weights_;
     RowMatrix input_;
-    RowMatrix hidden_;  // what the classifier reads, a row per head
+    RowMatrix hidden_;  // the classifier's input, a row per head
     RowMatrix logits_;
 };
 

@@ -12,7 +12,7 @@ std::vector<Index> History::find(std::span<const Token> text, Index layers) cons
     std::vector<Index> path;
     Index parent = no_slot;
     for (const Token token : text) {
-        Index slot = parent + 1;  // children come after their parent; where nothing branches, right after it
+        Index slot = parent + 1;  // children come after their parent; without branches, right after it
         while (slot < size() && (entry(slot).parent != parent || entry(slot).token != token)) ++slot;
         if (slot >= size() || entry(slot).layers < layers) break;
         path.push_back(parent = slot);
@@ -22,7 +22,7 @@ std::vector<Index> History::find(std::span<const Token> text, Index layers) cons
 
 void History::see(Index slot, Visible& visible) const {
     visible.others.clear();
-    // A slot that is its position has nothing but ancestors before it.
+    // Where a slot's number equals its position, every slot before it is an ancestor.
     for (; slot != no_slot && position(slot) != slot; slot = entry(slot).parent) visible.others.push_back(slot);
     std::ranges::reverse(visible.others);
     visible.all_before = slot + 1;

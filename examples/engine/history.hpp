@@ -1,6 +1,6 @@
 #pragma once
 
-// What a model was fed: a tree of tokens, one slot each. A text is a tree without branches.
+// The tokens that a model was fed: a tree with one slot per token. A text is a tree without branches.
 
 #include <span>
 #include <vector>
@@ -10,14 +10,14 @@
 
 namespace engine {
 
-/// The slot above the first token of a text.
+/// The parent of the first token of a text.
 inline constexpr Index no_slot = -1;
 
 class History {
   public:
     Index size() const { return static_cast<Index>(entries_.size()); }  ///< slots
     Token token(Index slot) const { return entry(slot).token; }
-    Index position(Index slot) const { return entry(slot).position; }  ///< in its text: how many tokens are before it
+    Index position(Index slot) const { return entry(slot).position; }  ///< the number of tokens before it in its text
 
     void reserve(Index slots) {
         if (const auto needed = static_cast<std::size_t>(slots); entries_.capacity() < needed)
@@ -27,10 +27,10 @@ class History {
     /// Appends a token behind the one in `parent`, fed to the first `layers` layers.
     void push(Token token, Index parent, Index layers);
 
-    /// The slots with the leading tokens of `text`, as far as there are any that were fed to `layers` layers.
+    /// The slots of the leading tokens of `text`, as far as they were fed to `layers` layers.
     std::vector<Index> find(std::span<const Token> text, Index layers) const;
 
-    /// The slots that a slot sees: all before `all_before`, and `others`, in ascending order.
+    /// The slots visible to a slot: all before `all_before`, and `others`, in ascending order.
     struct Visible {
         Index all_before;
         std::vector<Index> others;

@@ -8,7 +8,7 @@
 namespace engine {
 namespace {
 
-/// The type of as many int32 as a packet of type P holds floats.
+/// The packet type with as many int32 as a packet of type P has floats.
 template <class P>
 typename Eigen::internal::unpacket_traits<P>::integer_packet integers_like(P);
 
@@ -23,15 +23,15 @@ using Eigen::internal::pmul;
 using Eigen::internal::pset1;
 using Eigen::internal::pstoreu;
 
-/// What the sums start from.
+/// The initial value of the sums.
 enum class Start { zero, y };
 
-// A weight is widened in the highest byte of a word: 2^24 times what it is, which as a float is exact and which the
-// scales take back. To mask that byte out is cheaper than to shift it down.
+// A weight is widened in the highest byte of a word, which gives 2^24 times its value: exact as a float, and undone by
+// the scales. Masking that byte out is cheaper than shifting it down.
 constexpr std::int32_t highest_byte = -0x1000000;
 constexpr float word_scale = 0x1p-24f;
 
-/// How one load from a panel becomes `columns` packets of floats, each holding one column of the panel's rows.
+/// Turns one load from a panel into `columns` packets of floats, each holding one column of the panel's rows.
 template <class Stored>
 struct Format;
 
@@ -59,7 +59,7 @@ struct Format<std::int32_t> {
     template <int Column>
     static Loaded masked(const Loaded& loaded) {
         if constexpr (Column == 0) {
-            return plogical_shift_left<24>(loaded);  // leaves nothing to mask
+            return plogical_shift_left<24>(loaded);  // the shift leaves nothing to mask
         } else if constexpr (Column == 3) {
             return pand(loaded, pset1<Loaded>(highest_byte));
         } else {
@@ -107,7 +107,7 @@ void store(const PanelView<Stored>& matrix, Index panel, Packet sum, float* out)
     std::copy_n(last, matrix.rows - first, out + first);
 }
 
-/// What one panel's sums start from when they go on from y.
+/// Reads y as the initial value of one panel's sums.
 template <class Stored>
 Packet load(const PanelView<Stored>& matrix, Index panel, const float* in) {
     const Index first = panel * panel_rows;
@@ -135,10 +135,10 @@ void compute_tile(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, 
     }
 }
 
-/// Multiply-adds that take longer than to call a team together, some microseconds.
+/// Smallest number of multiply-adds to share: waking a team takes some microseconds.
 constexpr Index worth_sharing = 1 << 18;
 
-/// Enough that nobody waits long for the slowest, few enough that each is a long read.
+/// Enough that the slowest member is not waited for long, few enough that each piece is a long read.
 constexpr Index pieces_per_member = 4;
 
 // Up to three quarters of the registers hold sums; the others hold weights and inputs.
@@ -152,7 +152,7 @@ constexpr int panels_per_tile(int positions) {
     return panels;
 }
 
-/// Panels [panel, end) for `Positions` positions, in tiles of `Panels` panels and smaller ones for what is left.
+/// Computes panels [panel, end) for `Positions` positions, in tiles of `Panels` panels and a rest of smaller tiles.
 template <int Panels, int Positions, class Stored>
 void compute_panels(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, Index panel, Index end,
                     Index position, Start start) {
@@ -173,7 +173,7 @@ void compute_positions(const PanelView<Stored>& matrix, const ConstRows& x, Rows
     compute_panels<panels_per_tile(Positions), Positions>(matrix, x, y, panel, end, position, start);
 }
 
-/// A few panels at a time meet all positions before the next ones are touched: from memory each is read once.
+/// Takes a few panels at a time through all positions, so that each panel is read from memory once.
 template <class Stored>
 void multiply_panels(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, Index first, Index last,
                      Start start) {
@@ -188,7 +188,7 @@ void multiply_panels(const PanelView<Stored>& matrix, const ConstRows& x, Rows& 
     }
 }
 
-/// Distance from one panel to the next in a matrix that has no columns to spare.
+/// The distance between consecutive panels in a matrix without padding columns.
 template <class Stored>
 Index dense_stride(Index columns) {
     return divide_up(columns, Format<Stored>::columns) * panel_rows;

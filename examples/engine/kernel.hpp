@@ -2,7 +2,7 @@
 
 // The engine's one matrix product.
 //
-// * PanelView      a matrix in the order the product reads it, owned by someone else
+// * PanelView      a matrix in the order in which the product reads it; does not own its memory
 // * PackedMatrix   owns such a matrix: float32, or int8 with one float32 scale per row
 // * multiply       y = x * matrix^T for any number of positions (rows of x), reading the matrix once
 //
@@ -45,11 +45,11 @@ struct PanelView {
     const float* scales = nullptr;
 };
 
-/// y(i, r) = sum over k of x(i, k) * matrix(r, k). Columns of x that only fill up the last int8 word must be finite.
+/// y(i, r) = sum over k of x(i, k) * matrix(r, k). Columns of x that only pad the last int8 word must be finite.
 void multiply(const PanelView<float>& matrix, const ConstRows& x, Rows y);
 
-/// y(i, r) += the same sum, every chain of multiply-adds going on from what is in y: a product that is cut into ranges
-/// of columns, taken in order, has the bits of the whole. The matrix has no scales.
+/// y(i, r) += the same sum, where every chain of multiply-adds continues from the value in y: a product that is cut
+/// into ranges of columns, taken in order, has the bits of the whole. The matrix has no scales.
 void multiply_add(const PanelView<float>& matrix, const ConstRows& x, Rows y);
 
 class PackedMatrix {

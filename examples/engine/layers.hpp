@@ -9,8 +9,8 @@
 
 namespace engine {
 
-/// One position's vector, at the start of an aligned row: where Eigen switches between SIMD and scalar code then
-/// depends on the length alone.
+/// One position's vector, at the start of an aligned row: the place where Eigen switches between SIMD and scalar code
+/// then depends on the length alone.
 using Vector = Eigen::Map<Eigen::ArrayXf, Eigen::AlignedMax>;
 using ConstVector = Eigen::Map<const Eigen::ArrayXf, Eigen::AlignedMax>;
 
@@ -20,7 +20,7 @@ void rms_norm(const ConstVector& x, const Eigen::ArrayXf& weights, Vector out);
 /// scores = softmax(scale * scores)
 void softmax(Vector scores, float scale);
 
-/// out = silu(gate) * up, where `gate_up` holds the two halves one behind the other
+/// out = silu(gate) * up, where `gate_up` holds gate, then up
 void swiglu(const ConstVector& gate_up, Vector out);
 
 /// Turns neighbouring pairs of a head by angles that grow with the position (theta 10000).

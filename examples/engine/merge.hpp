@@ -12,14 +12,14 @@
 
 namespace engine {
 
-/// What two neighbouring tokens join to, and at which cost.
+/// The result of joining two neighbouring tokens, and its cost.
 struct Joint {
     double cost;
     Token token;
 };
 
 /// Joins pairs of `tokens`, the cheapest first and the leftmost of equals; `join(left, right)` gives an optional Joint.
-/// A heap over linked neighbours: n log n, so a long text without a cut is no trouble.
+/// Uses a heap over linked neighbours: n log n time for a text of any length.
 template <class Join>
 std::vector<Token> merge_pairs(const std::vector<Token>& tokens, Join join) {
     constexpr Token gone = -1;

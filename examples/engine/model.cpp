@@ -109,8 +109,7 @@ Index Model::keep(std::span<const Token> prefix, Index most, Index layers) {
     return length();
 }
 
-/// Finds room for so many slots in all, and for the logits of `scored` of them: what fails, fails before anything is
-/// fed.
+/// Reserves `slots` slots in all, and the logits of `scored` of them, so that a failure comes before anything is fed.
 void Model::reserve(Index slots, Index scored) {
     const auto needed = static_cast<std::size_t>(scored * vocab());
     if (logits_.size() < needed) logits_.resize(needed);
@@ -118,7 +117,7 @@ void Model::reserve(Index slots, Index scored) {
     attention_.resize(slots);
 }
 
-/// Gives tokens slots behind the cached ones, for which there is room; without parents they are a text.
+/// Appends tokens to the reserved slots behind the cached ones; without parents they are a text.
 void Model::append(std::span<const Token> tokens, std::span<const Index> parents, Index layers) {
     const Index first = length();
     for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -142,7 +141,7 @@ Logits Model::feed(Index first, Index scored, Index layers) {
     return Logits(logits_.data(), scored, vocab());
 }
 
-/// Computes a few slots from their tokens to their states, which stay in normed_.
+/// Takes a few slots from their tokens to their final states, which stay in normed_.
 void Model::pass(Index first, Index positions, Index layers) {
     for (Index i = 0; i < positions; ++i) {
         weights_->embedding.copy_row(history_.token(first + i), &stream_(i, 0));

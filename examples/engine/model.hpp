@@ -1,6 +1,6 @@
 #pragma once
 
-// A Llama model answering one request: shared weights and a key-value cache of its own.
+// A Llama model for one request: shared weights and a key-value cache of its own.
 //
 // A position's logits have the same bits however the tokens before it were fed: in one pass or many, freshly or after a
 // truncation, as a text or as a path of a tree, into a contiguous cache or into pages, by one thread or by several.
@@ -24,7 +24,7 @@ using Logits = Eigen::Map<const RowMatrix>;
 
 class Model {
   public:
-    /// `pages` null: a contiguous cache; `team` null: one thread. Models that share a team take turns.
+    /// `pages` null: a contiguous cache; `team` null: one thread. Models that share a team must not run at once.
     explicit Model(std::shared_ptr<const Weights> weights, std::shared_ptr<PagePool> pages = nullptr,
                    std::shared_ptr<Team> team = nullptr);
 
@@ -48,22 +48,22 @@ class Model {
     /// Forgets the positions from `length` on, in constant time for each page; what comes before must be a text.
     void truncate(Index length);
 
-    /// Forgets all that is not part of `prefix`; what stays of a tree moves together. Returns how much stays.
+    /// Drops all cached slots that are not part of `prefix`, and moves the others together. Returns their number.
     Index keep(std::span<const Token> prefix) { return keep(prefix, std::ssize(prefix), layers()); }
 
-    /// Logits of the last n positions of `prefix`, for any `prefix` and whatever is cached. What the cache shares with
-    /// it is kept, up to those n positions; the rest is fed, in a single pass if that is at most `max_pass` tokens.
+    /// Logits of the last n positions of `prefix`, for any `prefix` and any cache. What the cache shares with `prefix`
+    /// is kept, up to those n positions; the rest is fed, in a single pass if it has at most `max_pass` tokens.
     Logits score(std::span<const Token> prefix, Index n) { return score(prefix, n, layers()); }
 
-    /// The same by the first `layers` layers alone: a smaller model inside this one. It reads what the whole model has
-    /// cached of the prefix, and what it feeds itself takes the same slots; the whole model feeds that again.
+    /// The same by the first `layers` layers alone: a smaller model inside this one. It reads the whole model's cache
+    /// of the prefix. The tokens that it feeds itself take the same slots, and the whole model feeds them again.
     Logits score(std::span<const Token> prefix, Index n, Index layers);
 
     /// Logits after `prefix` (row 0) and after each node of a tree behind it (row i + 1), in a single pass if what is
     /// not cached and the tree are at most `max_pass` tokens. The parent of a node is an earlier one, or -1: `prefix`.
     Logits score_tree(std::span<const Token> prefix, std::span<const Token> tokens, std::span<const Index> parents);
 
-    /// What the classifier reads after `prefix`; fed only if the cache has it not. Valid until the next call.
+    /// The classifier's input after `prefix`, which is fed only if it is not cached. Valid until the next call.
     ConstVector state(std::span<const Token> prefix);
 
     static constexpr Index max_pass = 16;  ///< positions per reading of the weights; longer inputs take several passes
@@ -86,18 +86,18 @@ class Model {
     RotaryEmbedding rope_;
     Attention attention_;
     std::shared_ptr<Team> team_;
-    History history_;  // of the slots of attention_
+    History history_;  // one entry per slot of attention_
 
-    // One row per position of a pass, as wide as aligned_width asks; the columns beyond a vector's end stay zero.
+    // One row per position of a pass, of width aligned_width; the columns beyond a vector's end stay zero.
     RowMatrix stream_;           // the residual stream
     RowMatrix normed_;           // its normalised copy
-    RowMatrix query_key_value_;  // behind each other
+    RowMatrix query_key_value_;  // one after the other
     RowMatrix attended_;
-    RowMatrix gate_up_;  // behind each other
+    RowMatrix gate_up_;  // one after the other
     RowMatrix activated_;
-    RowMatrix update_;                       // what a block adds to the stream
-    std::vector<History::Visible> visible_;  // to each position of a pass
-    std::vector<RowMatrix> scores_;          // of the attention, for each of the team
+    RowMatrix update_;                       // the block's output, to be added to the stream
+    std::vector<History::Visible> visible_;  // one entry per position of a pass
+    std::vector<RowMatrix> scores_;          // of the attention, one per member of the team
     std::vector<float> logits_;
 };
 

@@ -72,7 +72,7 @@ Logits Mtp::operator()(std::span<const Token> behind) {
     return Logits(logits_.data(), 1, logits_.cols());
 }
 
-/// g_k from g_{k-1} and token t + k.
+/// Computes g_k from g_{k-1} and token t + k.
 void Mtp::step(Index k, Token token) {
     const Index dim = weights_->config.dim;
     input_.leftCols(dim) = states_.row(k - 1).head(dim);

@@ -56,7 +56,7 @@ PageTable& PageTable::operator=(PageTable other) noexcept {
 }
 
 PageTable::~PageTable() {
-    if (pool_) resize(0);  // a table that was moved from has none
+    if (pool_) resize(0);  // a table that was moved from has no pool
 }
 
 void PageTable::resize(Index slots) {

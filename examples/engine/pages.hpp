@@ -1,13 +1,13 @@
 #pragma once
 
-// Memory for what a model remembers of the positions it was fed: their keys, values and final states.
+// Memory for a model's cache: the keys, values and final states of the positions it was fed.
 //
 // * PagePool    pages of a fixed number of positions, for all caches that share it
-// * PageTable   the pages of one cache, one behind the other: slot s is in page s / positions of the table
+// * PageTable   the pages of one cache, in order: slot s is in page s / positions of the table
 //
 // A pool whose pages hold a whole context makes caches contiguous; one of small pages lets many texts share memory, and
-// takes back at once what a rejected draft had filled. Nothing else differs: a position has the same bits in both.
-// Caches that share a pool take turns: it has no lock.
+// frees the memory of a rejected draft at once. Nothing else differs: a position has the same bits in both. A pool has
+// no lock, so caches that share one must not be used at the same time.
 
 #include <cstddef>
 #include <limits>
@@ -19,7 +19,7 @@
 
 namespace engine {
 
-/// Row stride, in floats, that keeps every row of a buffer aligned and filled up for int8 words.
+/// Row stride, in floats, that keeps every row of a buffer aligned and padded to whole int8 words.
 constexpr Index aligned_width(Index width) { return round_up(width, 16); }
 
 struct CacheShape {
@@ -47,7 +47,7 @@ class PagePool {
     /// Throws std::invalid_argument unless there is at least one position per page, and one page.
     PagePool(const CacheShape& shape, Index positions, Index pages = unlimited);
 
-    /// Memory of a page; a double, because a file may claim any shape.
+    /// The size of a page in bytes; a double, because a file may claim any shape.
     static double bytes(const CacheShape& shape, Index positions);
 
     const CacheShape& shape() const { return shape_; }
@@ -55,7 +55,7 @@ class PagePool {
     Index in_use() const { return in_use_; }        ///< pages that caches hold
     Index available() const { return pages_ - in_use_; }
 
-    /// A page with anything in it, all of it finite. There must be one available.
+    /// A page with arbitrary but finite contents. One must be available.
     std::unique_ptr<Page> take();
     void give_back(std::unique_ptr<Page> page);
 
@@ -64,7 +64,7 @@ class PagePool {
     Index positions_;
     Index pages_;
     Index in_use_ = 0;
-    std::vector<std::unique_ptr<Page>> free_;  // were in use before
+    std::vector<std::unique_ptr<Page>> free_;  // used before
 };
 
 class PageTable {
@@ -78,7 +78,7 @@ class PageTable {
     const PagePool& pool() const { return *pool_; }
     Index positions() const { return pool_->positions(); }  ///< per page
 
-    /// Holds as many pages as `slots` need. Throws std::runtime_error, changing nothing, if the pool has too few.
+    /// Holds the pages for `slots` slots. Throws std::runtime_error, changing nothing, if the pool has too few.
     void resize(Index slots);
 
     Page& of(Index slot) { return *pages_[static_cast<std::size_t>(slot / positions())]; }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads a file of weights from front to back; every complaint names the file.
+// Reads a file of weights from front to back; every error names the file.
 
 #include <algorithm>
 #include <bit>
@@ -21,7 +21,7 @@ namespace engine {
 
 static_assert(std::endian::native == std::endian::little, "files of weights hold little-endian numbers");
 
-/// All that read something throw std::runtime_error where it is not there.
+/// All functions that read throw std::runtime_error if the file is too short.
 class Reader {
   public:
     explicit Reader(const std::filesystem::path& path);
@@ -39,7 +39,7 @@ class Reader {
         return result;
     }
 
-    /// Throws for a floating-point value that is not finite, too.
+    /// Also throws for a value that is not finite.
     template <class T>
     std::vector<T> values(Index count, const std::string& name) {
         std::vector<T> result(static_cast<std::size_t>(count));
@@ -55,7 +55,7 @@ class Reader {
     Eigen::ArrayXf vector(Index size, const std::string& name);
     void float_rows(PackedMatrix& matrix, Index first, Index count, const std::string& name);
     PackedMatrix float_matrix(Index rows, Index columns, const std::string& name);
-    PackedMatrix int8_matrix(Index rows, Index columns, const std::string& name);  // with its scales behind it
+    PackedMatrix int8_matrix(Index rows, Index columns, const std::string& name);  // followed by its scales
 
     void skip(Index bytes) { stream_.seekg(bytes, std::ios::cur); }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Smaller copies of a model, to draft for it without any training.
+// Smaller copies of a model, which draft for it without any training.
 
 #include <memory>
 
@@ -8,11 +8,11 @@
 
 namespace engine {
 
-/// The same with int8 rows and one scale per row, the largest value of a row being 127: a quarter of the bytes.
+/// A copy with int8 rows and one scale per row, which maps the largest value of a row to 127: a quarter of the bytes.
 std::shared_ptr<const Weights> quantised(const Weights& weights);
 
-/// The same with `layers` of its layers: the first ones and the last, as those in the middle are missed least.
-/// Throws std::invalid_argument unless 1 <= layers <= those that it has.
+/// A copy with `layers` of its layers: the first ones and the last, since those in the middle matter least.
+/// Throws std::invalid_argument unless 1 <= layers <= the number of its layers.
 ///
 /// Men et al. 2024, "ShortGPT", arXiv:2403.03853.
 std::shared_ptr<const Weights> pruned(const Weights& weights, Index layers);

@@ -9,14 +9,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Longer than what one thread does alone between two products, shorter than anyone notices.
+// Longer than one thread works alone between two products, too short to matter.
 constexpr auto patience = std::chrono::microseconds(100);
 constexpr int looks_per_yield = 256;
 
 constexpr int piece_bits = 32;
 constexpr std::uint64_t piece_mask = (std::uint64_t{1} << piece_bits) - 1;
 
-/// Returns once `value` differs from `old`: at first by looking, then asleep.
+/// Returns once `value` differs from `old`: spins at first, then sleeps.
 void await_change(const std::atomic<std::int32_t>& value, std::int32_t old) {
     for (const auto start = Clock::now(); Clock::now() - start < patience; std::this_thread::yield()) {
         for (int look = 0; look < looks_per_yield; ++look) {
@@ -56,7 +56,8 @@ void Team::help(Index member) {
             if (unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished.notify_one();
         }
     };
-    // To take a piece is to count it off. As the round is counted along, nobody takes a piece of one that is over.
+    // A piece is taken by decrementing the count. The round is part of the same number, so that no thread takes a piece
+    // of a round that is over.
     for (auto offered = offered_.load(std::memory_order_acquire); (offered & piece_mask) != 0;) {
         if (!offered_.compare_exchange_weak(offered, offered - 1, std::memory_order_acquire)) continue;
         const Done done{unfinished_};

@@ -1,4 +1,4 @@
-// A token id, as checkpoints and tokenizers count them.
+// A token id, as in checkpoints and tokenizers.
 #pragma once
 
 #include <cstdint>

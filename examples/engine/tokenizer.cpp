@@ -18,9 +18,9 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "tokenizer files hold little-endian numbers");
 
 constexpr Index byte_values = 256;
-constexpr std::size_t longest_piece = 1024;  // a hostile file of pairs could otherwise double a piece without end
+constexpr std::size_t longest_piece = 1024;  // a hostile file of pairs could double a piece without end
 
-/// Takes a number off the front of `bytes`.
+/// Reads a number from the front of `bytes` and removes it.
 template <class T>
 T take(std::string_view& bytes) {
     T value;
@@ -38,7 +38,7 @@ const std::string& piece(const std::vector<std::string>& pieces, Token token) {
     return pieces[static_cast<std::size_t>(token)];
 }
 
-// Where novpy texts are cut before pairs are merged, which is the pattern
+// Texts of the novpy vocabulary are cut before pairs are merged, by the pattern
 //   '(?:s|t|re|ve|ll|d|m)(?![A-Za-z])|\n[\n ]*| ?[A-Za-z]+| ?[0-9]| ?[^A-Za-z0-9 \n]+| +(?= [^ \n])| +
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -62,7 +62,7 @@ std::size_t contraction_length(std::string_view text) {
     return 0;
 }
 
-/// A word, a digit or a run of other characters, with at most one space before it; 0 if there is none of them.
+/// The length of a word, a digit or a run of other characters, with at most one space before it; 0 if there is none.
 std::size_t word_length(std::string_view text) {
     const std::size_t space = text.starts_with(' ') ? 1 : 0;
     const std::string_view word = text.substr(space);
@@ -71,14 +71,14 @@ std::size_t word_length(std::string_view text) {
     return space + (is_letter(word.front()) ? run_length(word, is_letter) : run_length(word, is_other));
 }
 
-/// A run of spaces, but for the last one if a word follows to which it belongs.
+/// The length of a run of spaces, without the last one if it belongs to a word that follows.
 std::size_t spaces_length(std::string_view text) {
     const std::size_t spaces = run_length(text, [](char c) { return c == ' '; });
     const bool word_follows = spaces < text.size() && text[spaces] != '\n';
     return word_follows ? spaces - 1 : spaces;
 }
 
-/// Length of the first cut of a text that is not empty.
+/// The length of the first piece of a non-empty text.
 std::size_t cut_length(std::string_view text) {
     if (text.front() == '\n') return run_length(text, is_blank);
     if (const std::size_t length = contraction_length(text)) return length;
@@ -94,8 +94,7 @@ std::string byte_piece(Index byte) {
     return std::string("<0x") + digits[value / 16] + digits[value % 16] + ">";
 }
 
-/// Length of the character that a text begins with: one byte and the UTF-8 continuation bytes, at most three, behind
-/// it.
+/// The length of the first character of a text: one byte and up to three UTF-8 continuation bytes behind it.
 std::size_t character_length(std::string_view text) {
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
     return 1 + run_length(text.substr(1, 3), continues);
@@ -164,7 +163,7 @@ ScoredPieces::ScoredPieces(std::string_view file, Index vocab) {
             throw std::runtime_error("the piece for byte " + byte_piece(byte) + " is missing");
         name = std::string(1, static_cast<char>(byte));
     }
-    // Only what lies behind the byte pieces is text: "<s>" or "<0x0A>" in a prompt are just characters.
+    // Only the pieces behind the byte pieces are text: "<s>" or "<0x0A>" in a prompt are just characters.
     for (auto id = static_cast<Token>(first_byte_piece + byte_values); id < vocab; ++id) {
         ids_.try_emplace(piece(pieces_, id), id);
     }
@@ -205,7 +204,7 @@ Tokenizer Tokenizer::load(const std::filesystem::path& path, Index vocab) {
     std::ifstream stream(path, std::ios::binary);
     if (!stream || std::filesystem::is_directory(path)) throw fail("cannot be opened");
     const std::string file(std::istreambuf_iterator<char>(stream), {});
-    // The sizes cannot be confused: a file of scored pieces has more than 8 bytes per token.
+    // The size tells the kinds apart: a file of scored pieces has more than 8 bytes per token.
     const Index merges_size = 4 * (vocab - BytePairs::end_of_text - 1);
     try {
         if (std::ssize(file) == merges_size) return Tokenizer(BytePairs(file));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Text to tokens and back, for the two kinds of tokenizer that the checkpoints come with:
+// Text to tokens and back, for the two kinds of tokenizer that come with checkpoints:
 //
 // * BytePairs     the novpy vocabulary: bytes, <|endoftext|>, then merges in rank order (*.merges.u16)
 // * ScoredPieces  llama2.c's export of a SentencePiece vocabulary (tokN.bin)
@@ -24,7 +24,7 @@ namespace engine {
 
 class BytePairs {
   public:
-    /// From the pairs that the file holds; throws std::runtime_error for a pair that refers to what it should not.
+    /// Reads pairs from a file's content; throws std::runtime_error for a pair that does not refer to earlier tokens.
     explicit BytePairs(std::string_view file);
 
     std::vector<Token> encode(std::string_view text) const;
@@ -57,19 +57,19 @@ class ScoredPieces {
   private:
     std::vector<std::string> pieces_;
     std::vector<float> scores_;
-    std::unordered_map<std::string, Token> ids_;  // of the pieces that text may be made of
+    std::unordered_map<std::string, Token> ids_;  // of the pieces that text may consist of
 };
 
 class Tokenizer {
   public:
-    /// Throws std::runtime_error, naming the file, if it is no tokenizer for a model of `vocab` tokens.
+    /// Throws std::runtime_error, naming the file, if it is not a tokenizer for a model of `vocab` tokens.
     static Tokenizer load(const std::filesystem::path& path, Index vocab);
 
-    /// The tokens of a text, without the one that begins it.
+    /// The tokens of a text, without the begin token.
     std::vector<Token> encode(std::string_view text) const;
 
-    /// The bytes that `token` adds behind `previous`: join them from begin() on. Bytes of one character may be spread
-    /// over several tokens. The tokens that begin and end a text add none.
+    /// The bytes that `token` adds after `previous`: a text is their concatenation from begin() on. The bytes of one
+    /// character may be spread over several tokens. The begin and end tokens add none.
     std::string decode(Token previous, Token token) const;
 
     Token begin() const;

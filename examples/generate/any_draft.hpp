@@ -12,7 +12,7 @@
 /// A model that returns its rows by value.
 using DraftModel = std::function<Eigen::VectorXf(std::span<const specsample::Token>)>;
 
-/// Any drafter over rows of that type. Its distribution is the one that can say what all of them say.
+/// Any drafter over rows of that type. Its distribution type can hold the draft distributions of all of them.
 class AnyDraft {
   public:
     using Distribution = specsample::TreeDrafter<DraftModel>::Distribution;
@@ -61,7 +61,7 @@ class AnyDraft {
     std::unique_ptr<Interface> drafter_;
 };
 
-/// A drafter with something to do before each of its rounds.
+/// A drafter that calls a function before each of its rounds.
 class PreparedDraft {
   public:
     using Distribution = AnyDraft::Distribution;

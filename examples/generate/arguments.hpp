@@ -57,7 +57,7 @@ tokens and the target scores them in one pass; the text has exactly the target's
 Colours: green accepted, red and struck rejected, blue recovered, cyan bonus.
 )";
 
-/// Where drafts come from.
+/// The sources of drafts.
 enum class DraftKind { model, lookup, either, self, pruned, quantised, heads, mtp, none };
 
 inline constexpr std::pair<std::string_view, DraftKind> draft_kinds[]{
@@ -73,7 +73,7 @@ struct Arguments {
     std::filesystem::path tokenizer = shipped("bpe2048.merges.u16");
     std::filesystem::path heads{};  ///< empty: the shipped ones
     specsample::Index lookahead = 4;
-    bool adapts = false;  ///< lookahead is the most, and how many pay is found out
+    bool adapts = false;  ///< lookahead is an upper limit, and its value is chosen by measured costs
     DraftKind draft_kind = DraftKind::model;
     specsample::Index draft_layers = 0;     ///< 0: half of the target's
     std::vector<specsample::Index> tree{};  ///< children at each depth; empty: a chain
@@ -90,7 +90,7 @@ struct Arguments {
     bool help = false;
 };
 
-/// The value of an option as a number; the whole of it must be one.
+/// The value of an option as a number; all of it must be one.
 template <class Number>
 Number number(std::string_view option, std::string_view text) {
     Number value{};
@@ -105,7 +105,7 @@ inline void set_lookahead(Arguments& arguments, std::string_view text) {
     arguments.lookahead = arguments.adapts ? 8 : number<specsample::Index>("--lookahead", text);
 }
 
-/// One of the names of a list.
+/// The value that a list gives to a name.
 template <class Value, std::size_t count>
 Value named(std::string_view option, std::string_view text, const std::pair<std::string_view, Value> (&names)[count]) {
     std::string all;
@@ -137,7 +137,7 @@ inline void require_at_least(specsample::Index least, std::string_view option, s
                                     std::to_string(least));
 }
 
-/// A tree has a depth of its own, and asks for somebody who knows more than one token, and for a rule that takes it.
+/// A tree sets the lookahead, and needs a source of several tokens per position and a rule for trees.
 inline void check_tree(Arguments& arguments) {
     if (arguments.tree.empty()) return;
     const auto refuse = [](const char* why) { throw std::invalid_argument(std::string("--tree ") + why); };
@@ -148,7 +148,7 @@ inline void check_tree(Arguments& arguments) {
     arguments.lookahead = std::ssize(arguments.tree);
 }
 
-/// @throws std::invalid_argument naming the argument, what it was and what it must be
+/// @throws std::invalid_argument with the argument, its value and what it must be
 inline Arguments parse(std::span<char*> words) {
     Arguments arguments;
     std::optional<std::filesystem::path> target, draft;

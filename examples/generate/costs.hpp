@@ -1,4 +1,4 @@
-// What passes cost on this machine: the two figures that decide whether speculation pays.
+// The measured costs of passes on this machine, which decide whether speculation pays.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 struct Costs {
     double target_pass = 0;              ///< seconds of one target pass over one position
-    double draft = 0;                    ///< a drafted token over one target pass
-    std::vector<double> verify_curve{};  ///< [n - 1]: a target pass over n positions over one over one
+    double draft = 0;                    ///< time of a drafted token / time of a target pass
+    std::vector<double> verify_curve{};  ///< [n - 1]: time of a target pass over n positions / time over one
 };
 
-/// Median seconds of doing something again.
+/// The median time of repeated calls, in seconds.
 template <class Work>
 double median_seconds(Work&& work) {
     std::vector<double> times(31);
@@ -27,7 +27,7 @@ double median_seconds(Work&& work) {
     return times[15];
 }
 
-/// Measure at the end of `text`, up to `positions` positions, as far as the text goes.
+/// Measures passes over up to `positions` positions at the end of `text`, as far as the text goes.
 /// @param draft_one   drafts the token after a text
 template <class DraftOne>
 Costs measure(DraftOne&& draft_one, engine::Model& target, std::span<const specsample::Token> text,

@@ -1,4 +1,4 @@
-// From an option to a drafter: whose rows, and in what shape.
+// Makes drafters from the command line: the source of their rows, and the shape of their drafts.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@
 #include "generate/heads_models.hpp"
 #include "generate/language_model.hpp"
 
-/// What drafts for a target, and what it costs.
+/// The drafter for a target, and its cost.
 class Drafts {
   public:
-    /// @throws what loading its files throws; std::invalid_argument where they do not suit the target
+    /// @throws std::invalid_argument where the files do not suit the target; what loading them throws
     Drafts(const Arguments& arguments, const LanguageModel& target, const RowShaper& shaper)
         : target_(target.engine()), shaper_(shaper), tree_(arguments.tree) {
         switch (arguments.draft_kind) {
@@ -52,12 +52,12 @@ class Drafts {
     /// A drafter for one text. All of them share models and caches.
     AnyDraft drafter() const { return make_(); }
 
-    /// Fill the caches with a prompt, off the clock.
+    /// Fills the caches with a prompt, without counting the time.
     void prefill(std::span<const specsample::Token> prompt) const {
         if (model_) model_->prefill(prompt);
     }
 
-    /// Draft the token after a text once more: what a drafted token costs.
+    /// Drafts the token after a text once more, to measure its cost.
     void draft_one(std::span<const specsample::Token> text) const { one_(text); }
 
     bool are_chains() const { return tree_.empty(); }
@@ -65,10 +65,10 @@ class Drafts {
     double seconds() const { return meter_ ? meter_->seconds() : 0; }
     long passes() const { return meter_ ? meter_->passes() : 0; }
 
-    /// The longest text that it can draft after.
+    /// The longest text to draft after.
     specsample::Index context() const { return model_ ? model_->context() : target_->context(); }
 
-    /// Pages of a key-value cache of its own; none where it has none.
+    /// Pages of the drafter's own key-value cache; 0 without one.
     specsample::Index pages() const {
         return model_ && model_->engine() != target_ ? model_->engine()->pages().in_use() : 0;
     }
@@ -109,7 +109,7 @@ class Drafts {
         make_ = [rows, looks_up, tree = tree_]() -> AnyDraft {
             using namespace specsample;
             using namespace specsample::heads;
-            // A longer match says more: where a model may be asked instead, one token is not enough.
+            // A short match says little: where a model can be asked instead, one token is not enough.
             const LookupOptions sure{.min_match = 2};
             if (looks_up && tree.empty()) return FirstOf(LookupDrafter(sure), rows);
             if (looks_up) return United(LookupDrafter(sure), TreeDrafter(rows, tree));
@@ -157,8 +157,8 @@ class Drafts {
     std::shared_ptr<engine::Model> target_;
     RowShaper shaper_;
     std::vector<specsample::Index> tree_;
-    std::shared_ptr<LanguageModel> model_;  // null: it has no cache
-    std::shared_ptr<const Metered> meter_;  // null: it takes no time
+    std::shared_ptr<LanguageModel> model_;  // null: no cache
+    std::shared_ptr<const Metered> meter_;  // null: drafting takes no time
     std::function<AnyDraft()> make_;
     std::function<void(std::span<const specsample::Token>)> one_ = [](auto) {};
 };

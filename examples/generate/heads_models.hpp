@@ -1,4 +1,4 @@
-// Heads and modules on a target as specsample sees them. They read what the target made of the text, and need no cache.
+// Heads and modules on a target as models of specsample. They read the target's states of the text and need no cache.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 #include "engine/mtp.hpp"
 #include "generate/language_model.hpp"
 
-/// What the target made of the position before the last of `prefix`, which it has not seen yet: what the heads read
-/// when a round begins. Before the first token it is zero.
+/// The target's state at the position before the last of `prefix`, which it has not seen yet. The heads read it when a
+/// round begins. Zero before the first token.
 inline Eigen::ArrayXf state_before_last(engine::Model& target, std::span<const specsample::Token> prefix) {
     if (prefix.size() < 2) return Eigen::ArrayXf::Zero(target.weights()->config.dim);
     return target.state(prefix.first(prefix.size() - 1));
@@ -40,13 +40,13 @@ class TargetHeads : public Metered {
     RowShaper shaper_;
 };
 
-/// A model that borrows the target's state when a round begins, and goes on from there by itself.
+/// A model that reads the target's state when a round begins, and continues from it by itself.
 class TargetModule : public Metered {
   public:
     TargetModule(engine::Mtp module, std::shared_ptr<engine::Model> target, RowShaper shaper)
         : module_(std::move(module)), target_(std::move(target)), shaper_(std::move(shaper)) {}
 
-    /// Before a round after `text`, which has one token at least.
+    /// Called before a round after `text`, which has at least one token.
     void begin(std::span<const specsample::Token> text) {
         const Eigen::ArrayXf state = state_before_last(*target_, text);
         module_.begin(engine::ConstVector(state.data(), state.size()));
@@ -62,5 +62,5 @@ class TargetModule : public Metered {
     engine::Mtp module_;
     std::shared_ptr<engine::Model> target_;
     RowShaper shaper_;
-    std::size_t seen_ = 0;  // tokens whose state the module began with
+    std::size_t seen_ = 0;  // tokens up to the state that the module began with
 };

@@ -1,4 +1,4 @@
-// A model of the engine as specsample sees it: a prefix to probabilities, with a stopwatch.
+// A model of the engine as a model of specsample: a prefix to probabilities, with a stopwatch.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 #include "engine/model.hpp"
 #include "generate/stopwatch.hpp"
 
-/// Logits through temperature and nucleus.
+/// Logits to probabilities, by temperature and nucleus.
 class RowShaper {
   public:
     /// @throws std::invalid_argument for a temperature below 0 or a top_p outside (0, 1]
     RowShaper(double temperature, double top_p) : shaping_{.temperature = temperature, .top_p = top_p} {
-        shaping_.check();  // says no before anything is written
+        shaping_.check();  // throws before anything is written
     }
 
     template <class Logits>
@@ -31,8 +31,8 @@ class RowShaper {
     specsample::filters::ShapedMemory<float> memory_;
 };
 
-/// The engine's model compares a prefix with its own cache, so nothing has to be rolled back from outside. Copies share
-/// the model and its cache, and have a stopwatch each.
+/// The engine's model compares a prefix with its own cache, so the caller never rolls it back. Copies share the model
+/// and its cache, and have a stopwatch each.
 class LanguageModel : public Metered {
   public:
     using Rows = std::vector<Eigen::VectorXf>;
@@ -43,7 +43,7 @@ class LanguageModel : public Metered {
     LanguageModel(engine::Model model, double temperature, double top_p)
         : LanguageModel(std::make_shared<engine::Model>(std::move(model)), RowShaper(temperature, top_p)) {}
 
-    /// The smaller model that its first layers are: it drafts for the whole one, from the same cache.
+    /// The smaller model of its first layers, which drafts for the whole one from the same cache.
     LanguageModel of_layers(specsample::Index layers) const {
         LanguageModel result = *this;
         result.layers_ = layers;
@@ -67,13 +67,13 @@ class LanguageModel : public Metered {
         return rows;
     }
 
-    /// Fill the cache with a prompt, off the clock.
+    /// Fills the cache with a prompt, without counting the time.
     void prefill(std::span<const specsample::Token> prompt) { model_->score(prompt, 1); }
 
-    /// Give back the pages of what was drafted and is not part of `text`.
+    /// Frees the pages of drafted tokens that are not part of `text`.
     void keep(std::span<const specsample::Token> text) { model_->keep(text); }
 
-    /// The prefix of the last call: after a round, the text and the chain that was drafted after it.
+    /// The prefix of the last call. After a round: the text and the drafted chain.
     std::span<const specsample::Token> last_prefix() const { return last_prefix_; }
 
     const std::shared_ptr<engine::Model>& engine() const { return model_; }
@@ -93,7 +93,7 @@ class LanguageModel : public Metered {
         return rows;
     }
 
-    /// The last prefix and the path to a node of the tree behind it.
+    /// The last prefix, followed by the path to a node of the tree behind it.
     std::span<const specsample::Token> text_of(const specsample::Tree<specsample::Token, specsample::Index>& tree,
                                                std::size_t node) {
         path_.clear();
@@ -108,5 +108,5 @@ class LanguageModel : public Metered {
     specsample::Index layers_;
     RowShaper shaper_;
     std::vector<specsample::Token> last_prefix_;
-    std::vector<specsample::Token> path_, text_;  // of a node
+    std::vector<specsample::Token> path_, text_;  // path to a node; prefix and path
 };

@@ -1,4 +1,4 @@
-// How many tokens a round drafts: as many as were asked for, or as many as pay.
+// The lookahead of a text: fixed, or chosen by measured costs.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,10 @@
 
 class Lookahead {
   public:
-    /// Always the most.
+    /// Always the largest one allowed.
     Lookahead() = default;
 
-    /// As many as pay at these costs.
+    /// The best one for these costs.
     explicit Lookahead(const Costs& costs) : goodput_(std::in_place, costs.draft, costs.verify_curve) {}
 
     bool adapts() const { return goodput_.has_value(); }

@@ -9,7 +9,7 @@
 #include "generate/costs.hpp"
 #include "generate/run.hpp"
 
-/// What --compare adds: the same text decoded plainly, and what passes cost.
+/// The results of --compare: the same text decoded plainly, and the costs of passes.
 struct Comparison {
     Run plain;
     Costs costs;
@@ -33,7 +33,7 @@ inline std::string_view name(specsample::FinishReason finish) {
     return "";
 }
 
-/// The lookahead that theory finds best for the measured costs, and its speed-up.
+/// The best lookahead for the measured costs by the theory, and its speed-up.
 struct Advice {
     specsample::Index lookahead = 0;
     double speedup = 1;
@@ -45,7 +45,7 @@ inline Advice advise(double acceptance, const Costs& costs) {
     return {best, specsample::theory::speedup(acceptance, best, costs.draft, costs.verify_curve)};
 }
 
-/// One line on why a measured ratio is what it is.
+/// One line that explains a measured ratio.
 inline void explain(const Run& run, const Comparison& comparison) {
     const Costs& costs = comparison.costs;
     const double acceptance = run.tally.acceptance().value;
@@ -101,7 +101,7 @@ inline void print_table(const Run& run, const std::optional<Comparison>& compari
     explain(run, *comparison);
 }
 
-/// A JSON string: control characters escaped, bytes that are no UTF-8 replaced.
+/// A JSON string: control characters escaped, bytes that are not UTF-8 replaced.
 inline std::string quoted(std::string_view text) {
     std::string result = "\"";
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
@@ -110,7 +110,7 @@ inline std::string quoted(std::string_view text) {
         const std::size_t length = first < 0x80 ? 1 : first >= 0xC2 && first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
         bool valid = first < 0x80 || (first >= 0xC2 && first < 0xF5);
         for (std::size_t k = 1; k < length; ++k) valid &= (byte(i + k) & 0xC0) == 0x80;
-        // Overlong forms, surrogates and what lies beyond Unicode.
+        // Overlong forms, surrogates and values beyond Unicode.
         valid &= !(first == 0xE0 && byte(i + 1) < 0xA0) && !(first == 0xED && byte(i + 1) > 0x9F) &&
                  !(first == 0xF0 && byte(i + 1) < 0x90) && !(first == 0xF4 && byte(i + 1) > 0x8F);
         if (!valid) {

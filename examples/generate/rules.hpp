@@ -21,7 +21,7 @@ inline std::string_view name(RuleKind rule) {
     return "";
 }
 
-/// use(rule), with the rule of that kind.
+/// Returns use(rule) with a rule of this kind.
 template <class Use>
 decltype(auto) with_rule(RuleKind kind, Use&& use) {
     switch (kind) {

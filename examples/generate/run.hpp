@@ -1,4 +1,4 @@
-// One text, written round by round, and what it took.
+// Writes one text round by round, and records its figures.
 #pragma once
 
 #include <functional>
@@ -14,13 +14,13 @@ struct Run {
     std::vector<specsample::Token> tokens{};  ///< without the prompt
     specsample::FinishReason finish = specsample::FinishReason::budget;
     specsample::Tally tally{};
-    specsample::Index lookahead = 0;  ///< most tokens of a draft, one behind the other
-    bool is_steady = true;            ///< were all drafts chains of as many?
-    double seconds = 0;               ///< in all, without showing the rounds
+    specsample::Index lookahead = 0;  ///< depth of the longest draft
+    bool is_steady = true;            ///< true if all drafts are chains of the same length
+    double seconds = 0;               ///< total, without the time to show the rounds
     double draft_seconds = 0;
     double target_seconds = 0;
     long draft_passes = 0;
-    specsample::Index target_pages = 0;  ///< of key-value caches, in the end
+    specsample::Index target_pages = 0;  ///< of key-value caches, at the end
     specsample::Index draft_pages = 0;
 
     double sampler_seconds() const { return seconds - draft_seconds - target_seconds; }
@@ -30,7 +30,7 @@ struct Run {
 /// Called after every round with the drafted token that was rejected, or null.
 using OnRound = std::function<void(const specsample::Round&, const specsample::Token*)>;
 
-/// Write a text with an engine's own loop: ask for a round, commit it, show it, until it ends.
+/// Writes a text with an engine's own loop: ask for a round, append it, show it, until the text ends.
 template <class Rule>
 void write(Run& result, std::vector<specsample::Token>& text, AnyDraft drafter, LanguageModel& target, Rule rule,
            const specsample::Options& options, Lookahead length, const specsample::Limits& limits,
@@ -62,7 +62,7 @@ void write(Run& result, std::vector<specsample::Token>& text, AnyDraft drafter, 
     }
 }
 
-/// What a run is asked for.
+/// The request for a run.
 struct Request {
     RuleKind rule = RuleKind::token;
     specsample::Options options{};
@@ -70,7 +70,7 @@ struct Request {
     specsample::Limits limits{};
 };
 
-/// A text after `text`.
+/// Writes the text that follows `text`.
 inline Run run(const Drafts& drafts, LanguageModel target, const Request& request, std::vector<specsample::Token> text,
                const OnRound& on_round) {
     using namespace specsample;

@@ -1,4 +1,4 @@
-// A round on the screen, as in the best-known figure of the field.
+// Shows rounds on the screen, in the style of the best-known figure of the field.
 #pragma once
 
 #include <unistd.h>
@@ -16,19 +16,19 @@ namespace colour {
 inline constexpr std::string_view accepted = "32", rejected = "31;9", recovered = "34", bonus = "36", none;
 }
 
-/// Writes tokens to stdout as they come. Without colours only the text itself is written, so that a pipe gets what a
-/// reader should.
+/// Writes tokens to stdout as they come. Without colours it writes the text alone, so that a pipe gets what a reader
+/// should.
 class Screen {
   public:
     Screen(const engine::Tokenizer& tokenizer, std::string_view when)
         : tokenizer_(&tokenizer), coloured_(when == "always" || (when == "auto" && wants_colour())) {}
 
-    /// Tokens of the prompt.
+    /// Shows the tokens of the prompt.
     void prompt(std::span<const specsample::Token> tokens) {
         for (const auto token : tokens) write(token, colour::none);
     }
 
-    /// A round's tokens. `rejected` is the drafted token that the recovered one replaces, or none.
+    /// Shows a round's tokens. `rejected` is the drafted token that the recovered one replaces, or null.
     void round(const specsample::Round& round, const specsample::Token* rejected) {
         specsample::Index place = 0;
         for (const auto token : round.tokens) {

@@ -1,4 +1,4 @@
-// Seconds of wall clock, for what the examples report.
+// Wall-clock timing for the reports of the examples.
 #pragma once
 
 #include <chrono>
@@ -13,14 +13,14 @@ class Stopwatch {
     Clock::time_point start_ = Clock::now();
 };
 
-/// Somebody whose calls are timed and counted.
+/// Base of models whose passes are timed and counted.
 class Metered {
   public:
     double seconds() const { return seconds_; }
     long passes() const { return passes_; }
 
   protected:
-    /// One pass, from here to the end of the block.
+    /// Times one pass, from here to the end of the block.
     class Pass {
       public:
         explicit Pass(Metered& metered) : metered_(metered) {}

@@ -1,4 +1,4 @@
-// The command line of llama_speculate: llama.cpp's names where it has one.
+// The command line of llama_speculate, with llama.cpp's names where it has one.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +61,7 @@ distribution of the model alone. Prompts are taken as they are; a chat template 
 Colours: green accepted, red and struck rejected, blue recovered, cyan bonus.
 )";
 
-/// What llama.cpp calls sampling parameters, with its defaults.
+/// llama.cpp's sampling parameters, with its defaults.
 struct Sampling {
     double temperature = 0.8;
     specsample::Index top_k = 40;
@@ -87,7 +87,7 @@ struct Arguments : Sampling {
     specsample::Index threads = 0;
     std::int64_t seed = -1;
     specsample::Index lookahead = 4;
-    bool adapts = false;                    ///< lookahead is the most, and how many pay is found out
+    bool adapts = false;                    ///< lookahead is an upper limit, and its value is chosen by measured costs
     std::vector<specsample::Index> tree{};  ///< children at each depth; empty: a chain
     RuleKind rule = RuleKind::token;
     specsample::Index parallel = 1;  ///< texts that are written at once
@@ -96,13 +96,13 @@ struct Arguments : Sampling {
     bool json = false;
     bool help = false;
 
-    /// Of all texts: with parallel, a line of the file each, or the same for as many as are written at once.
+    /// The prompts of all texts: with `parallel`, one per line of the file, or the same one for each.
     std::vector<std::string> prompts() const;
 
     bool drafts() const { return looks_up || !draft_model.empty(); }
 };
 
-/// The value of an option as a number; the whole of it must be one.
+/// The value of an option as a number; all of it must be one.
 template <class Number>
 Number number(std::string_view option, std::string_view text) {
     Number value{};
@@ -118,9 +118,9 @@ inline void require_at_least(specsample::Index least, std::string_view option, s
                                     std::to_string(least));
 }
 
-/// An option and what it does with its value, or with itself.
+/// An option, and the function that stores its value, or sets a flag.
 struct Option {
-    std::string_view names;  ///< between spaces
+    std::string_view names;  ///< separated by spaces
     bool has_value;
     void (*take)(Arguments&, std::string_view option, std::string_view value);
 
@@ -134,7 +134,7 @@ struct Option {
     }
 };
 
-/// The value becomes this member, as a number or as it is.
+/// Stores the value in this member, as a number or as it is.
 template <auto member>
 void set(Arguments& arguments, std::string_view option, std::string_view value) {
     using Member = std::remove_reference_t<decltype(arguments.*member)>;
@@ -205,7 +205,7 @@ inline constexpr Option known_options[]{
     {"--color", true, set<&Arguments::color>},
     {"-h --help", false, flag<&Arguments::help>}};
 
-/// \n and its like as llama.cpp reads them; a backslash before anything else is one.
+/// Replaces \n and other escapes as llama.cpp does; a backslash before any other character stays.
 inline std::string unescaped(std::string_view text) {
     constexpr std::string_view written = "ntr\"'\\", meant = "\n\t\r\"'\\";
     std::string result;
@@ -227,7 +227,7 @@ inline std::vector<std::string> Arguments::prompts() const {
     return lines;
 }
 
-/// Without the line break that an editor leaves at its end.
+/// Removes the line break that an editor leaves at the end.
 inline std::string contents(const std::string& path) {
     std::ifstream stream(path, std::ios::binary);
     if (!stream || std::filesystem::is_directory(path)) throw std::runtime_error("cannot read the prompt in " + path);
@@ -236,7 +236,7 @@ inline std::string contents(const std::string& path) {
     return text;
 }
 
-/// What does not go together.
+/// Refuses options that do not go together.
 inline void check(const Arguments& arguments) {
     const auto refuse = [](const char* why) { throw std::invalid_argument(why); };
     if (arguments.model.empty()) refuse("-m must name a model; see --help");
@@ -262,7 +262,7 @@ inline void check(const Arguments& arguments) {
     if (arguments.rule == RuleKind::block) refuse("--tree is not for --rule block, which judges chains");
 }
 
-/// @throws std::invalid_argument naming the argument, what it was and what it must be
+/// @throws std::invalid_argument with the argument, its value and what it must be
 inline Arguments parse(std::span<char*> words) {
     Arguments arguments;
     for (std::size_t i = 0; i < words.size(); ++i) {

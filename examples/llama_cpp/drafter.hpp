@@ -1,4 +1,4 @@
-// What drafts, chosen when the program runs: a model, in a chain or in trees, or the text itself.
+// A drafter chosen when the program runs: a model, in chains or in trees, or lookup in the text itself.
 #pragma once
 
 #include <functional>
@@ -11,10 +11,10 @@
 
 #include "llama_cpp/text_model.hpp"
 
-/// The shape of drafts: so many children at each depth, or a chain where there is none.
+/// The shape of drafts: the number of children at each depth; empty for a chain.
 struct DraftTree {
     std::vector<specsample::Index> children{};
-    bool are_likeliest = false;  ///< children are named, the likeliest first, not drawn
+    bool are_likeliest = false;  ///< children are the likeliest tokens, not drawn ones
 };
 
 class TextDrafter {
@@ -23,10 +23,10 @@ class TextDrafter {
   public:
     using Distribution = specsample::TreeDrafter<DraftModel>::Distribution;
 
-    /// The text is the draft.
+    /// Drafts by lookup in the text itself.
     TextDrafter() = default;
 
-    /// A model is, which is borrowed.
+    /// Drafts by a model, which is borrowed.
     TextDrafter(TextModel& model, const DraftTree& tree) : drafter_(kind(model, tree)) {}
 
     template <class Source, class L>

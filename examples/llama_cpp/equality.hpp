@@ -1,5 +1,5 @@
-// llama.cpp's own rule: the target's token is sampled by llama.cpp's sampler chain, and the draft's is kept if it is
-// that one. It is here to be compared with.
+// llama.cpp's own rule, for comparison: the target's token is sampled by llama.cpp's sampler chain, and the draft's is
+// kept if it is the same.
 #pragma once
 
 #include <llama.h>
@@ -17,7 +17,7 @@ struct FreeSampler {
     void operator()(llama_sampler* sampler) const { llama_sampler_free(sampler); }
 };
 
-/// A sampler chain as llama.cpp's programs make one, and as they ask it.
+/// A sampler chain, made and called as llama.cpp's programs do.
 class SamplerChain {
   public:
     SamplerChain(const Sampling& given, const std::vector<specsample::Token>& banned, std::int32_t vocab,
@@ -36,7 +36,7 @@ class SamplerChain {
         add(llama_sampler_init_dist(static_cast<std::uint32_t>(seed)));
     }
 
-    /// The target's token after a row of logits, and what penalties count from then on.
+    /// Samples the target's token after a row of logits, and adds it to the history of the penalties.
     template <class Numbers>
     specsample::Token sample(const Numbers& logits) {
         candidates_.resize(static_cast<std::size_t>(logits.size()));
@@ -60,7 +60,7 @@ class SamplerChain {
                       static_cast<float>(given.frequency_penalty), static_cast<float>(given.presence_penalty)));
     }
 
-    /// Older versions of llama.cpp do not ask for the vocabulary.
+    /// Older versions of llama.cpp do not take the vocabulary.
     template <class Init, class... Rest>
     static llama_sampler* penalties(Init init, [[maybe_unused]] std::int32_t vocab, Rest... rest) {
         if constexpr (requires { init(vocab, rest...); }) {
@@ -74,7 +74,7 @@ class SamplerChain {
     std::vector<llama_token_data> candidates_;
 };
 
-/// On rows of logits as they are.
+/// For rows of unshaped logits.
 struct EqualityRule {
     static constexpr bool lossless = true;
 

@@ -1,5 +1,5 @@
-// What must hold on a real model: texts are those of plain decoding wherever the engine's numbers are, and every rule
-// writes the target's distribution.
+// Checks on a real model: texts equal those of plain decoding wherever the engine's logits do, and every rule has the
+// target's distribution.
 //
 //   exact MODEL DRAFT [--quick] [--prompts FILE]     FILE: JSON lines with a "prompt" each, as HumanEval has them
 #include <cstdio>
@@ -10,7 +10,7 @@
 
 #include <specsample/specsample.hpp>
 
-#include "llama_cpp/exact/laws.hpp"
+#include "llama_cpp/exact/distributions.hpp"
 #include "llama_cpp/exact/prompts.hpp"
 #include "llama_cpp/exact/texts.hpp"
 #include "llama_cpp/load.hpp"
@@ -43,7 +43,7 @@ Arguments arguments(int count, char** words) {
     return result;
 }
 
-/// Two models, with a context each for the library's side, and one for plain decoding by llama.cpp.
+/// Two models, with a context each for the library, and one for plain decoding by llama.cpp.
 class RealModel {
   public:
     explicit RealModel(const Arguments& given)
@@ -64,19 +64,19 @@ class RealModel {
     }
 
   private:
-    /// On one thread: several share the attention of a lone token, and no other, in a long text.
+    /// One thread: several threads split the attention of a single token in a long text, and of nothing else.
     static constexpr ContextOptions size{.n_ctx = 2048, .n_batch = 1024, .n_seq_max = 5, .threads = 1};
 
     std::vector<Token> tokens(const std::string& text) const { return tokenise(vocab(), text); }
     const llama_vocab& vocab() const { return *llama_model_get_vocab(target_.get()); }
     Limits limits() const { return {.max_new_tokens = length(), .stop_tokens = end_tokens(vocab())}; }
     Index length() const { return quick_ ? 24 : 64; }
-    std::size_t step() const { return quick_ ? 6 : 1; }  ///< of the prompts, those that are used
+    std::size_t step() const { return quick_ ? 6 : 1; }  ///< every step-th prompt is used
 
     std::string shown(Token token) const { return loading::shown(piece(vocab(), token, true)); }
 
-    /// One line per prompt, and whether all are as they must be: every token is what its own text's rows choose, and
-    /// texts differ only after rows that do.
+    /// Prints one line per prompt. Returns true if every token is what the rows of its own text choose, and texts
+    /// differ only after rows that differ.
     template <class One, class Other, class Noise>
     bool compare_texts(const char* title, const One& one, const Other& other, const Noise& noise) {
         std::printf("\n%s\n", title);
@@ -220,7 +220,7 @@ class RealModel {
 }  // namespace
 
 int main(int count, char** words) {
-    std::setvbuf(stdout, nullptr, _IOLBF, 1 << 12);  // it takes minutes: line by line
+    std::setvbuf(stdout, nullptr, _IOLBF, 1 << 12);  // it takes minutes: flush line by line
     try {
         return RealModel(arguments(count, words)).run() ? 0 : 1;
     } catch (const std::exception& error) {

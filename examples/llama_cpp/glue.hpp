@@ -1,6 +1,6 @@
-// A context of llama.cpp as a model of specsample: a prefix to rows of logits, read where llama.cpp wrote them.
-// The prefix is compared with what the cache holds, and what differs is rolled back: nobody has to say how much of a
-// draft was kept. A tree is decoded in one pass, a sequence id per leaf; what leaves share is stored once.
+// A context of llama.cpp as a model of specsample: a prefix to rows of logits, read where llama.cpp wrote them. The
+// cache is compared with the prefix and rolled back where they differ, so the caller never reports what was accepted.
+// A tree is decoded in one pass, with a sequence id per leaf; what leaves share is stored once.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 #include <llama.h>
 #include <specsample/specsample.hpp>
 
-/// llama_decode was stopped by the abort callback of its context.
+/// Thrown where the abort callback of a context has stopped llama_decode.
 struct Interrupted : std::runtime_error {
     Interrupted() : std::runtime_error("interrupted") {}
 };
 
-/// Where a call throws, the cache holds what it held before, or less, and the next call goes on from there.
+/// If a call throws, the cache holds what it held before, or less, and the next call continues from there.
 class LlamaModel {
     using Index = specsample::Index;
     using Token = specsample::Token;
@@ -28,16 +28,16 @@ class LlamaModel {
   public:
     using Rows = std::vector<Eigen::Map<const Eigen::ArrayXf>>;  ///< valid until the next call
 
-    /// The context is borrowed. Trees need kv_unified, and a sequence per leaf, with the ids after that of the text.
+    /// The context is borrowed. Trees need kv_unified, and a sequence per leaf, with ids after that of the text.
     explicit LlamaModel(llama_context* context, llama_seq_id sequence = 0)
         : context_(context), memory_(llama_get_memory(context)), sequence_(sequence) {}
-    LlamaModel(LlamaModel&&) = default;  // no copies: they would not know of each other's tokens in the cache
+    LlamaModel(LlamaModel&&) = default;  // not copyable: copies would not know of each other's tokens in the cache
 
     /// The logits after the last n prefixes of a text, or after a text and each node of a tree behind it, in one pass.
     Rows operator()(Text prefix, Index n) { return score(prefix, n, {}); }
     Rows operator()(Text prefix, const TokenTree& tree) { return score(prefix, 1, tree); }
 
-    /// Hold of a text what the cache has of it, and nothing else; keep({}) forgets all, which any memory can.
+    /// Keeps what the cache has of a text, and nothing else; keep({}) empties the cache, which any memory can.
     void keep(Text text) {
         adopt(text.subspan(std::min(held_.size(), text.size())));
         held_.erase(std::ranges::mismatch(held_, text).in1, held_.end());
@@ -60,7 +60,7 @@ class LlamaModel {
         return decode(prefix.subspan(held_.size()), tree, n + nodes);
     }
 
-    /// Decode the next tokens of the text and a tree behind them, and give the last n rows.
+    /// Decodes the next tokens of the text and a tree behind them. Returns the last n rows.
     Rows decode(Text text, const TokenTree& tree, Index n) {
         std::vector<llama_token> tokens(text.begin(), text.end());
         std::vector<llama_pos> places;
@@ -95,13 +95,13 @@ class LlamaModel {
         require(status == 0, "llama_decode failed with status " + std::to_string(status));
     }
 
-    /// Give each leaf a sequence, of the text and the nodes on its path. Returns those of each token.
+    /// Gives each leaf a sequence of the text and the nodes on its path. Returns the sequences of each token.
     std::vector<Sequences> share(std::size_t texts, const TokenTree& tree) {
         std::vector<Sequences> result(texts + tree.tokens.size());
         Sequences all{sequence_};
         std::vector<std::vector<Token>> paths;
         for (std::size_t leaf = tree.tokens.size(); leaf-- > 0;) {
-            if (!result[texts + leaf].empty()) continue;  // one is behind it
+            if (!result[texts + leaf].empty()) continue;  // not a leaf
             all.push_back(all.back() + 1);
             paths.emplace_back();
             for (Index node = Index(leaf); node >= 0; node = tree.parents[std::size_t(node)]) {
@@ -119,7 +119,7 @@ class LlamaModel {
         return result;
     }
 
-    /// Of the tree that was decoded last, hold what the rest of a text begins with.
+    /// Keeps the longest path of the last decoded tree that `rest` begins with.
     void adopt(Text rest) {
         const auto same = [&](const auto& path) { return std::ranges::mismatch(path, rest).in1 - path.begin(); };
         const auto best = std::ranges::max_element(paths_, {}, same);
@@ -129,7 +129,7 @@ class LlamaModel {
         held_.insert(held_.end(), best->begin(), best->begin() + same(*best));
     }
 
-    /// Take out of the cache what is not held; where it cannot take out a part, or lacks some of the rest, everything.
+    /// Removes from the cache what is not in held_; everything, if a part cannot be removed or some of held_ is gone.
     bool forget_rest() {
         for (; !paths_.empty(); paths_.pop_back())
             llama_memory_seq_rm(memory_, sequence_ + llama_seq_id(paths_.size()), -1, -1);
@@ -145,5 +145,5 @@ class LlamaModel {
     llama_memory_t memory_;
     llama_seq_id sequence_;
     std::vector<Token> held_;                ///< the tokens of the text in the cache
-    std::vector<std::vector<Token>> paths_;  ///< and those of a tree behind them, leaf by leaf
+    std::vector<std::vector<Token>> paths_;  ///< the tokens of a tree behind them, leaf by leaf
 };

@@ -1,4 +1,4 @@
-// The interrupt key: the first asks the program to end, the second ends it.
+// The interrupt key: pressed once, it asks the program to end; pressed twice, it ends it.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@ inline std::atomic<bool>& interrupted() {
 }
 
 inline void catch_interrupts() {
-    interrupted() = false;  // made before a handler asks for it
+    interrupted() = false;  // constructed before a handler reads it
     std::signal(SIGINT, [](int) {
         interrupted() = true;
         std::signal(SIGINT, SIG_DFL);

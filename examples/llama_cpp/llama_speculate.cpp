@@ -1,4 +1,4 @@
-// Text from a model of llama.cpp, sped along by a draft: the rounds are specsample's, everything else is llama.cpp's.
+// Generates text with a llama.cpp model, faster by speculation: specsample runs the rounds, llama.cpp everything else.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -30,9 +30,9 @@ namespace {
 using specsample::Index;
 using specsample::Token;
 
-/// Leaves and nodes of a tree with so many children at each depth.
+/// The number of leaves and nodes of a tree with these numbers of children at each depth.
 struct TreeSize {
-    Index leaves = 0;  ///< of a chain none: it needs no sequence but the text's
+    Index leaves = 0;  ///< 0 for a chain, which needs no sequence but the text's
     Index nodes = 0;
 
     explicit TreeSize(const std::vector<Index>& children) : leaves(children.empty() ? 0 : 1) {
@@ -44,7 +44,7 @@ struct TreeSize {
     }
 };
 
-/// A model in memory, and its text.
+/// A loaded model, its context, and its cache of a text.
 struct Engine {
     ModelOwner model;
     ContextOwner context;
@@ -67,14 +67,14 @@ struct Engine {
 
     const llama_vocab& vocab() const { return *llama_model_get_vocab(model.get()); }
 
-    /// llama.cpp's own size, unless the drafts of many texts need more.
+    /// 0 for llama.cpp's own size, unless the drafts of many texts need more.
     static Index batch_size(const Arguments& arguments) {
         const Index needed = arguments.parallel * (arguments.lookahead + 1);
         return needed <= llama_context_default_params().n_batch ? 0 : needed;
     }
 };
 
-/// What many texts came to, together or one after the other.
+/// The results of many texts, written together or one after the other.
 struct ParallelTexts {
     std::vector<ParallelText> texts{};
     double seconds = 0;
@@ -91,11 +91,11 @@ struct ParallelTexts {
     }
 };
 
-/// What the command line asks for, in memory.
+/// The models and requests that the command line asks for.
 class Session {
   public:
     explicit Session(const Arguments& arguments) : arguments_(arguments) {
-        static_cast<void>(TextShape(arguments, {}));  // says no before anything is loaded
+        static_cast<void>(TextShape(arguments, {}));  // throws before anything is loaded
         ModelOwner target = load(arguments.model);
         Index length = llama_model_n_ctx_train(target.get());
         ModelOwner draft;
@@ -129,13 +129,13 @@ class Session {
         TextRequest request = request_;
         if (arguments_.adapts) {
             const PassCosts measured = costs(request_.prompt);
-            request.options.lookahead = std::ssize(measured.verify_curve) - 1;  // a full context gives few figures
+            request.options.lookahead = std::ssize(measured.verify_curve) - 1;  // a full context gives few measurements
             request.length = TextLookahead(measured);
         }
         return with_rule(arguments_.rule, [&](auto rule) { return run(writers(), rule, request, on_round); });
     }
 
-    /// The same text plainly and by llama.cpp's rule, which takes rows as they are.
+    /// The same text by plain decoding, and by llama.cpp's rule, which takes rows as they are.
     TextComparison compare(const TextRun& speculative) {
         const auto silent = [](const auto&, const auto*) {};
         TextRequest plain = request_;
@@ -159,7 +159,7 @@ class Session {
         return result;
     }
 
-    /// Every prompt's text, so many at a time, each with a seed of its own.
+    /// Write a text for every prompt, `at_once` at a time, each with a seed of its own.
     ParallelTexts write(std::size_t at_once) {
         ParallelTexts result;
         for (const auto& prompt : prompts_) result.texts.push_back({prompt, seed() + result.texts.size()});
@@ -178,16 +178,16 @@ class Session {
         return result;
     }
 
-    /// Between the two largest logits after a text: how close a call the next token was.
+    /// The difference of the two largest logits after a text: how close a call the next token was.
     double margin_after(std::span<const Token> text) const {
-        target_->text->keep({});  // others may have written to the cache
+        target_->text->keep({});  // other texts may have written to the cache
         Eigen::ArrayXf row = (*target_->text)(text, 1)[0];
         std::ranges::nth_element(row, row.begin() + 1, std::ranges::greater());
         return row[0] - row[1];
     }
 
   private:
-    /// What all texts that go on end by.
+    /// Sets the ending of all texts that have none yet.
     static void end(std::vector<ParallelText>& texts, Ended ended, const std::string& error = {}) {
         for (auto& each : texts) {
             if (each.run.ended != Ended::not_yet) continue;
@@ -196,7 +196,7 @@ class Session {
         }
     }
 
-    /// Of one text, or of many: those in a file, a line each, or as many as are written at once.
+    /// Reads one prompt, or many: one per line of a file, or the same for as many texts as are written at once.
     void set_prompts(const llama_vocab& vocab, Index length) {
         for (const auto& text : arguments_.prompts()) {
             prompts_.push_back(tokenise(vocab, text, true));
@@ -209,7 +209,7 @@ class Session {
         }
     }
 
-    /// Tokens of the longest text and a draft after it.
+    /// The number of tokens of the longest text and a draft after it.
     Index needed(Index length) const {
         const auto size = [](const auto& prompt) { return std::ssize(prompt); };
         const Index longest = size(std::ranges::max(prompts_, {}, size));
@@ -218,7 +218,7 @@ class Session {
 
     TextModel shaped(const Engine& engine) const { return {engine.text, TextShape(arguments_, banned_)}; }
 
-    /// At temperature 0 a draft of the same shape knows one child alone: those of a tree are then its likeliest ones.
+    /// At temperature 0 the draft's distribution has one token, so a tree's children are its likeliest tokens instead.
     Writers writers() const {
         const bool are_likeliest = arguments_.temperature <= 0 && !arguments_.tree.empty();
         Writers result{.target = shaped(*target_), .tree = {arguments_.tree, are_likeliest}};
@@ -231,7 +231,7 @@ class Session {
         return result;
     }
 
-    /// Between the two largest logits after what both texts begin with: how close a call it was.
+    /// The difference of the two largest logits where two texts part: how close a call it was.
     std::optional<double> margin_where_they_part(const TextRun& run, const TextRun& other) const {
         const auto end = std::ranges::mismatch(run.tokens, other.tokens).in1;
         if (arguments_.temperature > 0 || end == run.tokens.end()) return std::nullopt;
@@ -253,7 +253,7 @@ class Session {
     TextRequest request_;
 };
 
-/// What to say of a text that did not end well, and the exit code.
+/// Reports a text that did not end well. Returns the exit code.
 int conclude(const TextRun& run, Index length) {
     switch (run.ended) {
         case Ended::context:
@@ -271,7 +271,7 @@ int conclude(const TextRun& run, Index length) {
     }
 }
 
-/// Where a text that was written among others parts from the same one alone.
+/// Prints where a text that was written among others differs from the same text written alone.
 void print_difference(const Session& session, const ParallelText& text, const ParallelText& alone) {
     std::printf("  %s", difference(alone.run, text.run).c_str());
     const auto [here, there] = std::ranges::mismatch(text.text, alone.text);
@@ -296,7 +296,7 @@ void print_table(const Session& session, const ParallelTexts& together, const Pa
                         static_cast<double>(each->tokens()) / each->seconds);
 }
 
-/// Exit code of many texts: that of the first which did not end well.
+/// The exit code of many texts: that of the first which did not end well.
 int conclude(const ParallelTexts& together, Index length) {
     for (const auto& each : together.texts)
         if (const int code = conclude(each.run, length); code != 0) return code;

@@ -1,4 +1,4 @@
-// Models and contexts of llama.cpp with owners, and errors that say which file and why.
+// Owners of llama.cpp models and contexts, with errors that name the file and the reason.
 #pragma once
 
 #include <ggml-backend.h>
@@ -25,12 +25,12 @@ struct FreeContext {
 using ModelOwner = std::unique_ptr<llama_model, FreeModel>;
 using ContextOwner = std::unique_ptr<llama_context, FreeContext>;
 
-/// What a context is made for; 0 leaves a number to the model or to llama.cpp.
+/// Options of a context; 0 leaves a number to the model or to llama.cpp.
 struct ContextOptions {
-    std::uint32_t n_ctx = 0;      ///< tokens that all sequences have together
+    std::uint32_t n_ctx = 0;      ///< tokens of all sequences together
     std::uint32_t n_batch = 0;    ///< tokens of one decode
     std::uint32_t n_seq_max = 1;  ///< one more than the leaves of the widest tree
-    bool one_cache = true;        ///< of all sequences, so that they may share what they begin with; or one each
+    bool one_cache = true;        ///< one for all sequences, so that they can share what they begin with; or one each
     std::int32_t threads = 0;
     ggml_abort_callback abort = nullptr;  ///< asked during a decode; true ends it
 };
@@ -43,7 +43,7 @@ inline std::string& logged_error() {
     return text;
 }
 
-/// llama.cpp writes to stderr unless somebody else takes its log.
+/// Takes llama.cpp's log, which would otherwise go to stderr.
 inline void start_quietly() {
     [[maybe_unused]] static const bool once = [] {
         llama_log_set(
@@ -51,7 +51,7 @@ inline void start_quietly() {
                 if (level == GGML_LOG_LEVEL_ERROR && logged_error().empty()) logged_error() = text;
             },
             nullptr);
-        ggml_backend_load_all();  // backends may be libraries of their own
+        ggml_backend_load_all();  // backends may be separate libraries
         llama_backend_init();
         return true;
     }();
@@ -65,7 +65,7 @@ inline void start_quietly() {
     throw std::runtime_error(said.empty() ? what : what + " (llama.cpp: " + said + ")");
 }
 
-/// A token's text may have bytes that no terminal should see.
+/// Makes a token's text safe to print: it may have bytes that no terminal should see.
 inline std::string shown(std::string_view text) {
     std::string result = "'";
     for (const char c : text) result += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
@@ -74,7 +74,7 @@ inline std::string shown(std::string_view text) {
 
 }  // namespace loading
 
-/// @throws std::runtime_error naming the file, and what is wrong with it
+/// @throws std::runtime_error with the file and what is wrong with it
 inline ModelOwner load(const std::filesystem::path& path) {
     loading::start_quietly();
     if (!std::filesystem::is_regular_file(path)) throw std::runtime_error("there is no file " + path.string());
@@ -87,13 +87,13 @@ inline ModelOwner load(const std::filesystem::path& path) {
 
 namespace loading {
 
-/// Bytes of a cache for so many tokens, in half precision: keys and values of every layer.
+/// The size in bytes of a cache for so many tokens, in half precision: keys and values of every layer.
 inline double cache_bytes(const llama_model& model, double tokens) {
     const double head = static_cast<double>(llama_model_n_embd(&model)) / llama_model_n_head(&model);
     return 2 * 2 * tokens * llama_model_n_layer(&model) * llama_model_n_head_kv(&model) * head;
 }
 
-/// llama.cpp writes zeros to a cache that does not fit in memory until the system ends it.
+/// Refuses a cache that does not fit in memory: llama.cpp would write zeros to it until the system ends the program.
 inline void require_memory(const llama_model& model, double tokens) {
     constexpr double gib = 1 << 30;
     const double needed = cache_bytes(model, tokens) / gib;
@@ -128,7 +128,7 @@ inline ContextOwner context(llama_model& model, const ContextOptions& options) {
     return result;
 }
 
-/// What keeps a draft's tokens from being the target's, named by the first difference; empty if they are the same.
+/// The first difference between the vocabularies of target and draft; empty if they are the same.
 inline std::string vocabulary_difference(const llama_vocab& target, const llama_vocab& draft) {
     const auto size = llama_vocab_n_tokens(&target);
     if (llama_vocab_n_tokens(&draft) != size)
@@ -147,14 +147,14 @@ inline std::string vocabulary_difference(const llama_vocab& target, const llama_
     return "";
 }
 
-/// @throws std::runtime_error unless every id means the same token to both
+/// @throws std::runtime_error unless every id is the same token to both
 inline void same_vocabulary(const llama_model& target, const llama_model& draft) {
     const auto difference = vocabulary_difference(*llama_model_get_vocab(&target), *llama_model_get_vocab(&draft));
     if (!difference.empty()) throw std::runtime_error("this draft is not for this target: " + difference);
 }
 
-/// The tokens of a text, with those that the model wants around one. Names of special tokens are text like any other
-/// unless `parse_special`.
+/// The tokens of a text, with those that the model wants around it. Names of special tokens are ordinary text unless
+/// `parse_special`.
 inline std::vector<specsample::Token> tokenise(const llama_vocab& vocab, std::string_view text,
                                                bool parse_special = false) {
     const auto length = static_cast<std::int32_t>(text.size());
@@ -164,7 +164,7 @@ inline std::vector<specsample::Token> tokenise(const llama_vocab& vocab, std::st
                               true, parse_special);
     };
     auto count = fill();
-    if (count < 0) {  // that many are needed
+    if (count < 0) {  // the buffer must have -count tokens
         tokens.resize(static_cast<std::size_t>(-count));
         count = fill();
     }
@@ -187,7 +187,7 @@ inline std::string piece(const llama_vocab& vocab, specsample::Token token, bool
     return bytes;
 }
 
-/// The tokens after which a text ends.
+/// The tokens that end a text.
 inline std::vector<specsample::Token> end_tokens(const llama_vocab& vocab) {
     std::vector<specsample::Token> result;
     for (llama_token token = 0; token < llama_vocab_n_tokens(&vocab); ++token)
@@ -195,7 +195,7 @@ inline std::vector<specsample::Token> end_tokens(const llama_vocab& vocab) {
     return result;
 }
 
-/// The tokens that a model asks never to be written. Older versions of llama.cpp cannot say.
+/// The tokens that a model must never write. Older versions of llama.cpp do not tell them.
 template <class Vocab = llama_vocab>
 std::vector<specsample::Token> suppressed_tokens(const Vocab& vocab) {
     std::int32_t count = 0;

@@ -1,4 +1,4 @@
-// How many tokens a round drafts: as many as were asked for, or as many as pay by what passes cost here.
+// The lookahead of a text: fixed, or chosen by measured costs.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 #include "generate/stopwatch.hpp"
 #include "llama_cpp/text_model.hpp"
 
-/// What passes cost on this machine: the two figures that decide whether speculation pays.
+/// The measured costs of passes on this machine, which decide whether speculation pays.
 struct PassCosts {
     double target_pass = 0;              ///< seconds of one target pass over one position
-    double draft = 0;                    ///< a drafted token over one target pass
-    std::vector<double> verify_curve{};  ///< [n - 1]: a target pass over n positions over one over one
+    double draft = 0;                    ///< time of a drafted token / time of a target pass
+    std::vector<double> verify_curve{};  ///< [n - 1]: time of a target pass over n positions / time over one
 };
 
-/// Median seconds of doing something three times, after a first time that prepares it.
+/// The median time of three calls in seconds, after a first call to warm up.
 template <class Work>
 double median_seconds_of(Work&& work) {
     work();
@@ -33,7 +33,7 @@ double median_seconds_of(Work&& work) {
     return times[1];
 }
 
-/// Measure after a text. Passes over 1, 2, 3, 5, 9 ... positions are timed, and those between lie on a line.
+/// Measures passes after a text, over 1, 2, 3, 5, 9 ... positions; costs between them are interpolated linearly.
 /// @param draft   null where drafts cost nothing
 inline PassCosts measure(TextModel target, TextModel* draft, std::vector<specsample::Token> text,
                          specsample::Index positions) {
@@ -53,17 +53,17 @@ inline PassCosts measure(TextModel target, TextModel* draft, std::vector<specsam
         n = next;
     }
     if (draft == nullptr) return costs;
-    TextModel drafting = *draft;  // with a stopwatch of its own
+    TextModel drafting = *draft;  // a copy, with its own stopwatch
     costs.draft = median_seconds_of([&] { drafting(text, 1); }) / costs.target_pass;
     return costs;
 }
 
 class TextLookahead {
   public:
-    /// Always the most.
+    /// Always the largest one allowed.
     TextLookahead() = default;
 
-    /// As many as pay at these costs, corrected by what rounds take.
+    /// The best one for these costs, corrected by the measured times of rounds.
     explicit TextLookahead(const PassCosts& costs) : goodput_(std::in_place, costs.draft, costs.verify_curve) {}
 
     bool adapts() const { return goodput_.has_value(); }

@@ -1,5 +1,5 @@
-// Many texts at once in one context: a sequence each, one llama_decode for all positions of a round, one for every
-// drafted depth, and one call of the library that judges all drafts.
+// Writes many texts at once in one context: a sequence each, one llama_decode for all positions of a round, one for
+// every drafted depth, and one call of the library that verifies all drafts.
 #pragma once
 
 #include <llama.h>
@@ -21,28 +21,28 @@
 #include "llama_cpp/sequences.hpp"
 #include "llama_cpp/text_model.hpp"
 
-/// A row, shaped once, with what it is a view of.
+/// A shaped row, and the memory that it is a view of.
 struct ParallelRow {
     Eigen::ArrayXf copy{};
     specsample::filters::ShapedMemory<float> memory{};
     std::optional<TextRow> shaped{};
 };
 
-/// One of many texts. What it becomes depends on nothing but itself, as far as logits do not.
+/// One of many texts. It is the same whatever texts are written beside it, as far as its logits are.
 struct ParallelText {
-    std::vector<specsample::Token> text;  ///< with its prompt
+    std::vector<specsample::Token> text;  ///< the prompt and what was written after it
     std::uint64_t seed;
     TextRun run{};
 
     specsample::RoundRng rng() const { return {seed, 0, std::ssize(text)}; }
 };
 
-/// Where a text is written: a sequence of the context, and what a round needs beside it.
+/// A place to write a text: a sequence of the context, and the memory of its rounds.
 struct ParallelSlot {
     using Distribution = specsample::Mixed<specsample::detail::row_view_t<TextRow>>;
 
     std::size_t sequence = 0;
-    ParallelText* text = nullptr;              ///< none: the slot is free
+    ParallelText* text = nullptr;              ///< null: the slot is free
     std::vector<specsample::Token> drafted{};  ///< the text and its draft
     specsample::Index first_row = 0;
     specsample::DraftTree<Distribution> draft_tree{};
@@ -55,14 +55,14 @@ struct ParallelSlot {
     }
 };
 
-/// Writes texts, as many in every round as there are slots. A text that has ended makes room for the next one.
+/// Writes texts, one per slot in every round. A text that has ended makes room for the next one.
 /// @tparam Rule   any rule for chains
 template <class Rule>
 class ParallelWriter {
     using Index = specsample::Index;
 
   public:
-    /// @param draft   null where texts draft from themselves, or options.lookahead is 0
+    /// @param draft   null where texts draft by lookup in themselves, or options.lookahead is 0
     /// @throws std::invalid_argument for more slots than either context has sequences
     ParallelWriter(llama_context* target, llama_context* draft, TextShape shape, Rule rule,
                    const specsample::Options& options, const specsample::Limits& limits, std::size_t slots)
@@ -85,8 +85,8 @@ class ParallelWriter {
         }
     }
 
-    /// @param seconds   of all rounds are added here; prompts are read off the clock
-    /// What was written before an exception stays.
+    /// Writes all texts. After an exception, what was written before it stays.
+    /// @param seconds   the time of all rounds is added here; reading prompts is not counted
     void write(std::span<ParallelText> texts, double& seconds) {
         for (auto next = texts.begin();;) {
             for (Slot& slot : slots_)
@@ -115,7 +115,7 @@ class ParallelWriter {
         return llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(context)));
     }
 
-    /// As one text alone is: its first token comes from the pass that reads its prompt, with no draft behind it.
+    /// Writes the first token, as for a single text: from the pass that reads the prompt, with no draft behind it.
     void begin(Slot& slot, ParallelText& text) {
         if (has_ended(text)) return;
         slot.text = &text;
@@ -146,7 +146,7 @@ class ParallelWriter {
         }
     }
 
-    /// Begin a draft. What the text itself has to say is all of it at once.
+    /// Begins a draft. Lookup drafts all of it at once.
     void open(Slot& slot) {
         const std::vector<specsample::Token>& text = slot.text->text;
         slot.draft_tree.open(std::min(options_.lookahead, limits_.max_length - std::ssize(text) - 1),
@@ -157,7 +157,7 @@ class ParallelWriter {
         slot.drafted.insert(slot.drafted.end(), slot.draft_tree.tokens().begin(), slot.draft_tree.tokens().end());
     }
 
-    /// A pass for every depth, over the texts whose drafts go on.
+    /// Drafts by the model, with one pass per depth over the texts whose drafts continue.
     void draft(std::span<Slot* const> slots) {
         const auto grows = [](const Slot* slot) { return slot->draft_tree.grows(slot->draft_tree.size() - 1); };
         for (std::vector<Slot*> growing(slots.begin(), slots.end());;) {
@@ -169,7 +169,7 @@ class ParallelWriter {
         }
     }
 
-    /// The row is copied: the next depth overwrites it, and the draft is judged by it.
+    /// Draws the next token. The row is copied: the next depth overwrites it, and verification reads it.
     void draw_next(Slot& slot, const LogitRow& given) {
         using namespace specsample;
         const Index node = slot.draft_tree.size();
@@ -204,7 +204,7 @@ class ParallelWriter {
                 .check = options_.check};
     }
 
-    /// A text that has ended with this leaves its slot.
+    /// Appends a round to its text, which leaves its slot if it has ended.
     void append(Slot& slot, const specsample::BatchRound& round) const {
         if (!round) throw std::runtime_error(message(round));
         ParallelText& text = *slot.text;

@@ -13,12 +13,12 @@
 #include "llama_cpp/lookahead.hpp"
 #include "llama_cpp/run.hpp"
 
-/// What --compare adds: the text decoded plainly, the text by llama.cpp's own rule, and what passes cost.
+/// The results of --compare: the text decoded plainly, the text by llama.cpp's own rule, and the costs of passes.
 struct TextComparison {
     TextRun plain;
     TextRun equality;
     PassCosts costs;
-    std::optional<double> margin{};  ///< between the two largest logits where greedy texts part
+    std::optional<double> margin{};  ///< of the two largest logits where greedy texts differ
 };
 
 inline std::string_view name(Ended ended) {
@@ -39,14 +39,14 @@ inline std::string_view name(Ended ended) {
     return "";
 }
 
-/// "the same text" as another run, or where they part.
+/// "the same text" as another run, or the first difference.
 inline std::string difference(const TextRun& run, const TextRun& other) {
     const auto [here, there] = std::ranges::mismatch(run.tokens, other.tokens);
     if (here == run.tokens.end() && there == other.tokens.end()) return "the same text";
     return "another text from token " + std::to_string(here - run.tokens.begin() + 1);
 }
 
-/// One line on why the measured speed is what it is.
+/// One line that explains the measured speed.
 inline void explain(const TextRun& run, const PassCosts& costs) {
     const auto most = static_cast<specsample::Index>(costs.verify_curve.size()) - 1;
     if (run.tally.evaluated == 0 || !run.is_steady || most < run.lookahead) return;
@@ -109,7 +109,7 @@ inline void print_table(const TextRun& run, std::uint64_t seed, const std::optio
     if (comparison) print_comparison(run, *comparison);
 }
 
-/// Bytes of the character that a text begins with; 0 where that is no UTF-8.
+/// The size in bytes of the first character of a text; 0 where it is not UTF-8.
 inline std::size_t character(std::string_view text) {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
     const unsigned first = byte(0), second = byte(1);
@@ -120,13 +120,13 @@ inline std::size_t character(std::string_view text) {
                                                               : 4;
     for (std::size_t i = 1; i < length; ++i)
         if ((byte(i) & 0xC0) != 0x80) return 0;
-    // Overlong forms, surrogates and what lies beyond Unicode.
+    // Overlong forms, surrogates and values beyond Unicode.
     const bool is_none = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
                          (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
     return is_none ? 0 : length;
 }
 
-/// A JSON string: control characters escaped, bytes that are no UTF-8 replaced.
+/// A JSON string: control characters escaped, bytes that are not UTF-8 replaced.
 inline std::string quoted(std::string_view text) {
     std::string result = "\"";
     while (!text.empty()) {

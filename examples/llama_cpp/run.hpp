@@ -1,4 +1,4 @@
-// One text, written round by round, and what it took.
+// Writes one text round by round, and records its figures.
 #pragma once
 
 #include <algorithm>
@@ -19,18 +19,18 @@
 #include "llama_cpp/lookahead.hpp"
 #include "llama_cpp/text_model.hpp"
 
-/// Why a text ended.
+/// The reason why a text ended.
 enum class Ended { not_yet, stop, budget, context, interrupted, failed };
 
 /// A text and its figures.
 struct TextRun {
     std::vector<specsample::Token> tokens{};  ///< without the prompt
     Ended ended = Ended::not_yet;
-    std::string error{};              ///< of one that failed
-    specsample::Tally tally{};        ///< of all rounds after the first token, which the prompt's own pass gives
-    specsample::Index lookahead = 0;  ///< most tokens of a draft, one behind the other
-    bool is_steady = true;            ///< were all drafts chains of as many?
-    double seconds = 0;               ///< of those rounds, without showing them
+    std::string error{};              ///< the message, if the text failed
+    specsample::Tally tally{};        ///< all rounds after the first token, which comes from the prompt's own pass
+    specsample::Index lookahead = 0;  ///< depth of the longest draft
+    bool is_steady = true;            ///< true if all drafts are chains of the same length
+    double seconds = 0;               ///< time of those rounds, without showing them
     double draft_seconds = 0;
     double target_seconds = 0;
 
@@ -38,7 +38,7 @@ struct TextRun {
     double tokens_per_second() const { return seconds > 0 ? static_cast<double>(tally.tokens) / seconds : 0; }
 };
 
-/// What a run is asked for.
+/// The request for a run.
 struct TextRequest {
     std::vector<specsample::Token> prompt{};
     specsample::Options options{};
@@ -49,7 +49,7 @@ struct TextRequest {
 /// Called after every round with the drafted token that was rejected, or null.
 using OnTextRound = std::function<void(const specsample::Round&, const specsample::Token*)>;
 
-/// Adds the time from here to the end of the block to a sum, whatever ends it.
+/// Adds the time until the end of the block to a sum, also if it is left by an exception.
 class Adding {
   public:
     explicit Adding(double& sum) : sum_(sum) {}
@@ -62,16 +62,16 @@ class Adding {
     Stopwatch watch_;
 };
 
-/// Whoever writes a text: a target and what drafts for it.
+/// A target and its drafter.
 struct Writers {
     TextModel target;
-    std::optional<TextModel> draft{};  ///< none: the text itself drafts
+    std::optional<TextModel> draft{};  ///< none: lookup in the text drafts
     DraftTree tree{};
 
     TextDrafter drafter() { return draft ? TextDrafter(*draft, tree) : TextDrafter(); }
 };
 
-/// Has a text of so many tokens, prompt and all, ended? Says why in the run.
+/// Whether a text of so many tokens, prompt included, has ended; stores the reason in the run.
 inline bool has_ended(TextRun& run, specsample::Index length, const specsample::Limits& limits) {
     if (run.ended != Ended::not_yet) return true;
     if (length >= limits.max_length) run.ended = Ended::context;
@@ -85,9 +85,9 @@ inline void append(TextRun& run, const specsample::Round& round) {
     if (round.end == specsample::RoundEnd::stop_token) run.ended = Ended::stop;
 }
 
-/// Write the first token. The pass that reads a prompt starts from nothing and has no draft behind it, as where nobody
-/// drafts at all: engines compute long batches in another order, and a text should not depend on who drafts, nor on
-/// what was written before it.
+/// Writes the first token. The pass that reads a prompt starts from an empty cache and has no draft behind it, as in
+/// decoding without drafts: engines compute long batches in another order, and a text should not depend on its drafter,
+/// nor on earlier texts.
 template <class Rule>
 void read_prompt(TextRun& run, Writers& writers, Rule rule, const TextRequest& request, const OnTextRound& on_round) {
     writers.target.forget();
@@ -103,7 +103,7 @@ void read_prompt(TextRun& run, Writers& writers, Rule rule, const TextRequest& r
     on_round(round, nullptr);
 }
 
-/// Write the rest with an engine's own loop: ask for a round, commit it, show it, until it ends.
+/// Writes the rest with an engine's own loop: ask for a round, append it, show it, until the text ends.
 template <class Rule>
 void write(TextRun& run, TextDrafter drafter, TextModel& target, Rule rule, const TextRequest& request,
            const OnTextRound& on_round) {
@@ -133,8 +133,8 @@ void write(TextRun& run, TextDrafter drafter, TextModel& target, Rule rule, cons
     }
 }
 
-/// A text after a prompt. Whatever ends it, what was written by then is kept.
-/// @param writers   by value: stopwatches begin with the text
+/// Writes the text after a prompt. However it ends, the tokens written so far are kept.
+/// @param writers   by value, so that its stopwatches start at zero
 template <class Rule>
 TextRun run(Writers writers, Rule rule, const TextRequest& request, const OnTextRound& on_round) {
     TextRun result{.lookahead = request.options.lookahead,

@@ -1,4 +1,4 @@
-// A text on the screen as it is written, each round in its colours.
+// Shows a text on the screen as it is written, each round in its colours.
 #pragma once
 
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace colour {
 inline constexpr std::string_view accepted = "32", rejected = "31;9", recovered = "34", bonus = "36", none;
 }
 
-/// Bytes of `text` up to its last whole character: a token may end within one.
+/// The size in bytes of the whole characters of `text`: a token may end within a character.
 inline std::size_t whole_characters(std::string_view text) {
     for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
         const auto byte = static_cast<unsigned char>(text[text.size() - back]);
@@ -28,8 +28,8 @@ inline std::size_t whole_characters(std::string_view text) {
     return text.size();
 }
 
-/// Writes tokens to stdout as they come. Without colours only the text itself is written, so that a pipe gets what a
-/// reader should.
+/// Writes tokens to stdout as they come. Without colours it writes the text alone, so that a pipe gets what a reader
+/// should.
 class TextScreen {
   public:
     TextScreen(const llama_vocab& vocab, std::string_view when)
@@ -40,7 +40,7 @@ class TextScreen {
         std::fflush(stdout);
     }
 
-    /// A round's tokens. `rejected` is the drafted token that the recovered one replaces, or null.
+    /// Shows a round's tokens. `rejected` is the drafted token that the recovered one replaces, or null.
     void round(const specsample::Round& round, const specsample::Token* rejected) {
         specsample::Index place = 0;
         for (const auto token : round.tokens) {
@@ -56,7 +56,7 @@ class TextScreen {
         std::fflush(stdout);
     }
 
-    /// The bytes of a character that was never finished.
+    /// Writes the bytes of a character that was never finished.
     void close() {
         paint(begun_, colour::none);
         begun_.clear();
@@ -86,5 +86,5 @@ class TextScreen {
 
     const llama_vocab* vocab_;
     bool coloured_;
-    std::string begun_;  ///< bytes of a character that the next token goes on with
+    std::string begun_;  ///< bytes of a character that the next token continues
 };

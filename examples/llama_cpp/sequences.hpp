@@ -1,4 +1,4 @@
-// Many sequences in one context of llama.cpp: what each of them lacks of its text, in one llama_decode.
+// Many sequences in one context of llama.cpp, with one llama_decode for the missing tokens of all of them.
 #pragma once
 
 #include <llama.h>
@@ -14,19 +14,19 @@
 #include "llama_cpp/glue.hpp"
 #include "llama_cpp/text_model.hpp"
 
-/// The sequences of a context, and one decode for what all of them lack.
+/// The sequences of a context, and one decode for the missing tokens of all of them.
 class LlamaSequences {
     using Index = specsample::Index;
     using Text = std::span<const specsample::Token>;
 
   public:
-    /// The context is borrowed, and forgets what it holds.
+    /// The context is borrowed, and its cache is emptied.
     explicit LlamaSequences(llama_context* context)
         : context_(context), memory_(llama_get_memory(context)), held_(llama_n_seq_max(context)) {
         llama_memory_clear(memory_, true);
     }
 
-    /// Decode a text alone and from nothing, in as many parts as it takes.
+    /// Decodes a text by itself into an empty sequence, in as many batches as it takes.
     /// @returns the number of the row after it
     Index read(std::size_t sequence, Text text) {
         roll_back(sequence, {});
@@ -39,7 +39,7 @@ class LlamaSequences {
         return last;
     }
 
-    /// Put what the cache lacks of a text into the next decode, with the logits after its last n prefixes.
+    /// Adds the tokens of a text that the cache lacks to the next decode, with logits after its last n prefixes.
     /// @returns the number of the first of those rows
     Index ask(std::size_t sequence, Text text, Index n) {
         roll_back(sequence, text.first(text.size() - static_cast<std::size_t>(n)));
@@ -53,7 +53,7 @@ class LlamaSequences {
         return std::ssize(tokens_) - n;
     }
 
-    /// Decode what was asked for. Where it throws, the object is of no use any more.
+    /// Decodes the tokens that were added. After an exception the object must not be used any more.
     void decode() {
         std::vector<std::int32_t> counts(tokens_.size(), 1);
         std::vector<llama_seq_id*> ids;
@@ -68,14 +68,14 @@ class LlamaSequences {
         wanted_.clear();
     }
 
-    /// Valid until the next decode.
+    /// A row of the last decode; valid until the next one.
     LogitRow row(Index i) const {
         const auto vocab = llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(context_)));
         return {llama_get_logits_ith(context_, static_cast<std::int32_t>(i)), vocab};
     }
 
   private:
-    /// Hold of a sequence what a text begins with.
+    /// Keeps the part of a sequence that a text begins with.
     void roll_back(std::size_t sequence, Text text) {
         auto& held = held_[sequence];
         held.erase(std::ranges::mismatch(held, text).in1, held.end());
@@ -88,9 +88,9 @@ class LlamaSequences {
 
     llama_context* context_;
     llama_memory_t memory_;
-    std::vector<std::vector<specsample::Token>> held_;  ///< of each sequence: in the cache, or in the next decode
+    std::vector<std::vector<specsample::Token>> held_;  ///< per sequence: the tokens in the cache or in the next decode
 
-    // Of the next decode, token by token.
+    // The next decode, token by token.
     std::vector<llama_token> tokens_;
     std::vector<llama_pos> places_;
     std::vector<llama_seq_id> sequences_;

@@ -1,10 +1,10 @@
-// The library's share of a round, on real logits: what it takes to draw drafts and to judge them, beside llama.cpp's
-// own sampler chain for the same positions, and a plain read of the same rows.
+// Measures the library's share of a round on real logits: the time to draw drafts and to verify them, beside
+// llama.cpp's own sampler chain for the same positions, and a plain read of the same rows.
 //
 //     share MODEL...
 //
-// Everything is timed in turn, round after round in one process, so that whatever else the machine does meets all
-// alike; figures are medians over the rounds. The draft is the same model that sees only the end of the text.
+// All are timed in turn, round after round in one process, so that other load on the machine meets all of them alike;
+// figures are medians over the rounds. The draft is the same model, which sees only the end of the text.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +43,7 @@ constexpr std::string_view paragraph =
     "boat would come in the evening. When the company wrote that the lamp would from now on be lit by a machine, he "
     "read the letter twice, folded it, and put it under the leg of the table that had always been too short.";
 
-/// Rows that a model wrote after the ends of a text.
+/// Rows that a model wrote after consecutive prefixes of a text.
 class Recorded {
   public:
     Recorded(LlamaModel::Rows rows, Index first) : rows_(std::move(rows)), first_(first) {}
@@ -58,16 +58,16 @@ class Recorded {
     Index first_;  ///< tokens before the first row
 };
 
-/// llama.cpp's samplers one after another, the last of which selects a token.
+/// A chain of llama.cpp's samplers, the last of which selects a token.
 class LlamaChain {
   public:
-    /// @param samplers   owned by it
+    /// @param samplers   the chain takes ownership
     LlamaChain(std::initializer_list<llama_sampler*> samplers)
         : chain_(llama_sampler_chain_init(llama_sampler_chain_default_params())) {
         for (llama_sampler* sampler : samplers) llama_sampler_chain_add(chain_.get(), sampler);
     }
 
-    /// A token from an output of the last decode, -1 being the last one.
+    /// Selects a token from an output of the last decode; -1 is the last output.
     Token operator()(llama_context* context, Index output) const {
         return llama_sampler_sample(chain_.get(), context, static_cast<std::int32_t>(output));
     }
@@ -79,10 +79,10 @@ class LlamaChain {
     std::unique_ptr<llama_sampler, Free> chain_;
 };
 
-/// Only a temperature.
+/// A temperature and nothing else.
 struct Plain {
     static constexpr std::string_view name = "temperature .8";
-    static constexpr double goal = 10;  ///< times less than the chain
+    static constexpr double goal = 10;  ///< the chain must take this many times longer
 
     static auto model(const Recorded& rows) { return from_logits(std::ref(rows), temperature); }
     static LlamaChain chain() {
@@ -90,7 +90,7 @@ struct Plain {
     }
 };
 
-/// llama.cpp's usual filters, in its order.
+/// llama.cpp's default filters, in its order.
 struct Filtered {
     static constexpr std::string_view name = "top-k 40, top-p .95, min-p .05, temperature .8";
     static constexpr double goal = 2;
@@ -117,7 +117,7 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
-/// Microseconds of one piece of work: by the library, by the chain, and of a plain read of the rows that it needs.
+/// The microseconds of one piece of work: by the library, by the chain, and by a plain read of the rows that it needs.
 struct Line {
     std::string_view name{};
     std::vector<double> library{}, chain{}, read{}, times_less{};
@@ -128,7 +128,7 @@ struct Line {
         read.push_back(by_read);
         times_less.push_back(by_chain / by_library);
     }
-    /// One piece after another.
+    /// Records the sum of the last figures of two pieces.
     void record_sum(const Line& a, const Line& b) {
         record(a.library.back() + b.library.back(), a.chain.back() + b.chain.back(), a.read.back() + b.read.back());
     }
@@ -138,17 +138,17 @@ struct Line {
 struct Lines {
     Line named{"judge drafts that were named"}, drawn{"judge drafts of a model"}, drawing{"draw the drafts"},
         both{"draw and judge them"};
-    /// The same, after a check of every row there is: of those as well that no decision needs.
+    /// The same with a check of every row, including those that no decision needs.
     Line checked_named{"judge named drafts, rows checked"}, checked_both{"draw, check and judge"};
-    std::vector<double> positions{};  ///< judged per round
+    std::vector<double> positions{};  ///< number verified per round
 };
 
 /// Rounds on recorded rows, all of them after the same text.
 template <class Way>
 class Rounds {
   public:
-    /// @param text     the drafted tokens included
-    /// @param target   rows that lie where `context` has the outputs of its last decode
+    /// @param text     includes the drafted tokens
+    /// @param target   rows in the memory of the outputs of `context`'s last decode
     Rounds(std::span<const Token> text, const Recorded& draft, const Recorded& target, llama_context* context)
         : text_(text), draft_rows_(&draft), target_rows_(&target), context_(context) {}
 
@@ -190,7 +190,7 @@ class Rounds {
         lines.positions.push_back(static_cast<double>(positions_));
     }
 
-    /// As many tokens from the first outputs of the last decode.
+    /// The time of `count` tokens by the chain, from the first outputs of the last decode.
     double by_chain(Index count) const {
         return microseconds([&] {
             for (Index i = 0; i < count; ++i) chain_(context_, i - lookahead - 1);
@@ -212,11 +212,11 @@ class Rounds {
     ChainDrafter<decltype(Way::model(*draft_rows_))> drafter_{Way::model(*draft_rows_)};
     DraftTree<typename decltype(drafter_)::Distribution> draft_tree_;
     Workspace workspace_;
-    Index positions_ = 0;  ///< that the last round judged
-    float sum_ = 0;        ///< so that what is read is used
+    Index positions_ = 0;  ///< number that the last round verified
+    float sum_ = 0;        ///< keeps the compiler from dropping the reads
 };
 
-/// A model, and a text that it is asked about.
+/// A model with two contexts, and the text to measure on.
 class Share {
   public:
     explicit Share(const std::filesystem::path& path)
@@ -229,7 +229,7 @@ class Share {
 
     Index vocab() const { return llama_vocab_n_tokens(llama_model_get_vocab(model_.get())); }
 
-    /// `rounds` rounds, each with random draws of its own, after each of five beginnings of the text.
+    /// Measures `rounds` rounds, each with its own RNG, after each of five beginnings of the text.
     template <class Way>
     Lines measure(int rounds) {
         Lines lines;
@@ -240,7 +240,7 @@ class Share {
     }
 
   private:
-    /// The path is the draft's likeliest one, so that the target's rows are those that really follow it.
+    /// The path is the draft's likeliest one, and the target's rows are computed along it.
     template <class Way>
     void measure_after(std::vector<Token> text, int rounds, Lines& lines) {
         const Index start = std::ssize(text);
@@ -266,7 +266,7 @@ void print(const Line& line) {
                 median(line.chain), median(line.read), line.ratio());
 }
 
-/// @returns   was the goal reached, whoever drafts?
+/// @returns   true if both kinds of drafts reach the goal
 template <class Way>
 bool report(Share& share, int rounds) {
     const Lines lines = share.measure<Way>(rounds);

@@ -1,10 +1,10 @@
-// What drafts are worth on a pair of models, on prose, code and edits: acceptance and tokens per round of specsample's
-// rules and of llama.cpp's own, which keeps a drafted token if the target's sampler names the same one; then, apart
-// from that, the time per token beside plain decoding.
+// Measures drafts on a pair of models, on prose, code and edits: acceptance and tokens per round of specsample's rules
+// and of llama.cpp's own, which keeps a drafted token if the target's sampler picks the same one; then, separately, the
+// time per token beside plain decoding.
 //
 //     tables MODEL DRAFT [--quick]
 //
-// Intervals are for 95 %, and take rounds as independent.
+// Intervals are for 95 %, and assume independent rounds.
 #include <cstdio>
 #include <exception>
 #include <stdexcept>

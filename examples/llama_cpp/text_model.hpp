@@ -15,7 +15,7 @@
 #include "llama_cpp/arguments.hpp"
 #include "llama_cpp/glue.hpp"
 
-/// A row of logits where llama.cpp wrote it, and what is left of it.
+/// A row of logits where llama.cpp wrote it, and the same row after the sampling parameters.
 using LogitRow = Eigen::Map<const Eigen::ArrayXf>;
 using TextRow = specsample::detail::ShapedRow<specsample::Logits<LogitRow>>;
 
@@ -32,12 +32,12 @@ inline auto chain_of(const Sampling& given, const std::vector<specsample::Token>
                     MinP(given.min_p), Temperature(std::max(given.temperature, 0.0)));
 }
 
-/// What sampling parameters make of a row of logits.
+/// Applies sampling parameters to rows of logits.
 class TextShape {
   public:
     using Context = std::span<const specsample::Token>;
 
-    /// @param banned   never written
+    /// @param banned   tokens that are never written
     /// @throws std::invalid_argument for a parameter out of range
     TextShape(const Sampling& given, const std::vector<specsample::Token>& banned)
         : pipeline_(chain_of(given, banned)), temperature_(std::max(given.temperature, 0.0)) {
@@ -48,7 +48,7 @@ class TextShape {
         is_plain_ = banned.empty() && !filters && !(adds && given.repeat_last_n != 0);
     }
 
-    /// Logits as they are.
+    /// Leaves logits as they are.
     TextShape() : TextShape({.temperature = 1, .top_k = 0, .top_p = 1, .min_p = 0}, {}) {}
 
     TextRow operator()(const LogitRow& row, Context context, specsample::filters::ShapedMemory<float>& memory) const {
@@ -60,7 +60,7 @@ class TextShape {
   private:
     decltype(chain_of({}, {})) pipeline_;
     double temperature_;
-    bool is_plain_ = true;  ///< nothing but a temperature
+    bool is_plain_ = true;  ///< a temperature and nothing else
 };
 
 /// A model for draft and target alike, with a stopwatch. Copies share the cache.
@@ -73,7 +73,7 @@ class TextModel : public Metered {
     TextModel(std::shared_ptr<LlamaModel> model, TextShape shape)
         : model_(std::move(model)), shape_(std::move(shape)) {}
 
-    /// The rows of a pass, shaped when they are first asked for.
+    /// The rows of a pass, shaped on first use.
     class Rows {
       public:
         explicit Rows(TextModel& model) : model_(&model) {}
@@ -93,13 +93,13 @@ class TextModel : public Metered {
         return decode(prefix, tree, [&] { return (*model_)(prefix, tree); });
     }
 
-    /// Empty the cache.
+    /// Empties the cache.
     void forget() { model_->keep({}); }
 
-    /// The prefix of the last call: after a round, the text and the chain that was drafted after it.
+    /// The prefix of the last call. After a round: the text and the drafted chain.
     Text last_prefix() const { return prefix_; }
 
-    /// The same model with other distributions.
+    /// The same model and cache with another shape.
     TextModel with(TextShape shape) const { return {model_, std::move(shape)}; }
 
   private:
@@ -121,7 +121,7 @@ class TextModel : public Metered {
         return *shaped_[i];
     }
 
-    /// What the token of a row follows: a part of the prefix, or all of it and the path to a node.
+    /// The text before the token of a row: a part of the prefix, or all of it and the path to a node.
     Text context_of(std::size_t i) {
         if (tree_tokens_.empty()) return Text(prefix_).first(prefix_.size() + 1 + i - rows_.size());
         path_.clear();
@@ -135,7 +135,7 @@ class TextModel : public Metered {
     std::shared_ptr<LlamaModel> model_;
     TextShape shape_;
 
-    // Of the last pass.
+    // The last pass.
     std::vector<LogitRow> rows_;
     std::vector<std::optional<TextRow>> shaped_;
     std::vector<specsample::filters::ShapedMemory<float>> memory_;

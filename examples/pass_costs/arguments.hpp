@@ -15,7 +15,7 @@ namespace pass_costs {
 
 struct Arguments {
     std::filesystem::path target = std::filesystem::path(SPECSAMPLE_MODELS_DIR) / "target_1.8M_int8.bin";
-    engine::Index threads = 2;    ///< measured beside one
+    engine::Index threads = 2;    ///< beside one thread
     engine::Index positions = 9;  ///< of the largest pass
 };
 
@@ -29,7 +29,7 @@ inline engine::Index count(std::string_view option, std::string_view text, engin
     return value;
 }
 
-/// @throws std::invalid_argument naming the argument, what it was and what it must be
+/// @throws std::invalid_argument with the argument, its value and what it must be
 inline Arguments parse(std::span<char*> words) {
     Arguments arguments;
     for (std::size_t i = 0; i < words.size(); i += 2) {

@@ -1,5 +1,5 @@
-// How pass_costs measures: everything in turn, round after round, so that whatever else the machine does meets all
-// alike; then the median over the rounds of each ratio within a round.
+// The measurements of pass_costs: all work is timed in turn, round after round, so that other load on the machine meets
+// all of it alike; then the median over the rounds of each ratio within a round.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Costs {
     double read = 0;              ///< seconds of a plain read of as many bytes as a pass reads
     double pass = 0;              ///< seconds of a pass over one position
     double share_of_read = 0;     ///< read / pass
-    std::vector<double> curve{};  ///< [n - 1]: a pass over n positions over one over one
+    std::vector<double> curve{};  ///< [n - 1]: time of a pass over n positions / time over one
 };
 
 inline double median(std::vector<double> values) {
@@ -27,13 +27,13 @@ inline double median(std::vector<double> values) {
     return *middle;
 }
 
-/// Memory as large as the weights, to be read by a team.
+/// Memory as large as the weights, read by a team.
 class Memory {
   public:
     explicit Memory(std::size_t bytes)
         : numbers_(Eigen::ArrayXf::Ones(static_cast<engine::Index>(bytes / sizeof(float)))) {}
 
-    /// Sums it up, in pieces, each from eight places at once: one alone waits for its memory.
+    /// Sums the memory in pieces, each from eight places at once: a single stream waits for memory.
     double read(engine::Team& team) const {
         const engine::Index pieces = 4 * team.size();
         std::vector<double> sums(static_cast<std::size_t>(pieces));
@@ -50,7 +50,7 @@ class Memory {
     Eigen::ArrayXf numbers_;
 };
 
-/// Seconds of `work`.
+/// The time of `work` in seconds.
 template <class Work>
 double seconds(Work&& work) {
     const Stopwatch watch;
@@ -76,7 +76,7 @@ inline Costs measure(const std::shared_ptr<const engine::Weights>& weights, engi
     std::vector<double> reads, passes, shares;
     std::vector<std::vector<double>> curve(static_cast<std::size_t>(positions));
     for (int round = 0; round < rounds; ++round) {
-        memory.read(*team);  // as warm as the weights, of which the last pass was over as many
+        memory.read(*team);  // makes the caches as warm as after a pass
         reads.push_back(seconds([&] {
             if (memory.read(*team) != sum) throw std::runtime_error("memory has changed while it was read");
         }));

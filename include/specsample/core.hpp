@@ -1,4 +1,4 @@
-// Floor 0: the nouns and the contract.
+// Floor 0: the basic types (tokens, rows, trees) and the errors of a broken contract.
 #pragma once
 
 #include <specsample/core/ask.hpp>           // IWYU pragma: export

@@ -1,4 +1,4 @@
-// Floor 3: drafters: where draft trees come from.
+// Floor 3, drafters: the sources of draft trees.
 #pragma once
 
 #include <specsample/drafters/beam.hpp>              // IWYU pragma: export

@@ -1,4 +1,4 @@
-// Floor 1: rows to numbers, weights and a random draw to a token. All the SIMD.
+// Floor 1, the kernels: they reduce rows to numbers and draw tokens from weights. All SIMD code is here.
 #pragma once
 
 #include <specsample/kernels/argmax.hpp>          // IWYU pragma: export

@@ -1,4 +1,4 @@
-// Floor 3: how many tokens to draft: policies between rounds, stops inside a draft.
+// Floor 3, lengths: policies that choose the lookahead of each round, and stops that end a draft early.
 #pragma once
 
 #include <specsample/length/acceptance_memory.hpp>  // IWYU pragma: export

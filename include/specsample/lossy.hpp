@@ -1,12 +1,12 @@
-// Floor 4: rules that change the text's distribution for more accepted tokens, and say by how much.
+// Floor 4: rules that change the text's distribution to accept more tokens, and compute by how much.
 //
-// Substituted targets, pi(p, q) in front of an exact walk:
-//   Transformed{transform, rule}    Mentored; Chow, Diff, Opt, TokenV1 .. V3 (cascades); Fuzzy
-// Thresholds, on the top-down walk:
-//   after a rejection from the residual of pLenience, UniformBound, RatioThreshold, Cactus, TreeThresholds
-//   from p                                TypicalAcceptance, BigLittle, PathHeuristic
-//   the likeliest                         RelaxedTopN, TopKMembership, GreedyLenience
-// Each has rule.distribution(q, p), its exact distribution at one position.
+// Substituted targets, pi(q, p) judged by an exact rule:
+//   Transformed(transform, rule)              Mentored; Chow, Diff, Opt, TokenV1 .. TokenV3 (cascades); Fuzzy
+// Changed tests of acceptance, by the source of the last token after a rejection:
+//   the residual of p                         Lenience, UniformBound, RatioThreshold, Cactus, TreeThresholds
+//   p itself                                  TypicalAcceptance, BigLittle, PathHeuristic
+//   the likeliest token                       RelaxedTopN, TopKMembership, GreedyLenience
+// Every rule has rule.distribution(q, p), its exact output distribution at one position.
 #pragma once
 
 #include <specsample/lossy/big_little.hpp>       // IWYU pragma: export

@@ -1,4 +1,4 @@
-// Floor 2, metrics: what rounds did, counted, estimated, reported and audited.
+// Floor 2, metrics: counters over rounds, estimates of the acceptance, reports, and an audit of the text.
 #pragma once
 
 #include <specsample/metrics/audit.hpp>             // IWYU pragma: export

@@ -1,4 +1,4 @@
-// Floor 2: rows to rows, before anything is drawn from them.
+// Floor 2, shaping: changes rows before tokens are drawn from them.
 #pragma once
 
 #include <specsample/shaping/adaptor.hpp>          // IWYU pragma: export

@@ -1,12 +1,12 @@
 // specsample: speculative sampling with exactly the target's distribution. The table of contents, in floor order.
 //
-//    6  testing                                            the rig that proves a rule: <specsample/testing.hpp>
-//    5  beam                                               speculative beam search
-//    4  sampler   lossy                                    the loop over rounds; rules that change the distribution
-//    3  verify   drafters   length   vocabularies          the rules; who drafts; how many tokens; other vocabularies
-//    2  random   shaping   tree   metrics   theory         random draws; filters; drafted trees; counts; speed-up
-//    1  kernels                                            rows -> numbers, weights x random draw -> token
-//    0  core + concepts                                    nouns, contracts, everything a user may plug in
+//    6  testing                                      proofs that a rule is lossless: <specsample/testing.hpp>
+//    5  beam                                         speculative beam search
+//    4  sampler   lossy                              the loop over rounds; rules that change the distribution
+//    3  verify   drafters   length   vocabularies    rules; drafters; draft lengths; drafts of another vocabulary
+//    2  random   shaping   tree   metrics   theory   random numbers; filters; drafted trees; counts; speed-up
+//    1  kernels                                      passes over one row: sums, draws, races, softmax, selection
+//    0  core + concepts                              basic types, contracts, everything that a user may plug in
 #pragma once
 
 #include <specsample/concepts.hpp>  // IWYU pragma: export

@@ -1,8 +1,9 @@
-// Floor 3: the rules, each a few lines on one of three walks, and the one entry to all of them.
+// Floor 3: verify, which judges a draft by a rule, and the rules, each a few lines on one of three walks.
 //
-//   commit   top-down    TokenVerification, SpecInfer, RecursiveRejection, KSeq
-//   bottom-up    bottom-up   BlockVerification, TraversalVerification
-//   match    target first, draft second   GreedyMatch, SampleMatch, GumbelMatch
+//   walk        decides first        rules
+//   top-down    the root's children  TokenVerification, SpecInfer, RecursiveRejection, KSeq
+//   bottom-up   the leaves           BlockVerification, TraversalVerification
+//   match       the target's token   GreedyMatch, SampleMatch, GumbelMatch
 #pragma once
 
 #include <specsample/verify/arguments.hpp>      // IWYU pragma: export

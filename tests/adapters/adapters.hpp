@@ -1,4 +1,4 @@
-// What the adapters are tested on: logits as an engine's two models leave them, and the text of their probabilities.
+// The data of the adapter tests: logits as an engine's two models leave them, and the text of their probabilities.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ using namespace specsample::kernels;
 inline constexpr Index vocab = 300;
 inline constexpr double temperature = .8;
 
-/// Logits of one position, a function of the whole prefix: some ids far likelier than others.
+/// Logits of one position, a function of the whole prefix, with some ids far likelier than others.
 inline std::vector<float> logits_after(std::uint64_t model, std::span<const Token> prefix) {
     std::uint64_t context = 99;
     for (const Token token : prefix.last(std::min<std::size_t>(prefix.size(), 2)))
@@ -37,7 +37,7 @@ inline std::vector<Index> top_of(const std::vector<float>& logits, std::size_t k
     return ids;
 }
 
-/// Probabilities, all of them written down: what an adapter must do without and agree with. Cut to the k likeliest
+/// The reference: probabilities as full dense rows. Cut to the k likeliest
 /// ids, if k is given.
 inline std::vector<double> dense(const std::vector<float>& logits, std::size_t k = vocab) {
     std::vector<double> probs(logits.size());
@@ -52,7 +52,7 @@ inline std::vector<double> dense(const std::vector<float>& logits, std::size_t k
 
 inline constexpr Index lookahead = 3;
 
-/// The text of dense rows: rounds of drafted tokens, drawn by draft draws and judged by verify.
+/// The text of dense rows: rounds of drafted tokens, drawn from q and judged by verify.
 inline std::vector<Token> dense_text(std::size_t k = vocab, std::size_t length = 120) {
     std::vector<Token> text{1};
     Workspace workspace;

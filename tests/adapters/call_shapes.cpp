@@ -1,5 +1,5 @@
-// The calls of five engines, on memory laid out as theirs: each glue is what an adopter would write, and its rounds are
-// those of dense rows judged one request at a time.
+// The calls of five engines, on memory laid out as theirs. Each glue is what an adopter would write, and its rounds
+// equal those of dense rows verified one request at a time.
 #include <algorithm>
 
 #include "adapters/adapters.hpp"
@@ -70,7 +70,6 @@ std::vector<Scalar> flat(const std::vector<std::vector<Scalar>>& rows) {
 std::vector<float> floats(const std::vector<double>& row) { return {row.begin(), row.end()}; }
 
 // ---- 1. llama.cpp: one sequence, raw logits per batch index, int32 ids, a drafter without a distribution (n-gram)
-// ------------
 
 using GetLogits = const float* (*)(void* context, int index);  // llama_get_logits_ith
 
@@ -86,8 +85,7 @@ std::vector<Token> llama_cpp(void* context, GetLogits get_logits, std::span<cons
     return {round.tokens.begin(), round.tokens.end()};
 }
 
-// ---- 2. OpenVINO GenAI: a tensor [B, K + 1, V] of logits, int64 ids, of the draft's row a number alone is left
-// -------
+// ---- 2. OpenVINO GenAI: a tensor [B, K + 1, V] of logits, int64 ids, only one probability per drafted token
 
 void openvino(const float* tensor, const std::int64_t* ids, Index batch, Index lookahead_of_all,
               BatchWorkspace& memory) {
@@ -102,7 +100,6 @@ void openvino(const float* tensor, const std::int64_t* ids, Index batch, Index l
 }
 
 // ---- 3. MLC-LLM: ragged trees over shared matrices of probabilities; row 0 of each is the committed token
-// ------------
 
 void mlc(const float* probs, const float* draft_probs, std::span<const std::int32_t> cum_verify_lengths,
          std::span<const std::int32_t> ids, std::span<const std::int64_t> token_tree_parent, BatchWorkspace& memory) {
@@ -124,7 +121,6 @@ void mlc(const float* probs, const float* draft_probs, std::span<const std::int3
 }
 
 // ---- 4. ScaleLLM, xLLM: ids [B, K], q [B, K, V], logits [B, K + 1, V]; int64 ids [B, K + 1] out, -1 behind the last
-// --
 
 void scale_llm(const std::int64_t* draft_ids, const float* draft_probs, const float* target_logits, Index batch,
                Index k, std::int64_t* output) {
@@ -141,7 +137,6 @@ void scale_llm(const std::int64_t* draft_ids, const float* draft_probs, const fl
 }
 
 // ---- 5. ONNX Runtime GenAI: sparse rows {int32 ids, floats} per position; the caller decides what becomes visible
-// ----
 
 struct SparseRow {
     std::vector<std::int32_t> ids;

@@ -9,8 +9,8 @@ using namespace specsample::kernels;
 namespace {
 
 /// A tensor [1 x positions x padded vocabulary] of logits, as Ort::Value::GetTensorData<float>() and
-/// ov::Tensor::data<float>() give it. The model's head is wider than the tokenizer's vocabulary: what is in the padding
-/// means nothing.
+/// ov::Tensor::data<float>() give it. The model's head is wider than the tokenizer's vocabulary: the padding holds
+/// arbitrary numbers.
 struct Tensor {
     static constexpr Index stride = vocab + 20;
     std::vector<float> memory;

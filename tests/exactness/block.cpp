@@ -42,8 +42,8 @@ std::pair<double, double> weight_of(const std::vector<Token>& path, const Draft&
     return {w, drafted};
 }
 
-/// One more than the most tokens that any rule can accept of one draft: joint distributions overlapped, length by
-/// length.
+/// One more than the largest expected number of accepted tokens of any rule: the overlaps of the joint distributions,
+/// summed over lengths.
 template <class Draft, class Target>
 double bound(const Draft& draft, const Target& target, Index lookahead) {
     double tokens = 1;

@@ -1,5 +1,5 @@
-// What every lossless rule is proved on: the same models and the same statistics for the distribution tests and for the
-// program that mutants are judged by.
+// The models and statistics on which every lossless rule is proved, for the distribution tests and for the program that
+// mutants are judged by.
 #pragma once
 
 #include <cmath>
@@ -47,7 +47,7 @@ struct ReusedBuffer {
     }
 };
 
-/// A drafter that names the likeliest token of a model.
+/// A drafter of the likeliest token of a model.
 struct Greedy {
     ContextModel model;
 
@@ -120,8 +120,8 @@ inline ChiSquare chi_square(const TextDistribution& observed, const TextDistribu
     return {statistic, std::max(degrees, 1.0) * std::pow(1 - scale + 6 * std::sqrt(scale), 3)};
 }
 
-/// The joint distribution of `length` tokens over many rounds and requests, drawn with the keyed source as users get
-/// it. Only this sees noise that two rounds, or two requests, share.
+/// The joint distribution of `length` tokens over many rounds and requests, drawn with the keyed RNG as users get it.
+/// Only this detects random numbers that two rounds, or two requests, share.
 template <class Rule, class Draft, class Target>
 ChiSquare rounds(const Rule& rule, Draft draft, Target target, Index lookahead, Index length, int samples) {
     Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = lookahead, .seed = 2024}, rule);

@@ -1,5 +1,5 @@
 // Drafters inside drafters: every composition of drafters and rules keeps the target's distribution, because every part
-// draws from a source of its own.
+// has an RNG of its own.
 #include <array>
 #include <memory>
 #include <optional>
@@ -24,8 +24,8 @@ using namespace specsample::children;
 
 namespace {
 
-/// Any drafter whose distributions are point masses or rows of the test's models, with random draws that fall and with
-/// random draws that branch: one type, so that compositions are made while the test runs.
+/// Any drafter whose distributions are point masses or rows of the test's models, for the
+/// keyed RNG and for the enumerating one: one type, so that compositions can be made at run time.
 class AnyPart {
   public:
     using Distribution = Mixed<RememberedView>;
@@ -63,7 +63,7 @@ class AnyPart {
     std::shared_ptr<Base> part_;
 };
 
-/// Heads of a model that go on as if every token were the lowest.
+/// Heads from one model, which continue as if every token were token 0.
 struct Heads {
     Remembered model;
     std::size_t count;
@@ -81,13 +81,13 @@ struct Composition {
     AnyPart drafter;
 };
 
-/// Compositions at random: of all drafters, of all lossless rules inside them, of lengths and of depths.
+/// Random compositions of all drafters, of all lossless rules inside them, of lengths and of depths.
 class Composer {
   public:
     /// @param vocab   of all models
     Composer(Index vocab, std::uint64_t seed) : dice_{seed}, vocab_(vocab) {}
 
-    /// A drafter with at most `depth` drafters inside each other.
+    /// A random drafter, nested at most `depth` deep.
     Composition operator()(int depth) {
         if (depth == 1) return leaf();
         switch (dice_(depth == 2 ? 5 : 4)) {
@@ -155,7 +155,7 @@ class Composer {
     Index vocab_;
 };
 
-/// Call f(name, rule) for a rule that dice choose.
+/// Call f(name, rule) for a random rule.
 template <class F>
 void with_rule(texts::Dice& dice, const F& f) {
     switch (dice(4)) {
@@ -173,7 +173,7 @@ void with_rule(texts::Dice& dice, const F& f) {
 /// Ends an enumeration that would take too long.
 struct TooMany {};
 
-/// The distance of a round's distribution to the target's; nothing where there are too many paths.
+/// The distance of a round's distribution from the target's; nothing where there are too many paths.
 template <class Rule>
 std::optional<double> distance(const Rule& rule, const AnyPart& drafter, const Remembered& target, Index lookahead) {
     constexpr long most_paths = 10000;
@@ -190,14 +190,14 @@ std::optional<double> distance(const Rule& rule, const AnyPart& drafter, const R
     return total_variation(completed(distribution, target, lookahead + 1), joint_distribution(target, lookahead + 1));
 }
 
-/// The models of the three compositions that were biased while parts numbered their nodes by hand.
+/// The models of three compositions that are biased if parts share node numbers.
 const Remembered s = FixedModel{row({.4, .35, .25})}, m = FixedModel{row({.6, .25, .15})},
                  m2 = FixedModel{row({.3, .3, .4})}, t = FixedModel{row({.2, .3, .5})};
 
 }  // namespace
 
 // Fixed seeds; every statistic has a false-alarm probability of 1e-9.
-TEST_CASE("members of a union that verify inside share no draw", "[distribution]") {
+TEST_CASE("members of a union that run rounds of their own share no random number", "[distribution]") {
     const auto twice = United(StagedDrafter(s, m, 1), StagedDrafter(s, m, 1));
     const auto deeper = United(StagedDrafter(s, m, 2), StagedDrafter(s, m2, 2));
     CHECK(rounds(SpecInfer{}, twice, t, 1, 3, 40000).holds());
@@ -205,7 +205,7 @@ TEST_CASE("members of a union that verify inside share no draw", "[distribution]
     CHECK(rounds(TraversalVerification{}, deeper, t, 3, 3, 40000).holds());
 }
 
-TEST_CASE("a staged draft inside another drafter of a staged draft shares no draw with it", "[distribution]") {
+TEST_CASE("a staged drafter inside another one shares no random number with it", "[distribution]") {
     const StagedDrafter draft(FirstOf(StagedDrafter(s, m2, 1)), m, 2);
     CHECK(rounds(BlockVerification{}, draft, t, 4, 3, 60000).holds());
     CHECK(rounds(TokenVerification{}, draft, t, 4, 3, 200000).holds());

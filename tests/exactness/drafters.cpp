@@ -38,7 +38,7 @@ class AnyDrafter {
     std::function<void(std::span<const Token>, const EnumeratedRng&, DraftTree<Distribution>&)> propose_;
 };
 
-/// Heads of a model that go on as if every token were the lowest.
+/// Heads from one model, which continue as if every token were token 0.
 struct Heads {
     Remembered model;
     std::size_t count;

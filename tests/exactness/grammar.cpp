@@ -1,5 +1,5 @@
 // The distribution of a text under a grammar is that of the target's rows masked and normalised, each at its own state:
-// on chains and on trees, whoever drafts, with cursors that go back and with cursors that are copied.
+// on chains and on trees, with every drafter, with cursors that roll back and with cursors that are copied.
 #include <functional>
 
 #include "exactness/trees.hpp"
@@ -22,7 +22,7 @@ namespace {
 // The toys' end token is outside of this vocabulary: something is possible after every text of the grammar.
 constexpr Index vocab = 5;
 
-/// A model under the grammar, as a textbook has it: every row from the beginning of its text.
+/// A model under the grammar by definition: every row from the beginning of its text.
 struct Constrained {
     ContextModel model;
 
@@ -44,7 +44,7 @@ struct OneByOne {
 
 const ContextModel draft(vocab, 61), target(vocab, 62), peaked(vocab, 63, Rows::peaked);
 
-/// How far a rule's distribution is from the constrained target's, after texts that are inside of brackets and outside.
+/// The distance of a rule's distribution from the constrained target's, after texts inside and outside of brackets.
 template <class Rule, class Draft, class Target>
 double worst_distance(const Rule& rule, const Draft& drafts, const Target& judge, const ContextModel& model,
                       Index lookahead) {
@@ -134,8 +134,8 @@ TEST_CASE("a mask on the draft alone leaves the target's distribution without a 
           1e-12);
 }
 
-TEST_CASE("one mask for all positions of a round has another distribution") {
-    // What engines do that ask the matcher once, where the round starts.
+TEST_CASE("one mask for all positions of a round gives another distribution") {
+    // The bug of an engine that asks the matcher once, where the round starts.
     struct OneMask {
         std::size_t round_start;
 

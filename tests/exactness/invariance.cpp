@@ -1,4 +1,4 @@
-// What match rules promise: the text does not depend on the draft at all. With the keyed source, as users get it.
+// Match rules: the text does not depend on the draft at all. Tested with the keyed RNG, as users get it.
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"
 
@@ -34,7 +34,7 @@ std::vector<Token> plain(const Target& target, std::uint64_t request, const Deci
     return {text.begin() + std::ssize(prompt), text.end()};
 }
 
-/// Check(texts) for every draft that there is.
+/// Call check(texts) for every kind of draft.
 template <class Rule, class Target, class Check>
 void for_drafts(const Rule& rule, Index vocab, const Target& target, const Check& check) {
     const ContextModel good(vocab, 42), bad(vocab, 43), zeros(vocab, 44, Rows::with_zeros);

@@ -1,4 +1,4 @@
-// K-SEQ: its constants, its exact distribution on trees of independent children, and what it refuses.
+// K-SEQ: its constants, its exact distribution on trees of independent children, and the drafts that it refuses.
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"
 
@@ -78,7 +78,7 @@ TEST_CASE("a round of K-SEQ, completed by the target, has the target's joint dis
     WARN("largest total variation " << worst << " over " << seen << " cases");
 }
 
-TEST_CASE("with one child per node K-SEQ is token verification, random draw for random draw") {
+TEST_CASE("with one child per node K-SEQ makes the decisions of token verification, from the same random numbers") {
     const ContextModel draft(4, 1), target(4, 2);
     const auto text = [&](const auto& judge) {
         return Sampler(draft, target, {.lookahead = 3, .seed = 3}, judge).generate({0}, {.max_new_tokens = 100}).tokens;

@@ -1,4 +1,4 @@
-// One model as rows of every kind: the same distribution, told in other numbers.
+// One model as rows of every kind: the same distribution in other numbers.
 #pragma once
 
 #include <vector>

@@ -9,7 +9,7 @@ using namespace specsample::kernels;
 
 namespace {
 
-/// A chain that is drafted until a stop says so.
+/// A chain that is drafted until a stop ends it.
 template <class Ending>
 struct StoppedChain {
     using Distribution = Sampled<RememberedView>;
@@ -32,7 +32,7 @@ struct StoppedChain {
     }
 
   private:
-    /// What no stop can ask for: that the token is not proposed for what it is.
+    /// No stop can ask for this: a token is dropped because of its own probability.
     bool drops(double prob) const {
         if constexpr (requires { stop.drops(prob); }) return stop.drops(prob);
         return false;
@@ -50,7 +50,7 @@ struct Both {
     bool after(double prob) const { return confidence.after(prob); }
 };
 
-/// The forbidden rule.
+/// The stop that breaks exactness: it drops a token because of its probability.
 struct Drops {
     double least;
 
@@ -101,7 +101,7 @@ TEST_CASE("drafts that stop by confidence or entropy have the target's joint dis
     WARN("largest total variation " << worst << " over " << cases_seen << " cases");
 }
 
-TEST_CASE("a confidence stop on the running example emits what its recursion says") {
+TEST_CASE("the expected tokens of a confidence stop on the running example satisfy its recursion") {
     // Tokens 0 and 1 (.2 and .3) end a draft of token 2 (.5), which is accepted with .2 in all: at K tokens
     // E(K) = .3 + .5 * 2 + .2 (1 + E(K - 1)), E(1) = 1.7.
     const StoppedChain draft(Remembered(ex3_draft), ConfidenceStop(.4));
@@ -116,7 +116,7 @@ TEST_CASE("a confidence stop on the running example emits what its recursion say
           Approx(2.533).epsilon(1e-13));
 }
 
-TEST_CASE("stopped drafts have the target's distribution over many rounds with keyed random draws") {
+TEST_CASE("stopped drafts have the target's distribution over many rounds of the keyed RNG") {
     // One false alarm in 1e9 each.
     const Remembered draft = ContextModel(3, 61), target = ContextModel(3, 62);
     const Both stop{EntropyStop(.95), ConfidenceStop(.4)};

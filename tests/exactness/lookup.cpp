@@ -1,5 +1,5 @@
-// Lookup and pools of n-grams: the distributions of rounds that draft with them, and how much they accept, which is the
-// probability of what they propose.
+// Lookup and pools of n-grams: the distributions of rounds that draft with them, and their acceptance, which is the
+// target's probability of the drafted tokens.
 #include <specsample/drafters/lookup.hpp>
 #include <specsample/drafters/ngram_pool.hpp>
 
@@ -17,7 +17,7 @@ namespace {
 using texts::all_texts;
 using texts::Text;
 
-/// What a lookup must propose, by searching the text.
+/// The draft that a lookup must make, by searching the text.
 Text searched(Text text, Index depth, Index max_match) {
     const Index size = std::ssize(text);
     for (Index n = std::min(max_match, size); n >= 1; --n)
@@ -39,10 +39,10 @@ double path_tokens(const Text& path, Text text, const Remembered& target) {
     return total;
 }
 
-/// What a round after a prompt says, in total.
+/// Totals of the rounds after prompts.
 struct Total {
     double worst = 0;  ///< distance to the target's distribution
-    double off = 0;    ///< from the expected tokens that are known
+    double off = 0;    ///< from the known expected number of tokens
     long cases_seen = 0, proposed = 0;
 
     /// @param tokens   the expected tokens, negative where they are not known
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("a round that drafts by lookup, completed by the target, has 
     total.check();
 }
 
-TEMPLATE_TEST_CASE("what lookup remembers of other texts, told or not, leaves the distribution alone", "",
+TEMPLATE_TEST_CASE("memories of other texts, with or without rollback, do not change the distribution of lookup", "",
                    TokenVerification, BlockVerification, SampleMatch) {
     Total told, untold, stopped;
     const Remembered target = ContextModel(3, 75);
@@ -109,7 +109,7 @@ TEMPLATE_TEST_CASE("what lookup remembers of other texts, told or not, leaves th
         }
         after_rollback.rollback(common);
         told.see(TestType{}, after_rollback, target, 3, prompt, path_tokens(searched(prompt, 3, 2), prompt, target));
-        // Nobody tells this one that the beginning of its text is another: `before` ends as the prompt does.
+        // This one is not told that its text begins differently: `before` ends as the prompt does.
         stale.rollback(std::min<Index>(2, std::ssize(prompt)));
         untold.see(TestType{}, std::as_const(stale), target, 3, prompt, -1);
         stopped.see(TestType{}, LookupDrafter(), target, 3, prompt, -1, {1});

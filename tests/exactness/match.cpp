@@ -1,4 +1,4 @@
-// The match rules: exact distributions, how often drafts that share the target's noise are accepted, and the race
+// The match rules: exact distributions, the acceptance of drafts that share the target's noise, and the race
 // behind it.
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"
@@ -12,7 +12,7 @@ using namespace specsample::children;
 
 namespace {
 
-/// The probability that one drafted token is accepted, noise shared where the rule shares it.
+/// The probability that one drafted token is accepted, with shared noise if the rule shares it.
 template <class Rule>
 double acceptance_of(const Rule& rule, const Eigen::VectorXd& q, const Eigen::VectorXd& p) {
     return exact_tokens(rule, FixedModel{q}, FixedModel{p}, 1) - 1;
@@ -86,7 +86,7 @@ TEST_CASE("greedy match writes what greedy decoding writes, for any draft") {
         }
 }
 
-TEST_CASE("sample match accepts a sampled token with probability sum p q, and what its papers say") {
+TEST_CASE("sample match accepts a sampled token with probability sum p q, and the published examples") {
     CHECK(acceptance_of(SampleMatch{}, ex3_draft.row, ex3_target.row) == Approx(29. / 100).epsilon(1e-14));
     CHECK(exact_tokens(SampleMatch{}, toy_draft, toy_target, 2) == Approx(1 + 52. / 81).epsilon(1e-14));
     // "Naive sampling" with two children.
@@ -175,7 +175,7 @@ TEST_CASE("the first two of a shared race hold the target's winner with probabil
     WARN("two children: " << two << " of " << 10567. / 11890);
 }
 
-TEST_CASE("point masses have one distribution under all ratio rules, and it is that of sample match") {
+TEST_CASE("rounds of point masses have one distribution under all ratio rules: that of sample match") {
     double worst = 0;
     const auto check = [&](const auto& draft, const auto& target, Index depth) {
         const TextDistribution walk = round_distribution(SampleMatch{}, draft, target, depth);

@@ -1,4 +1,4 @@
-// Noise that is used for two decisions: exactly how far the text is then from the target.
+// Random numbers that are used for two decisions: the exact distance of the text from the target.
 #include "exactness/wrong_rules.hpp"
 #include "support/catch.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 const FixedModel target{row({.4, .4, .2})}, draft{row({.1, .3, .6})};
 
-/// Which random draws a one-token verification takes.
+/// Token verification of one token, with a choice of which random numbers are used twice.
 struct Noise {
     enum class Reuse {
         none,
@@ -39,7 +39,7 @@ struct Noise {
     }
 };
 
-/// Draws by a race whose noise it keeps to itself, and says what it drew from.
+/// Draws by a race whose noise it does not share: the distribution is the row that it drew from.
 struct RacesAlone {
     using Distribution = Mixed<RememberedView>;
     Remembered model;
@@ -52,7 +52,7 @@ struct RacesAlone {
     }
 };
 
-/// The distribution of a round's first token, with random draws that make(paths) gives for every path.
+/// The distribution of a round's first token, with the RNG make(paths) on every path.
 template <class Draft, class Make>
 Eigen::Vector3d first_token(Noise::Reuse reuse, const Draft& drafter, const FixedModel& model, const Make& make) {
     Eigen::Vector3d distribution = Eigen::Vector3d::Zero();
@@ -81,39 +81,38 @@ double tv(const Eigen::Vector3d& distribution, const FixedModel& model) {
 
 }  // namespace
 
-TEST_CASE(
-    "a verification that takes a random draw per decision is exact, whether its random draws branch or fall in cells") {
+TEST_CASE("a verification with a random number per decision is exact, by enumerated branches and by cells") {
     CHECK(tv(first_token(Noise::Reuse::none, draft, target, branches), target) < 1e-14);
     CHECK(tv(first_token(Noise::Reuse::none, draft, target, cells(60)), target) < 1e-12);
     CHECK(tv(first_token(Noise::Reuse::none, ex3_draft, ex3_target, cells(10)), ex3_target) < 1e-12);
     CHECK(tv(first_token(Noise::Reuse::none, RacesAlone{draft}, target, branches), target) < 1e-14);
 }
 
-TEST_CASE("the drafting race that draws the recovered token as well is 2/45 off") {
+TEST_CASE("a drafting race whose noise also draws the recovered token is 2/45 off") {
     const Eigen::Vector3d distribution = first_token(Noise::Reuse::race_as_last, RacesAlone{draft}, target, branches);
     CHECK(is(distribution, {4. / 9, 16. / 45, 1. / 5}));
     CHECK(tv(distribution, target) == Approx(2. / 45).epsilon(1e-12));
 }
 
-TEST_CASE("the accept draw that draws the recovered token as well is 1/20 off") {
+TEST_CASE("an acceptance whose random number also draws the recovered token is 1/20 off") {
     const Eigen::Vector3d distribution = first_token(Noise::Reuse::accept_as_last, draft, target, cells(60));
     CHECK(is(distribution, {7. / 20, 9. / 20, 1. / 5}));
     CHECK(tv(distribution, target) == Approx(1. / 20).epsilon(1e-11));
 }
 
-TEST_CASE("the drafting random draw that judges its token as well is 1/5 off") {
+TEST_CASE("a draft whose random number also judges its token is 1/5 off") {
     const Eigen::Vector3d distribution = first_token(Noise::Reuse::draft_as_accept, ex3_draft, ex3_target, cells(10));
     CHECK(is(distribution, {.7, .3, 0}));
     CHECK(tv(distribution, ex3_target) == Approx(1. / 5).epsilon(1e-12));
 }
 
-TEST_CASE("a random draw that is used twice is reported by random draws that branch") {
+TEST_CASE("a random number that is used twice is reported by the enumerating RNG") {
     CHECK_THROWS_AS(first_token(Noise::Reuse::accept_as_last, draft, target, branches), std::logic_error);
     CHECK_THROWS_AS(first_token(Noise::Reuse::draft_as_accept, draft, target, branches), std::logic_error);
 }
 
 // Fixed seed; three frequencies, each beyond six standard errors with probability 2e-9.
-TEST_CASE("the same distances with keyed random draws, by chance") {
+TEST_CASE("the keyed RNG gives the same distances, by sampling") {
     constexpr int samples = 300000;
     const auto near = [&](Noise::Reuse reuse, const auto& drafter, const FixedModel& model,
                           const Eigen::Vector3d& published) {

@@ -1,4 +1,4 @@
-// Many rounds with the keyed source: what no enumeration of one round can see is noise that two rounds share.
+// Many rounds with the keyed RNG. Random numbers that two rounds share cannot be seen by enumerating one round.
 #include <array>
 
 #include "exactness/trees.hpp"
@@ -10,8 +10,8 @@ using namespace specsample::children;
 
 namespace {
 
-/// The bug: random draws of the absolute position, so that a later round meets the noise of an earlier one again. A
-/// node's position is the round's start and its depth; `place` tells the nodes of one depth apart.
+/// The bug: random numbers keyed by absolute position, so that a later round uses those of an earlier one again. A
+/// node's position is the round's start plus its depth; `place` tells the nodes of one depth apart.
 class PositionRng {
   public:
     struct Node {
@@ -22,7 +22,7 @@ class PositionRng {
         : request_(request), start_(start), nodes_(nodes) {}
 
     Rng at(Purpose purpose, Index node) const {
-        // Where the last token will be is not known here: it is fresh, which only makes the bug smaller.
+        // The position of the last token is not known here: its number is fresh, which only makes the bug smaller.
         const Node at = purpose == Purpose::last ? Node{} : nodes_[static_cast<std::size_t>(node)];
         return Rng(
             {.seed = 4, .request = request_, .position = start_ + at.depth, .purpose = purpose, .node = at.place});
@@ -38,7 +38,7 @@ constexpr std::array<PositionRng::Node, 3> chain{{{0, 0}, {1, 0}, {2, 0}}};
 /// Of TreeDrafter(.., {2, 2}): the root's children, then those of the first and of the second.
 constexpr std::array<PositionRng::Node, 6> bushes{{{0, 0}, {0, 1}, {1, 0}, {1, 1}, {1, 2}, {1, 3}}};
 
-/// Counts of texts of `length` tokens, over rounds with these random draws.
+/// Counts of texts of `length` tokens, over rounds with PositionRng.
 template <class Rule, class Draft, class Target>
 TextDistribution position_keyed(const Rule& rule, const Draft& draft, const Target& target, Index lookahead,
                                 Index length, std::span<const PositionRng::Node> nodes, int samples) {
@@ -63,7 +63,7 @@ TextDistribution frequencies(TextDistribution counts, int samples) {
     return counts;
 }
 
-/// Names the first token always: the greedy draft of the toy.
+/// Always drafts token 0: the greedy draft of the toy.
 constexpr auto first_token = [](std::span<const Token>) { return Token{0}; };
 
 }  // namespace
@@ -99,7 +99,7 @@ TEMPLATE_TEST_CASE("many rounds of the keyed source have the target's joint dist
     CHECK(rounds(rule, TreeDrafter(toy_draft, {2, 1}), toy_target, 2, 5, 40000).holds());
 }
 
-TEST_CASE("random draws of the absolute position bias block verification by 1/18 on two tokens of the toy") {
+TEST_CASE("random numbers keyed by absolute position bias block verification by 1/18 on two tokens of the toy") {
     constexpr int samples = 200000;
     const TextDistribution expected = joint_distribution(toy_target, 2);
     const TextDistribution observed =
@@ -114,7 +114,7 @@ TEST_CASE("random draws of the absolute position bias block verification by 1/18
     WARN("P(BA) " << observed.at({1, 0}) / samples << " of 1/6, P(BB) " << observed.at({1, 1}) / samples << " of 1/2");
 }
 
-TEST_CASE("random draws of the absolute position leave token verification's distribution alone") {
+TEST_CASE("random numbers keyed by absolute position leave token verification's distribution alone") {
     constexpr int samples = 200000;
     CHECK(chi_square(position_keyed(TokenVerification{}, first_token, toy_target, 2, 2, chain, samples),
                      joint_distribution(toy_target, 2), samples)
@@ -127,7 +127,7 @@ TEST_CASE("random draws of the absolute position leave token verification's dist
               .holds());
 }
 
-TEST_CASE("random draws of the absolute position bias block verification of sampled drafts, and traversal on trees") {
+TEST_CASE("random numbers keyed by absolute position bias block verification of samples, and traversal on trees") {
     constexpr int samples = 100000;
     const auto bias = [&](const auto& rule, const auto& draft, const auto& target, Index depth, Index length,
                           std::span<const PositionRng::Node> nodes) {

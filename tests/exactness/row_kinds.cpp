@@ -1,4 +1,4 @@
-// Rows of every kind, and every mix of them, have the distribution of the probabilities they mean.
+// Rows of every kind, and every mix of them, give the distribution of the probabilities that they encode.
 #include "exactness/cases.hpp"
 #include "exactness/kinds.hpp"
 #include "support/catch.hpp"
@@ -50,7 +50,7 @@ void check_mixes() {
     }
 }
 
-/// A rule on rows that are of one kind, and on a dense draft before a sparse target and the other way round.
+/// A rule on rows of one kind, and on a dense draft with a sparse target and the other way round.
 template <class Rule>
 void check_rule(const Rule& rule) {
     CHECK(distance<AsLogits, AsLogits>(rule, 2) < 1e-12);

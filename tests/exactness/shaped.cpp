@@ -14,7 +14,7 @@ using namespace specsample::children;
 
 namespace {
 
-/// Rows of logits per context: the logarithms of a model's.
+/// Logits per context: the logarithms of a model's rows.
 struct LogitModel {
     ContextModel model;
 
@@ -37,7 +37,7 @@ inline std::vector<std::uint32_t> mask_after(std::span<const Token> context) {
     return {8u | (1u << ((last + static_cast<std::uint32_t>(context.size())) % 4)) | (1u << last)};
 }
 
-/// Call f(name, shaper) for every shaper, and for some in a row.
+/// Call f(name, shaper) for every shaper, and for some pipelines of them.
 template <class F>
 void for_pipelines(F&& call) {
     const auto f = [&](const char* name, const any::Shaper& shaper) { call(name, shaper); };
@@ -129,7 +129,7 @@ TEST_CASE("a tree that a shaped target scores in one pass has the shaped target'
     CHECK(logits.passes > 1000);
 }
 
-TEST_CASE("settings have the distribution of their pipeline") {
+TEST_CASE("sampling parameters have the distribution of their pipeline") {
     const SamplingParams settings{
         .temperature = .8, .top_k = 3, .min_p = .05, .repetition_penalty = 1.3, .frequency_penalty = .5};
     const Pipeline pipeline{RepetitionPenalty{1.3}, FrequencyPenalty{.5}, Temperature{.8}, TopK{3}, MinP{.05}};
@@ -139,8 +139,8 @@ TEST_CASE("settings have the distribution of their pipeline") {
     CHECK(distance_from_target(TokenVerification{}, shaped(draft, settings), shaped(target, settings), 2) < 1e-12);
 }
 
-TEST_CASE("a penalty that misses the drafted tokens has another distribution") {
-    // What engines do that make one window for all positions of a round.
+TEST_CASE("a penalty that does not see the drafted tokens gives another distribution") {
+    // The bug of an engine that uses one window for all positions of a round.
     struct OneWindow {
         std::size_t round_start;
 

@@ -1,5 +1,5 @@
 // Lookup of suffixes, with and without texts that it has learned: the distributions of rounds that draft with it, and
-// of several rounds, each of which the one after it has learned from.
+// of several rounds, where each round learns from the one before it.
 #include <specsample/drafters/suffix_lookup.hpp>
 #include <specsample/drafters/united.hpp>
 
@@ -22,7 +22,7 @@ std::vector<Remembered> targets(Index vocab) {
             ContextModel(vocab, 84, Rows::point_masses)};
 }
 
-/// What it has learned: nothing, a text, and texts of which one is a part of another.
+/// The texts that it has learned: none, one, and texts of which one is a part of another.
 std::vector<SuffixLookupDrafter> drafters(SuffixLookupOptions options) {
     std::vector<SuffixLookupDrafter> all(3, SuffixLookupDrafter(options));
     all[1].learn(Text{0, 1, 1, 0, 1});
@@ -30,7 +30,7 @@ std::vector<SuffixLookupDrafter> drafters(SuffixLookupOptions options) {
     return all;
 }
 
-/// What rounds after prompts say, in total.
+/// Totals of the rounds after prompts.
 struct Total {
     double worst = 0;  ///< distance to the target's distribution
     double off = 0;    ///< from a certainty of 1
@@ -103,10 +103,10 @@ TEMPLATE_TEST_CASE("a chain of suffix lookup, completed by the target, has the t
     CHECK(total.branched == 0);
 }
 
-TEMPLATE_TEST_CASE("rounds that learn what was said have the target's joint distribution", "", TraversalVerification,
-                   RecursiveRejection) {
-    // Three rounds, each after all that the last may have said, with a drafter that has learned it, too, as a text of
-    // its own, and goes on with the same text or begins another.
+TEMPLATE_TEST_CASE("rounds that learn from earlier rounds have the target's joint distribution", "",
+                   TraversalVerification, RecursiveRejection) {
+    // Three rounds, each after every outcome of the last, with a drafter that has also learned that outcome as a text
+    // of its own, and continues the same text or begins another.
     const Index vocab = 2, lookahead = 2, most_rounds = 3;
     for (const bool learns : {false, true})
         for (const Remembered& target : targets(vocab)) {

@@ -11,8 +11,7 @@ namespace {
 
 constexpr TokenVerification rule;
 
-/// The probability that a drafted token is accepted, and the distribution of what is emitted where it is not, by
-/// enumeration.
+/// The probability that a drafted token is accepted, and the distribution of the recovered token, by enumeration.
 struct OneStep {
     double accepted = 0;
     TextDistribution recovered;
@@ -103,7 +102,7 @@ TEST_CASE("nothing after a rejected token is examined") {
     const auto rng =
         ScriptedRng().set(Purpose::accept, 0, .9999).set(Purpose::accept, 1, .14).set(Purpose::last, 0, .5);
     const Round round =
-        verify(tokens, distributions, rows, rule, rng, {}, workspace);  // random draw 2 is not in the script
+        verify(tokens, distributions, rows, rule, rng, {}, workspace);  // the script has no number for node 2
     CHECK(round.accepted == 1);
     CHECK(round.evaluated == 2);
     CHECK(round.last == LastToken::recovered);
@@ -149,7 +148,7 @@ TEST_CASE("a prompt, a budget and stop tokens leave the distribution alone") {
 }
 
 // Fixed seeds, ten statistics of false-alarm probability 1e-9 each.
-TEST_CASE("many rounds of the keyed source have the target's joint distribution") {
+TEST_CASE("many rounds of the keyed RNG have the target's joint distribution") {
     for (const Index lookahead : {0, 1, 2, 3}) {
         const ChiSquare result = rounds(rule, ContextModel(3, 31), ContextModel(3, 32), lookahead, 4, 40000);
         INFO("lookahead " << lookahead << ": " << result.statistic << " of " << result.bound);
@@ -164,7 +163,7 @@ TEST_CASE("many rounds of the keyed source have the target's joint distribution"
               .holds());
 }
 
-TEST_CASE("the statistic of many rounds tells a distribution that is two hundredths away") {
+TEST_CASE("the statistic of many rounds rejects a distribution that is two hundredths away") {
     const ContextModel target(3, 32);
     TextDistribution counts = joint_distribution(Nudged<ContextModel>{target, .05}, 4);
     REQUIRE(total_variation(counts, joint_distribution(target, 4)) < .04);

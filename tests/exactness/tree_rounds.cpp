@@ -1,4 +1,4 @@
-// verify on trees of the caller's: the order of nodes, what is refused, the path, stop tokens and budgets.
+// verify on the caller's trees: the order of nodes, invalid trees, the path, stop tokens and budgets.
 #include <array>
 
 #include "exactness/trees.hpp"
@@ -9,7 +9,7 @@ using namespace specsample::theory;
 
 namespace {
 
-/// A tree with a distribution and a token per node, and where the rows of its nodes come from.
+/// A tree with a distribution and a token per node, and the model of the rows of its nodes.
 struct Given {
     std::vector<Token> tokens;
     std::vector<int> parents;
@@ -27,7 +27,7 @@ struct Given {
 const Given breadth_first{{0, 2, 1, 2, 2, 0}, {-1, -1, 0, 0, 1, 1}};
 const Given depth_first{{0, 1, 2, 2, 2, 0}, {-1, 0, 0, -1, 3, 3}};
 
-/// A row that is turned by the last token. These two leave every decision of the trees above open.
+/// A row that is rotated by the last token. With these two, every decision of the trees above can go either way.
 Remembered turned(const Eigen::Vector3d& row) {
     return [row](std::span<const Token> prefix) -> Eigen::VectorXd {
         Eigen::VectorXd result(3);
@@ -61,7 +61,7 @@ TextDistribution given_distribution(const Rule& rule, const Given& given, const 
     return distribution;
 }
 
-/// What verify says of parents.
+/// The error of verify for these parents.
 std::string refusal(const std::vector<Token>& tokens, const std::vector<int>& parents) {
     Workspace workspace;
     const Eigen::VectorXd p = row({.5, .3, .2});

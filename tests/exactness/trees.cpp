@@ -16,7 +16,7 @@ constexpr TraversalVerification traversal;
 
 const std::vector<Branching> shapes{{2}, {3}, {2, 1}, {1, 2}, {2, 2}, {3, 1}, {2, 1, 1}};
 
-/// What was seen over all cases of a test.
+/// Totals over all cases of a test.
 struct Total {
     double worst = 0, gain = 0;
     long cases_seen = 0;
@@ -54,7 +54,7 @@ bool are(const std::pair<double, double>& tokens, double down, double up) {
     return std::abs(tokens.first - down) < 1e-13 && std::abs(tokens.second - up) < 1e-13;
 }
 
-/// Expected tokens where nothing is drawn: 1 + the target's probability of every path.
+/// Expected tokens of a draft of point masses: 1 + the target's probability of every path.
 double path_mass(const Remembered& draft, const Remembered& target, const Branching& branching, std::vector<Token> text,
                  double mass) {
     const auto depth = text.size();
@@ -188,7 +188,7 @@ TEST_CASE("trees: the published acceptance of several children of one node") {
     CHECK(are(tokens(WithoutReplacement{}, draft, target, {2}), 2, 2));
 }
 
-TEST_CASE("trees: the published tokens of recursive rejection and of traversal") {
+TEST_CASE("trees: the published tokens per round of recursive rejection and of traversal") {
     const auto wor = [](const FixedModel& draft, const FixedModel& target, const Branching& branching) {
         return tokens(WithoutReplacement{}, draft, target, branching);
     };

@@ -1,4 +1,4 @@
-// Trees, drafters of the test's own, and distributions that are completed without a path per completion.
+// Trees, custom drafters, and distributions that are completed by the target without enumerating the completions.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace cases {
 
-/// A model whose rows are computed once: most of what a distribution costs is rows. All models are one type, so that a
-/// rule is compiled once for all of them.
+/// A model whose rows are computed once, since rows take most of the time of an enumeration. All models are one type,
+/// so that a rule is compiled once for all of them.
 class Remembered {
   public:
     static constexpr bool stable_rows = true;
@@ -36,8 +36,8 @@ class Remembered {
 
 using RememberedView = detail::row_view_t<Eigen::VectorXd>;
 
-/// A drafter as the test wrote it: expand(text, depth, random draw, add) adds the children of a node, whose path ends
-/// `text`; rng(i) is the draft draw of child i, add(token, distribution) adds one. Breadth first.
+/// A custom drafter: expand(text, depth, rng, add) adds the children of a node, whose path ends `text`; rng(i) is the
+/// RNG of child i, add(token, distribution) adds a child. Breadth first.
 template <class Expand>
 struct Drafted {
     using Distribution = Mixed<RememberedView>;
@@ -82,7 +82,7 @@ inline std::vector<Pair> pairs(Index vocab, std::uint64_t seed = 50) {
             {"point masses, point masses", masses, other_masses}};
 }
 
-/// How many children a node has, by depth.
+/// The number of children of each node, by depth.
 using Branching = std::vector<Index>;
 
 inline std::string to_string(const Branching& branching) {
@@ -125,9 +125,9 @@ TextDistribution completed(const TextDistribution& rounds, const Target& target,
     return distribution;
 }
 
-/// What one enumeration of a rule's rounds says.
+/// The results of one enumeration of a rule's rounds.
 struct Seen {
-    TextDistribution distribution;  ///< of a round, as it is
+    TextDistribution distribution;  ///< of a round without completion
     double distance = 0;            ///< of its completed distribution to the target's
     double tokens = 0;              ///< expected
     double certainty = 0;           ///< the probability of all paths: 1

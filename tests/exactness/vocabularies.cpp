@@ -14,7 +14,7 @@ using namespace specsample::children;
 
 namespace {
 
-/// A map, and the list it was made of.
+/// A map, and the list that it was made from.
 struct Vocabularies {
     std::string name;
     std::vector<Token> to_target;
@@ -44,11 +44,11 @@ void for_models(const Vocabularies& v, F&& f) {
     f(ContextModel(from, 51), ContextModel(to, 52));
     f(ContextModel(from, 53, Rows::with_zeros), ContextModel(to, 54, Rows::with_zeros));
     f(ContextModel(from, 55, Rows::peaked), ContextModel(to, 56, Rows::with_zeros));
-    f(ContextModel(from, 57, Rows::point_masses), ContextModel(to, 58));  // often on an id that means nothing
+    f(ContextModel(from, 57, Rows::point_masses), ContextModel(to, 58));  // often on an id without an image
     f(ContextModel(from, 59), ContextModel(to, 60, Rows::point_masses));
 }
 
-/// The largest distance from the target's distribution of all vocabularies and models, behind drafts of a kind.
+/// The largest distance from the target's distribution over all vocabularies and models, with drafts of one kind.
 template <class Draft, class Target, class Rule>
 double distance(const Rule& rule, Index lookahead) {
     double worst = 0;
@@ -61,7 +61,7 @@ double distance(const Rule& rule, Index lookahead) {
     return worst;
 }
 
-/// q' by the definition: sums over the draft's ids that mean something, divided by their mass.
+/// q' by the definition: sums over the draft's ids that have an image, divided by their mass.
 Eigen::VectorXd pushed(const Vocabularies& v, const Eigen::VectorXd& q) {
     Eigen::VectorXd row = Eigen::VectorXd::Zero(v.target_vocab);
     for (Index x = 0; x < v.draft_vocab(); ++x)
@@ -69,8 +69,8 @@ Eigen::VectorXd pushed(const Vocabularies& v, const Eigen::VectorXd& q) {
     return row / row.sum();
 }
 
-/// What an engine does that looks up its token's probability by one draft id, where several mean the token. Unlike its
-/// forgetting to divide by the mass, no check of a row can see that: it sums to 1.
+/// The bug of an engine that looks up a token's probability by one draft id where several map to the token. Unlike a
+/// missing division by the mass, no check of a row can see it: the row sums to 1.
 struct OneOfSeveral {
     Vocabularies v;
     ContextModel model;
@@ -179,7 +179,7 @@ TEST_CASE("the intersection rule's example: acceptance 4/5 of at most 9/10, and 
     CHECK(distance_from_target(TokenVerification{}, model, target, 3) < 1e-15);
 }
 
-TEST_CASE("a token judged by one of the draft ids that mean it has another distribution") {
+TEST_CASE("a token judged by one of the draft ids that map to it has another distribution") {
     for (const Vocabularies& v : vocabularies) {
         INFO(v.name);
         const ContextModel draft(v.draft_vocab(), 61), target(v.target_vocab, 62);
@@ -189,7 +189,7 @@ TEST_CASE("a token judged by one of the draft ids that mean it has another distr
     }
 }
 
-TEST_CASE("a row that lost mass to ids without an image, and was not divided by what is left, is refused") {
+TEST_CASE("a row that lost mass to ids without an image, and was not normalised again, is refused") {
     for (const Vocabularies& v : vocabularies) {
         if (v.map().is_total()) continue;
         INFO(v.name);

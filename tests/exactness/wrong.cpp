@@ -1,4 +1,4 @@
-// Bugs of the field, each with how far it is from the target: the rig must see them all.
+// Bugs of the field, each with its distance from the target: the tests must be able to see them all.
 #include "exactness/wrong_rules.hpp"
 #include "support/catch.hpp"
 
@@ -31,7 +31,7 @@ Eigen::VectorXd first_token(const Rule& rule, const Draft& draft, const Target& 
 
 double tv(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return (a - b).cwiseAbs().sum() / 2; }
 
-/// Draws children without replacement, and says so only in part.
+/// Draws children without replacement, with a wrong declaration of it.
 struct Forgets {
     bool removes;  ///< the drawn ids are removed, but the rest is not renormalised; otherwise not even that
 
@@ -56,7 +56,7 @@ constexpr BlockVerification block_rule;
 
 }  // namespace
 
-TEST_CASE("block verification as its paper writes it has the distribution of ours") {
+TEST_CASE("block verification as its paper writes it has the same distribution as the library's") {
     const SlippedBlock paper{Slip::none};
     CHECK(distance_from_target(paper, toy_draft, toy_target, 2) < 1e-14);
     CHECK(worst_distance(paper) < 1e-14);
@@ -112,7 +112,7 @@ TEST_CASE(
     WARN("the paper's recursion differs by " << right << "; with the wrong update it is " << wrong << " off");
 }
 
-TEST_CASE("a likeliest token that is said to be sampled is 3/10 off") {
+TEST_CASE("a likeliest token that is declared as sampled is 3/10 off") {
     const auto liar = [](const Remembered& model) {
         return Drafted{[model](const auto& text, Index, const auto&, const auto& add) {
             add(argmax(model(text)), Sampled(model(text)));
@@ -126,7 +126,7 @@ TEST_CASE("a likeliest token that is said to be sampled is 3/10 off") {
     CHECK(distance_from_target(block_rule, liar(ContextModel(3, 1)), ContextModel(3, 2), 3) > .1);
 }
 
-TEST_CASE("the likeliest children that are said to be drawn without replacement are 3/10 off") {
+TEST_CASE("likeliest children that are declared as drawn without replacement are 3/10 off") {
     std::array<Token, 2> ids{};
     const Remembered model = ex3_draft;
     const Drafted liar{[&](const auto& text, Index, const auto&, const auto& add) {

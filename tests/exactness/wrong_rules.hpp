@@ -1,4 +1,4 @@
-// Rules that are wrong on purpose, written from the papers' formulas, and random draws that can be used twice.
+// Rules that are wrong on purpose, written from the papers' formulas, and an RNG whose numbers can be used twice.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Outcome chain_end(const T& context, const ChainRows& rows, std::size_t accepted,
         .token = static_cast<Token>(draw(context.rng.at(Purpose::last, 0), RowWeights(detail::as_row(weights))).index)};
 }
 
-/// What is wrong with a block verification.
+/// The mistakes of a block verification.
 enum class Slip {
     none,
     unclipped_product,    ///< w_i is the product of the ratios, clipped at the end only
@@ -52,7 +52,7 @@ enum class Slip {
     unscaled_residual,    ///< the last token from max(0, p - q)
 };
 
-/// Block verification by the formulas of the paper, front to back, with one slip.
+/// Block verification by the formulas of the paper, front to back, with one mistake.
 struct SlippedBlock {
     static constexpr bool lossless = true;  // so it claims
     Slip slip = Slip::none;
@@ -88,7 +88,7 @@ struct SlippedBlock {
         if (slip == Slip::stop_at_first) {
             for (i = 0; i + 1 < h.size() && passes(i + 1);) ++i;
         } else if (slip == Slip::one_uniform) {
-            // The longest i with u < h_i: beyond i, the random draw has to pass the largest h so far.
+            // The longest i with u < h_i: u is at least the largest h beyond i.
             std::vector<double> most(h.size() + 1, 0);
             for (std::size_t j = h.size(); j-- > 0;) most[j] = std::max(most[j + 1], h[j]);
             Eigen::VectorXd cells(static_cast<Index>(h.size()));
@@ -129,7 +129,7 @@ struct GreedyBlock {
 /// Traversal by recursion, as published: normalised residuals, a weight per node, a distribution per sibling.
 struct RecursiveTraversal {
     static constexpr bool lossless = true;  // so it claims
-    bool over_the_rest_of_q = false;        ///< the slip: w' = S / sum_{y != x} Q(y) in place of S / (S + 1 - w)
+    bool over_the_rest_of_q = false;        ///< the mistake: w' = S / sum_{y != x} Q(y) in place of S / (S + 1 - w)
 
     template <class T>
     Outcome operator()(const T& context) const {
@@ -216,8 +216,8 @@ struct ResidualFromTarget {
     }
 };
 
-/// RoundRng whose uniform is the middle of one of `cells` equal cells, each with its probability. Exact where every
-/// decision changes at a cell's border, and unlike EnumeratedRng they may be used twice.
+/// An RNG whose uniforms are the middles of `cells` equal cells, enumerated with equal probability. Exact where every
+/// decision changes at a cell's border; unlike with EnumeratedRng, a number may be used twice.
 class CellRng {
   public:
     CellRng(Enumerator& paths, std::size_t cells) : paths_(&paths), cells_(cells) {}

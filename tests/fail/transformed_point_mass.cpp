@@ -1,5 +1,5 @@
 // A target transform in front of a draft that has no row.
-// expect: error: static assertion failed.*specsample::lossy::Transformed: a point mass or a raced token has no draft
+// expect: error: static assertion failed.*specsample::lossy::Transformed: a point mass or SharedNoise has no draft
 // row
 #include <array>
 #include <vector>

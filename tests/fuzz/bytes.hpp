@@ -1,4 +1,4 @@
-// Choices read off arbitrary bytes. Past their end all of them are 0.
+// Choices read from arbitrary bytes. Past their end all of them are 0.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace fuzz {
 
 using specsample::Index;
 
-/// What fuzzing proves: abort with the sentence that does not hold.
+/// The assertion of the fuzzing programs: aborts with the condition that does not hold.
 inline void must(bool holds, const char* sentence) {
     if (holds) return;
     std::fprintf(stderr, "does not hold: %s\n", sentence);

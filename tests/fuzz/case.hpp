@@ -1,4 +1,4 @@
-// One input judged by a rule, and all that must be true then.
+// One input judged by a rule, and all conditions on the result.
 #pragma once
 
 #include "fuzz/input.hpp"
@@ -27,7 +27,7 @@ void check_tokens(const Told& told, const std::vector<Numbers>& rows) {
     }
 }
 
-/// Scores can be had of every good round; those of one that passed every check are numbers.
+/// Every good round can be scored; the scores of one that passed every check are numbers.
 template <class Rows>
 void check_token_scores(const Round& round, const Rows& rows, Scores& memory, bool is_checked) {
     const auto scores = token_scores(round, rows, memory, 3);

@@ -1,4 +1,4 @@
-// What one input stands for: a draft, its distributions, the target's rows and the limits of a round.
+// Decodes one input into a draft, its distributions, the target's rows and the limits of a round.
 #pragma once
 
 #include <limits>
@@ -150,7 +150,7 @@ struct Input {
 
     std::int64_t token(Index node) const { return given.tokens[static_cast<std::size_t>(node)]; }
 
-    /// A distribution, and a token that it could have given: the first possible one from an id on.
+    /// A distribution, and a token of positive probability under it: the first one from an id on.
     void add_distribution(Bytes& bytes, bool is_point, Index row_number, std::span<const Token> removed) {
         const Numbers& numbers = draft_numbers[static_cast<std::size_t>(row_number)];
         const auto& row = Q::row(draft_memory[static_cast<std::size_t>(row_number)]);

@@ -162,11 +162,11 @@ struct OfCandidates {
     static auto rows(const std::vector<Memory>& list) { return Listed<OfCandidates>{list}; }
 };
 
-/// What a request's settings leave of a row of another kind, shaped whenever a walk asks for it.
+/// A row of another kind behind a request's sampling parameters, shaped on every access.
 template <class Kind>
 struct Shaped {
     static constexpr Format format = Kind::format;
-    static inline SamplingParams settings;  ///< those of the input
+    static inline SamplingParams settings;  ///< sampling parameters of the input
     static inline std::vector<Token> context;
 
     struct Memory {

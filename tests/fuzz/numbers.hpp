@@ -1,4 +1,4 @@
-// One row as plain numbers: what every kind of row is made from, and what rounds over it are checked against.
+// One row as plain numbers, from which every kind of row is made, and against which rounds over it are checked.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +21,13 @@ using namespace specsample::kernels;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What a kind of row stores.
+/// The format of a kind of row.
 struct Format {
     bool is_logits = false;
     bool is_sparse = false;
     double (*rounded)(double) = nullptr;  ///< to its scalar
-    double tolerance = 0;                 ///< how far from 1 a sum may be
-    double largest_scale = 0;             ///< of a logit: what the scalar can hold
+    double tolerance = 0;                 ///< largest error of a sum of 1
+    double largest_scale = 0;             ///< largest scale of logits that the scalar can hold
 };
 
 template <detail::Floating Scalar>
@@ -45,7 +45,7 @@ struct Numbers {
     std::vector<double> values;
     std::vector<std::int64_t> ids;  ///< of the places of a sparse row
     double temperature = 1;
-    std::optional<double> log_sum_exp;  ///< as the row is told, right or wrong
+    std::optional<double> log_sum_exp;  ///< as given to the row, right or wrong
 
     Index size() const { return std::ssize(values); }
     std::int64_t id(Index place) const { return format.is_sparse ? ids[static_cast<std::size_t>(place)] : place; }
@@ -156,7 +156,7 @@ inline Numbers good_row(Bytes& bytes, const Format& format, std::vector<double> 
     return row;
 }
 
-/// One thing wrong with a row.
+/// One defect of a row.
 inline void spoil(Bytes& bytes, Numbers& row) {
     const auto place = [&] { return static_cast<std::size_t>(bytes.below(std::max<Index>(row.size(), 1))); };
     switch (bytes.below(row.format.is_sparse ? 9 : 6)) {

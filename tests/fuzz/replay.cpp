@@ -1,4 +1,4 @@
-// The inputs of a corpus, run once each: what any compiler can do.
+// Runs the inputs of a corpus once each, with any compiler.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What a round says, kept, and what must be true of it whatever it was given.
+// The result of a round, and the conditions on it for any input.
 #pragma once
 
 #include <cstring>
@@ -11,11 +11,11 @@
 
 namespace fuzz {
 
-/// A round by value, or the sentence that was thrown instead.
+/// A round by value, or the message that was thrown instead.
 struct Told {
     std::vector<Token> tokens;
     std::vector<Index> path;
-    Round round;  ///< its spans are gone
+    Round round;  ///< its spans are invalid
     std::string refusal;
 
     bool is_good() const { return refusal.empty() && !round.fault; }
@@ -34,7 +34,7 @@ struct Told {
     }
 };
 
-/// Call judge() -> Round and keep what it says. No other exception than std::invalid_argument passes.
+/// Call judge() -> Round and keep the result. No exception but std::invalid_argument may be thrown.
 template <class F>
 Told tell(const F& judge) {
     try {
@@ -48,7 +48,7 @@ Told tell(const F& judge) {
     }
 }
 
-/// Nothing of a round with bad data may be committed, and its fault is a sentence.
+/// A round with bad data has nothing to append, and its fault has a message.
 inline void check_fault(const Told& told) {
     must(told.tokens.empty() && told.path.empty(), "a round with a fault has no tokens");
     must(told.round.accepted == 0 && told.round.evaluated == 0 && told.round.discarded == 0,
@@ -58,7 +58,7 @@ inline void check_fault(const Told& told) {
          "the message of a fault can be printed");
 }
 
-/// A draft as a round was given it, and its limits.
+/// The draft and the limits of a round.
 struct Given {
     std::vector<std::int64_t> tokens, parents;
     RoundLimits limits;
@@ -94,7 +94,7 @@ inline void check_counts(const Told& told, const Given& given) {
     must(round.keep_draft(5) >= 5 && round.keep_draft(5) <= round.keep_target(5), "the draft keeps no more than that");
 }
 
-/// Where a round ends, and why: nothing comes after that.
+/// The end of a round and its reason: nothing comes after it.
 inline void check_end(const Told& told, const Given& given) {
     const auto tokens = std::span<const Token>(told.tokens);
     const Round& round = told.round;

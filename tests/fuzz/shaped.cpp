@@ -1,4 +1,4 @@
-// Rounds over rows that are shaped when they are asked for.
+// Rounds over rows that are shaped on access.
 #include "fuzz/case.hpp"
 
 void fuzz::run_shaped(Bytes& bytes) {

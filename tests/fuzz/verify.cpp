@@ -1,6 +1,6 @@
 // verify on arbitrary bytes: rows, distributions, drafts and limits of every kind, good ones and bad ones. It must not
-// crash, it must name what is bad, and what it calls good must be a round. See round.hpp and case.hpp for all that must
-// hold.
+// crash, it must name what is bad, and its other results must be valid rounds. round.hpp and case.hpp list all
+// conditions.
 //
 // libFuzzer calls this function; replay.cpp calls it for files that it is given.
 #include "fuzz/case.hpp"

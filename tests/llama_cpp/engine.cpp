@@ -56,7 +56,7 @@ bool ids_are_right(const llama_context& context, const llama_batch& batch) {
     return batch.n_tokens > 0;
 }
 
-/// A sequence goes on where the cache ends, position by position.
+/// Checks that a sequence continues where the cache ends, position by position.
 bool places_go_on(const llama_memory_i& memory, const llama_batch& batch) {
     for (llama_seq_id sequence = 0; sequence < memory.sequences; ++sequence) {
         const auto places = places_of(sequence, batch);
@@ -66,7 +66,7 @@ bool places_go_on(const llama_memory_i& memory, const llama_batch& batch) {
     return true;
 }
 
-/// Sequences that share a token have the same positions in the cache, and share it.
+/// Checks that sequences which share a token have the same positions in the cache.
 bool coupled_are_alike(const llama_memory_i& memory, const llama_batch& batch) {
     for (std::int32_t i = 0; i < batch.n_tokens; ++i)
         for (std::int32_t k = 1; k < batch.n_seq_id[i]; ++k) {

@@ -1,6 +1,6 @@
-// The engine behind the stand-in for llama.h: it keeps a cache of (position, token, sequences), refuses what
-// llama_decode refuses, and makes the logits of a token out of the cells that its sequence sees. A cell that should be
-// gone, or belongs to another branch, is in every number that follows.
+// The engine behind the stand-in for llama.h: it keeps a cache of (position, token, sequences), refuses the same
+// batches as llama_decode, and computes a token's logits from the cells that its sequence sees. A wrong cell therefore
+// changes every number that follows.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 struct Cell {
     llama_pos place;
-    std::uint64_t content;  ///< of the token and of all that it saw
+    std::uint64_t content;  ///< hash of the token and of all that it saw
     std::set<llama_seq_id> sequences;
 };
 
@@ -30,13 +30,13 @@ struct llama_memory_i {
     std::vector<Cell> cells = {};
     llama_seq_id sequences = 8;
     bool unified = true;
-    bool can_cut = true;  ///< or a sequence is taken out as a whole
+    bool can_cut = true;  ///< false: a sequence can only be removed as a whole
 
     llama_pos least(llama_seq_id sequence) const;
     llama_pos most(llama_seq_id sequence) const;
 };
 
-/// What the next call of llama_decode is to answer, after it has decoded some tokens.
+/// The status of the next call of llama_decode, after it has decoded some tokens.
 struct Trouble {
     std::int32_t status = 0;
     std::int32_t decoded = 0;
@@ -46,7 +46,7 @@ struct llama_context {
     llama_model model = {};
     std::uint32_t n_ctx = 4096;
     std::uint32_t n_batch = 64;
-    bool keeps_window = true;  ///< or only what the next token sees of it
+    bool keeps_window = true;  ///< false: only what the next token sees of it
     mutable llama_memory_i memory = {};
 
     Trouble trouble = {};
@@ -54,5 +54,5 @@ struct llama_context {
     std::vector<std::vector<float>> logits = {};  ///< of the last batch; empty where not wanted
 };
 
-/// The logits after a text, from nothing.
+/// The logits after a text, computed from an empty cache.
 std::vector<float> logits_after(std::span<const llama_token> text, const llama_model& model);

@@ -1,4 +1,4 @@
-// What the glue says where an engine cannot go on, and that it can be used after it.
+// The errors of the glue where an engine cannot continue, and that the glue can be used afterwards.
 #include <type_traits>
 
 #include "llama_cpp/engine.hpp"
@@ -16,7 +16,7 @@ const Tokens tree_tokens{7, 8, 9};
 const std::vector<Index> tree_parents{-1, -1, 0};
 const Tree<Token, Index> two_leaves{tree_tokens, tree_parents};
 
-/// Does a call for a text give the right rows now?
+/// True if a call for a text gives the right rows now.
 bool works(LlamaModel& model, const llama_context& context, const Tokens& prefix) {
     return std::ranges::equal(model(prefix, 1)[0], logits_after(prefix, context.model));
 }
@@ -26,7 +26,7 @@ static_assert(!std::is_copy_constructible_v<LlamaModel> && std::is_move_construc
 
 }  // namespace
 
-TEST_CASE("a context that is full says how far it came, and can be cut back") {
+TEST_CASE("a context that is full reports its length, and can be rolled back") {
     llama_context context{.n_ctx = 8};
     LlamaModel model(&context);
     CHECK(works(model, context, text));

@@ -10,10 +10,10 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
-/// What texts are asked for.
+/// The request for texts.
 struct Task {
     double temperature = 0.8;
-    bool has_model = true;  ///< or the text drafts for itself
+    bool has_model = true;  ///< false: drafts by lookup in the text
     Index lookahead = 4;
     Limits limits = {.max_new_tokens = 40, .max_length = 43, .stop_tokens = {0}};
 
@@ -84,7 +84,7 @@ void check_together(const Rule& rule) {
 
 }  // namespace
 
-TEST_CASE("many texts at once are those that each is alone, in as many passes as the longest takes") {
+TEST_CASE("many texts at once are the same as each alone, in as many passes as the longest takes") {
     check_together(TokenVerification{});
     check_together(BlockVerification{});
     check_together(GumbelMatch{});
@@ -124,7 +124,7 @@ TEST_CASE("more texts at once than there are sequences are refused") {
                       ContainsSubstring("9 texts at once") && ContainsSubstring("n_seq_max is 8"));
 }
 
-TEST_CASE("what many texts have is kept when the engine fails") {
+TEST_CASE("many texts keep their tokens when the engine fails") {
     std::vector<ParallelText> texts = several_texts();
     llama_context target{.n_ctx = 150};
     const Task endless{.limits = {.max_new_tokens = 40, .max_length = 43}};

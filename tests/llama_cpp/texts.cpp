@@ -30,7 +30,7 @@ struct Draft {
     }
 };
 
-/// What a sampler wrote, and how.
+/// The text of a sampler, and its figures.
 struct Written {
     std::vector<Token> tokens;
     Index rounds;

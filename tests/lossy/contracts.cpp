@@ -30,7 +30,7 @@ struct Case {
     }
 };
 
-/// What `use` throws must be an invalid_argument that says this.
+/// Checks that `use` throws an invalid_argument with this message.
 void throws(const std::function<void()>& use, const std::string& message) {
     CHECK_THROWS_AS(use(), std::invalid_argument);
     CHECK_THROWS_WITH(use(), ContainsSubstring(message));
@@ -126,7 +126,7 @@ TEST_CASE("every bad row is a fault of its own side under every_row") {
     });
 }
 
-TEST_CASE("a row that decides is looked at in full, whatever was asked for") {
+TEST_CASE("a row that decides is checked in full at every level of checks") {
     const auto check = [](const std::string& name, const auto& rule, bool reads_draft) {
         INFO(name);
         for (const double bad : {not_a_number, infinity}) {

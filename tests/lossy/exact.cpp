@@ -1,4 +1,5 @@
-// Every lossy rule, enumerated through Sampler: it writes the distribution that it documents, and says what that costs.
+// Every lossy rule, enumerated through Sampler: it has the distribution that it documents, and reports its distance
+// from the target.
 #include "exactness/cases.hpp"
 #include "support/catch.hpp"
 
@@ -10,7 +11,7 @@ using namespace specsample::lossy;
 
 namespace {
 
-/// Call f(name, rule) for rules of every kind, with options that bite.
+/// Call f(name, rule) for rules of every kind, with options that have an effect.
 template <class F>
 void for_rules(F&& f) {
     f("lenience", Lenience{.l = .5});
@@ -81,7 +82,7 @@ TEST_CASE("the first token follows the documented distribution, and is the draft
     });
 }
 
-TEST_CASE("no rule accepts more than alpha plus what it is off by") {
+TEST_CASE("no rule accepts more than alpha plus its distance from the target") {
     for_rules([](const std::string& name, const auto& rule) {
         for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
             INFO(name << ", " << rows);

@@ -1,4 +1,4 @@
-// Divergences, and the distribution that is the best there is for a budget of one.
+// Divergences, and the best distribution within a budget of divergence.
 #include "exactness/cases.hpp"
 #include "support/catch.hpp"
 

@@ -10,7 +10,7 @@ using namespace specsample::lossy;
 
 namespace {
 
-/// A tree with its target rows; all tokens are named.
+/// A tree with its target rows; all tokens are point masses.
 struct Drafted {
     std::vector<Token> tokens;
     std::vector<Index> parents;
@@ -21,7 +21,7 @@ struct Drafted {
         static Workspace workspace;
         return verify(Tree(tokens, parents), PointMass{}, rows, rule, rng, limits, workspace);
     }
-    /// The path kept with the middle random draws.
+    /// The accepted path if every random number is .5.
     template <class Rule>
     std::vector<Index> path(const Rule& rule, const RoundLimits& limits = {}) const {
         const Round round = judge(rule, ScriptedRng().set(Purpose::accept, 0, .5).set(Purpose::last, 0, .5), limits);
@@ -164,7 +164,7 @@ TEST_CASE("paths through an impossible token are not looked at") {
         CHECK(draft.path(PathHeuristic{.threshold = 0, .paths = paths}).empty());
 }
 
-TEST_CASE("tree thresholds at a node have the distribution of one uniform") {
+TEST_CASE("thresholds at the children of a node decide by one uniform") {
     const auto enumerated = [](const TreeThresholds& rule, const std::vector<Token>& children) {
         const Drafted draft{children, Nodes(children.size(), -1),
                             std::vector<Eigen::VectorXd>(children.size() + 1, ex3_target.row)};

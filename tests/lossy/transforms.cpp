@@ -12,7 +12,7 @@ using namespace specsample::children;
 
 namespace {
 
-/// What a transformed round is documented to follow: pi where something was drafted, p after that.
+/// The documented distribution of a transformed round: pi where something was drafted, p after that.
 template <class Transform>
 struct Substituted {
     Transform transform;
@@ -29,7 +29,7 @@ struct Substituted {
     }
 };
 
-/// How far a round on these drafts, completed by the documented distribution, is from that distribution.
+/// The distance of a round on these drafts, completed by the documented distribution, from that distribution.
 template <class Rule, class Drafts, class Transform>
 double distance(const Rule& rule, const Drafts& drafts, const Substituted<Transform>& documented) {
     TextDistribution distribution;
@@ -109,7 +109,7 @@ TEST_CASE("a tree follows the substituted target's joint distribution under both
     });
 }
 
-TEST_CASE("stop tokens and budgets leave the substituted distribution alone") {
+TEST_CASE("stop tokens and budgets do not change the substituted distribution") {
     const ContextModel draft(3, 21), target(3, 22);
     const Substituted<Mentored<>> documented{Mentored{.1}, draft, target, 3};
     for (const Limits& limits : {Limits{.stop_tokens = {1}}, Limits{.max_new_tokens = 2}}) {
@@ -136,7 +136,7 @@ TEST_CASE("a row is made once in a round, in the workspace, and only if a walk a
     auto rng = ScriptedRng().set(Purpose::last, 0, .5);
     for (Index node = 0; node < 3; ++node) rng.set(Purpose::accept, node, .999);
     const Round round = verify(tokens, distributions, rows, block, rng, {}, workspace);
-    CHECK(round.accepted == 0);  // the bottom-up came back to every node
+    CHECK(round.accepted == 0);  // the bottom-up walk came back to every node
     CHECK(made == 3);            // the fourth row is p
     CHECK(workspace.rows.size() == 4);
     CHECK((workspace.rows[0] - row({.35, .3, .35}).array()).abs().maxCoeff() < 1e-15);

@@ -3,9 +3,9 @@
 #     cmake -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D SCRATCH=<directory>
 #           [-D BUGS=<file> -D BUG=<name>] -P run.cmake
 #
-# The proof has parts (proof/*.cpp). Each exits with 0 when every distribution holds and with 3 when it saw one violated. A bug is
-# caught by that 3 and by nothing else: a mutant that does not compile, crashes or hangs proves nothing. Without BUG the
-# headers are taken as they are, and every part must exit with 0.
+# The proof has parts (proof/*.cpp). Each exits with 0 when every distribution holds and with 3 when it saw one violated.
+# A bug is caught by that 3 and by nothing else: a mutant that does not compile, crashes or hangs proves nothing. Without
+# BUG the headers are taken as they are, and every part must exit with 0.
 #
 # A bug in BUGS is a block
 #     bug: name

@@ -1,4 +1,4 @@
-// Match rules on the real pair: the same seed is the same text, bit for bit, whoever drafts and however much.
+// Match rules on the real pair: the same seed gives the same text, bit for bit, with any drafter and any lookahead.
 #include "pair/pair.hpp"
 #include "support/catch.hpp"
 
@@ -16,7 +16,7 @@ struct Uniform {
     Eigen::VectorXf operator()(std::span<const Token>) const { return Eigen::VectorXf::Constant(2048, 1.f / 2048); }
 };
 
-/// Says everything twice.
+/// Drafts every token twice.
 struct Stutterer {
     std::int64_t operator()(std::span<const Token> prefix) const { return prefix.empty() ? 0 : prefix.back(); }
 };

@@ -1,5 +1,5 @@
-// Over the rounds of the real pair, accepted drafts and the overlaps of the rows they were judged by balance: the
-// difference is a martingale, whatever the texts are.
+// Over the rounds of the real pair, accepted drafts and the overlaps of their rows balance: the difference is a
+// martingale, whatever the texts are.
 #include <cmath>
 
 #include "pair/pair.hpp"

@@ -1,4 +1,4 @@
-// The pair of models that ships with the examples, and prompts of our own.
+// The pair of models of the examples, and some prompts.
 #pragma once
 
 #include <array>

@@ -24,7 +24,7 @@ volatile long allocations = 0;  // g++ 16 takes for granted that an allocation l
 #endif
 
 #if defined(SPECSAMPLE_COUNTS_MALLOC)
-// Eigen goes to malloc past operator new, so malloc is where to count.
+// Eigen calls malloc, not operator new, so malloc is counted.
 extern "C" void* __libc_malloc(std::size_t);
 extern "C" void* malloc(std::size_t size) noexcept {
     allocations = allocations + 1;
@@ -91,7 +91,7 @@ struct AsBatch : Table {
         return {batch.data(), n, vocab};
     }
 };
-/// All rows of a tree in one pass, and those of a chain: of one type, so that a rule is compiled for no other.
+/// All rows of a tree in one pass, and those of a chain: one type, so that rules are compiled once.
 struct AsTrees : AsBatch {
     using AsBatch::AsBatch;
     using AsBatch::operator();
@@ -110,11 +110,11 @@ struct Greedy {
     std::int64_t operator()(std::span<const Token> prefix) const { return prefix.empty() ? 0 : prefix.back(); }
 };
 
-// What the compiler cannot see through.
+// Hides a value from the compiler.
 std::vector<float> sink;
 Eigen::VectorXf eigen_sink;
 
-/// Allocations of `action`, once it has been done before.
+/// Allocations of `action`, after it has been done once.
 template <class Action>
 long when_warm(const Action& action) {
     action();
@@ -123,13 +123,13 @@ long when_warm(const Action& action) {
     return allocations - before;
 }
 
-// Rules, rows and distributions are types, and a sampler of each is compiled once: drafters that share a distribution
-// are one type, and what is asked of samplers is asked through functions.
+// Rules, rows and distributions are types, and a sampler of each is compiled once: drafters that share a
+// type of distribution are one type, and samplers are called through functions.
 
 using OnToken = std::function<void(Token)>;
 using Extend = std::function<void(std::vector<Token>& text, const Limits& limits, const OnToken& on_token)>;
 
-/// Allocations after the first rounds of a text like one written before.
+/// Allocations of a text like one written before, after its first rounds.
 long when_warm_by(const Extend& extend) {
     const Limits limits{.max_new_tokens = 500, .stop_tokens = {}};
     std::vector<Token> text;
@@ -143,7 +143,7 @@ long when_warm_by(const Extend& extend) {
     return allocations - before;
 }
 
-/// The same of a sampler's.
+/// The same for a sampler.
 template <class Draft, class Target, class Rule = TokenVerification>
 long allocations_of(Draft draft, Target target, const Rule& rule = {}) {
     Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = 4, .seed = 1}, rule);
@@ -151,7 +151,7 @@ long allocations_of(Draft draft, Target target, const Rule& rule = {}) {
         [&](auto& text, const auto& limits, const auto& on_token) { sampler.extend(text, limits, on_token); });
 }
 
-/// The same of a drafter's, over a target that scores n positions in one pass.
+/// The same for a drafter, over a target that scores n positions in one pass.
 template <class Drafter>
 long allocations_of_drafter(Drafter drafter) {
     return allocations_of(any::Drafter<typename Drafter::Distribution>(std::move(drafter)), AsBatch(.3f));

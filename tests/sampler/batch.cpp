@@ -1,4 +1,4 @@
-// Texts that are written in batches, with requests that come and go, are the texts that a sampler writes of each alone.
+// Texts that are written in batches, with requests that come and go, are the same as those of a sampler for each alone.
 #include <specsample/verify/batch.hpp>
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Speculative beam search: the beams of a plain one that is written here, to the bit, whatever drafts and how far.
+// Speculative beam search: the same beams as plain beam search, to the bit, with every draft and every lookahead.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -83,7 +83,7 @@ struct TieModel {
     }
 };
 
-/// Any of the two, as models that keep their rows to themselves.
+/// Either of the two, as models that do not share their rows.
 RowAfter tied(std::uint64_t seed) { return TieModel{seed}; }
 RowAfter smooth(std::uint64_t seed, Rows rows = Rows::smooth) {
     return [model = ContextModel(vocab, seed, rows)](const Text& text) {
@@ -101,7 +101,7 @@ RowAfter mostly(RowAfter one, RowAfter other) {
     };
 }
 
-/// A cache that holds what it was shown, and refuses a prefix that does not extend that.
+/// A cache of the last prefix, which refuses a prefix that does not extend it.
 struct Cache {
     RowAfter model;
     Text held{};
@@ -152,7 +152,7 @@ struct OnTrees : Cache {
     }
 };
 
-/// Makes rows of a tree when they are asked for, and looks at the tree then.
+/// Makes rows of a tree on access, and reads the tree at that time.
 struct LazilyOnTrees : Cache {
     struct Made {
         RowAfter model;

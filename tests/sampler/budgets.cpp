@@ -1,4 +1,4 @@
-// What is left of a budget bounds the draft of a round, and nothing else; absurd lengths are refused by name.
+// The rest of a budget bounds the draft of a round, and nothing else; absurd lengths are refused by name.
 #include <algorithm>
 
 #include <specsample/specsample.hpp>
@@ -18,7 +18,7 @@ constexpr Index vocab = 4;
 const ContextModel draft(vocab, 71), target(vocab, 72);
 const std::vector<Token> prompt{1, 2, 3, 1, 2};
 
-/// Heads that know nothing of each other.
+/// Heads that are independent of each other.
 struct Heads {
     std::vector<Eigen::VectorXd> operator()(std::span<const Token> prefix) const {
         return {draft(prefix), target(prefix), draft(prefix.first(1))};
@@ -49,7 +49,7 @@ void check_drafters(const Rule& rule) {
     check_prefixes(DynamicTreeDrafter(draft, {.width = 2, .nodes = 6}), rule);
 }
 
-/// Tokens that a drafter was asked for at most, under a budget.
+/// The largest lookahead that a drafter was given under a budget.
 template <class Rule>
 Index drafted(const Rule& rule, Index budget) {
     Index longest = 0;

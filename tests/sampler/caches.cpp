@@ -1,4 +1,4 @@
-// Models with caches: rollback(length) comes before every prefix that does not extend what the model was shown.
+// Models with caches: rollback(length) comes before every prefix that does not extend the one before.
 #include <stdexcept>
 #include <string>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr Index vocab = 6;
 
 /// A model with a state per position, as a transformer has keys and values. It reads the tokens that its cache lacks
-/// and no others, so a cache that was not cut back shows in the text.
+/// and no others, so a missing rollback shows in the text.
 class Cache {
   public:
     explicit Cache(std::uint64_t seed) : states_{seed} {}
@@ -48,7 +48,7 @@ class Cache {
     std::vector<std::uint64_t> states_;
 };
 
-/// Computes everything anew.
+/// Computes every prefix from nothing.
 struct Stateless {
     std::uint64_t seed;
 
@@ -59,8 +59,8 @@ struct Stateless {
     }
 };
 
-/// Refuses any prefix that does not extend its cache exactly, and to be asked for positions that it cannot compute
-/// any more, because they lie in the cache.
+/// Refuses any prefix that does not extend its cache exactly, and positions that it cannot compute any more
+/// because they are in the cache.
 struct Strict {
     Cache cache;
     std::vector<Token> shown = {};
@@ -101,7 +101,7 @@ struct StrictMany : Strict {
     }
 };
 
-/// Compares the prefix with its own cache, and offers no rollback.
+/// Compares the prefix with its own cache, and has no rollback.
 struct Comparing {
     Cache cache;
     std::vector<Token> shown = {};

@@ -1,4 +1,4 @@
-// How often models are asked, and about what: one target pass per round, and nothing that is not needed.
+// The number of model calls and their arguments: one target pass per round, and nothing that is not needed.
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 
@@ -17,7 +17,7 @@ struct Call {
     Index count;
 };
 
-/// Writes down what it is asked. `log` outlives the sampler's copy of it.
+/// Records its calls. `log` outlives the sampler's copy of it.
 struct Recorded {
     ContextModel model;
     std::vector<Call>* log;
@@ -38,7 +38,7 @@ struct RecordedMany {
     }
 };
 
-/// Names the tokens of a script, by the length of the prefix.
+/// Drafts the tokens of a script, by the length of the prefix.
 struct Scripted {
     std::vector<Token> script;
 

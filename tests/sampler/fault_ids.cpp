@@ -13,7 +13,7 @@ namespace {
 const ContextModel draft(5, 111), target(5, 112);
 const std::vector<Token> prompt{1, 2};
 
-/// Names `last` as the token drafted at this place of the text, and 0 before.
+/// Drafts `last` at this place of the text, and 0 before.
 struct Names {
     std::int64_t last;
     std::size_t at;

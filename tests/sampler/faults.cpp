@@ -1,4 +1,4 @@
-// Bad data from models: the sentence, what was written before it, and that the sampler goes on.
+// Bad data from models: the message, the text written before it, and that the sampler can be used afterwards.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -18,7 +18,7 @@ constexpr Options options{.lookahead = 3, .seed = 3};
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What can be wrong with a row, and what the message then says.
+/// A defect of a row, and the message for it.
 struct Bad {
     std::function<void(Eigen::VectorXd&)> spoil;
     Cause cause;
@@ -89,7 +89,7 @@ void check_fault(const Fault& fault, Side side, Index row, const Bad& bad) {
     CHECK_THAT(fault.what(), ContainsSubstring(bad.sentence));
 }
 
-/// The whole text, and after how many tokens its rounds begin.
+/// The whole text, and the lengths at which its rounds begin.
 struct Whole {
     std::vector<Token> text{1, 2};
     std::vector<Index> starts;

@@ -1,5 +1,5 @@
-// What is not needed is not asked for: rows after the first rejection, a second pass over logits, a normaliser that is
-// known. Calls and reads are counted.
+// Nothing is read that is not needed: no rows after the first rejection, no second pass over logits, no normaliser that
+// is known. Calls and reads are counted.
 #include <array>
 #include <vector>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr Index vocab = 4;
 using Prefix = std::span<const Token>;
 
-/// Numbers that count how often they are read.
+/// Numbers that count their reads.
 struct CountedNumbers {
     const float* numbers;
     long* reads;
@@ -62,7 +62,7 @@ struct AsSparseLogits {
     }
 };
 
-/// Rows that a target is certain of, one call at a time, and which of them were asked for.
+/// A target of point masses, one call at a time, which records the rows that were read.
 template <class Kind>
 struct Asked {
     std::vector<Index> certain;  ///< the target's token at each row

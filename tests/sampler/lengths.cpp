@@ -1,4 +1,4 @@
-// Lookaheads that adapt: what a length is asked and told, and stops inside a draft.
+// Adaptive lookaheads: the calls that a length gets, and stops inside a draft.
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr Index vocab = 5;
 
-/// Goes through a list of lookaheads, and keeps what it is told.
+/// Goes through a list of lookaheads, and records the rounds that it is given.
 struct Listed {
     std::vector<Index> list;
     std::vector<RoundCounts> told{};
@@ -37,7 +37,7 @@ struct Careful {
 
 }  // namespace
 
-TEST_CASE("a length says how much every round drafts, and is told what came of it", "[sampler]") {
+TEST_CASE("a length sets the lookahead of every round, and records its result", "[sampler]") {
     Listed length{{3, 0, 1, 5}};
     Sampler sampler(ContextModel(vocab, 1), ContextModel(vocab, 2), {.lookahead = 4, .seed = 1}, TokenVerification{},
                     std::ref(length));

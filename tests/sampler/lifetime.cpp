@@ -44,12 +44,12 @@ struct ByReference {
     }
 };
 
-/// The same, promised to stay valid: a lie.
+/// The same, with a false promise that rows stay valid.
 struct FalsePromise : OneBuffer {
     static constexpr bool stable_rows = true;
 };
 
-/// A promise that is kept: one buffer per position.
+/// A true promise: one buffer per position.
 struct KeptPromise {
     static constexpr bool stable_rows = true;
     ContextModel model;
@@ -62,12 +62,12 @@ struct KeptPromise {
     }
 };
 
-/// No promise, said aloud.
+/// An explicit denial of the promise.
 struct NoPromise : OneBuffer {
     static constexpr bool stable_rows = false;
 };
 
-/// Keeps its promise not to move its row, and lets others write into it.
+/// Keeps its row in place as promised, but lets others write into it.
 struct Honest {
     static constexpr bool stable_rows = true;
     std::array<double, 2> row{1, 0};

@@ -1,4 +1,4 @@
-// Budgets, stop tokens and capacities: where a text ends, and that nothing else about it changes.
+// Budgets, stop tokens and capacities: the end of a text, and that nothing else about it changes.
 #include <algorithm>
 
 #include <specsample/specsample.hpp>
@@ -37,7 +37,7 @@ struct Longest {
     }
 };
 
-/// Names one token, always.
+/// Always drafts one token.
 struct Always {
     Token token;
 
@@ -227,7 +227,7 @@ TEST_CASE("a predicate that ends a text before its first token leaves it empty")
     CHECK(sampler.step(prompt, {.until = never}).end == RoundEnd::excluded);
 }
 
-TEST_CASE("what cut a round at a callback is told of the token that is left, not of those beyond") {
+TEST_CASE("the finish reason at a callback is that of the last kept token, not of later ones") {
     const auto certain = [](std::span<const Token> prefix) {
         return one_hot<double>(5, static_cast<Token>(prefix.size() % 5));
     };

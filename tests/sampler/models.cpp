@@ -1,4 +1,4 @@
-// What may be a model: lambdas, functions, objects by value and by reference, and how they take the prefix.
+// The types of models: lambdas, functions, objects by value and by reference, and their prefix parameters.
 #include <functional>
 #include <memory>
 
@@ -22,7 +22,7 @@ std::vector<Token> text_of(Sampler<Draft, Target> sampler) {
     return sampler.generate(prompt, {.max_new_tokens = 40});
 }
 
-/// What every way of passing the same two models must write.
+/// The text that every way of passing the same two models must write.
 std::vector<Token> expected() { return text_of(Sampler(small, large, options)); }
 
 Eigen::VectorXd draft_function(std::span<const Token> prefix) { return small(prefix); }
@@ -53,7 +53,7 @@ struct MoveOnly {
     Eigen::VectorXd operator()(std::span<const Token> prefix) const { return (*model)(prefix); }
 };
 
-/// Offers both forms; the plain one would write something else.
+/// Has both call operators; the single-row one would write another text.
 struct BothForms {
     Eigen::VectorXd operator()(std::span<const Token>) const { return one_hot<double>(6, 0); }
     RowMajorMatrixXd operator()(std::span<const Token> prefix, Index n) const { return large(prefix, n); }

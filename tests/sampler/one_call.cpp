@@ -1,4 +1,4 @@
-// A sampler makes one call at a time: a second one is refused, wherever it comes from.
+// A sampler makes one call at a time: a second call is refused, wherever it comes from.
 #include <functional>
 #include <string>
 #include <thread>

@@ -1,4 +1,4 @@
-// The textbook's algorithm, written again in plain C++: on the same uniforms it must emit the same tokens.
+// The published algorithm, written again in plain C++: on the same uniforms it must emit the same tokens.
 #include <numeric>
 
 #include <specsample/specsample.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 using Probs = std::vector<double>;
 
-/// Where the cumulative sum passes u times the total.
+/// The first entry at which the cumulative sum exceeds u times the total.
 Token inverse_cdf(const Probs& weights, double u) {
     const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
     double sum = 0;
@@ -24,7 +24,7 @@ Token inverse_cdf(const Probs& weights, double u) {
     return static_cast<Token>(weights.size() - 1);
 }
 
-/// One round as the paper has it (Leviathan et al. 2023, algorithm 1), for drafts that are there already.
+/// One round as in the paper (Leviathan et al. 2023, algorithm 1), for a given draft.
 struct Textbook {
     std::vector<Token> tokens;
     std::size_t accepted = 0;
@@ -63,7 +63,7 @@ Probs random_row(std::size_t vocab, Uniforms& uniform) {
     return row;
 }
 
-/// A round with everything that decides it.
+/// A round with all its inputs.
 struct Script {
     std::vector<Token> drafted;
     std::vector<Probs> q, p;

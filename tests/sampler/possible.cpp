@@ -1,5 +1,5 @@
-// No id is ever emitted that the target cannot have: none of the padding, none that is masked or absent. Random rows of
-// every kind, every rule, random random draws and those at the ends of [0, 1).
+// No id is ever emitted that the target cannot have: no padding, no masked or absent id. Random rows of
+// every kind, every rule, random numbers of the keyed RNG and those at the ends of [0, 1).
 #include <functional>
 #include <optional>
 #include <vector>
@@ -18,7 +18,7 @@ namespace {
 constexpr Index lookahead = 3;
 constexpr double last_draw = 1 - 0x1p-53;
 
-/// Logits as a model leaves them: some masked, the ends of the row more often than not, and beside it what was there.
+/// Logits as a model leaves them: some masked, often at the ends of the row, with other data in the memory beside it.
 class RandomRows {
   public:
     RandomRows(Index vocab, std::uint64_t seed, double masked)
@@ -63,7 +63,7 @@ class RandomRows {
     std::vector<float> memory_;
 };
 
-// The same rows in every kind: from a position to a row.
+// The same rows in every kind: a function from a position to a row.
 
 struct AsLogits {
     const RandomRows& rows;
@@ -97,7 +97,7 @@ struct AsGreedy {
     auto operator()(Index i) const { return Logits(Eigen::VectorXf(rows.logits().row(i)), 0); }
 };
 
-/// Random random draws, or random draws of one value: one type, so that a rule is compiled once for both.
+/// Keyed random numbers, or one value for all of them: one type, so that a rule is compiled once for both.
 struct AnyRng {
     RoundRng random;
     std::optional<double> value = {};

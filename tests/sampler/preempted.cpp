@@ -1,5 +1,5 @@
-// A request that is preempted between its draft and its verification is drafted again. Random draws have addresses, so
-// the round is the same, bit for bit: nothing has to be stored.
+// A request that is preempted between its draft and its verification is drafted again. Random numbers have addresses,
+// so the round is the same, bit for bit: nothing has to be stored.
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 
@@ -29,13 +29,13 @@ struct LogitRows {
     }
 };
 
-/// A drafter that names its tokens.
+/// A drafter of point masses.
 struct Names {
     ContextModel model;
     Token operator()(std::span<const Token> prefix) const { return static_cast<Token>(argmax(model(prefix))); }
 };
 
-/// A draft that an engine makes, with a drafter of its own: nothing outlives it.
+/// A draft by a drafter that does not outlive it.
 template <class Model>
 struct Drafted {
     ChainDrafter<Model> drafter;

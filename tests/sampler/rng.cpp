@@ -1,5 +1,5 @@
-// How many random draws a round takes: one per drafted token, one per token tested, one for the last token. An engine
-// that owns its generator can count on it.
+// The number of random draws of a round: one per drafted token, one per token tested, one for the last token. An engine
+// that owns its generator can rely on it.
 #include <map>
 #include <random>
 
@@ -16,7 +16,7 @@ namespace {
 
 const ContextModel draft(6, 71), target(6, 72);
 
-/// Keyed random draws, with a count per purpose of those that were tossed.
+/// The keyed RNG, with a count per purpose of the random numbers used.
 class Counting {
   public:
     explicit Counting(const RoundRng& rng) : rng_(rng) {}
@@ -57,7 +57,7 @@ struct Counted {
 
 }  // namespace
 
-TEST_CASE("a round takes a random draw per draft, a random draw per decision and one last-token draw") {
+TEST_CASE("a round takes a draw per drafted token, one per decision, and one for the last token") {
     for (Index lookahead = 0; lookahead <= 4; ++lookahead) {
         Sampler sampler(draft, target, {.lookahead = lookahead});
         for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -89,7 +89,7 @@ TEST_CASE("a drafted point mass takes no draft draw") {
     CHECK(rng.count(Purpose::accept) == round.evaluated);
 }
 
-TEMPLATE_TEST_CASE("every random draw takes a fixed number of draws from the caller's generator", "", std::mt19937,
+TEMPLATE_TEST_CASE("every random number takes a fixed number of calls of the caller's generator", "", std::mt19937,
                    std::mt19937_64, std::minstd_rand) {
     constexpr long draws = std::is_same_v<TestType, std::mt19937_64> ? 1 : 2;
     static_assert(GeneratorRng<TestType>::draws == draws);

@@ -65,12 +65,12 @@ struct KnownLogits : LogitsOfOneBuffer {
     }
 };
 
-/// Promised to stay valid: a lie, if all is one buffer.
+/// A promise that rows stay valid: false, if they share one buffer.
 struct FalsePromise : LogitsOfOneBuffer {
     static constexpr bool stable_rows = true;
 };
 
-/// A promise that is kept: a buffer per row.
+/// A true promise: a buffer per row.
 struct StableLogits {
     static constexpr bool stable_rows = true;
     ContextModel model;
@@ -106,7 +106,7 @@ struct CandidateModel {
     }
 };
 
-/// Any model whose rows are of one type; one that promises stable rows is what it is.
+/// Any model whose rows are of one type; it promises stable rows if the model does.
 template <class Model>
 auto any_model(Model model) {
     if constexpr (StableRows<Model>) {

@@ -1,5 +1,5 @@
-// What a model may return. One distribution is one text, however its row is stored; all probabilities here are
-// multiples of 1/64, so that every scalar type holds them exactly.
+// The row types that a model may return. One distribution gives one text, however its row is stored; all probabilities
+// are multiples of 1/64, so that every scalar type holds them exactly.
 #include <algorithm>
 
 #include <specsample/specsample.hpp>
@@ -16,7 +16,7 @@ constexpr Index vocab = 7;
 const std::vector<Token> prompt{3};
 constexpr Options options{.lookahead = 3, .seed = 5};
 
-/// 64 equal shares, thrown at the tokens; some get none.
+/// 64 equal shares, given to random tokens; some tokens get none.
 Eigen::VectorXd shares(std::uint64_t seed, std::span<const Token> prefix) {
     for (const Token token : prefix) seed = Rng({.seed = seed, .position = token + 1}).bits();
     Eigen::VectorXd row = Eigen::VectorXd::Zero(vocab);

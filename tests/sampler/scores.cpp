@@ -1,4 +1,4 @@
-// on_token with scores: what a text's tokens are worth, and that asking changes nothing.
+// on_token with scores: the probabilities of a text's tokens; scoring does not change the text.
 #include <cmath>
 
 #include <specsample/specsample.hpp>
@@ -42,7 +42,7 @@ void check_scores(Drafts drafts, Target model) {
 
 }  // namespace
 
-TEST_CASE("a callback that takes scores is told every token's, and the text is the same") {
+TEST_CASE("a callback that takes scores gets every token's, and the text is the same") {
     check_scores(draft, target);
     check_scores(draft, OneByOne{});
     check_scores(TreeDrafter(draft, {2, 1}), target);
@@ -60,7 +60,7 @@ TEST_CASE("a callback that takes scores may end the text") {
     CHECK(result.tally.tokens == 7);
 }
 
-TEST_CASE("a callback that takes either is told tokens") {
+TEST_CASE("a callback that takes either gets tokens") {
     Sampler sampler(draft, target, {.seed = 4});
     sampler.generate(prompt, {.max_new_tokens = 3},
                      [](auto token) { static_assert(std::is_same_v<decltype(token), Token>); });

@@ -1,4 +1,4 @@
-// Three models in a row: the middle one's distribution is what the target judges by.
+// Three models in a row: the target judges the middle model's tokens by the middle model's distribution.
 #include <specsample/sampler/staged.hpp>
 
 #include <map>
@@ -121,7 +121,7 @@ TEST_CASE("bad data of the middle model is a fault of the draft", "[sampler]") {
     CHECK(sampler.generate({1}, {.max_new_tokens = 20}).tokens.size() == 20);
 }
 
-TEST_CASE("stages share no random draw with each other or with the target", "[sampler]") {
+TEST_CASE("stages share no random number with each other or with the target", "[sampler]") {
     // Every number that one round draws, at whatever address.
     struct Noted {
         std::map<std::uint64_t, int>* seen;

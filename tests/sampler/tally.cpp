@@ -1,4 +1,5 @@
-// What real runs count, against the tokens they wrote; and which part of a cache a round leaves valid.
+// The counters of real runs, against the tokens that they wrote, and the part of a cache that stays valid after a
+// round.
 #include <algorithm>
 
 #include "exactness/cases.hpp"
@@ -74,7 +75,7 @@ TEST_CASE("the tally of a text is the sum of its rounds made by hand") {
     }
 }
 
-TEST_CASE("what is counted adds up to the tokens written") {
+TEST_CASE("the counters add up to the tokens written") {
     const Index lookahead = GENERATE(0, 1, 2, 4);
     Sampler sampler(draft, target, {.lookahead = lookahead, .seed = 2});
     Tally all;

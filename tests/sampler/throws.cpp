@@ -1,4 +1,4 @@
-// Exceptions of models and callbacks: what was written stays written, and the sampler goes on.
+// Exceptions of models and callbacks: the text written before stays, and the sampler can be used afterwards.
 #include <stdexcept>
 
 #include <specsample/specsample.hpp>
@@ -14,7 +14,7 @@ namespace {
 const ContextModel draft(6, 41), target(6, 42);
 constexpr Options options{.lookahead = 3, .seed = 6};
 
-/// Throws at its call of this number, counted from 0, and at no other.
+/// Throws at the call of this number, counted from 0, and at no other.
 template <class... Count>
 struct Throwing {
     ContextModel model;

@@ -1,4 +1,4 @@
-// Targets that score a whole tree in one pass: the same texts as path by path, one pass a round.
+// Targets that score a whole tree in one pass: the same texts as path by path, with one pass per round.
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 
@@ -16,10 +16,10 @@ using TokenTree = Tree<Token, Index>;
 /// A model that takes trees, and counts its passes and its rows.
 struct OnTrees {
     ContextModel model{vocab, 2};
-    Index missing = 0;  ///< rows that it leaves out
+    Index missing = 0;  ///< number of rows that it leaves out
     int passes = 0;
     Index rows_made = 0;
-    std::vector<Token> held{};  ///< of the prefix
+    std::vector<Token> held{};  ///< the last prefix
 
     RowMajorMatrixXd operator()(std::span<const Token> prefix, TokenTree tree) {
         REQUIRE(held.size() < prefix.size() + (prefix.empty() ? 1 : 0));  // the last position is to be computed

@@ -1,4 +1,4 @@
-// Trees through the sampler: which passes are made for their rows, and what caches, stops, lengths and bad data do.
+// Trees through the sampler: the passes for their rows, and caches, stops, lengths and bad data.
 #include <stdexcept>
 
 #include <specsample/specsample.hpp>
@@ -13,7 +13,8 @@ namespace {
 
 constexpr Index vocab = 5;
 
-/// A model that counts its calls, keeps the last prefix, and can be given a cache that refuses what does not extend it.
+/// A model that counts its calls, keeps the last prefix, and can be given a cache that refuses prefixes that do not
+/// extend it.
 struct Recorder {
     ContextModel model;
     std::vector<std::vector<Token>> prefixes = {};
@@ -60,7 +61,7 @@ struct Cached : Model {
     }
 };
 
-/// Names an id that no target of these tests has.
+/// Drafts an id that no target of these tests has.
 struct Outside {
     using Distribution = PointMass;
     void propose(std::span<const Token>, const auto&, auto& draft_tree) {
@@ -192,7 +193,7 @@ TEST_CASE("a branching below 1 is refused") {
                       "specsample::TreeDrafter: a branching is 0, but must be at least 1");
 }
 
-TEST_CASE("an id that the target does not have is a fault, though a drafter of trees said it") {
+TEST_CASE("an id that the target does not have is a fault, also from a drafter of trees") {
     Sampler sampler(Outside{}, target_model, {.lookahead = 1});
     CHECK_THROWS_WITH(sampler.step(std::vector<Token>{1}),
                       "specsample::Sampler: drafted token 1 is 99, but must be inside the vocabulary [0, 5)");
@@ -200,7 +201,7 @@ TEST_CASE("an id that the target does not have is a fault, though a drafter of t
 
 namespace {
 
-/// Says that it never branches, and does.
+/// Declares that it never branches, and does.
 struct Liar {
     using Distribution = PointMass;
     static constexpr bool branches = false;

@@ -1,5 +1,5 @@
-// The children of a tree's nodes, of a kind that is chosen when a test runs: one type of tree, so that a sampler is
-// compiled once for all of them.
+// Children of a kind that is chosen when a test runs: one type of tree, so that a sampler is compiled once for all
+// kinds.
 #pragma once
 
 #include <specsample/drafters/children.hpp>

@@ -11,7 +11,7 @@ namespace any {
 
 using namespace specsample;
 
-/// Any drafter with distributions of one type, of those that are never rolled back. To call it allocates nothing.
+/// Any drafter that is never rolled back, with distributions of one type. A call allocates nothing.
 template <class L>
 class Drafter {
   public:

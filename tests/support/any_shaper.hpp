@@ -12,7 +12,7 @@ namespace any {
 using namespace specsample;
 using namespace specsample::filters;
 
-/// Any shaper of rows of doubles; copies share what those of the shaper share.
+/// Any shaper of rows of doubles; copies share the state that copies of the shaper share.
 class Shaper {
   public:
     template <class S>

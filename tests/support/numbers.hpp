@@ -1,4 +1,4 @@
-// Infinities and NaN, written to memory and told there by their bits: -ffast-math takes their values for impossible.
+// Infinities and NaN, written to memory and tested by their bits, because -ffast-math assumes that they cannot occur.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A draft of any shape over known models, with everything a round of it needs: what properties are tested on.
+// Random drafts of any shape over known models, with all data of a round, for tests of properties.
 #pragma once
 
 #include <vector>
@@ -70,7 +70,7 @@ struct Draft {
     }
 };
 
-/// A draft of a kind that a number names: lookaheads 0 .. 5, chains and trees, all kinds of rows.
+/// The draft of a given number: lookaheads 0 .. 5, chains and trees, all kinds of rows.
 inline Draft draft_of(std::uint64_t seed) {
     using testing::ContextModel, testing::Rows;
     constexpr std::array kinds{Rows::smooth, Rows::with_zeros, Rows::peaked, Rows::point_masses};

@@ -1,4 +1,4 @@
-// The rules that judge chains of any distributions: what holds for one of them mostly has to hold for all.
+// The rules for chains of any distributions: most properties of one of them must hold for all.
 #pragma once
 
 #include <specsample/verify.hpp>

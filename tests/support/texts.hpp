@@ -1,4 +1,4 @@
-// Texts at random and all texts, for what looks texts up.
+// Random texts and all texts, for the tests of lookup.
 #pragma once
 
 #include <cstddef>

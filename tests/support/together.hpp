@@ -1,5 +1,5 @@
-// Every header that several folders' tests include, for compiling tests together: their own #include lines must find
-// nothing left to do inside of a namespace.
+// Every header that the tests of several folders include, for compiling tests together inside namespaces: their own
+// #include lines must then have nothing left to include.
 #pragma once
 
 #include <algorithm>

@@ -19,8 +19,8 @@ inline std::vector<specsample::Token> path_text(std::span<const specsample::Toke
     return text;
 }
 
-/// A model of single rows, asked once per node: each row is the model's after the node's own path. Offers trees alone,
-/// and counts how often it is asked.
+/// A model of single rows, called once per node: each row is the model's after the node's own path. Takes trees only,
+/// and counts its calls.
 template <class M>
 struct TreeTarget {
     M model;
@@ -38,7 +38,7 @@ struct TreeTarget {
 template <class M>
 TreeTarget(M) -> TreeTarget<M>;
 
-/// The same, and single rows.
+/// The same, and it takes single rows, too.
 template <class M>
 struct RowAndTreeTarget : TreeTarget<M> {
     explicit RowAndTreeTarget(M rows) : TreeTarget<M>{std::move(rows)} {}

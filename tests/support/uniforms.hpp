@@ -1,4 +1,4 @@
-// Uniform numbers for simulations that must not use the library's own random draws.
+// Uniform random numbers for simulations that must not use the library's own RNG.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A batch on two threads, under a tool that reports every race. `threads planted` has one, which must be reported.
+// A batch on two threads, under a tool that reports every race. `threads planted` has a race, which must be reported.
 #include <cstdio>
 #include <latch>
 #include <string_view>
@@ -25,7 +25,7 @@ struct TwoThreads {
     }
 };
 
-/// How many rounds of a batch differ from those of its requests alone.
+/// The number of rounds of a batch that differ from those of its requests alone.
 int differences(const std::vector<Case>& cases, BatchWorkspace& memory) {
     const auto alone = each_alone(cases);
     const auto judge = [&](Index i, Workspace& workspace) {

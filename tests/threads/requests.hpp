@@ -1,4 +1,4 @@
-// Random requests of every shape, rule and limit, each with its own models and random draws.
+// Random requests of every shape, rule and limit, each with its own models and RNG.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace requests {
 using namespace specsample;
 using namespace specsample::kernels;
 
-/// Numbers by chance: as many as are wanted, the same for the same seed.
+/// Random numbers, the same for the same seed.
 class Chance {
   public:
     explicit Chance(std::uint64_t seed) : rng_({.seed = seed, .purpose = Purpose::policy}) {}
@@ -134,14 +134,14 @@ inline bool same(const std::optional<RowFault>& a, const std::optional<RowFault>
            a->bound == b->bound && a->id == b->id;
 }
 
-/// To the bit.
+/// Equal to the bit.
 inline bool same(const Round& a, const Round& b) {
     return std::ranges::equal(a.tokens, b.tokens) && std::ranges::equal(a.path, b.path) && a.proposed == b.proposed &&
            a.depth == b.depth && a.evaluated == b.evaluated && a.accepted == b.accepted && a.discarded == b.discarded &&
            a.last == b.last && a.end == b.end && same(a.fault, b.fault);
 }
 
-/// What each request gets alone, in a workspace that nobody used before.
+/// The result of each request by itself, in an unused workspace.
 struct Alone {
     Workspace workspace;
     Round round;

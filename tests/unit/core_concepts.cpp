@@ -1,4 +1,4 @@
-// What a user may plug in: models and does-not-model pairs.
+// The concepts of what a user may plug in: types that model them and types that do not.
 #include <specsample/concepts.hpp>
 
 #include <memory>
@@ -72,7 +72,7 @@ using Function = Eigen::VectorXf (*)(Prefix);
 static_assert(RowModel<Changes> && RowModel<std::reference_wrapper<Changes>> && RowModel<Function>);
 static_assert(!RowModel<std::unique_ptr<Changes>> && !RowModel<Changes*>);
 
-// A drafter may name its token.
+// A drafter may return its token alone.
 static_assert(TokenModel<Returns<Token>> && TokenModel<Returns<std::int64_t>> && TokenModel<Returns<unsigned short>>);
 static_assert(!TokenModel<Returns<bool>> && !TokenModel<Returns<float>> && !TokenModel<Returns<Eigen::VectorXf>>);
 static_assert(!TokenModel<Returns<int*>> && TokenModel<Returns<const Token&>>);

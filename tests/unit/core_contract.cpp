@@ -1,4 +1,4 @@
-// Broken contracts: the one message shape, and what is raised.
+// Broken contracts: the one shape of message, and the exception.
 #include <specsample/core/contract.hpp>
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 using namespace specsample::detail;
 
-TEST_CASE("a broken contract is a sentence: what it is, and what it must be", "[core]") {
+TEST_CASE("the message of a broken contract has the value and the requirement", "[core]") {
     CHECK_THROWS_AS(invalid("Sampler", "options.lookahead", -1, "at least 0"), std::invalid_argument);
     CHECK_THROWS_WITH(invalid("Sampler", "options.lookahead", -1, "at least 0"),
                       "specsample::Sampler: options.lookahead is -1, but must be at least 0");

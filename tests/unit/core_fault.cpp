@@ -1,4 +1,4 @@
-// The sentence of every fault.
+// The message of every fault.
 #include <specsample/core/fault.hpp>
 
 #include <limits>
@@ -39,7 +39,7 @@ TEST_CASE("a row that is not normalised names its sum and the tolerance", "[core
           "target row 1 sums to 0.98, but must sum to 1 within 0.001");
 }
 
-TEST_CASE("logits are told what to write", "[core]") {
+TEST_CASE("the message for logits names the type to return", "[core]") {
     CHECK(message({.side = Side::draft, .cause = Cause::logits, .row = 0, .value = -12.5}) ==
           "draft row 0 sums to -12.5: these look like logits; return specsample::Logits(row, temperature)");
 }

@@ -1,4 +1,4 @@
-// Rows and fields as engines hold them: seen in place, and what pads them never.
+// Rows and fields as engines hold them: read in place, and never the padding between them.
 #include <specsample/core/memory.hpp>
 
 #include <array>
@@ -107,7 +107,8 @@ TEST_CASE("structs may be a vector, a span, an array or none", "[core]") {
     CHECK(member(std::span(vector), &Candidate::p)[0] == 3);
     CHECK(member(plain, &Candidate::p)[1] == 9);
     CHECK(member(std::span(plain, 1), &Candidate::p).size() == 1);
-    CHECK(member(std::vector<Candidate>(), &Candidate::p).size() == 0);
+    const std::vector<Candidate> none;
+    CHECK(member(none, &Candidate::p).size() == 0);
 }
 
 static_assert(Row<decltype(member(std::declval<const std::vector<Candidate>&>(), &Candidate::p))>);

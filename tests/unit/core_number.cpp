@@ -1,5 +1,5 @@
 // is_finite, is_infinity, is_zero and is_positive, for every kind of number. These must hold under -ffast-math too, so
-// the numbers that are none are made from bits and read through memory that no optimiser can see into.
+// numbers that are not finite are made from bits and read through memory that no optimiser can see into.
 #include <specsample/core/number.hpp>
 
 #include <limits>
@@ -68,7 +68,7 @@ TEST_CASE("zeros of both signs are zero, and no other number is", "[core]") {
     }
 }
 
-TEST_CASE("a float that is no number is told after its conversion to double", "[core]") {
+TEST_CASE("a float that is NaN is still detected after its conversion to double", "[core]") {
     static volatile float memory;
     memory = std::bit_cast<float>(std::uint32_t{0x7fc00000});
     CHECK_FALSE(is_finite(static_cast<double>(memory)));

@@ -1,4 +1,4 @@
-// as_row: every kind of vector that users hold, seen as the same numbers, and in place where there is memory.
+// as_row: every kind of vector that users hold, read as the same numbers, and in place where it has memory.
 #include <specsample/core/row.hpp>
 
 #include <array>
@@ -40,7 +40,7 @@ std::vector<double> numbers(const R& row) {
 
 using Numbers = std::vector<double>;
 
-/// Are the first two entries of the view those of the memory?
+/// True if the first two entries of the view are those of the memory.
 template <class R, class Scalar>
 bool in_place(const R& row, const Scalar* first, Index stride) {
     const auto view = detail::as_row(row);
@@ -208,7 +208,7 @@ TEST_CASE("contiguous memory has one type of view, so that one kernel serves all
     CHECK(std::is_same_v<detail::row_scalar_t<std::span<const Eigen::half>>, Eigen::half>);
 }
 
-// What is a row, and what is not: in pairs.
+// Types that are rows, and types that are not, in pairs.
 static_assert(Row<Eigen::VectorXf> && !Row<Eigen::MatrixXf>);
 static_assert(Row<Eigen::VectorXd> && !Row<Eigen::VectorXi> && !Row<Eigen::VectorXcf>);
 static_assert(Row<const Eigen::RowVectorXf&> && Row<Eigen::VectorXf&&> && !Row<Eigen::VectorXf*>);

@@ -1,4 +1,4 @@
-// Trees that follow a model's certainty: against searches over all paths.
+// Trees of the model's likeliest paths, against searches over all paths.
 #include <specsample/drafters/beam.hpp>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ DraftTree<PointMass> propose(Draft& draft, const Text& prefix, Index depth, std:
     return draft_tree;
 }
 
-/// Probabilities of all texts of 1 .. depth tokens, of the paths that a search of this width meets.
+/// Probabilities of all texts of 1 .. depth tokens, and of the paths of a beam search of this width.
 std::map<Text, double> searched(const ContextModel& model, const Text& prefix, Index depth, std::size_t width,
                                 std::vector<Text>& beams) {
     std::map<Text, double> all;

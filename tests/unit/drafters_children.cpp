@@ -1,5 +1,4 @@
-// How children are drawn: the distribution of every kind, its random draws, and what each child is told of its own
-// distribution.
+// Drawing children: the distribution of every kind, its random draws, and the draft distribution of each child.
 #include <specsample/drafters/children.hpp>
 
 #include <algorithm>
@@ -21,7 +20,7 @@ namespace {
 using Ids = std::vector<Token>;
 using Vector = std::vector<double>;
 
-/// A child with what its distribution says of it.
+/// A child, and its probability under its distribution.
 struct Child {
     Token token;
     bool is_point;
@@ -42,7 +41,7 @@ void note(std::vector<Child>& children, Index token, const Sampled<View>& distri
                         distribution.rest()});
 }
 
-/// Draw children with some random draws.
+/// Draw children with an RNG.
 template <class Kind, class Source>
 std::vector<Child> drawn(const Kind& kind, const Vector& row, std::size_t count, const Source& rng) {
     std::vector<Child> children;
@@ -54,8 +53,8 @@ std::vector<Child> drawn(const Kind& kind, const Vector& row, std::size_t count,
     return children;
 }
 
-/// The exact distribution of the children's tokens in their order. What every child is told is checked against it:
-/// along each path the product of the chances must be the probability of the path.
+/// The exact distribution of the children's tokens in their order. The draft distributions are checked against it:
+/// along each path the product of the children's probabilities must be the probability of the path.
 template <class Kind>
 TextDistribution distribution_of(const Kind& kind, const Vector& row, std::size_t count) {
     TextDistribution distribution;
@@ -80,7 +79,7 @@ TextDistribution distribution_of(const Kind& kind, const Vector& row, std::size_
     return distribution;
 }
 
-/// P(tokens) when each is drawn from what those before it have left of the row.
+/// P(tokens) when each is drawn from the rest of the row after those before it.
 double without_replacement(const Vector& row, const Ids& tokens) {
     double probability = 1, left = 0;
     for (const double x : row) left += x;
@@ -130,7 +129,7 @@ TEST_CASE("children without replacement come in the order of such a draw, and en
         }
 }
 
-TEST_CASE("each child without replacement is told of its elder siblings", "[draft]") {
+TEST_CASE("each child without replacement has its elder siblings in its distribution", "[draft]") {
     Enumerator().run([&](Enumerator& paths) {
         const auto children = drawn(WithoutReplacement{}, rows[1], 4, EnumeratedRng(paths));
         REQUIRE(children.size() == 4);
@@ -143,7 +142,7 @@ TEST_CASE("each child without replacement is told of its elder siblings", "[draf
     });
 }
 
-TEST_CASE("top children are point masses in the order of the row, drawn by no random draw", "[draft]") {
+TEST_CASE("top children are point masses in the order of the row, without a random draw", "[draft]") {
     const ScriptedRng none;  // throws when asked
     for (std::size_t count = 0; count <= 6; ++count) {
         const auto children = drawn(TopChildren{}, {.1, .3, 0, .3, .2, .1}, count, none);
@@ -183,7 +182,7 @@ TEST_CASE("greedy children are one draw from the rest, then the likeliest", "[dr
         }
 }
 
-TEST_CASE("the drawn greedy child is told of the named ones, which are point masses", "[draft]") {
+TEST_CASE("the drawn greedy child has the likeliest ones in its distribution, which are point masses", "[draft]") {
     ScriptedRng rng;
     rng.set(Purpose::draft, 0, .99);
     const auto children = drawn(GreedyChildren{}, {.1, .2, .3, .4}, 3, rng);
@@ -198,7 +197,7 @@ TEST_CASE("the drawn greedy child is told of the named ones, which are point mas
     CHECK(children[2].is_point);
 }
 
-TEST_CASE("no children where none are asked for", "[draft]") {
+TEST_CASE("a count of 0 gives no children", "[draft]") {
     const Vector row{.5, .5};
     CHECK(drawn(Independent{}, row, 0, ScriptedRng{}).empty());
     CHECK(drawn(WithoutReplacement{}, row, 0, ScriptedRng{}).empty());
@@ -216,7 +215,7 @@ TEST_CASE("no children from a row that cannot be drawn from", "[draft]") {
     CHECK(drawn(TopChildren{}, {0, 0, 0}, 2, rng).empty());
 }
 
-TEST_CASE("each drawn child takes one draft draw, at its own number", "[draft]") {
+TEST_CASE("each drawn child takes one draft draw, at its own node", "[draft]") {
     const auto rng_of = [](const auto& kind, std::size_t count) {
         const CountingRng counting(RoundRng(1, 2, 3));
         drawn(kind, {.4, .3, .2, .1}, count, counting);

@@ -1,4 +1,4 @@
-// Heads: what they draft, and what of another model's chain they stand beside.
+// Heads: their drafts, and their place after another model's chain.
 #include <specsample/drafters/heads.hpp>
 
 #include <string>

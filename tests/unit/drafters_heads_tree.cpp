@@ -1,4 +1,4 @@
-// Trees of heads: which tokens stand where.
+// Trees of heads: the tokens of their nodes.
 #include <specsample/drafters/heads_tree.hpp>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 constexpr Index vocab = 6;
 using Rows = std::vector<Eigen::VectorXd>;
 
-/// Row i ranks the tokens i, i + 1, .., those below i not at all.
+/// Row i ranks the tokens i, i + 1, ..; those below i are not ranked.
 struct Ranked {
     std::size_t count = 3;
 

@@ -1,4 +1,4 @@
-// Prompt lookup: what it proposes, against a search of the whole text; and how much of a text that repeats is accepted.
+// Prompt lookup: its drafts, against a search of the whole text, and the acceptance of a text that repeats.
 #include <specsample/drafters/lookup.hpp>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using texts::Text;
 constexpr Index vocab = 50;
 constexpr RoundRng rng(1, 0, 0);
 
-/// What a drafter proposes after a text; it must be a chain.
+/// The draft after a text; it must be a chain.
 template <class Drafter>
 Text proposed(Drafter& drafter, const Text& text, Index depth, const Text& stop_tokens = {}) {
     DraftTree<PointMass> draft_tree;
@@ -39,7 +39,7 @@ Text proposed(const Text& text, Index depth, const Text& stop_tokens = {}) {
     return proposed(drafter, text, depth, stop_tokens);
 }
 
-/// The definition: search the text, and let what is copied be copied from as well.
+/// The definition: search the text, and let what is copied be searched as well.
 Text searched(Text text, Index depth, const LookupOptions& options, Token stop) {
     const Index size = std::ssize(text);
     Index from = 0;
@@ -54,7 +54,7 @@ Text searched(Text text, Index depth, const LookupOptions& options, Token stop) 
     return {text.begin() + size, text.end()};
 }
 
-/// Reads a text again and again: each next token is a period away, with some doubt.
+/// A model of texts that repeat: the token one period before has probability 1/2 and more, all others share the rest.
 struct Copyist {
     Index period;
 
@@ -126,7 +126,7 @@ TEST_CASE("a text that is not the one before is read anew where that can be seen
     CHECK(proposed(drafter, {}, 2).empty());
     CHECK(proposed(drafter, {3, 3}, 2) == Text{3, 3});
 
-    // One token shorter, with what is gone still behind it in memory.
+    // One token shorter, with the dropped token still behind it in memory.
     const Text whole{1, 2, 3, 1};
     CHECK(proposed(drafter, whole, 2) == Text{2, 3});
     DraftTree<PointMass> draft_tree;
@@ -147,7 +147,7 @@ TEST_CASE("after a rollback only what was kept counts") {
     CHECK(proposed(drafter, {5, 5}, 1) == Text{5});
 }
 
-TEST_CASE("lookup says what is wrong with its options") {
+TEST_CASE("lookup refuses wrong options by name") {
     CHECK_THROWS_WITH(LookupDrafter({.min_match = 0}), ContainsSubstring("min_match is 0, but must be at least 1"));
     CHECK_THROWS_WITH(LookupDrafter({.min_match = 3, .max_match = 2}),
                       ContainsSubstring("max_match is 2, but must be at least min_match, 3"));
@@ -166,7 +166,7 @@ TEST_CASE("a token that the target cannot have is a fault once it is copied") {
     CHECK(draft_tree.size() == 1);
 }
 
-TEST_CASE("lookup adds to what others have proposed, under any distribution that a point mass converts to") {
+TEST_CASE("lookup adds to the drafts of others, under any distribution that a point mass converts to") {
     using View = detail::row_view_t<Eigen::VectorXd>;
     const Eigen::VectorXd row = Eigen::VectorXd::Constant(vocab, 1. / vocab);
     DraftTree<Mixed<View>> draft_tree;
@@ -190,7 +190,7 @@ TEST_CASE("a text that copies itself is accepted at temperature 0") {
         Sampler(LookupDrafter(), target, {.lookahead = lookahead}).generate(prompt, {.max_new_tokens = length});
     for (Index i = 0; i < length; ++i)
         REQUIRE(made.tokens[static_cast<std::size_t>(i)] == prompt[static_cast<std::size_t>(i % period)]);
-    // Three tokens of the copy are unlike any end of the text before them at most by chance; then all is accepted.
+    // Up to three leading tokens of the copy may be looked up wrongly; from then on everything is accepted.
     CHECK(made.tally.rounds < 3 + length / (lookahead + 1) + 3);
     CHECK(static_cast<double>(made.tally.accepted) > .97 * static_cast<double>(made.tally.evaluated));
 }
@@ -201,8 +201,8 @@ TEST_CASE("a sampler's texts do not depend on the texts before them") {
     Text before;
     Index proposed_tokens = 0;
     for (std::uint64_t request = 0; request < 30; ++request) {
-        // Every other prompt is another text, of which nobody but the sampler can tell: it is longer than the one
-        // before, and has the same token where that ended.
+        // Every other prompt is another text, which only the sampler can tell: it is longer than the one before, and
+        // has the same token where that ended.
         const bool hidden = request % 2 == 1;
         Text prompt = random_text(hidden ? std::ssize(before) + 2 : 5, 3, request);
         if (hidden) prompt[before.size() - 1] = before.back();

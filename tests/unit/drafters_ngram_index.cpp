@@ -1,4 +1,4 @@
-// The index of n-grams against a search of the whole text, through everything that is written and undone.
+// The index of n-grams against a search of the whole text, through every append and rollback.
 #include <specsample/drafters/ngram_index.hpp>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ detail::NgramMatch searched(const Text& text, Index min_match, Index max_match) 
 
 bool same(const detail::NgramMatch& a, const detail::NgramMatch& b) { return a.length == b.length && a.end == b.end; }
 
-/// Different tokens that all look for the same place in every table of up to 4096 slots.
+/// Different tokens that hash to the same place in every table of up to 4096 slots.
 Text colliding(std::size_t count) {
     Text tokens;
     for (Token token = 0; tokens.size() < count; ++token)
@@ -84,7 +84,7 @@ TEST_CASE("an undo leaves an index as if nothing had been written") {
         for (Index i = dice(300); i > 0; --i) index.push_back(static_cast<Token>(dice(4)));  // tables grow meanwhile
         index.truncate(60);
         REQUIRE(std::ranges::equal(index.text(), text));
-        // The answers to what comes next depend on all that is in the tables.
+        // Later answers depend on everything that is in the tables.
         Text longer = text;
         for (int i = 0; i < 10; ++i) {
             longer.push_back(static_cast<Token>(dice(3)));
@@ -174,7 +174,7 @@ TEST_CASE("a text made to collide loses matches, and never gets a false one") {
     }
 }
 
-TEST_CASE("an index says what is wrong with its lengths") {
+TEST_CASE("an index refuses wrong lengths by name") {
     CHECK_THROWS_WITH(detail::NgramIndex(0, 3),
                       "specsample::detail::NgramIndex: min_match is 0, but must be at least 1");
     CHECK_THROWS_WITH(detail::NgramIndex(-2, 3),

@@ -1,4 +1,4 @@
-// The pool of n-grams against a list of its own, and the trees that are made of it.
+// The pool of n-grams against a plain list, and the trees that are made of it.
 #include <specsample/drafters/ngram_pool.hpp>
 
 #include <algorithm>
@@ -159,7 +159,7 @@ TEST_CASE("a token that the target cannot have is a fault where a pool has it") 
     CHECK(draft_tree.size() == 0);
 }
 
-TEST_CASE("a pool says what is wrong with its sizes") {
+TEST_CASE("a pool refuses wrong sizes by name") {
     CHECK_THROWS_WITH(NgramPool(1, 3), "specsample::NgramPool: length is 1, but must be at least 2");
     CHECK_THROWS_WITH(NgramPool(2, 0), "specsample::NgramPool: capacity is 0, but must be at least 1");
 }

@@ -1,4 +1,4 @@
-// The suffix automaton against the sets of places where all strings of its texts end.
+// The suffix automaton against the sets of positions where each string of its texts ends.
 #include <specsample/drafters/suffix_automaton.hpp>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using State = detail::SuffixAutomaton::State;
 
 using Places = std::set<std::pair<std::size_t, std::size_t>>;  // a text, and where in it
 
-/// The places where each string that is not empty ends.
+/// The positions where each non-empty string ends.
 std::map<Text, Places> all_places(const std::vector<Text>& texts) {
     std::map<Text, Places> places;
     for (std::size_t t = 0; t < texts.size(); ++t)
@@ -45,14 +45,14 @@ State state_of(const detail::SuffixAutomaton& automaton, const Text& string) {
 
 Text tail(const Text& string, std::size_t length) { return {string.end() - static_cast<Index>(length), string.end()}; }
 
-/// Is an automaton the smallest one of these texts, the last of which is open, with the right counts?
+/// True if an automaton is the smallest one of these texts, the last of which is open, with the right counts.
 bool is_automaton_of(detail::SuffixAutomaton& automaton, const std::vector<Text>& texts, Index alphabet) {
     const auto places = all_places(texts);
     bool good = automaton.last() == state_of(automaton, texts.back()) && automaton.size() == std::ssize(texts.back());
     for (Index i = 0; good && i < automaton.size(); ++i)
         good = automaton.token(i) == texts.back()[static_cast<std::size_t>(i)];
 
-    // Strings are in one state where they end at the same places, and only there.
+    // Strings are in one state if and only if they end at the same positions.
     std::map<Places, State> states;
     std::map<State, Text> longest;
     for (const auto& [string, ends] : places) {
@@ -145,8 +145,8 @@ TEST_CASE("an automaton is the smallest one of its texts, through writing, undoi
 }
 
 TEST_CASE("long texts are counted as short ones are") {
-    // Both of a text whose links are as many as its tokens, and of one where they are few: a token at a time, all at
-    // once, and after most of it is undone.
+    // For a text with as many links as tokens, and for one with few: a token at a time, all at once, and after most of
+    // it is undone.
     for (const Index alphabet : {1, 2, 5}) {
         Dice dice{77};
         Text text;
@@ -223,7 +223,7 @@ TEST_CASE("a text that is closed again and again adds occurrences and nothing el
     }
 }
 
-TEST_CASE("an automaton says what is wrong with a length") {
+TEST_CASE("an automaton refuses a wrong length by name") {
     detail::SuffixAutomaton automaton;
     automaton.push_back(4);
     automaton.close();
@@ -236,7 +236,7 @@ TEST_CASE("an automaton says what is wrong with a length") {
 }
 
 TEST_CASE("transitions that collide are found, and leave as they came") {
-    // All look for the same place in every table of up to 4096 slots: most are too many for a search.
+    // All hash to the same place in every table of up to 4096 slots, and most of them are too many for a search.
     std::vector<std::pair<State, Token>> colliding;
     for (Token token = 0; colliding.size() < 300; ++token)
         if (const State from = token % 5; detail::transition_hash(from, token) % 4096 == 77)

@@ -1,4 +1,4 @@
-// Lookup of suffixes: the trees it grows, against a search of all texts, and how much of what repeats is accepted.
+// Lookup of suffixes: its trees, against a search of all texts, and the acceptance of a text that repeats.
 #include <specsample/drafters/suffix_lookup.hpp>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Nodes proposed(Drafter& drafter, const Text& text, Index depth, const Text& stop
     return nodes;
 }
 
-/// What a fresh one proposes; it must be a chain.
+/// The draft of a fresh drafter; it must be a chain.
 Text chain(const Text& text, Index depth, const Text& stop_tokens = {}) {
     SuffixLookupDrafter drafter({.width = 1});
     Text tokens;
@@ -53,7 +53,7 @@ Text chain(const Text& text, Index depth, const Text& stop_tokens = {}) {
     return tokens;
 }
 
-/// How often each token followed a string.
+/// The counts of the tokens that followed a string.
 std::map<Token, Index> followers(const std::vector<Text>& texts, std::span<const Token> string) {
     std::map<Token, Index> found;
     for (const Text& text : texts)
@@ -62,7 +62,7 @@ std::map<Token, Index> followers(const std::vector<Text>& texts, std::span<const
     return found;
 }
 
-/// The definition: of all tokens that may be added, that of the path of the largest share, again and again.
+/// The definition: again and again add the token whose path has the largest share, of all that may be added.
 Nodes searched(const std::vector<Text>& texts, const SuffixLookupOptions& options, Index depth, Token stop) {
     struct Candidate {
         Index parent;
@@ -108,7 +108,7 @@ Nodes searched(const std::vector<Text>& texts, const SuffixLookupOptions& option
 
 TEST_CASE("suffix lookup grows a tree of what followed most often") {
     SuffixLookupDrafter drafter({.nodes = 4});
-    // After 1 2 came 3 4 twice, and 5 once. The path of 3 has two thirds, and so has that of 3 4.
+    // After 1 2 came 3 4 twice, and 5 once. The path of 3 has two thirds, and so does that of 3 4.
     const Text text{1, 2, 3, 4, 9, 1, 2, 5, 8, 1, 2, 3, 4, 7, 6, 1, 2};
     CHECK(proposed(drafter, text, 4) == Nodes{{-1, 3}, {0, 4}, {-1, 5}, {1, 7}});
     CHECK(proposed(drafter, text, 2) == Nodes{{-1, 3}, {0, 4}, {-1, 5}, {2, 8}});
@@ -209,7 +209,7 @@ TEST_CASE("suffix lookup reads a text anew where it can see that it is another")
     CHECK(proposed(drafter, {3, 40}, 1) == Nodes{{-1, 41}});
 }
 
-TEST_CASE("suffix lookup says what is wrong with its options") {
+TEST_CASE("suffix lookup refuses wrong options by name") {
     CHECK_THROWS_WITH(SuffixLookupDrafter({.nodes = 0}),
                       "specsample::SuffixLookupDrafter: nodes is 0, but must be at least 1");
     CHECK_THROWS_WITH(SuffixLookupDrafter({.width = -2}), ContainsSubstring("width is -2, but must be at least 1"));
@@ -279,8 +279,8 @@ TEST_CASE("a sampler's texts with suffix lookup do not depend on the texts befor
     Text before;
     Index proposed_tokens = 0;
     for (std::uint64_t request = 0; request < 20; ++request) {
-        // Every other prompt is another text, of which nobody but the sampler can tell: it is longer than the one
-        // before, and has the same token where that ended.
+        // Every other prompt is another text, which only the sampler can tell: it is longer than the one before, and
+        // has the same token where that ended.
         const bool hidden = request % 2 == 1;
         Text prompt = random_text(hidden ? std::ssize(before) + 2 : 5, 3, request);
         if (hidden) prompt[before.size() - 1] = before.back();

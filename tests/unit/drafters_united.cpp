@@ -1,4 +1,4 @@
-// Several drafters as one: what they add, in which order, and what they are told.
+// Several drafters as one: their nodes, the order of them, and the calls that each drafter gets.
 #include <specsample/drafters/united.hpp>
 
 #include <concepts>
@@ -23,7 +23,7 @@ namespace {
 constexpr Index vocab = 5;
 using View = detail::row_view_t<Eigen::VectorXd>;
 
-/// Names the same tokens every time, or none.
+/// Drafts the same tokens every time, or none.
 struct Fixed {
     using Distribution = PointMass;
     std::vector<Token> tokens;
@@ -37,7 +37,7 @@ struct Fixed {
     }
 };
 
-/// Notes what it is told, and what it is shown.
+/// Records its calls and the draft tree that it is given.
 struct Remembers {
     using Distribution = PointMass;
     std::vector<Index> told;
@@ -59,7 +59,7 @@ struct Remembers {
     }
 };
 
-/// That, and fails when it is told to.
+/// The same, and fails on demand.
 struct Throws : Remembers {
     bool fails = false;
     template <class Source, class L>
@@ -99,7 +99,7 @@ TEST_CASE("united drafters add their branches one after the other", "[draft]") {
     for (Index id = 0; id < vocab; ++id) CHECK(draft_tree.distributions()[2].weight(id) == row[id]);
 }
 
-TEST_CASE("distributions have in common what can say them all", "[draft]") {
+TEST_CASE("the common distribution type can hold the distributions of all members", "[draft]") {
     const ContextModel a(vocab, 1);
     STATIC_REQUIRE(std::same_as<decltype(United(Fixed{}, Fixed{}))::Distribution, PointMass>);
     STATIC_REQUIRE(std::same_as<decltype(United(a, a))::Distribution, Sampled<View>>);
@@ -138,7 +138,7 @@ TEST_CASE("under shared noise united drafters race, and what is named stands bes
     CHECK(both.tally().rounds < chain.tally().rounds);  // whatever the chain gets, and some more
 }
 
-TEST_CASE("drafters that remember are told what to forget", "[draft]") {
+TEST_CASE("drafters with memory are rolled back", "[draft]") {
     const ContextModel a(vocab, 1), target(vocab, 4);
     Remembers alone, united, first;
     Sampler sampler(United(std::ref(alone), a, FirstOf(Fixed{}, std::ref(first))), target, {.lookahead = 2, .seed = 3});
@@ -150,13 +150,13 @@ TEST_CASE("drafters that remember are told what to forget", "[draft]") {
     }
     CHECK(alone.rounds > 20);
     CHECK(first.told == alone.told);
-    // One rollback per text that does not extend the one before, the very first included, and one per step after it.
+    // One rollback per text that does not extend the one before, the first included, and one per step after it.
     CHECK(alone.told.front() == 0);
     CHECK(united.told.front() == 0);
     CHECK(united.told.size() == 5);
 }
 
-TEST_CASE("a drafter that threw is told to forget", "[draft]") {
+TEST_CASE("a drafter that threw is rolled back", "[draft]") {
     Throws drafter;
     Sampler sampler(std::ref(drafter), ContextModel(vocab, 4), {.lookahead = 2});
     const std::vector<Token> text{1, 2, 3};

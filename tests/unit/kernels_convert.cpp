@@ -1,4 +1,4 @@
-// to_floats: all 65536 patterns of both types, whole chunks and what is left of them.
+// to_floats: all 65536 patterns of both types, in whole chunks and remainders.
 #include <specsample/kernels/convert.hpp>
 
 #include <bit>
@@ -15,7 +15,7 @@ namespace {
 std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
 bool nan_bits(std::uint32_t bits) { return (bits & 0x7fff'ffff) > 0x7f80'0000; }
 
-/// The value of a half with this pattern, in integers and powers of two: -ffast-math has nothing to change in it.
+/// The value of a half with this pattern, computed in integers and powers of two, which -ffast-math cannot change.
 std::uint32_t half_as_float(std::uint32_t half) {
     const std::uint32_t sign = (half >> 15) << 31, exponent = half >> 10 & 0x1f, fraction = half & 0x3ff;
     if (exponent == 31) return sign | 0x7f80'0000 | fraction << 13;

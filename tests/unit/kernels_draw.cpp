@@ -1,4 +1,4 @@
-// draw_index: the inverse CDF, against a linear scan in double; which entries can be drawn, and when none can.
+// draw_index: the inverse CDF, against a linear scan in double, the entries that can be drawn, and rows without any.
 #include <specsample/kernels/draw.hpp>
 
 #include <cmath>
@@ -22,7 +22,7 @@ Index pick(const W& weights, double u) {
     return draw_index(weights, [u] { return u; }).index;
 }
 
-/// The textbook: the first entry at which the running sum passes u times the sum of all.
+/// The definition: the first entry at which the running sum passes u times the sum of all.
 template <class W>
 Index linear(const W& weights, double u) {
     long double total = 0, sum = 0;
@@ -46,7 +46,7 @@ std::vector<Scalar> integers(Index size, std::uint64_t seed) {
     return row;
 }
 
-/// A random draw for every boundary of a small row, or a grid of them for a large one; each also one bit lower and
+/// A random number for every boundary of a small row, or a grid of them for a large one; each also one bit lower and
 /// higher.
 template <class W, class F>
 void for_rngs(const W& weights, F&& f) {
@@ -73,7 +73,7 @@ std::vector<double> boundaries(const W& weights) {
 }
 
 /// Total variation between the draw's distribution and exact running sums, from the entries of every `step`-th block of
-/// 512: the random draw at which the draw moves past each entry is found by bisection.
+/// 512: the random number at which the draw moves past each entry is found by bisection.
 template <class W>
 double distribution_error(const W& weights, Index step) {
     const std::vector<double> exact = boundaries(weights);
@@ -102,7 +102,7 @@ double distribution_error(const W& weights, Index step) {
     return error / 2 * static_cast<double>(step);
 }
 
-/// Weights whose sums are not those of their entries: what rounding does, in the large.
+/// Weights whose block sums are not the sums of their entries: the effect of rounding, enlarged.
 struct Lying {
     std::vector<double> entries;
     double claimed_per_entry;
@@ -185,7 +185,7 @@ TEST_CASE("a draw from strided or misaligned memory is the draw from a contiguou
 
 TEMPLATE_TEST_CASE("real weights are drawn within rounding of the linear inverse CDF", "[kernels]", float, double,
                    Eigen::half) {
-    // The distribution is stated to 1e-6, so the random draw at which an entry begins is off by less.
+    // The distribution is stated to 1e-6, so the random number at which an entry begins is off by less.
     for (const Index size : {2, 33, 513, 5000, 128256}) {
         std::vector<TestType> row(static_cast<std::size_t>(size));
         for (std::size_t i = 0; i < row.size(); ++i)
@@ -229,7 +229,7 @@ TEMPLATE_TEST_CASE("an entry of weight zero is never drawn, wherever the zeros a
         const auto zero_where = [&](const char* name, auto is_zero) {
             std::vector<TestType> row(static_cast<std::size_t>(size), static_cast<TestType>(.3f));
             for (Index i = 0; i < size; ++i)
-                if (detail::is_zero(i)) row[static_cast<std::size_t>(i)] = TestType(0);
+                if (is_zero(i)) row[static_cast<std::size_t>(i)] = TestType(0);
             const auto view = detail::as_row(row);
             const RowWeights weights(view);
             INFO(name << ", size " << size);
@@ -248,7 +248,7 @@ TEMPLATE_TEST_CASE("an entry of weight zero is never drawn, wherever the zeros a
     }
 }
 
-TEMPLATE_TEST_CASE("all mass on one id draws that id, whatever the random draw", "[kernels]", float, double,
+TEMPLATE_TEST_CASE("all mass on one id draws that id, whatever the random number", "[kernels]", float, double,
                    Eigen::half) {
     for (const Index size : {1, 2, 64, 65, 513, 3000, 300001})
         for (const Index id : {Index{0}, size / 2, size - 1}) {
@@ -277,7 +277,7 @@ TEST_CASE("a residual never gives a token that the draft covers", "[kernels]") {
     });
 }
 
-TEST_CASE("nothing is drawn where all weights are zero, and no random draw is tossed", "[kernels]") {
+TEST_CASE("nothing is drawn where all weights are zero, and no random number is used", "[kernels]") {
     for (const Index size : {0, 1, 513}) {
         const std::vector<float> row(static_cast<std::size_t>(size), 0.f);
         const auto view = detail::as_row(row);
@@ -313,7 +313,7 @@ TEST_CASE("nothing is drawn where the sum is negative", "[kernels]") {
     CHECK(drawn.sum == -.5);
 }
 
-TEST_CASE("one draw tosses one random draw", "[kernels]") {
+TEST_CASE("one draw uses one random number", "[kernels]") {
     const std::vector<double> row{.5, .5};
     const auto view = detail::as_row(row);
     int tossed = 0;

@@ -1,5 +1,5 @@
-// Every mix of dense rows, rows of logits and sparse rows, id by id against plain doubles: what is left of one after
-// another, the residual after several, how much two agree.
+// Every mix of dense rows, rows of logits and sparse rows, id by id against plain doubles: the difference of two rows,
+// the residual after several rejections, and the overlap of two rows.
 #include <specsample/kernels/entries.hpp>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Candidate {
     float logit;
 };
 
-/// One row, kept in every form: some ids are impossible, in a sparse form they are absent.
+/// One row in every form: some ids are impossible, and absent in a sparse form.
 struct Forms {
     Index vocab;
     std::vector<Candidate> candidates;
@@ -58,7 +58,7 @@ struct Forms {
         }
     }
 
-    /// Call f with it in every form.
+    /// Call f with the row in every form.
     template <class F>
     void as_each(F&& f) const {
         f(detail::as_row(probs));
@@ -77,7 +77,7 @@ std::vector<double> plain(const View& view) {
     return numbers;
 }
 
-/// Do weights, by place, agree with numbers by id: each, and in sums over any range?
+/// True if weights, by place, agree with numbers by id: each of them, and their sums over any range.
 template <class W>
 bool agree(const W& weights, const std::vector<double>& expected) {
     std::vector<double> by_id(expected.size()), up_to{0};
@@ -96,7 +96,7 @@ bool agree(const W& weights, const std::vector<double>& expected) {
     return same;
 }
 
-/// One rejected child: a row that comes off but for some ids, or a token that is residual nothing any more.
+/// One rejected child: a row that is subtracted except at some ids, or a token whose residual becomes 0.
 template <class Q>
 struct Child {
     const Q* row;
@@ -134,7 +134,7 @@ struct Children {
     }
 };
 
-/// Some ids of a row and some it does not have, out of order.
+/// Some ids of a row and some that it does not have, out of order.
 std::vector<Token> some_ids(const Forms& row, std::uint64_t seed) {
     std::vector<Token> ids{static_cast<Token>(row.candidates.front().id)};
     for (std::uint32_t i = 0; i < 9; ++i) {
@@ -175,7 +175,7 @@ TEST_CASE("all forms of a row are one row", "[kernels]") {
     }
 }
 
-TEST_CASE("what one row leaves of another, in any mix", "[kernels]") {
+TEST_CASE("the difference of two rows, in any mix", "[kernels]") {
     for_mixes([](const Forms&, const Forms&, const auto& p, const auto& q) {
         const auto target = plain(p), draft = plain(q);
         std::vector<double> left;

@@ -35,13 +35,14 @@ template <class Value>
 constexpr Bits<Value> infinity =
     ((Bits<Value>{1} << (sizeof(Value) == 4 ? 8 : 11)) - 1) << (std::numeric_limits<Value>::digits - 1);
 
-/// Infinities and NaN are written to memory, bit by bit: -ffast-math takes their values for impossible.
+/// Infinities and NaN are written to memory bit by bit, because -ffast-math assumes that they cannot occur.
 template <class Value>
 void write(Value& x, Bits<Value> bits) {
     std::memcpy(&x, &bits, sizeof bits);
 }
 
-/// The same number, to the bit. Of doubles in a loop g++ -O3 -ffast-math takes the exp2 of libmvec, an ulp or two away.
+/// True if two numbers have the same bits. For doubles in a loop g++ -O3 -ffast-math uses the exp2 of libmvec, an ulp
+/// or two away.
 template <class Value>
 bool same(Value x, Value y) {
     constexpr Bits<Value> slack = sizeof(Value) == 8 && detail::nan_may_be_lost ? 4 : 0;
@@ -49,7 +50,7 @@ bool same(Value x, Value y) {
     return high - low <= slack || (low & ~sign<Value>) > infinity<Value>;  // one NaN has many bits
 }
 
-/// f of every entry: as an expression, which works by packets, and checked against f of one number.
+/// f of every entry, as an expression, which works by packets; checked against f of each number.
 template <class Value>
 std::vector<Value> powers(const ScaledExp2<Value>& f, const std::vector<Value>& x) {
     const auto size = static_cast<Eigen::Index>(x.size());
@@ -66,7 +67,7 @@ std::vector<Value> powers(const ScaledExp2<Value>& f, const std::vector<Value>& 
     return y;
 }
 
-/// Numbers from low to high in equal steps that end at nothing round.
+/// Numbers from low to high in equal steps, none of them round.
 template <class Value>
 std::vector<Value> steps(double low, double high, int count) {
     std::vector<Value> x;

@@ -1,4 +1,4 @@
-// inspect: every cause, the tolerance of every scalar, and every place in the row.
+// inspect: every cause, the tolerance of every scalar, and every position in the row.
 #include <specsample/kernels/inspect.hpp>
 
 #include <cmath>

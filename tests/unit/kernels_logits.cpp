@@ -1,5 +1,5 @@
-// Rows of logits: their probabilities against long doubles, at every temperature, and where the pass that finds no
-// largest logit must be made again.
+// Rows of logits: their probabilities against long doubles, at every temperature, and where the pass that does not find
+// the largest logit must be repeated.
 #include <specsample/kernels/logits.hpp>
 
 #include <cmath>
@@ -253,7 +253,7 @@ TEST_CASE("a temperature is a finite number that is not negative", "[kernels]") 
     }
 }
 
-// Whose memory it is: owners that were only viewed must not be returned, and a part of a matrix is a view.
+// Ownership: rows that only view their memory must not be returned, and a part of a matrix is a view.
 static_assert(!Logits<std::vector<float>>::borrows && Logits<std::vector<float>>::outlives_its_making);
 static_assert(Logits<std::span<const float>>::borrows && Logits<std::span<const float>>::outlives_its_making);
 static_assert(Logits<const std::vector<float>&>::borrows && !Logits<const std::vector<float>&>::outlives_its_making);

@@ -1,4 +1,4 @@
-// has_nan: every NaN by its bits, in every place, and no other number.
+// has_nan: every NaN by its bits, at every position, and no other number.
 #include <specsample/kernels/nan.hpp>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Logits in the loop that sums them: a weight is the same number wherever it is used.
+// Logits inside loops that sum them: a weight is the same number wherever it is used.
 #include <cstdint>
 #include <vector>
 
@@ -23,7 +23,7 @@ std::vector<float> logits_of_size(Index size, std::uint64_t seed) {
 
 }  // namespace
 
-// A compiler with a fused multiply-add may round the difference of two products once, and leave a little of p - p.
+// A compiler with a fused multiply-add may round the difference of two products once, so that p - p is not exactly 0.
 TEST_CASE("the residual of a row of logits against itself is nothing, to the bit", "[kernels]") {
     for (const Index size : {1, 16, 63, 64, 65, 511, 512, 513, 5000}) {
         const auto row = logits_of_size(size, static_cast<std::uint64_t>(size));

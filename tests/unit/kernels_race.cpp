@@ -1,4 +1,4 @@
-// The exponential race: its distribution, its order, its ties, and that the logarithms which it skips decide nothing.
+// The exponential race: its distribution, its order, its ties, and that skipping logarithms does not change the winner.
 #include <specsample/kernels/race.hpp>
 
 #include <array>
@@ -25,7 +25,7 @@ auto noise_of(std::uint64_t seed) {
     return [rng = Rng({.seed = seed})](std::uint32_t lane) { return rng.open_uniform(lane); };
 }
 
-/// The same, as a race asks for them.
+/// The same, in the form that a race calls.
 template <class F>
 auto for_lanes(const F& noise) {
     return [&noise](std::span<const std::uint32_t> lanes, double* uniforms) {

@@ -1,5 +1,5 @@
 // The residual after rejections, against a plain double sum: sizes around a block, several rows, ids left out, ids
-// removed, scalars and layouts, and what bad entries do.
+// removed, scalars and layouts, and bad entries.
 #include <specsample/kernels/residual.hpp>
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr Index sizes[] = {1, 2, 63, 64, 65, 127, 511, 512, 513, 575, 576, 1024, 1025, 3000};
 
-/// One rejected child: a row that comes off, or a token that is residual nothing any more.
+/// One rejected child: a row that is subtracted, or a token whose residual becomes 0.
 template <class Q>
 struct Child {
     const Q* row = nullptr;
@@ -27,7 +27,7 @@ struct Child {
     Token token = -1;
 };
 
-/// Rejected children in their order, as a node of a walk lists them.
+/// Rejected children in order, as a node of a walk lists them.
 template <class Q>
 struct Children {
     std::vector<Child<Q>> list;
@@ -46,7 +46,7 @@ ResidualWeights<P, Q> residual(const P& p, const Children<Q>& taken) {
     return {p, taken};
 }
 
-/// Entry i as the definition has it, in double.
+/// Entry i by the definition, in double.
 template <class P, class Q>
 double entry(const P& p, const Children<Q>& taken, Index i) {
     double result = static_cast<double>(p.coeff(i));
@@ -202,7 +202,7 @@ TEST_CASE("rows that take all leave nothing, exactly", "[kernels]") {
         CHECK(residual(p, taken)[700] == 0);
         CHECK(draw_index(residual(p, taken), [] { return .5; }).index == -1);
     }
-    // The ids that a distribution could not give are all that is left.
+    // Only ids that the distribution could not draw are left.
     const Children<decltype(detail::as_row(target))> but_one{{{&p, {513}, 1}}};
     CHECK(residual(p, but_one).sum(0, 2000) == Approx(target[513]).epsilon(1e-6));
     CHECK(draw_index(residual(p, but_one), [] { return .5; }).index == 513);
@@ -252,7 +252,7 @@ TEMPLATE_TEST_CASE("a NaN or an infinity in a row reaches the sum", "[kernels]",
         }
 }
 
-TEST_CASE("a draw from the residual lands on ids that are residual something", "[kernels]") {
+TEST_CASE("a draw from the residual lands on ids with a positive residual", "[kernels]") {
     const auto target = distribution<float>(1500, 1), draft = distribution<float>(1500, 2),
                other = distribution<float>(1500, 3);
     const auto p = detail::as_row(target), q = detail::as_row(draft), r = detail::as_row(other);

@@ -1,5 +1,5 @@
-// How far a draw is from the distribution it is meant to have, by rounding alone: the exact measure of the random draws
-// that pick an id, against long doubles, at the sizes of real vocabularies.
+// The distance of a draw from its distribution by rounding alone: the exact measure of the random numbers that pick an
+// id, against long doubles, at the sizes of real vocabularies.
 #include <cmath>
 #include <vector>
 
@@ -19,8 +19,9 @@ constexpr double bound = 1e-6;
 
 using Distribution = std::vector<double>;
 
-/// The measure of the random draws that pick each id. A draw walks through sums of blocks, then of pieces, then through
-/// entries; what a level's sum has more than its parts goes to the last of them, and what it has less they lose.
+/// The measure of the random numbers that pick each id. A draw walks through sums of blocks, then of pieces, then
+/// through entries. If the sum of a level exceeds the sum of its parts, its last part gets the difference; if it is
+/// smaller, the last parts lose it.
 template <class W>
 Distribution distribution_of(const W& weights, Index vocab) {
     Distribution distribution(static_cast<std::size_t>(vocab));
@@ -176,7 +177,7 @@ TEST_CASE("the draw of a sparse row is as good as exact", "[kernels]") {
     }
 }
 
-TEST_CASE("no random draw picks a weight of 0, next to any edge between two weights", "[kernels]") {
+TEST_CASE("no random number picks a weight of 0, next to any edge between two weights", "[kernels]") {
     auto row = logits(5000, 5, 2, false);
     for (std::size_t id = 0; id < row.size(); ++id)
         if (id % 16 != 5 && id % 512 > 2) row[id] = -1e30f;

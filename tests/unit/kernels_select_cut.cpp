@@ -1,4 +1,4 @@
-// Where the largest values end that together weigh enough.
+// The cut: the position where the largest values reach a given sum.
 #include <specsample/kernels/select_cut.hpp>
 
 #include <algorithm>

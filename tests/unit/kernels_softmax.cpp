@@ -1,4 +1,4 @@
-// softmax: against a double reference, over temperatures, and where logits name no distribution.
+// softmax: against a double reference, over temperatures, and logits that are no distribution.
 #include <specsample/kernels/softmax.hpp>
 
 #include <cmath>
@@ -141,15 +141,14 @@ TEMPLATE_TEST_CASE("a single logit has probability 1", "[kernels]", float, doubl
         CHECK(softmax(std::vector<TestType>{static_cast<TestType>(-70.f)}, temperature)[0] == 1);
 }
 
-TEST_CASE("a masked logit leaves the others their distribution", "[kernels]") {
+TEST_CASE("a masked logit does not change the distribution of the others", "[kernels]") {
     std::vector<double> logits = logits_of<double>(40);
     for (std::size_t i = 0; i < 40; i += 3) logits[i] = -std::numeric_limits<double>::infinity();
     for (const double temperature : {.3, 1., 3.})
         CHECK(distance(softmax(logits, temperature), reference(logits, temperature)) < 1e-13);
 }
 
-TEMPLATE_TEST_CASE("logits that name no distribution give a row that is none", "[kernels]", float, double,
-                   Eigen::half) {
+TEMPLATE_TEST_CASE("logits without a distribution give an invalid row", "[kernels]", float, double, Eigen::half) {
     const auto is_distribution = [](const auto& probs) { return std::abs(total(probs) - 1) < 1e-2; };
     for (const double temperature : {0., 1e-300, .5, 1.})
         for (const std::size_t size : {1u, 4u, 33u}) {

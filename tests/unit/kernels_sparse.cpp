@@ -1,4 +1,4 @@
-// Sparse rows: ids of every type and storage, the draws of the dense row, and ids that are none.
+// Sparse rows: ids of every type and storage, draws equal to those of the dense row, and invalid ids.
 #include <specsample/kernels/sparse.hpp>
 
 #include <algorithm>
@@ -133,7 +133,7 @@ TEST_CASE("a sparse row draws what its dense row draws", "[kernels]") {
         }
 }
 
-TEST_CASE("no random draw draws an id that is absent, or one of no weight", "[kernels]") {
+TEST_CASE("no random number draws an id that is absent or of weight 0", "[kernels]") {
     const std::vector<int> ids{2, 5, 6, 900};
     const std::vector<float> probs{0, .5f, 0, .5f};
     for (const double u : {0., 0x1p-53, .5 - 0x1p-53, .5, .5 + 0x1p-53, 1 - 0x1p-53}) {

@@ -50,7 +50,7 @@ TEST_CASE("fewer ids than asked for where the row has fewer positive entries", "
     CHECK(top(std::vector<double>{.25, .75}, 9) == Ids{1, 0});
 }
 
-TEST_CASE("no ids where none are asked for", "[kernels]") {
+TEST_CASE("a count of 0 gives no ids", "[kernels]") {
     CHECK(top(std::vector<double>{.5, .5}, 0).empty());
     CHECK(top(std::vector<double>{}, 0).empty());
 }

@@ -1,4 +1,4 @@
-// AcceptanceMemory against sums that are written out.
+// AcceptanceMemory against explicit sums.
 #include <specsample/length/acceptance_memory.hpp>
 
 #include <algorithm>
@@ -36,12 +36,12 @@ RoundCounts accepted_of(Index accepted, Index proposed) {
             .last = all ? LastToken::bonus : LastToken::recovered};
 }
 
-/// Rounds with drafts, and how many without came before each.
+/// Rounds with drafts, and the number of rounds without one before each.
 struct History {
     std::vector<RoundCounts> rounds;
     std::vector<Index> waits;
 
-    /// Estimates from all decisions at once: each weighs decay to the power of the rounds since.
+    /// Estimates from all decisions at once: each is weighted by decay to the power of the rounds since.
     std::vector<double> estimates(Index count) const {
         std::vector<double> all;
         double before = detail::AcceptanceMemory::expected;
@@ -66,7 +66,7 @@ struct History {
 
 }  // namespace
 
-TEST_CASE("what is remembered of acceptance are decayed counts, pooled with the position before", "[length]") {
+TEST_CASE("the memory of acceptance is decayed counts, pooled with the position before", "[length]") {
     Uniforms uniform{7};
     History history;
     detail::AcceptanceMemory memory;
@@ -101,7 +101,7 @@ TEST_CASE("a long wait makes the memory unsure, and not hopeful", "[length]") {
     CHECK(estimates(memory, 1)[0] < .02);
 }
 
-TEST_CASE("a position that is asked no more comes to have the estimate of the one before", "[length]") {
+TEST_CASE("the estimate of a position that is no longer drafted approaches that of the one before", "[length]") {
     detail::AcceptanceMemory memory;
     for (int i = 0; i < 200; ++i) memory.record(accepted_of(1, 3));
     CHECK(estimates(memory, 2)[1] < .05);
@@ -130,7 +130,7 @@ TEST_CASE("a round that was cut by a stop is no failure, and bad data says nothi
     CHECK(estimates(memory, 4)[1] > before[1]);
 }
 
-TEST_CASE("overlaps take the place of the random draws of the round that follows, where it decided", "[length]") {
+TEST_CASE("overlaps replace the outcomes of the round that follows, where that round decided", "[length]") {
     detail::AcceptanceMemory told, halves;
     for (int i = 0; i < 400; ++i) {
         for (Index j = 0; j < 5; ++j) told.observe_overlap(j, j < 2 ? .75 : 0.);
@@ -154,7 +154,7 @@ TEST_CASE("overlaps take the place of the random draws of the round that follows
 }
 
 TEST_CASE("overlaps tell the same mean with less noise", "[length]") {
-    // Rows whose overlap is .4 or .8: random draws fall with these probabilities.
+    // Rows whose overlap is .4 or .8: drafted tokens are accepted with these probabilities.
     Uniforms uniform{11};
     detail::AcceptanceMemory rng, overlaps;
     Moments of_rng, of_overlaps;

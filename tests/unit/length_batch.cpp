@@ -1,4 +1,4 @@
-// best_lookaheads against every choice there is.
+// best_lookaheads against every possible choice.
 #include <specsample/length/batch.hpp>
 
 #include <algorithm>

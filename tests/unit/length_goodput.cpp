@@ -40,7 +40,7 @@ RoundCounts accepted_of(Index accepted, Index proposed) {
 constexpr Index most = 16;
 constexpr double draft_costs[] = {.05, .2, .5}, slopes[] = {.05, .4};
 
-/// How many drafted tokens each round of a text would accept at most: acceptance(round) by keyed random draws.
+/// The number of drafted tokens that each round of a text would accept: acceptance(round) by the keyed RNG.
 template <class Acceptance>
 std::vector<Index> text(std::uint64_t seed, Index rounds, const Acceptance& acceptance) {
     std::vector<Index> accepted;
@@ -78,7 +78,7 @@ double best_fixed(const std::vector<Index>& text, double draft_cost, double slop
     return best;
 }
 
-/// The worst and the best of goodput over what `against` says, over 20 texts and all costs.
+/// The worst and the best ratio of goodput to the figure of `against`, over 20 texts and all costs.
 template <class Acceptance, class Against>
 std::pair<double, double> extremes(Index rounds, const Acceptance& acceptance, const Against& against) {
     double worst = std::numeric_limits<double>::max(), best = 0;
@@ -99,7 +99,7 @@ std::pair<double, double> extremes(Index rounds, const Acceptance& acceptance, c
 
 const auto plain = [](const auto&, double, double) { return 1.; };
 
-/// Rounds without a draft until the next one, which accepts all or nothing.
+/// The number of rounds without a draft until the next one, which accepts all or nothing.
 template <class Policy>
 Index wait(Policy& policy, bool accepts) {
     Index rounds = 0;
@@ -109,7 +109,7 @@ Index wait(Policy& policy, bool accepts) {
     return rounds;
 }
 
-/// A policy that found drafts to be useless.
+/// A policy that has found drafts to be useless.
 template <class Policy>
 Policy discouraged(Policy policy) {
     while (policy.next(most) > 0) policy.record(accepted_of(0, policy.next(most)));
@@ -202,7 +202,7 @@ TEST_CASE("0 is reached where drafts are useless, probed with back-off, and left
     auto policy = discouraged(GoodputLength(.1, Line{.05}));
     for (const Index rounds : {8, 16, 32, 64, 64, 64}) CHECK(wait(policy, false) == rounds);
     CHECK(wait(policy, true) == 64);
-    // The accepted probe is followed by a draft at once, and as long as they are accepted by longer ones.
+    // The accepted probe is followed by a draft at once, and by longer ones as long as they are accepted.
     Index lookahead = 0;
     for (int i = 0; i < 20; ++i) {
         REQUIRE(policy.next(most) > 0);
@@ -213,7 +213,7 @@ TEST_CASE("0 is reached where drafts are useless, probed with back-off, and left
     policy = discouraged(policy);
     CHECK(wait(policy, false) == 8);
 
-    // One that is accepted and still does not pay brings the wait back as well.
+    // A probe that is accepted and still does not pay also resets the wait.
     auto costly = discouraged(GoodputLength(.8));
     for (const Index rounds : {8, 16}) CHECK(wait(costly, false) == rounds);
     CHECK(wait(costly, true) == 32);
@@ -232,7 +232,7 @@ TEST_CASE("a probe is the shortest draft that pays if it is accepted, and there 
     for (int i = 0; i < 8; ++i) tiles.record(accepted_of(0, 0));
     CHECK(tiles.next(most) == 2);
     CHECK(tiles.next(1) == 0);
-    // A draft that was cut short by its own stop is no probe, even where one so short cannot pay.
+    // A draft that was cut short by its own stop is not a probe, even where so short a draft cannot pay.
     GoodputLength shortened(.1, [](Index n) { return n == 1 ? 1. : 2.5; });
     for (int i = 0; i < 100; ++i) shortened.record(accepted_of(6, 6));
     while (shortened.next(most) > 0) shortened.record(accepted_of(0, 1));
@@ -272,7 +272,7 @@ TEST_CASE("a drafter that often has nothing to propose is judged by what it prop
         dense.record(accepted_of(std::min(run, lookahead), lookahead));
     }
     CHECK(asked > 19 * 390);
-    // When it is found out at last, the first probe is as soon as any.
+    // After the change is detected, the first probe comes as soon as any.
     while (policy.next(most) > 0) {
         for (int i = 0; i < 10; ++i) policy.record(accepted_of(0, 0));
         policy.record(accepted_of(0, policy.next(most)));
@@ -293,7 +293,7 @@ TEST_CASE("a draft that was cut by a stop, or met bad data, is no reason to draf
     for (int i = 0; i < 50; ++i) policy.record({.fault = Cause::not_finite});
     CHECK(policy.next(most) == 0);  // rounds that met bad data are no wait
 
-    // Positions count, not nodes: a table of costs ends at the deepest.
+    // Costs count positions, not nodes: a table of costs ends at the deepest draft.
     GoodputLength tabled(.1, std::vector<double>{1, 1.1, 1.2});
     CHECK_NOTHROW(tabled.record({.proposed = 9, .fault = Cause::not_finite}));
     CHECK_NOTHROW(tabled.record(
@@ -301,8 +301,8 @@ TEST_CASE("a draft that was cut by a stop, or met bad data, is no reason to draf
 }
 
 TEST_CASE("measured times correct the costs that were given", "[length]") {
-    // A draft that is said to cost .05 and costs .5, with verification that is said to be flat: acceptance .5 does not
-    // pay. Drafting is found out by comparing with rounds that draft nothing.
+    // The given draft cost is .05 but the real one .5, and the given verification cost is flat: acceptance .5 does not
+    // pay. This is detected by comparison with rounds that draft nothing.
     const auto seconds = [](Index k) { return .02 * (1 + .5 * static_cast<double>(k) + .1 * static_cast<double>(k)); };
     GoodputLength told(.05), measures(.05);
     double told_cost = 0, measured_cost = 0, told_tokens = 0, measured_tokens = 0;
@@ -323,7 +323,7 @@ TEST_CASE("measured times correct the costs that were given", "[length]") {
     WARN("tokens per cost: told " << told_tokens / told_cost << ", measured " << measured_tokens / measured_cost);
 }
 
-TEST_CASE("a draft that is cheaper than was said is found out too", "[length]") {
+TEST_CASE("a draft that is cheaper than given is detected, too", "[length]") {
     GoodputLength policy(.6);
     for (int i = 0; i < 300; ++i) {
         const Index lookahead = policy.next(most);

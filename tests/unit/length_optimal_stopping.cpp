@@ -20,7 +20,7 @@ namespace {
 /// Acceptances that are .95 or .3 and known before the token is drafted, at most 40 tokens.
 constexpr double betas[] = {.95, .3}, chances[] = {.6, .4};
 
-/// Tokens beyond the first one and cost of what follows `survival`, under the rule that drafts where `goes_on` says.
+/// Expected tokens beyond the first one, and cost, after `survival`, under the rule that drafts where `goes_on` says.
 template <class GoesOn>
 detail::RoundMeans drafted(double cost, const GoesOn& goes_on, double survival, int depth) {
     detail::RoundMeans means{0, 0};
@@ -45,8 +45,8 @@ detail::RoundMeans at_threshold(double cost, double threshold) {
     return round_of(cost, [&](double survival) { return survival >= threshold; });
 }
 
-/// The most tokens - rate * cost that any rule gets from here on that sees the acceptances: by dynamic programming,
-/// which knows nothing of thresholds.
+/// The largest tokens - rate * cost from here on over all rules that see the acceptances: by dynamic programming,
+/// without the assumption of a threshold.
 double best_gain(double cost, double rate, double survival, int depth) {
     if (depth == 0) return 0;
     double gain = 0;

@@ -1,4 +1,4 @@
-// RoundTimes: what measurements say of costs, and what they cannot say.
+// RoundTimes: the costs that measurements determine, and those that they do not.
 #include <specsample/length/round_times.hpp>
 
 #include <limits>
@@ -9,7 +9,7 @@ using namespace specsample;
 
 namespace {
 
-/// What rounds are expected to cost: half a pass per drafted token.
+/// The expected cost of rounds: half a pass per drafted token.
 double expected(Index lookahead) { return 1 + .5 * static_cast<double>(lookahead); }
 
 /// The same, in steps of four positions.

@@ -1,4 +1,4 @@
-// Stops inside a draft: where they stop, and what they refuse.
+// Stops inside a draft: the rows where they stop, and the options that they refuse.
 #include <specsample/length/stops.hpp>
 
 #include <cmath>

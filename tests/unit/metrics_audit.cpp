@@ -1,4 +1,4 @@
-// Audit: fair odds by enumeration, silence beside right engines, and how soon wrong ones are found (fixed seeds).
+// Audit: fair odds by enumeration, no alarm beside right engines, and the delay to alarms on wrong ones (fixed seeds).
 #include <specsample/metrics/audit.hpp>
 
 #include <array>
@@ -53,8 +53,8 @@ Token draw(const Vector& weights, double random) {
 
 double at(const Vector& row, Token token) { return row[static_cast<std::size_t>(token)]; }
 
-/// Rows of a position: the target's, the draft's, and what an engine draws from that has its draft at `heat` times the
-/// temperature it believes in.
+/// The rows of a position: the target's, the draft's, and the draft's at `heat` times its temperature, from which a
+/// wrong engine draws.
 struct Position {
     Vector target, draft, heated;
 };
@@ -77,12 +77,12 @@ enum class Engine {
     right,
     draft_for_target,      ///< emits whatever was drafted
     heated,                ///< drafts from another row than it judges by
-    draft_draw_accepts,    ///< the random draw that drew the token also accepts it
-    accept_draw_recovers,  ///< the random draw that rejected also draws from the residual
+    draft_draw_accepts,    ///< the random number that drew the token also judges it
+    accept_draw_recovers,  ///< the random number that rejected also draws from the residual
     target_for_residual    ///< recovers from the target's row
 };
 
-/// One token by token verification, as `engine` understands it.
+/// One token by the token verification of `engine`, right or wrong.
 Token emit(Engine engine, const Position& rows, Uniforms& uniform) {
     const double draft_draw = uniform(), accept_draw = uniform(), residual_draw = uniform();
     const Token drafted = draw(engine == Engine::heated ? rows.heated : rows.draft, draft_draw);
@@ -180,7 +180,7 @@ TEST_CASE("Audit bets at fair odds in every state, by enumeration", "[analysis]"
         const auto size = 1 + static_cast<std::size_t>(step) % 7;
         const Vector target = random_row(size, uniform, step % 3 == 0 ? .3 : 0);
         const Vector draft = random_row(size, uniform, step % 2 == 0 ? .3 : 0);
-        double missed = 0;  // what the draft's distribution bets on tokens that cannot come
+        double missed = 0;  // the bet of the draft's distribution on tokens that cannot come
         for (std::size_t i = 0; i < size; ++i) missed += target[i] == 0 ? draft[i] : 0;
         INFO("step " << step << ", missed " << missed);
         const double with_draft =
@@ -271,7 +271,7 @@ TEST_CASE("Audit stays quiet over a million tokens of a right engine", "[analysi
     CHECK(tokens_until_alarm(Engine::right, 4, 1000000) == 1000000);
 }
 
-TEST_CASE("Audit rings by chance as seldom as it says, however often it is asked", "[analysis]") {
+TEST_CASE("Audit raises false alarms as seldom as documented, however often it is read", "[analysis]") {
     // At most .05 of 4000 texts: standard deviation .0035, so 6 of them allowed (1e-9)
     Uniforms uniform{5};
     const std::vector<Position> positions = family(64, uniform);
@@ -287,7 +287,7 @@ TEST_CASE("Audit rings by chance as seldom as it says, however often it is asked
     CHECK(alarms / 4000. < .05 + .021);
 }
 
-TEST_CASE("Audit finds the draft's distribution in the place of the target's within 200 tokens", "[analysis]") {
+TEST_CASE("Audit finds text of the draft's distribution within 200 tokens", "[analysis]") {
     for (std::uint64_t seed = 10; seed < 18; ++seed)
         CHECK(tokens_until_alarm(Engine::draft_for_target, seed, 200) < 200);
 }
@@ -299,7 +299,7 @@ TEST_CASE("Audit finds a draft at another temperature than it is judged by withi
     }
 }
 
-TEST_CASE("Audit finds random draws that are used twice within 5000 tokens", "[analysis]") {
+TEST_CASE("Audit finds random numbers that are used twice within 5000 tokens", "[analysis]") {
     for (std::uint64_t seed = 30; seed < 34; ++seed) {
         CHECK(tokens_until_alarm(Engine::draft_draw_accepts, seed, 5000) < 5000);
         CHECK(tokens_until_alarm(Engine::accept_draw_recovers, seed, 5000) < 5000);
@@ -422,7 +422,7 @@ TEST_CASE("Audit stays quiet beside the library's own rules", "[analysis]") {
     check(GumbelMatch{});
 }
 
-TEST_CASE("Audit refuses what cannot be, and observes nothing then", "[analysis]") {
+TEST_CASE("Audit refuses impossible observations, and is not changed by them", "[analysis]") {
     Audit audit;
     const Vector row{.5, .5};
     CHECK_THROWS_WITH(

@@ -1,4 +1,4 @@
-// OverlapEstimate: the mean that counting has and less variance, by full enumeration; merging; errors.
+// OverlapEstimate: the same mean as counting with less variance, by full enumeration; merging; errors.
 #include <specsample/metrics/overlap_estimate.hpp>
 #include <specsample/metrics/tally.hpp>
 #include <specsample/theory/acceptance.hpp>
@@ -192,7 +192,7 @@ TEST_CASE("OverlapEstimate: an interval of standard errors inside 0 and 1", "[an
     CHECK(estimate.acceptance_at(7) == Estimate{0., 0., 1.});
 }
 
-TEST_CASE("OverlapEstimate refuses what is no overlap, and adds nothing then", "[analysis]") {
+TEST_CASE("OverlapEstimate refuses invalid overlaps, and adds nothing then", "[analysis]") {
     OverlapEstimate estimate;
     estimate.reserve(4);
     estimate.add(0, 1.);

@@ -1,4 +1,4 @@
-// Prometheus exposition of tallies: read back line by line as format 0.0.4 says.
+// Prometheus exposition of tallies: read back line by line by format 0.0.4.
 #include <specsample/metrics/prometheus.hpp>
 
 #include <cctype>
@@ -21,7 +21,7 @@ using specsample::metrics::to_prometheus;
 
 namespace {
 
-/// Reads an exposition as a scraper does, and checks on the way what the format demands.
+/// Reads an exposition as a scraper does, and checks the rules of the format.
 struct Exposition {
     std::map<std::string, std::string> types;      ///< by name
     std::map<std::string, double> samples;         ///< by name and labels, as written

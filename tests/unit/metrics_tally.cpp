@@ -46,7 +46,7 @@ constexpr RoundCounts stop_token_second{
 // A caller cut the text after a rejection, before the recovered token.
 constexpr RoundCounts cut_after_rejection{
     .proposed = 4, .evaluated = 2, .accepted = 1, .tokens = 1, .last = LastToken::stopped};
-// A callback ended the text among the accepted tokens: two of them and the bonus were decided in vain.
+// A callback ended the text within the accepted tokens: two of them and the bonus token are lost.
 constexpr RoundCounts callback_third{
     .proposed = 4, .evaluated = 2, .accepted = 2, .tokens = 2, .last = LastToken::stopped, .discarded = 3};
 // A tree of 6 nodes and 3 positions, cut by a budget after its first token.

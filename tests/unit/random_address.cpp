@@ -1,4 +1,4 @@
-// Addresses: different ones are different random draws, and a field that does not fit is an error.
+// Addresses: different ones give different random numbers, and a field that does not fit is an error.
 #include <specsample/random/address.hpp>
 
 #include <set>
@@ -20,7 +20,7 @@ TEST_CASE("no two of thousands of addresses share a block", "[random]") {
         blocks.insert(detail::random_bits(address, lane));
         ++addresses;
     };
-    // A box of small numbers, in which every field moves against every other.
+    // All small values of all fields, in every combination.
     for (std::uint64_t seed = 0; seed < 4; ++seed)
         for (std::uint64_t request = 0; request < 4; ++request)
             for (Index position = 0; position < 4; ++position)
@@ -46,7 +46,7 @@ TEST_CASE("no two of thousands of addresses share a block", "[random]") {
     CHECK(blocks.size() == addresses);
 }
 
-TEST_CASE("an address is the counter and the key that its layout says", "[random]") {
+TEST_CASE("an address gives the counter and the key of the documented layout", "[random]") {
     const Address address{.seed = 0x1122334455667788,
                           .request = 0x99aabbcc,
                           .position = 0xddeeff01,

@@ -1,4 +1,4 @@
-// The random draw seam: accept and draw, with a source's own members where it has them.
+// accept and draw by a random number, or by a source's own members where it has them.
 #include <specsample/random/draw.hpp>
 
 #include <limits>
@@ -16,13 +16,13 @@ namespace {
 
 constexpr double last_draw = 1 - 0x1p-53;
 
-/// A random draw that says one number.
+/// A source of one fixed number.
 struct Says {
     double value;
     double uniform() const { return value; }
 };
 
-/// A random draw that decides for itself.
+/// A source with its own accept and draw.
 struct Decides {
     bool accept(double s, double q) const { return s == 1 && q == 2; }
     template <Weights W>
@@ -31,7 +31,7 @@ struct Decides {
     }
 };
 
-/// A random draw with members of those names that are something else.
+/// A source with members of those names and other signatures.
 struct Misnamed : Says {
     int accept(double, double) const { return 1; }
     int draw(int) const { return 1; }
@@ -41,7 +41,7 @@ const std::vector<double> row{.5, 0, .25, .25};
 
 }  // namespace
 
-TEST_CASE("a token of weight 0 is not accepted, not even by the random draw 0", "[random]") {
+TEST_CASE("a token of weight 0 is not accepted, not even by the random number 0", "[random]") {
     CHECK_FALSE(accept(Says{0}, 0, .5));
     CHECK_FALSE(accept(Says{0}, 0, 1));
     CHECK(accept(Says{0}, std::numeric_limits<double>::denorm_min(), 1));
@@ -56,7 +56,7 @@ TEST_CASE("a token with at least the draft's weight is always accepted", "[rando
     }
 }
 
-TEST_CASE("the test is strict: a random draw on the ratio rejects, the one below accepts", "[random]") {
+TEST_CASE("the test is strict: a random number equal to the ratio rejects, the one below accepts", "[random]") {
     CHECK_FALSE(accept(Says{.5}, .25, .5));
     CHECK(accept(Says{.5 - 0x1p-53}, .25, .5));
     CHECK_FALSE(accept(Says{.5 + 0x1p-53}, .25, .5));
@@ -67,7 +67,7 @@ TEST_CASE("a NaN is not accepted", "[random]") {
     CHECK_FALSE(accept(Says{.5}, .5, std::numeric_limits<double>::quiet_NaN()));
 }
 
-TEST_CASE("a draw takes the entry at its random draw, and tells the sum", "[random]") {
+TEST_CASE("a draw takes the entry at its random number, and returns the sum", "[random]") {
     const auto view = detail::as_row(row);
     const RowWeights weights(view);
     CHECK(draw(Says{0}, weights).index == 0);
@@ -90,7 +90,7 @@ TEST_CASE("members of those names with other types are not used", "[random]") {
     CHECK(draw(Misnamed{{.6}}, RowWeights(view)).index == 2);
 }
 
-TEST_CASE("a keyed random draw draws where its uniform says", "[random]") {
+TEST_CASE("a keyed RNG draws the entry at its uniform", "[random]") {
     const auto view = detail::as_row(row);
     const RowWeights weights(view);
     for (Index round = 0; round < 200; ++round) {
@@ -100,7 +100,7 @@ TEST_CASE("a keyed random draw draws where its uniform says", "[random]") {
     }
 }
 
-TEST_CASE("a plain row of any kind is drawn from, and raced, as its weights are", "[random]") {
+TEST_CASE("draws and races of a plain row of any kind are those of its weights", "[random]") {
     const Eigen::VectorXf vector{{.5f, 0, .25f, .25f}};
     const Logits logits(Eigen::ArrayXf(vector.array().log() + 3), .7);
     const std::vector<Token> ids{0, 2, 3};

@@ -1,7 +1,7 @@
 // Golden numbers. RED HERE MEANS THAT THE SAME SEED NO LONGER GIVES THE SAME TEXT: token stability is broken for every
 // user. If that is meant, print the new values with `specsample_test_unit "[golden]"`, bump the version in
 // core/config.hpp and say so under "Token stability" in README.md; if it is not meant, the change is a bug. No value
-// here depends on a compiler, on its flags or on the mathematics library: random draws are integers and the models'
+// here depends on a compiler, on its flags or on the mathematics library: random numbers are integers and the models'
 // rows are exact fractions.
 #include <bit>
 #include <vector>
@@ -41,7 +41,7 @@ std::vector<Token> text(Index lookahead, std::uint64_t seed, std::uint64_t reque
 
 }  // namespace
 
-TEST_CASE("golden: the bits of random draws", "[random][golden]") {
+TEST_CASE("golden: the bits of random numbers", "[random][golden]") {
     struct Golden {
         Address address;
         std::uint32_t lane;

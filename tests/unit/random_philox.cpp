@@ -1,4 +1,4 @@
-// Philox4x32-10 beyond the vectors in its header.
+// Philox4x32-10 beyond the test vectors in its header.
 #include <specsample/random/philox.hpp>
 
 #include "support/catch.hpp"
@@ -7,7 +7,7 @@ using namespace specsample;
 
 namespace {
 
-/// The paper's figure 3, written the other way round: 16-bit halves multiplied by hand, one word after another.
+/// The paper's figure 3 in another way: 16-bit halves multiplied by hand, one word after another.
 detail::PhiloxCounter by_hand(detail::PhiloxCounter x, detail::PhiloxKey k) {
     const auto multiply = [](std::uint32_t a, std::uint32_t b, std::uint32_t& high) {
         const std::uint32_t a0 = a & 0xffff, a1 = a >> 16, b0 = b & 0xffff, b1 = b >> 16;

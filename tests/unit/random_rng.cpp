@@ -1,5 +1,5 @@
-// @draws uniforms and where they come from. Statistics have fixed seeds; a sound generator fails each with probability
-// 1e-9, the file with less than 1e-7.
+// The keyed RNG: its uniforms and their addresses. Statistics have fixed seeds; a sound generator fails each with
+// probability 1e-9, the file with less than 1e-7.
 #include <specsample/random/rng.hpp>
 
 #include <cmath>
@@ -36,7 +36,7 @@ double correlation(int n, A&& a, B&& b) {
 }
 constexpr double once_in_a_billion = 6.11;
 
-/// A generator of a constant, counting its calls.
+/// A generator of a constant, which counts its calls.
 template <class UInt, UInt smallest, UInt largest>
 struct Constant {
     using result_type = UInt;
@@ -90,13 +90,13 @@ TEST_CASE("an open uniform lies between its uniform and the next, never on 0", "
     }
 }
 
-TEST_CASE("a random draw asked twice says the same", "[random]") {
+TEST_CASE("an RNG that is asked twice gives the same number", "[random]") {
     const RoundRng rng(1, 2, 3);
     CHECK(rng.at(Purpose::accept, 4).bits() == rng.at(Purpose::accept, 4).bits());
     CHECK(RoundRng(1, 2, 3).at(Purpose::accept, 4).bits() == rng.at(Purpose::accept, 4).bits());
 }
 
-TEST_CASE("a round's random draws have the address of the round", "[random]") {
+TEST_CASE("a round's random numbers have the address of the round", "[random]") {
     const RoundRng rng(11, 12, 13);
     const Rng expected({.seed = 11, .request = 12, .position = 13, .purpose = Purpose::last, .node = 2});
     CHECK(rng.at(Purpose::last, 2).bits(9) == expected.bits(9));
@@ -108,14 +108,13 @@ TEST_CASE("a round's random draws have the address of the round", "[random]") {
     CHECK(rng.at(Purpose::last, 2).bits(8) != expected.bits(9));
 }
 
-TEST_CASE("a source that is split off shares no random draw with its parent, its siblings or another round",
-          "[random]") {
+TEST_CASE("an RNG that is split off shares no number with its parent, its siblings or another round", "[random]") {
     std::set<std::uint64_t> seen;
     std::size_t asked = 0;
     const auto note = [&](const RoundRng& rng) {
         for (const Purpose purpose : {Purpose::race, Purpose::draft, Purpose::accept, Purpose::last, Purpose::split})
             for (const Index node : {0, 1, 2}) {
-                // The target's own noise is the same in the rounds that come to its position.
+                // The target's own noise is the same in all rounds that reach its position.
                 seen.insert(rng.at(purpose, purpose == Purpose::race ? 0 : node).bits());
                 asked += purpose == Purpose::race && node > 0 ? 0 : 1;
             }
@@ -134,7 +133,7 @@ TEST_CASE("a source that is split off shares no random draw with its parent, its
           RoundRng(5, 0, 7).split(1).split(2).at(Purpose::accept, 3).bits());
 }
 
-TEST_CASE("random draws of parts, and of a part and its parent, are independent", "[random]") {
+TEST_CASE("random numbers of parts, and of a part and its parent, are independent", "[random]") {
     constexpr int n = 100000;
     const auto of_part = [](Index part, Purpose purpose) {
         return [=](int i) { return RoundRng(3, 0, i).split(part).at(purpose, 0).uniform(); };
@@ -146,13 +145,13 @@ TEST_CASE("random draws of parts, and of a part and its parent, are independent"
     CHECK(is_uniform(64, n, of_part(0, Purpose::accept)));
 }
 
-TEST_CASE("random draws can be tossed at compile time", "[random]") {
+TEST_CASE("random numbers can be computed at compile time", "[random]") {
     constexpr double u = RoundRng(1, 2, 3).at(Purpose::draft, 0).uniform();
     volatile std::uint64_t seed = 1;
     CHECK(u == RoundRng(seed, 2, 3).at(Purpose::draft, 0).uniform());
 }
 
-TEST_CASE("random draws of a request that does not fit are refused at once", "[random]") {
+TEST_CASE("an RNG of a request that does not fit is refused at once", "[random]") {
     CHECK_THROWS_WITH(RoundRng(0, std::uint64_t{1} << 32, 0),
                       "specsample::Address: request is 4294967296, but must be below 2^32");
 }
@@ -174,12 +173,12 @@ TEST_CASE("uniforms fill their bins evenly along every field of the address", "[
     }
 }
 
-TEST_CASE("the statistic tells a tilt of the density by a tenth", "[random]") {
+TEST_CASE("the statistic rejects a density tilted by a tenth", "[random]") {
     CHECK_FALSE(
         is_uniform(64, 1 << 15, [](int i) { return std::pow(RoundRng(5, 0, i).at(Purpose::last, 0).uniform(), 1.1); }));
 }
 
-TEST_CASE("random draws of two purposes, nodes, rounds and requests are independent", "[random]") {
+TEST_CASE("random numbers of two purposes, nodes, rounds and requests are independent", "[random]") {
     const int n = 1 << 16;
     const auto here = [](int i) { return RoundRng(6, 0, i).at(Purpose::accept, 1).uniform(); };
     for (const Purpose purpose : {Purpose::race, Purpose::draft, Purpose::last, Purpose::policy})
@@ -199,12 +198,12 @@ TEST_CASE("random draws of two purposes, nodes, rounds and requests are independ
           once_in_a_billion);
 }
 
-TEST_CASE("the correlation tells a random draw that is used twice", "[random]") {
+TEST_CASE("the correlation shows a random number that is used twice", "[random]") {
     const auto here = [](int i) { return RoundRng(6, 0, i).at(Purpose::accept, 1).uniform(); };
     CHECK(correlation(1 << 16, here, here) > 100);
 }
 
-TEST_CASE("a generator's random draw takes as many numbers as hold 53 bits", "[random]") {
+TEST_CASE("a uniform of a generator takes as many of its numbers as hold 53 bits", "[random]") {
     CHECK(GeneratorRng<Bit>::draws == 53);
     CHECK(GeneratorRng<Bits8>::draws == 7);
     CHECK(GeneratorRng<Bits16>::draws == 4);
@@ -217,7 +216,7 @@ TEST_CASE("a generator's random draw takes as many numbers as hold 53 bits", "[r
     CHECK(GeneratorRng<Bits64>::draws == 1);
 }
 
-TEMPLATE_TEST_CASE("a random draw of a generator at its end is below 1, at its beginning 0", "[random]", Bit, Bits8,
+TEMPLATE_TEST_CASE("a uniform of a generator at its maximum is below 1, at its minimum 0", "[random]", Bit, Bits8,
                    Bits16, Bits32, Bits53, Bits64, Shifted) {
     TestType generator{TestType::max()};
     const double u = GeneratorRng(generator).at(Purpose::draft, 0).uniform();
@@ -228,14 +227,14 @@ TEMPLATE_TEST_CASE("a random draw of a generator at its end is below 1, at its b
     CHECK(GeneratorRng(generator).at(Purpose::draft, 0).uniform() == 0);
 }
 
-TEMPLATE_TEST_CASE("random draws of the standard's generators are uniform", "[random]", std::mt19937, std::mt19937_64,
+TEMPLATE_TEST_CASE("uniforms of the standard's generators are uniform", "[random]", std::mt19937, std::mt19937_64,
                    std::minstd_rand, std::ranlux24_base) {
     TestType generator(2024);
     const GeneratorRng rng(generator);
     CHECK(is_uniform(64, 1 << 15, [&](int) { return rng.at(Purpose::accept, 0).uniform(); }));
 }
 
-TEST_CASE("random draws of one generator follow each other, whatever they are for", "[random]") {
+TEST_CASE("uniforms of one generator follow each other, whatever their purpose", "[random]") {
     std::mt19937 generator(1), same(1);
     const GeneratorRng rng(generator), plain(same);
     for (const Purpose purpose : purposes) CHECK(rng.at(purpose, 3).uniform() == plain.at(Purpose::draft, 0).uniform());
@@ -247,7 +246,7 @@ static_assert(detail::BitGenerator<std::mt19937> && detail::BitGenerator<std::ra
 static_assert(!detail::BitGenerator<const std::mt19937> && !detail::BitGenerator<Rng> &&
               !detail::BitGenerator<double (*)()>);
 
-TEST_CASE("many lanes at once are the lanes one by one", "[random]") {
+TEST_CASE("many uniforms at once equal the uniforms one by one", "[random]") {
     const Rng random({.seed = 77, .request = 3, .position = 12, .purpose = Purpose::race, .node = 5});
     for (const std::size_t size : {0u, 1u, 2u, 63u, 64u, 65u, 128u, 300u}) {
         std::vector<std::uint32_t> lanes(size);

@@ -1,4 +1,4 @@
-// Adaptors offer what the model under them offers, and their rows of a tree are those of each path by itself.
+// Adaptors have the abilities of the model under them, and their rows of a tree are those of each path by itself.
 #include <specsample/shaping/adaptor.hpp>
 
 #include <functional>
@@ -21,10 +21,10 @@ namespace {
 using Prefix = std::span<const Token>;
 using TokenTree = Tree<Token, Index>;
 
-// What a model may offer, one bit each.
+// The abilities of a model, one bit each.
 constexpr unsigned one = 1, many = 2, trees = 4, rewinds = 8, stays = 16, takes_vector = 32;
 
-/// A model that offers some of it.
+/// A model with some of them.
 template <unsigned offered>
 struct Offers {
     static constexpr bool has(unsigned ability) { return (offered & ability) != 0; }
@@ -52,8 +52,8 @@ struct Offers {
     {}
 };
 
-/// Does an adaptor over M offer what M offers?
-/// @param keeps_rows   do its rows last as long as the model's?
+/// True if an adaptor over M has the abilities of M.
+/// @param keeps_rows   its rows last as long as the model's
 template <class A, class M>
 constexpr bool offers_the_same(bool keeps_rows) {
     return RowModel<A> == RowModel<M> && BatchModel<A> == BatchModel<M> && TreeModel<A> == TreeModel<M> &&
@@ -93,7 +93,7 @@ constexpr bool all_checked(std::integer_sequence<unsigned, offered...>) {
 }
 static_assert(all_checked(std::make_integer_sequence<unsigned, 64>()));
 
-// What was tested is what was meant.
+// Checks that the models under test have the intended abilities.
 static_assert(TreeModel<Offers<trees>> && !BatchModel<Offers<trees>> && !Model<Offers<trees | rewinds>>);
 static_assert(StableRows<Offers<one | stays>> && !detail::takes_span<Offers<one | takes_vector>>);
 

@@ -1,4 +1,4 @@
-// Cursors: what is one, and how one is taken from text to text.
+// Cursors: the concept, and moving one from text to text.
 #include <specsample/shaping/cursor.hpp>
 
 #include <array>
@@ -38,7 +38,7 @@ struct TwoWay : OneWay<Mask> {
 struct Telling : Words {
     bool accept(Token) { return true; }
 };
-/// Says 0 for success.
+/// Returns 0 for success.
 struct OfC : Words {
     int accept(Token) { return 0; }
 };
@@ -51,7 +51,7 @@ static_assert(Cursor<Telling>);
 static_assert(!Cursor<OneWay<Words>> && !Cursor<OneWay<Rows>>);
 static_assert(!Cursor<Words> && !Cursor<Rows> && !Cursor<OfC> && !Cursor<WideWords> && !Cursor<int>);
 
-/// Counts tokens: what it accepts is of no interest.
+/// Counts tokens, whatever they are.
 struct Counting {
     std::shared_ptr<Calls> calls = std::make_shared<Calls>();
     Index length = 0;
@@ -136,7 +136,7 @@ TEST_CASE("a copied cursor replays no more than was taken back, over any walk", 
     Token next = 0;
     for (int step = 0; step < 3000; ++step) {
         const Rng random({.seed = 5, .position = static_cast<std::uint32_t>(step)});
-        // A few back mostly, sometimes many, then some on.
+        // Mostly a few tokens back, sometimes many, then some forward.
         const double u = random.uniform(0);
         const auto away =
             std::min(text.size(), static_cast<std::size_t>(u < .9 ? 8 * random.uniform(1) : 200 * random.uniform(1)));

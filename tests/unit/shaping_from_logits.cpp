@@ -1,4 +1,4 @@
-// from_logits(model): a model of logits of every kind is one of probabilities.
+// from_logits(model): turns a model of logits of any kind into a model of probabilities.
 #include <specsample/shaping/from_logits.hpp>
 
 #include <specsample/sampler.hpp>
@@ -62,7 +62,7 @@ TEST_CASE("logits of every type that a model may return are taken", "[shaping]")
     check([](Prefix) { return Eigen::RowVector3d(1, 2, 0); });
 }
 
-TEST_CASE("a model of logits is offered with what it offers, and nothing else", "[shaping]") {
+TEST_CASE("from_logits has the abilities of its model, and no others", "[shaping]") {
     const auto one = [](Prefix) { return plain(); };
     CHECK(RowModel<decltype(from_logits(Both{}))>);
     CHECK(BatchModel<decltype(from_logits(Both{}))>);

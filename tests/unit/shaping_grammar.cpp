@@ -1,4 +1,4 @@
-// Grammar: at every context the mask of that context, whatever was asked before; and texts that never leave it.
+// Grammar: the mask of every context, whatever was asked before, and texts that always stay in the grammar.
 #include <specsample/shaping/grammar.hpp>
 
 #include <array>
@@ -28,7 +28,7 @@ namespace {
 
 const Array<double> flat = Array<double>::Constant(tokens, 1. / tokens);
 
-/// What a shaper leaves possible, as bits.
+/// The ids that a shaper leaves possible, as bits.
 template <class P>
 std::uint32_t bits_after(const P& shaper, const std::vector<Token>& context) {
     std::uint32_t bits = 0;
@@ -36,8 +36,8 @@ std::uint32_t bits_after(const P& shaper, const std::vector<Token>& context) {
     return bits;
 }
 
-/// Call f(context) for contexts as speculation has them, and worse: longer ones, shorter ones, others altogether, with
-/// tokens that are refused now and then.
+/// Call f(context) for contexts as speculation has them, and worse: longer, shorter, or entirely different ones, some
+/// with tokens that are refused.
 template <class F>
 void walk(std::uint64_t seed, int steps, F&& f) {
     std::vector<Token> context;
@@ -83,7 +83,7 @@ struct Likes {
     }
 };
 
-/// The same, row by row only.
+/// The same model, one row at a time.
 struct OneByOne {
     Likes model;
     Array<double> operator()(std::span<const Token> context) const { return model(context); }
@@ -92,7 +92,7 @@ struct OneByOne {
 const std::vector<Token> prompt{5, 1, 3};  // no text of the grammar
 const auto start = std::ssize(prompt);
 
-/// Is a text in the grammar, but for its beginning?
+/// True if a text, without its beginning, is in the grammar.
 bool is_accepted(std::span<const Token> text) {
     const auto rest = text.subspan(prompt.size());
     return allowed_after(rest) != 0 ||
@@ -218,7 +218,7 @@ TEST_CASE("a grammar works with other shapers, on logits and on probabilities", 
 }
 
 TEST_CASE("a processor with a state that its tokens decide is a cursor, and shapes in other ways", "[shaping]") {
-    // Counts as it goes: what FrequencyPenalty finds out from the context every time.
+    // Counts incrementally what FrequencyPenalty counts in the context every time.
     struct Counts {
         std::array<double, tokens> seen{};
 

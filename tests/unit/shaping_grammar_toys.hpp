@@ -1,4 +1,4 @@
-// Toy grammars: brackets of two kinds, where what may follow depends on how the text got there.
+// Toy grammars: brackets of two kinds, where the allowed tokens depend on the whole text before.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr Index tokens = 6;
 
 inline bool opens(Token token) { return token == round_open || token == square_open; }
 
-/// What may follow a text, as bits, read from its beginning; nothing if the text itself is refused.
+/// The tokens allowed after a text, as bits, by reading it from its beginning; none if the text itself is refused.
 inline std::uint32_t allowed_after(std::span<const Token> text) {
     std::vector<Token> open;
     for (std::size_t i = 0;; ++i) {
@@ -37,12 +37,12 @@ inline std::uint32_t allowed_after(std::span<const Token> text) {
     }
 }
 
-/// What was asked of cursors.
+/// Counts of the calls of cursors.
 struct Calls {
     long accepts = 0, back = 0, rollbacks = 0, copies = 0, alive = 0;
 };
 
-/// Brackets that are closed in time, and what is due.
+/// The state of open brackets: the tokens that close them, and the mask of allowed tokens.
 struct Due {
     std::vector<Token> closing{};
     bool ended = false;
@@ -63,7 +63,7 @@ struct Due {
     }
 };
 
-/// A cursor with rollback(n), which copies would share.
+/// A cursor with rollback(n), whose state copies would share.
 class Rewinding {
   public:
     explicit Rewinding(Calls& calls) : calls_(&calls) {}
@@ -96,7 +96,7 @@ class Rewinding {
     std::vector<Token> taken_;
 };
 
-/// One that can only be copied, never assigned, and throws on a token that it refuses: its state is worthless then.
+/// A cursor that can be copied but not assigned, and throws on a token that it refuses: its state is then invalid.
 class CloneOnly {
   public:
     explicit CloneOnly(Calls& calls) : calls_(&calls) { ++calls_->alive; }

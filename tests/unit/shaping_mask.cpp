@@ -1,4 +1,4 @@
-// TokenMask: what is masked has no probability, and is never emitted.
+// TokenMask: a masked token has no probability, and is never emitted.
 #include <specsample/shaping/mask.hpp>
 
 #include <array>
@@ -38,7 +38,7 @@ std::vector<Index> some(Index vocab, double share, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("what a mask allows is what is left, of dense and of sparse rows", "[shaping]") {
+TEST_CASE("a mask keeps exactly the allowed ids, of dense and of sparse rows", "[shaping]") {
     for (const Index vocab : {1, 5, 31, 32, 33, 64, 1000})
         for (const double share : {.01, .1, .5, .9, 1.})
             for (std::uint64_t seed = 0; seed < 5; ++seed) {
@@ -86,7 +86,7 @@ TEST_CASE("a mask that allows everything leaves the model's own memory", "[shapi
     CHECK(shape(Logits(logits), mask, {}, memory).held().numbers().data() == logits.data());
 }
 
-TEST_CASE("a row of which nothing is left has the fault of one that is masked", "[shaping]") {
+TEST_CASE("a row without any kept id has the fault of a fully masked row", "[shaping]") {
     const auto logits = random_logits(40, 1);
     const TokenMask nothing(Words{});
     filters::ShapedMemory<double> memory;
@@ -95,7 +95,7 @@ TEST_CASE("a row of which nothing is left has the fault of one that is masked", 
     };
     CHECK(cause(Logits(logits)) == Cause::all_masked);
     CHECK(cause(softmax_of(logits)) == Cause::all_masked);
-    // Something is allowed, but has no probability.
+    // Some ids are allowed, but have no probability.
     Array<double> row = Array<double>::Zero(40);
     row[39] = 1;
     const TokenMask most(Words{0xffffffff});

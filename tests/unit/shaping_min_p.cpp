@@ -14,7 +14,7 @@ using namespace specsample::filters;
 
 namespace {
 
-/// Keep what is at least min_p times the largest.
+/// Keep the ids with at least min_p times the largest probability.
 Array<double> reference(const Array<double>& probs, double min_p) {
     std::vector<Index> ids;
     for (Index i = 0; i < probs.size(); ++i)

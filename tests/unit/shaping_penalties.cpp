@@ -18,7 +18,7 @@ namespace {
 const std::vector<Token> context{3, 1, 1, 4, 1, 3};
 const Array<double> logits = (Array<double>(6) << 1.5, 2, -.5, -1, .25, 0).finished();
 
-/// How often each id is in a context.
+/// The counts of all ids in a context.
 std::vector<Index> counts_of(std::span<const Token> window, Index vocab) {
     std::vector<Index> counts(static_cast<std::size_t>(vocab));
     for (const Token id : window) ++counts[static_cast<std::size_t>(id)];
@@ -36,7 +36,7 @@ Array<double> penalised(Array<double> z, std::span<const Token> window, const Ch
 
 }  // namespace
 
-TEST_CASE("the repetition penalty divides what is positive, multiplies what is not, once per token", "[shaping]") {
+TEST_CASE("the repetition penalty divides positive logits, multiplies the others, once per token", "[shaping]") {
     const Array<double> expected = (Array<double>(6) << 1.5, 1, -.5, -2, .125, 0).finished();
     CHECK(distance(through(RepetitionPenalty{2}, Logits(logits), context), softmax_of(expected)) < 1e-15);
 }
@@ -85,7 +85,7 @@ TEST_CASE("penalties on probabilities are those on ln p", "[shaping]") {
     const Array<double> ln = probs.log();
     const auto doubled = penalised(ln, context, [](double x, Index) { return x > 0 ? x / 2 : x * 2; });
     CHECK(distance(through(RepetitionPenalty{2}, probs, context), softmax_of(doubled)) < 1e-14);
-    // A constant in the logits is none for additive penalties.
+    // Additive penalties ignore a constant added to the logits.
     CHECK(distance(through(FrequencyPenalty{.5}, probs, context),
                    through(FrequencyPenalty{.5}, Logits(logits), context)) < 1e-14);
     CHECK(distance(through(PresencePenalty{.5}, probs, context),
@@ -101,7 +101,7 @@ TEST_CASE("a penalty after a temperature is one on the logits at that temperatur
                    softmax_of(expected)) < 1e-14);
 }
 
-TEST_CASE("a penalty after a filter is one on what is left", "[shaping]") {
+TEST_CASE("a penalty after a filter changes the kept tokens only", "[shaping]") {
     const auto shaped = through(Pipeline{TopK{2}, PresencePenalty{1}}, Logits(logits), context);
     CHECK(possible(shaped) == std::vector<Index>{0, 1});
     CHECK(shaped[1] == Approx(std::exp(1.) / (std::exp(1.) + std::exp(1.5))));

@@ -1,4 +1,4 @@
-// Pipeline: shapers first to last.
+// Pipeline: applies shapers from first to last.
 #include <specsample/shaping/pipeline.hpp>
 
 #include <string>
@@ -61,7 +61,7 @@ TEST_CASE("pipelines nest", "[shaping]") {
 
 TEST_CASE("an empty pipeline changes nothing", "[shaping]") { CHECK((through(Pipeline{}, probs) == probs).all()); }
 
-TEST_CASE("every filter works on what the ones before it have left", "[shaping]") {
+TEST_CASE("every filter works on the result of the ones before it", "[shaping]") {
     const auto logits = random_logits(500, 1);
     std::vector<Index> ids = sorted(logits);
     ids.resize(40);

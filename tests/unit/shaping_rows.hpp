@@ -1,4 +1,4 @@
-// Rows for the tests of shaping, and what shaping makes of them, by id.
+// Rows for the tests of shaping, and shaped rows by id.
 #pragma once
 
 #include <cmath>
@@ -28,7 +28,7 @@ Array<double> probs_by_id(const R& row) {
     return probs;
 }
 
-/// What a pipeline makes of a row after a context.
+/// The row of a pipeline after a context.
 template <Row R, class P>
 Array<double> through(const P& pipeline, const R& row, const std::vector<Token>& context = {}) {
     filters::ShapedMemory<detail::ShapedValue<R>> memory;
@@ -63,7 +63,7 @@ Array<Scalar> row_of(Index size, std::uint64_t seed) {
     return row / row.sum();
 }
 
-/// exp(z / T), normalised: the textbook's softmax in double. T = 0 is the first of the largest.
+/// exp(z / T), normalised: softmax by definition, in double. T = 0 is the first of the largest.
 template <class Z>
 Array<double> softmax_of(const Z& logits, double temperature = 1) {
     Array<double> z(logits.size());

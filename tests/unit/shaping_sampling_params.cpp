@@ -1,4 +1,4 @@
-// Shaping: the settings that users know, in the stated order.
+// SamplingParams: the settings that users know, in the stated order.
 #include <specsample/shaping/sampling_params.hpp>
 
 #include <specsample/shaping/pipeline.hpp>

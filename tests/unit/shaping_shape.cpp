@@ -80,7 +80,7 @@ TEST_CASE("sparse rows are shaped, of logits and of probabilities", "[shaping]")
     for (const auto id : ids) held.push_back(probs[id]);
     CHECK(distance(through(with_penalty, Sparse(ids, held, 300), context), wanted) < 1e-6);
     CHECK(distance(through(Pipeline{}, Sparse(ids, held, 300)), probs) == 0);
-    // One that is shaped again.
+    // A shaped row that is shaped again.
     filters::ShapedMemory<float> once, twice;
     const auto row = shape(Logits(logits), TopK{20}, {}, once);
     CHECK(distance(probs_by_id(shape(row, TopP{.5}, {}, twice)),
@@ -101,7 +101,7 @@ TEST_CASE("an unfiltered row of contiguous numbers is never copied", "[shaping]"
     CHECK(memory.row.ids.empty());
 }
 
-TEST_CASE("a row of every id that is kept is a copy that says so", "[shaping]") {
+TEST_CASE("a row of which every id is kept is a copy that holds every id", "[shaping]") {
     filters::ShapedMemory<float> memory;
     const auto row = shape(Logits(logits), Temperature{.7}, {}, memory);
     decltype(row)::Kept kept;
@@ -143,7 +143,7 @@ TEST_CASE("memory that has served a row serves any other", "[shaping]") {
     }
 }
 
-TEST_CASE("bad rows come out as they are, with the fault of what went in", "[shaping]") {
+TEST_CASE("bad rows stay as they are, with the fault of the unshaped row", "[shaping]") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const std::vector<std::vector<double>> rows{{},           {.5, infinity, .5}, {.5, nan, .5}, {.7, -.2, .5},
                                                 {.5, .3, .1}, {.5, .502, 0},      {0, 0, 0},     {4, -2, 7}};
@@ -205,7 +205,7 @@ TEST_CASE("an engine's rows are shaped as verify asks for them, and no others", 
         context.insert(context.end(), tokens.begin(), tokens.begin() + i);
         return shape(Logits(rows.row(i)), settings, context, memory[static_cast<std::size_t>(i)]);
     };
-    // Nothing that is impossible is accepted.
+    // No impossible token is accepted.
     tokens[1] = static_cast<Token>(sorted(Array<float>(rows.row(1).transpose().array())).back());
     tokens[0] = static_cast<Token>(sorted(Array<float>(rows.row(0).transpose().array())).front());
     Workspace workspace;

@@ -1,4 +1,4 @@
-// shaped(model, pipeline): a model of the same abilities, whose rows went through the pipeline.
+// shaped(model, pipeline): a model with the same abilities, whose rows went through the pipeline.
 #include <specsample/shaping/shaped.hpp>
 
 #include <limits>
@@ -64,7 +64,7 @@ RowFault fault_of(Target target) {
     return {};
 }
 
-/// Is the fault of the shaped model the very one of the model?
+/// True if the fault of the shaped model is the same as the model's.
 void check_same_fault(const std::vector<double>& row, Cause cause) {
     const auto model = [row](Prefix) { return row; };
     const RowFault original = fault_of(model), behind = fault_of(shaped(model, Pipeline{Temperature{.5}, TopP{.5}}));
@@ -119,7 +119,7 @@ TEST_CASE("a model that takes a vector is shaped", "[shaping]") {
     CHECK(is_shaped(model(prefix, 2)[1]));
 }
 
-TEST_CASE("a shaped model offers what the model offers, and nothing else", "[shaping]") {
+TEST_CASE("a shaped model has the abilities of the model, and no others", "[shaping]") {
     using P = decltype(nucleus);
     using std::remove_cv_t;
     CHECK(RowModel<detail::Shaped<One, remove_cv_t<P>>>);

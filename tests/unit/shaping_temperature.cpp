@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("temperature 0 is the argmax, lowest id on ties, and one toke
     CHECK(shape(Logits(row), Temperature{0}, {}, memory).ids().size(4) == 1);
 }
 
-TEMPLATE_TEST_CASE("what shares the largest number shares all at a tiny temperature", "[shaping]", float, double) {
+TEMPLATE_TEST_CASE("equal largest logits share all probability at a tiny temperature", "[shaping]", float, double) {
     Array<TestType> row(3);
     row << TestType(.4), TestType(.2), TestType(.4);
     for (const double temperature : {1e-300, 5e-324, 1e-40})

@@ -17,7 +17,7 @@ using namespace specsample::filters;
 
 namespace {
 
-/// Sort by how far the surprise is from the entropy; keep until the sum reaches p.
+/// Sort by the distance of the surprise from the entropy; keep until the sum reaches p.
 Array<double> reference(const Array<double>& probs, double typical_p) {
     std::vector<Index> ids = possible(probs);
     double entropy = 0, sum = 0;
@@ -50,7 +50,7 @@ TEST_CASE("the most probable token need not be typical", "[shaping]") {
     CHECK(possible(through(TypicalP{.2}, probs)) == std::vector<Index>{1, 2});
 }
 
-TEST_CASE("the entropy is that of what is left by then", "[shaping]") {
+TEST_CASE("the entropy is that of the row after earlier filters", "[shaping]") {
     const auto logits = random_logits(200, 4);
     std::vector<Index> ids = sorted(logits);
     ids.resize(20);

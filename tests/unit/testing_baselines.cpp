@@ -1,4 +1,4 @@
-// The baselines: each has the target's distribution, at the cost that is claimed for it.
+// The baselines: each has the target's distribution, at its documented cost.
 #include <specsample/testing/baselines.hpp>
 
 #include <stdexcept>
@@ -16,7 +16,7 @@ using namespace specsample::lossy;
 
 namespace {
 
-/// Call f(q, p) for rows of 1 to 4 tokens, q without a zero that p has not.
+/// Call f(q, p) for rows of 1 to 4 tokens; where q is zero, so is p.
 template <class F>
 void for_bounded_pairs(F&& f) {
     for (Index vocab = 1; vocab <= 4; ++vocab)
@@ -93,7 +93,7 @@ TEST_CASE("a try keeps x with probability p(x) / M, so that kept tokens have the
     });
 }
 
-TEST_CASE("rejection sampling draws until a try keeps its token, each with its own random draws", "[testing]") {
+TEST_CASE("rejection sampling draws until a try keeps its token, each with its own random numbers", "[testing]") {
     const Eigen::VectorXd p = row({.5, .3, .2}), q = row({.2, .3, .5});
     ScriptedRng rng;
     rng.set(Purpose::draft, 0, .9).set(Purpose::accept, 0, .2);    // token 2, kept below .2 / 1.25

@@ -1,4 +1,4 @@
-// The rig itself must be able to fail: exact distances for rules that are wrong on purpose.
+// The checks themselves must be able to fail: exact distances for rules that are wrong on purpose.
 #include <specsample/testing/distribution.hpp>
 
 #include <specsample/kernels/residual.hpp>
@@ -18,7 +18,7 @@ namespace {
 
 const FixedModel ex3_target{Eigen::Vector3d(.5, .3, .2)}, ex3_draft{Eigen::Vector3d(.2, .3, .5)};
 
-/// Token verification of one drafted token with its two decisions left open.
+/// Token verification of one drafted token with exchangeable decisions.
 template <class Judge, class Emit>
 struct Wrong {
     static constexpr bool lossless = true;  // so it claims
@@ -70,7 +70,7 @@ TEST_CASE("a last token from the target in place of the residual is 3/20 away", 
           Approx(3. / 20).epsilon(1e-14));
 }
 
-TEST_CASE("a draft judged without its own distribution is seen", "[testing]") {
+TEST_CASE("a draft judged without its own distribution is detected", "[testing]") {
     // Accepting with probability p(x), as if drafted by a point mass: accepts q p = (1/10, 9/100, 1/10), rejects
     // 71/100, all to the first token: the distribution of the first token is (81, 9, 10)/100.
     const auto ignores_q = [](const auto& random, double p, double) { return accept(random, p, 1); };
@@ -83,14 +83,14 @@ TEST_CASE("a draft that is always accepted is as far away as the draft", "[testi
     CHECK(distance_from_target(Wrong{always, right_emit}, ex3_draft, ex3_target, 1) == Approx(3. / 10).epsilon(1e-14));
 }
 
-TEST_CASE("an acceptance that is off by a millionth is seen", "[testing]") {
+TEST_CASE("an acceptance that is off by a millionth is detected", "[testing]") {
     const auto slipped = [](const auto& random, double p, double q) { return accept(random, p * (1 + 1e-6), q); };
     const double distance = distance_from_target(Wrong{slipped, right_emit}, ex3_draft, ex3_target, 1);
     CHECK(distance > 1e-8);
     CHECK(distance < 1e-6);
 }
 
-TEST_CASE("a rule that uses its accept draw twice is stopped", "[testing]") {
+TEST_CASE("a rule that uses its accept number twice is stopped", "[testing]") {
     const auto reuse = [](const auto& rng, const auto& target, const auto& distribution, Token) {
         return draw(rng.at(Purpose::accept, 0), ResidualWeights(target, distribution.row())).index;
     };

@@ -1,4 +1,4 @@
-// The enumerating source: every path once, with its exact probability; a random draw used twice is reported.
+// The enumerating RNG: every path once, with its exact probability; a random number used twice is reported.
 #include <specsample/testing/enumerate.hpp>
 
 #include <map>
@@ -98,7 +98,7 @@ TEST_CASE("a draw branches with the probabilities of the weights", "[testing]") 
     CHECK(distribution[2] == Approx(2. / 7).epsilon(1e-15));
 }
 
-TEST_CASE("nothing is drawn from nothing, and no random draw is used for it", "[testing]") {
+TEST_CASE("nothing is drawn from zero weights, and no random number is used for it", "[testing]") {
     const std::vector<double> zeros{0, 0};
     const auto zero_view = detail::as_row(zeros), view = detail::as_row(row);
     const long paths = Enumerator().run([&](Enumerator& enumerator) {
@@ -109,7 +109,7 @@ TEST_CASE("nothing is drawn from nothing, and no random draw is used for it", "[
     CHECK(paths == 3);
 }
 
-TEST_CASE("a random draw used twice in a round is reported by its address", "[testing]") {
+TEST_CASE("a random number used twice in a round is reported by its address", "[testing]") {
     Enumerator paths;
     const auto twice = [](Enumerator& enumerator) {
         const EnumeratedRng rng(enumerator);
@@ -120,7 +120,7 @@ TEST_CASE("a random draw used twice in a round is reported by its address", "[te
     CHECK_THROWS_WITH(paths.run(twice), "the random draw of purpose 2 at node 3 was used twice in a round");
 }
 
-TEST_CASE("an accept draw used for a draw is reported", "[testing]") {
+TEST_CASE("a random number of an acceptance that is used for a draw is reported", "[testing]") {
     const auto view = detail::as_row(row);
     CHECK_THROWS_AS(Enumerator().run([&](Enumerator& enumerator) {
         const EnumeratedRng rng(enumerator);
@@ -130,7 +130,7 @@ TEST_CASE("an accept draw used for a draw is reported", "[testing]") {
                     std::logic_error);
 }
 
-TEST_CASE("random draws of other purposes, nodes and rounds are other random draws", "[testing]") {
+TEST_CASE("random numbers of other purposes, nodes and rounds are other decisions", "[testing]") {
     CHECK_NOTHROW(Enumerator().run([](Enumerator& enumerator) {
         for (int round = 0; round < 2; ++round) {
             const EnumeratedRng rng(enumerator);

@@ -1,4 +1,4 @@
-// Two races with one noise: exact marginals, known numbers, and the real race.
+// Two races with one noise: exact marginals, known numbers, and races by simulation.
 #include <specsample/testing/shared_race.hpp>
 
 #include <cmath>
@@ -51,7 +51,7 @@ Eigen::MatrixXd joint(const Eigen::VectorXd& q, const Eigen::VectorXd& p) {
 
 }  // namespace
 
-TEST_CASE("the winners of a shared race have the distribution of their own row each", "[testing]") {
+TEST_CASE("each winner of a shared race has the distribution of its own row", "[testing]") {
     for_pairs([](const Eigen::VectorXd& q, const Eigen::VectorXd& p) {
         const Eigen::MatrixXd distribution = joint(q, p);
         CHECK(distribution.minCoeff() >= 0);
@@ -113,7 +113,7 @@ TEST_CASE("the second winner given the first is a distribution", "[testing]") {
     });
 }
 
-TEST_CASE("the real race with shared noise has this distribution", "[testing]") {
+TEST_CASE("races with shared noise have this joint distribution", "[testing]") {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         const Eigen::VectorXd q = seed == 0 ? ex3_draft : random_row(4, seed, .2, 2);
         const Eigen::VectorXd p = seed == 0 ? ex3_target : random_row(4, seed + 70, .2, 1);

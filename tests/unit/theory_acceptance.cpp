@@ -1,4 +1,4 @@
-// acceptance and total_variation: the numbers of two rows, for every kind of row.
+// acceptance and total_variation of two rows, for every kind of row.
 #include <specsample/theory/acceptance.hpp>
 
 #include <array>

@@ -1,4 +1,4 @@
-// best_tree against every size, against the best chain, and on costs that are none.
+// best_tree against every size and against the best chain, and invalid costs.
 #include <specsample/theory/best_tree.hpp>
 
 #include <limits>
@@ -104,7 +104,7 @@ TEST_CASE("best_tree takes the fewest nodes, then the smallest depth, of equal s
     CHECK(best.speedup == 1);
 }
 
-TEST_CASE("best_tree does not pad: what verifies faster is no reason for nodes that are not there", "[analysis]") {
+TEST_CASE("best_tree does not pad a tree to a size that verifies faster", "[analysis]") {
     const std::vector<double> times{1., 1.4, 1.5, 1.1};  // four positions are faster than two or three
     const RankAcceptance acceptance(std::vector<std::vector<double>>{{.5}, {.5}});
     const BestTree best = best_tree(sparse_tree_tokens(acceptance, 3, 3), 0, times);

@@ -1,4 +1,4 @@
-// expected_tokens: exact rationals, the edges, and accuracy where the quotient form has none.
+// expected_tokens: exact rationals, the edges, and accuracy where the quotient form cancels.
 #include <specsample/theory/expected_tokens.hpp>
 
 #include <cmath>
@@ -60,7 +60,7 @@ TEST_CASE("clustered acceptance emits more than expected_tokens of its mean", "[
     CHECK(mild > expected_tokens(.75, 5));
 }
 
-TEST_CASE("expected_tokens refuses what is not a probability or a count", "[analysis]") {
+TEST_CASE("expected_tokens refuses invalid probabilities and counts", "[analysis]") {
     CHECK_THROWS_AS(expected_tokens(1.25, 4), std::invalid_argument);
     CHECK_THROWS_WITH(expected_tokens(1.25, 4),
                       "specsample::theory::expected_tokens: alpha is 1.25, but must be in [0, 1]");

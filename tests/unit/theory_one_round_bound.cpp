@@ -1,4 +1,4 @@
-// The one-round bound: known numbers, what a path adds, and that no lossless rule of ours is above it.
+// The one-round bound: known numbers, the bound of a path, and that no lossless rule of the library exceeds it.
 #include <specsample/theory/one_round_bound.hpp>
 
 #include <limits>
@@ -34,7 +34,7 @@ TEST_CASE("a path's product neither overflows nor vanishes", "[analysis]") {
     CHECK(one_round_bound_of_path(std::vector{1e300, 1e300, 0.}) == 3);
 }
 
-TEST_CASE("a ratio that is none is refused", "[analysis]") {
+TEST_CASE("an invalid ratio is refused", "[analysis]") {
     CHECK_THROWS_WITH(one_round_bound_of_path(std::vector{.5, -1.}),
                       "specsample::theory::one_round_bound_of_path: a ratio is -1, but must be a finite number >= 0");
     CHECK_THROWS_AS(one_round_bound_of_path(std::vector{std::numeric_limits<double>::infinity()}),

@@ -1,4 +1,4 @@
-// The three rates: known conversions, round trips, and what each of them does not mean.
+// The three rates: known conversions, round trips, and the differences between them.
 #include <specsample/theory/rates.hpp>
 
 #include <cmath>

@@ -54,7 +54,7 @@ void for_pairs(int pairs, F&& f) {
     }
 }
 
-/// The distribution of n drafts as sets of tokens: f(set, probability) once per order in which they come.
+/// The distribution of n drafts as sets of tokens: f(set, probability) once per order of the drafts.
 template <class F>
 void for_drafts(const Vector& q, int n, bool replace, F&& f, std::vector<bool> chosen = {}, double probability = 1) {
     chosen.resize(q.size());
@@ -89,8 +89,8 @@ double by_subsets(const Vector& q, const Vector& p, int n, bool replace) {
     return 1 + least;
 }
 
-/// The most probability that can flow from the sets of drafts to tokens that they hold, p at each: what an optimal
-/// coupling accepts. Augmenting paths, breadth first.
+/// The largest flow from the sets of drafts to the tokens that they hold, at most p at each: the acceptance of an
+/// optimal coupling. Augmenting paths, breadth first.
 double by_flow(const Vector& q, const Vector& p, int n, bool replace) {
     std::map<std::vector<bool>, double> sets;
     for_drafts(q, n, replace, [&](const std::vector<bool>& drafts, double m) { sets[drafts] += m; });
@@ -124,7 +124,7 @@ double by_flow(const Vector& q, const Vector& p, int n, bool replace) {
     }
 }
 
-/// How often recursive rejection accepts a child of the root, exactly.
+/// The exact probability that recursive rejection accepts a child of the root.
 template <class Children>
 double accepted(const Vector& q, const Vector& p, Index n, const Children& children) {
     const auto model = [](const Vector& row) {
@@ -230,7 +230,7 @@ TEST_CASE("drafts without replacement among tokens far apart are bounded to 1e-1
     for (const double tiny : {1e-3, 1e-6, 1e-12, 1e-30, 1e-45}) {
         const Vector q{1 - tiny, .75 * tiny, .25 * tiny};
         INFO("tiny = " << tiny);
-        // The best H is the first two tokens. One way in is 0 and then 1, three times in four as 1 - q_0 is tiny.
+        // The best H is the first two tokens. One way into it draws 0 and then 1, where 1 has 3/4 of the rest of q.
         const double inside = (1 - tiny) * .75 + .75 * tiny / (1 - .75 * tiny) * (1 - tiny);
         CHECK(transport_bound_without_replacement(q, Vector{.1, .1, .8}, 2) == Approx(1.2 - inside).margin(1e-13));
     }

@@ -1,4 +1,4 @@
-// Positions and masks of token trees against walks along the parents, and against what compaction leaves in a cache.
+// Positions and masks of token trees, against walks along the parents and against the cache after compaction.
 #include <specsample/tree/attention.hpp>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Nodes path_to(const Parents& parents, Index node) {
     return path;
 }
 
-/// Parents in no particular order but their own.
+/// Random parents, each an earlier node or the prefix.
 Nodes random_parents(Index size, std::mt19937& random) {
     Nodes parents;
     for (Index node = 0; node < size; ++node)
@@ -56,7 +56,7 @@ std::vector<std::string> mask_rows(const Parents& parents) {
 
 }  // namespace
 
-TEST_CASE("the tree of the compendium has its positions, mask and leaf paths", "[draft tree]") {
+TEST_CASE("the tree of the compendium has its positions, mask and leaf paths", "[tree]") {
     const Nodes parents{-1, 0, 0, 1, 1, 2, 3};
     Nodes depths(7);
     position_ids(parents, 0, depths);
@@ -66,7 +66,7 @@ TEST_CASE("the tree of the compendium has its positions, mask and leaf paths", "
     CHECK(leaf_paths(parents) == std::vector<Nodes>{{0, 1, 4}, {0, 2, 5}, {0, 1, 3, 6}});
 }
 
-TEST_CASE("drafted nodes behind the last token of the text are the same tree", "[draft tree]") {
+TEST_CASE("drafted nodes behind the last token of the text are the same tree", "[tree]") {
     // The tree of the compendium, as it is drafted: without the root token.
     const TreeShape shape({-1, -1, 0, 0, 1, 2}, {0, 1, 0, 1, 0, 0});
     std::vector<std::int32_t> rooted(7);
@@ -87,7 +87,7 @@ TEST_CASE("drafted nodes behind the last token of the text are the same tree", "
     CHECK(alone == std::vector<std::int8_t>{-1});
 }
 
-TEST_CASE("a node sees the nodes on its path, in masks and in bits", "[draft tree]") {
+TEST_CASE("a node sees the nodes on its path, in masks and in bits", "[tree]") {
     std::mt19937 random(1);
     for (const Index size : {1, 2, 3, 5, 8, 20, 63, 64, 65, 130}) {
         const Nodes parents = random_parents(size, random);
@@ -113,7 +113,7 @@ TEST_CASE("a node sees the nodes on its path, in masks and in bits", "[draft tre
     }
 }
 
-TEST_CASE("leaf paths are the paths to the nodes that nothing follows", "[draft tree]") {
+TEST_CASE("leaf paths are the paths to the nodes that nothing follows", "[tree]") {
     std::mt19937 random(2);
     for (Index size = 0; size < 40; ++size) {
         const Nodes parents = random_parents(size, random);
@@ -124,7 +124,7 @@ TEST_CASE("leaf paths are the paths to the nodes that nothing follows", "[draft 
     }
 }
 
-TEST_CASE("below a root token every node sees that as well, one place on", "[draft tree]") {
+TEST_CASE("below a root token every node sees that as well, one place on", "[tree]") {
     std::mt19937 random(3);
     for (Index size = 0; size < 40; ++size) {
         const Nodes parents = random_parents(size, random);
@@ -139,7 +139,7 @@ TEST_CASE("below a root token every node sees that as well, one place on", "[dra
     }
 }
 
-TEST_CASE("compaction leaves in the cache what the last accepted node sees, in order", "[draft tree]") {
+TEST_CASE("compaction leaves in the cache what the last accepted node sees, in order", "[tree]") {
     std::mt19937 random(4);
     for (int context = 0; context < 200; ++context) {
         const auto size = static_cast<Index>(1 + random() % 40);
@@ -152,7 +152,7 @@ TEST_CASE("compaction leaves in the cache what the last accepted node sees, in o
         const auto last = static_cast<Index>(random() % static_cast<unsigned>(size));
         const Nodes path = path_to(parents, last);
 
-        // a slot holds the position that was computed in it, and by which node; the text before it says -1
+        // a slot holds its position and its node; -1 for the text before the tree
         std::vector<std::pair<Index, Index>> slots;
         for (Index slot = 0; slot < start; ++slot) slots.emplace_back(slot, -1);
         for (Index node = 0; node < size; ++node) slots.emplace_back(positions[static_cast<std::size_t>(node)], node);
@@ -175,7 +175,7 @@ TEST_CASE("compaction leaves in the cache what the last accepted node sees, in o
     }
 }
 
-TEMPLATE_TEST_CASE("parents and positions are of any integral type", "[draft tree]", std::int8_t, std::int32_t,
+TEMPLATE_TEST_CASE("parents and positions are of any integral type", "[tree]", std::int8_t, std::int32_t,
                    std::int64_t) {
     const std::vector<TestType> parents{-1, 0, 0, 1};
     std::array<TestType, 4> positions{};
@@ -190,7 +190,7 @@ TEMPLATE_TEST_CASE("parents and positions are of any integral type", "[draft tre
     CHECK(mask_rows(parents) == std::vector<std::string>{"1000", "1100", "1010", "1101"});
 }
 
-TEST_CASE("masks are written into matrices, maps and blocks of any scalar", "[draft tree]") {
+TEST_CASE("masks are written into matrices, maps and blocks of any scalar", "[tree]") {
     const Nodes parents{-1, 0, 0, 1};
     Eigen::MatrixXd expected(4, 4);
     expected << 1, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1;
@@ -210,7 +210,7 @@ TEST_CASE("masks are written into matrices, maps and blocks of any scalar", "[dr
     CHECK((wide.row(4).array() == 2.).all());
 }
 
-TEST_CASE("a tree without nodes has nothing to write", "[draft tree]") {
+TEST_CASE("a tree without nodes has nothing to write", "[tree]") {
     const Nodes none;
     Nodes positions;
     BoolMatrix mask(0, 0);
@@ -221,7 +221,7 @@ TEST_CASE("a tree without nodes has nothing to write", "[draft tree]") {
     CHECK(mask_words(0) == 0);
 }
 
-TEST_CASE("a parent that is no earlier node is refused by name, in all of them", "[draft tree]") {
+TEST_CASE("a parent that is no earlier node is refused by name, in all of them", "[tree]") {
     Nodes positions(3), rooted(4);
     BoolMatrix mask(3, 3);
     std::vector<std::uint64_t> words(3);
@@ -237,7 +237,7 @@ TEST_CASE("a parent that is no earlier node is refused by name, in all of them",
     CHECK_THROWS_AS(leaf_paths(std::vector<std::uint32_t>{~0u}), std::invalid_argument);
 }
 
-TEST_CASE("outputs of another size, or too narrow, are refused by name", "[draft tree]") {
+TEST_CASE("outputs of another size, or too narrow, are refused by name", "[tree]") {
     const Nodes parents{-1, 0, 1};
     Nodes positions(2), rooted(3);
     BoolMatrix wide(3, 4), high(4, 3);

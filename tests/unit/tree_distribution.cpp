@@ -11,7 +11,7 @@
 
 using namespace specsample;
 
-TEST_CASE("a sampled distribution views its row and copies nothing", "[draft tree]") {
+TEST_CASE("a sampled distribution views its row and copies nothing", "[tree]") {
     const std::vector<float> row{.25f, .75f};
     const Sampled distribution(row);
     CHECK(distribution.row().data() == row.data());
@@ -20,7 +20,7 @@ TEST_CASE("a sampled distribution views its row and copies nothing", "[draft tre
     CHECK(copy.row().data() == row.data());
 }
 
-TEST_CASE("a sampled distribution's mass is the row's very entry, as a double", "[draft tree]") {
+TEST_CASE("a sampled distribution's mass is the row's very entry, as a double", "[tree]") {
     const std::vector<float> row{.1f, .9f};
     const std::vector<Eigen::half> half{Eigen::half(.1f), Eigen::half(.9f)};
     CHECK(Sampled(row).weight(0) == static_cast<double>(.1f));
@@ -28,7 +28,7 @@ TEST_CASE("a sampled distribution's mass is the row's very entry, as a double", 
     CHECK(Sampled(half).weight(0) == static_cast<double>(Eigen::half(.1f)));
 }
 
-TEST_CASE("a sampled distribution is deduced from every kind of row", "[draft tree]") {
+TEST_CASE("a sampled distribution is deduced from every kind of row", "[tree]") {
     Eigen::MatrixXf matrix(2, 3);
     matrix << 1, 2, 3, 4, 5, 6;
     const std::vector<double> vector{1, 2};
@@ -48,14 +48,14 @@ TEST_CASE("a sampled distribution is deduced from every kind of row", "[draft tr
 }
 
 TEST_CASE("rows in one kind of memory have one distribution, so that distributions fit into one array",
-          "[draft tree]") {
+          "[tree]") {
     const std::vector<float> vector{.5f, .5f};
     const Eigen::VectorXf eigen = Eigen::Vector2f(.25f, .75f);
     const std::array distributions{Sampled(vector), Sampled(eigen)};
     CHECK(distributions[1].weight(1) == .75);
 }
 
-TEST_CASE("ids that could not be drawn have no weight, and the rest is what the others sum to", "[draft tree]") {
+TEST_CASE("ids that could not be drawn have no weight, and the rest is what the others sum to", "[tree]") {
     const std::vector<double> row{.5, .3, .2};
     const std::vector<Token> ids{0, 2};
     const Sampled distribution(row, ids);
@@ -66,13 +66,13 @@ TEST_CASE("ids that could not be drawn have no weight, and the rest is what the 
     CHECK(Sampled(row, std::span(ids).first(0)).rest() == 1);
 }
 
-TEST_CASE("a rest that the drafter knows is taken at its word", "[draft tree]") {
+TEST_CASE("a rest that the drafter gives is used as given", "[tree]") {
     const std::vector<double> row{.5, .3, .2};
     const std::vector<Token> ids{0};
     CHECK(Sampled(row, ids, .4).rest() == .4);
 }
 
-TEST_CASE("a mixed distribution is what it was made of", "[draft tree]") {
+TEST_CASE("a mixed distribution equals the one that it holds", "[tree]") {
     const std::vector<double> row{.5, .3, .2};
     const std::vector<Token> ids{0};
     using View = detail::row_view_t<std::vector<double>>;
@@ -87,11 +87,11 @@ TEST_CASE("a mixed distribution is what it was made of", "[draft tree]") {
     CHECK(point.rest() == 1);
 }
 
-TEST_CASE("a point mass gives all to the token itself", "[draft tree]") {
+TEST_CASE("a point mass has all its mass on the drafted token", "[tree]") {
     for (const Index token : {0, 5, 128255}) CHECK(PointMass{}.weight(token) == 1);
 }
 
-TEST_CASE("a chain is the tree with one child per node", "[draft tree]") {
+TEST_CASE("a chain is the tree with one child per node", "[tree]") {
     const detail::Chain chain(3);
     CHECK(chain.size() == 3);
     for (Index node = root_node; node < 3; ++node) {
@@ -111,7 +111,7 @@ TEST_CASE("the rest of a sparse row without some ids is summed over what it hold
     CHECK(Sampled(row, nothing_it_holds).rest() == 1);
 }
 
-// Distributions and what is none.
+// Types that are draft distributions, and types that are not.
 using View = detail::Column<float>;
 static_assert(DraftDistribution<Sampled<View>> && detail::RowDistribution<Sampled<View>>);
 static_assert(DraftDistribution<Sampled<detail::StridedColumn<Eigen::half>>> &&
@@ -122,7 +122,7 @@ static_assert(detail::RowDistribution<Mixed<View>> && DraftDistribution<SharedNo
 static_assert(!DraftDistribution<View> && !DraftDistribution<std::vector<float>> &&
               !DraftDistribution<Eigen::VectorXf> && !DraftDistribution<double> && !DraftDistribution<Token>);
 
-// A row is not a distribution: it must be said how the token was drawn.
+// A row is not a draft distribution: the caller must say how the token was drawn.
 static_assert(!std::is_convertible_v<std::vector<float>, Sampled<View>>);
 static_assert(std::is_constructible_v<Sampled<View>, const std::vector<float>&>);
 static_assert(!std::is_constructible_v<Sampled<View>, const std::vector<double>&>);

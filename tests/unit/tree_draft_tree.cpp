@@ -1,4 +1,4 @@
-// A draft tree: what it takes, where it stops growing, and what it hands on.
+// The draft tree: its tokens, its limits of growth, and its views.
 #include <specsample/tree/draft_tree.hpp>
 
 #include <array>
@@ -24,7 +24,7 @@ DraftTree<L> opened(Index depth, std::span<const Token> stop_tokens = {}, Index 
 
 }  // namespace
 
-TEST_CASE("a chain grows to its depth", "[draft tree]") {
+TEST_CASE("a chain grows to its depth", "[tree]") {
     auto draft_tree = opened(3);
     Index node = root_node;
     while (draft_tree.grows(node)) node = draft_tree.add(node, 4 + draft_tree.size(), PointMass{});
@@ -41,14 +41,14 @@ TEST_CASE("a chain grows to its depth", "[draft tree]") {
     CHECK_FALSE(draft_tree.fault());
 }
 
-TEST_CASE("a draft tree without depth does not grow", "[draft tree]") {
+TEST_CASE("a draft tree without depth does not grow", "[tree]") {
     CHECK_FALSE(opened(0).grows(root_node));
     CHECK(opened(0).size() == 0);
     CHECK(opened(1).grows(root_node));
     CHECK_FALSE(DraftTree<PointMass>{}.grows(root_node));  // never opened
 }
 
-TEST_CASE("nothing grows from a stop token, which stays in the draft", "[draft tree]") {
+TEST_CASE("nothing grows from a stop token, which stays in the draft", "[tree]") {
     const Ids stops{7, 9};
     auto draft_tree = opened(5, stops);
     CHECK(draft_tree.is_stop(7));
@@ -62,7 +62,7 @@ TEST_CASE("nothing grows from a stop token, which stays in the draft", "[draft t
     CHECK(draft_tree.token(stop) == 9);
 }
 
-TEST_CASE("a tree grows in any order, its depth per path", "[draft tree]") {
+TEST_CASE("a tree grows in any order, its depth per path", "[tree]") {
     auto draft_tree = opened(2);
     const Index a = draft_tree.add(root_node, 1, PointMass{});
     const Index aa = draft_tree.add(a, 2, PointMass{});
@@ -80,7 +80,7 @@ TEST_CASE("a tree grows in any order, its depth per path", "[draft tree]") {
     CHECK(links.next_sibling(aa) == ab);
 }
 
-TEST_CASE("the path to a node is written behind a text", "[draft tree]") {
+TEST_CASE("the path to a node is written behind a text", "[tree]") {
     auto draft_tree = opened(3);
     const Index a = draft_tree.add(root_node, 1, PointMass{});
     draft_tree.add(root_node, 2, PointMass{});
@@ -98,7 +98,7 @@ TEST_CASE("the path to a node is written behind a text", "[draft tree]") {
     CHECK(empty == Ids{1, 3});
 }
 
-TEST_CASE("a token that the target cannot have is a fault, and nothing grows after it", "[draft tree]") {
+TEST_CASE("a token that the target cannot have is a fault, and nothing grows after it", "[tree]") {
     for (const std::int64_t bad : {std::int64_t{10}, std::int64_t{-1}, std::int64_t{1} << 40}) {
         auto draft_tree = opened(4);
         const Index node = draft_tree.add(root_node, 9, PointMass{});
@@ -115,7 +115,7 @@ TEST_CASE("a token that the target cannot have is a fault, and nothing grows aft
     }
 }
 
-TEST_CASE("token ids of any integral type are taken", "[draft tree]") {
+TEST_CASE("token ids of any integral type are taken", "[tree]") {
     auto draft_tree = opened(1, {}, 300);
     draft_tree.add(root_node, std::uint8_t{200}, PointMass{});
     draft_tree.add(root_node, std::uint64_t{299}, PointMass{});
@@ -126,7 +126,7 @@ TEST_CASE("token ids of any integral type are taken", "[draft tree]") {
     CHECK(draft_tree.size() == 3);
 }
 
-TEST_CASE("the first fault is kept", "[draft tree]") {
+TEST_CASE("the first fault is kept", "[tree]") {
     auto draft_tree = opened(2);
     draft_tree.blame({.side = Side::draft, .cause = Cause::empty, .row = 5});
     draft_tree.blame({.side = Side::draft, .cause = Cause::negative, .row = 6});
@@ -135,7 +135,7 @@ TEST_CASE("the first fault is kept", "[draft tree]") {
     CHECK(draft_tree.fault()->row == 5);
 }
 
-TEST_CASE("every node keeps its distribution", "[draft tree]") {
+TEST_CASE("every node keeps its distribution", "[tree]") {
     const std::vector<double> row{.5, .25, .25}, other{.1, .9, 0};
     const Ids drawn{0};
     using View = detail::row_view_t<std::vector<double>>;
@@ -158,7 +158,7 @@ TEST_CASE("every node keeps its distribution", "[draft tree]") {
     CHECK(raced.distributions().size() == 1);
 }
 
-TEST_CASE("opening a draft tree again leaves nothing of the draft before", "[draft tree]") {
+TEST_CASE("opening a draft tree again leaves nothing of the draft before", "[tree]") {
     const Ids stops{1};
     auto draft_tree = opened(1, stops, 2);
     draft_tree.add(root_node, 1, PointMass{});

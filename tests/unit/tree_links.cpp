@@ -1,4 +1,4 @@
-// Token trees: their links for every order of nodes, and what is refused.
+// Token trees: their links for every order of nodes, and invalid parents.
 #include <specsample/tree/tree.hpp>
 
 #include <array>
@@ -41,7 +41,7 @@ void preorder(const S& shape, Index node, std::vector<Index>& nodes) {
 
 }  // namespace
 
-TEST_CASE("a tree in breadth-first order is linked", "[draft tree]") {
+TEST_CASE("a tree in breadth-first order is linked", "[tree]") {
     const detail::Links links = linked<Index>({-1, -1, 0, 0, 1, 2, 2});
     CHECK(links.size() == 7);
     CHECK(children(links, root_node) == std::vector<Index>{0, 1});
@@ -53,7 +53,7 @@ TEST_CASE("a tree in breadth-first order is linked", "[draft tree]") {
         CHECK(links.parent(node) == parent);
 }
 
-TEST_CASE("the same tree in depth-first order has the same shape", "[draft tree]") {
+TEST_CASE("the same tree in depth-first order has the same shape", "[tree]") {
     // Nodes 0 1 2 3 4 5 6 of the tree above are 0 5 1 4 6 2 3 here.
     const detail::Links links = linked<Index>({-1, 0, 1, 1, 0, -1, 5});
     CHECK(children(links, root_node) == std::vector<Index>{0, 5});
@@ -65,7 +65,7 @@ TEST_CASE("the same tree in depth-first order has the same shape", "[draft tree]
     CHECK(nodes == std::vector<Index>{0, 1, 2, 3, 4, 5, 6});
 }
 
-TEST_CASE("siblings stay in the order of their nodes, with anything between them", "[draft tree]") {
+TEST_CASE("siblings stay in the order of their nodes, with anything between them", "[tree]") {
     const detail::Links links = linked<Index>({-1, 0, -1, 1, 0, -1, 2, 0});
     CHECK(children(links, root_node) == std::vector<Index>{0, 2, 5});
     CHECK(children(links, 0) == std::vector<Index>{1, 4, 7});
@@ -73,7 +73,7 @@ TEST_CASE("siblings stay in the order of their nodes, with anything between them
     CHECK(children(links, 2) == std::vector<Index>{6});
 }
 
-TEST_CASE("a path of parents is a chain", "[draft tree]") {
+TEST_CASE("a path of parents is a chain", "[tree]") {
     const detail::Links links = linked<Index>({-1, 0, 1, 2});
     const detail::Chain chain(4);
     CHECK(links.size() == chain.size());
@@ -82,7 +82,7 @@ TEST_CASE("a path of parents is a chain", "[draft tree]") {
     CHECK(children(detail::Chain(0), root_node).empty());
 }
 
-TEST_CASE("a tree without nodes has a root without children", "[draft tree]") {
+TEST_CASE("a tree without nodes has a root without children", "[tree]") {
     CHECK(detail::Links{}.size() == 0);
     CHECK(children(detail::Links{}, root_node).empty());
     const detail::Links links = linked<Index>({});
@@ -90,21 +90,21 @@ TEST_CASE("a tree without nodes has a root without children", "[draft tree]") {
     CHECK(children(links, root_node).empty());
 }
 
-TEMPLATE_TEST_CASE("parents of any integral type are linked", "[draft tree]", std::int8_t, std::int32_t, std::int64_t) {
+TEMPLATE_TEST_CASE("parents of any integral type are linked", "[tree]", std::int8_t, std::int32_t, std::int64_t) {
     const detail::Links links = linked<TestType>({-1, 0, 0, -1, 2});
     CHECK(children(links, root_node) == std::vector<Index>{0, 3});
     CHECK(children(links, 0) == std::vector<Index>{1, 2});
     CHECK(links.parent(4) == 2);
 }
 
-TEST_CASE("parents without a sign have no way to name the prefix", "[draft tree]") {
+TEST_CASE("parents without a sign have no way to name the prefix", "[tree]") {
     CHECK_THROWS_WITH(linked<std::uint32_t>({0}),
                       "specsample::Tree: parents[0] is 0, but must be -1 or a node before 0");
     CHECK_THROWS_WITH(linked<std::uint32_t>({~0u}),
                       "specsample::Tree: parents[0] is 4294967295, but must be -1 or a node before 0");
 }
 
-TEST_CASE("a parent that is no earlier node is refused by name", "[draft tree]") {
+TEST_CASE("a parent that is no earlier node is refused by name", "[tree]") {
     CHECK_THROWS_WITH(linked<Index>({-1, 1}), "specsample::Tree: parents[1] is 1, but must be -1 or a node before 1");
     CHECK_THROWS_WITH(linked<Index>({-1, 0, 5, 0}),
                       "specsample::Tree: parents[2] is 5, but must be -1 or a node before 2");
@@ -113,7 +113,7 @@ TEST_CASE("a parent that is no earlier node is refused by name", "[draft tree]")
     CHECK_THROWS_AS(linked<std::int8_t>({-128}), std::invalid_argument);
 }
 
-TEST_CASE("links are made anew for every tree, larger, smaller, and after a refusal", "[draft tree]") {
+TEST_CASE("links are made anew for every tree, larger, smaller, and after a refusal", "[tree]") {
     detail::Links links;
     const auto connect = [&](const std::vector<Index>& parents) { links.connect(std::span<const Index>(parents)); };
     connect({-1, 0, 0, 0});
@@ -129,7 +129,7 @@ TEST_CASE("links are made anew for every tree, larger, smaller, and after a refu
     CHECK(children(links, root_node).empty());
 }
 
-TEST_CASE("a tree views the caller's tokens and parents, of any integral types", "[draft tree]") {
+TEST_CASE("a tree views the caller's tokens and parents, of any integral types", "[tree]") {
     const std::vector<std::uint16_t> tokens{3, 3, 4};
     const std::array<std::int32_t, 3> parents{-1, -1, 1};
     const Tree tree{tokens, parents};

@@ -28,7 +28,7 @@ class Programme {
     double best(Index nodes) { return forest(0, 0, nodes); }
 
   private:
-    /// Of children of one node in row `level`, from a rank on, with at most so many nodes in all.
+    /// The best sum for the children of one node in row `level`, from a rank on, with at most so many nodes in all.
     double forest(std::size_t level, std::size_t rank, Index nodes) {
         if (nodes == 0 || level == rows_.size() || rank == rows_[level].size()) return 0;
         const auto [entry, is_new] = known_.try_emplace({level, rank, nodes}, 0.);
@@ -74,7 +74,7 @@ struct Universe {
 
 }  // namespace
 
-TEST_CASE("sparse trees of an acceptance vector are worth what the compendium says", "[draft tree]") {
+TEST_CASE("sparse trees of an acceptance vector are worth what the compendium says", "[tree]") {
     const RankAcceptance acceptance{{.7, .15, .06}};
     const double expected[] = {1, 1.7, 2.19, 2.533, 2.7731, 2.9412, 3.0912, 3.2088, 3.3138, 3.4188};
     for (Index nodes = 0; nodes < 10; ++nodes) {
@@ -85,7 +85,7 @@ TEST_CASE("sparse trees of an acceptance vector are worth what the compendium sa
     }
 }
 
-TEST_CASE("a sparse tree is what the dynamic programme finds, for vectors and depth caps", "[draft tree]") {
+TEST_CASE("a sparse tree is what the dynamic programme finds, for vectors and depth caps", "[tree]") {
     std::mt19937 random(1);
     for (int context = 0; context < 200; ++context) {
         const auto row = falling_row(1 + random() % 4, random);
@@ -99,7 +99,7 @@ TEST_CASE("a sparse tree is what the dynamic programme finds, for vectors and de
     }
 }
 
-TEST_CASE("a sparse tree is what the dynamic programme finds, for tables of ragged rows", "[draft tree]") {
+TEST_CASE("a sparse tree is what the dynamic programme finds, for tables of ragged rows", "[tree]") {
     std::mt19937 random(2);
     for (int context = 0; context < 200; ++context) {
         Table rows(1 + random() % 5);
@@ -114,7 +114,7 @@ TEST_CASE("a sparse tree is what the dynamic programme finds, for tables of ragg
     }
 }
 
-TEST_CASE("no set of nodes with their parents is worth more than the sparse tree", "[draft tree]") {
+TEST_CASE("no set of nodes with their parents is worth more than the sparse tree", "[tree]") {
     // All 2^12 subsets; elder siblings may be missing in them.
     std::mt19937 random(3);
     for (int context = 0; context < 20; ++context) {
@@ -139,7 +139,7 @@ TEST_CASE("no set of nodes with their parents is worth more than the sparse tree
     }
 }
 
-TEST_CASE("equal products are taken by depth, then parent, then rank", "[draft tree]") {
+TEST_CASE("equal products are taken by depth, then parent, then rank", "[tree]") {
     // Of every node whose parent is in, the best by that order; products of powers of 2 are exact and often equal.
     for (const Table& rows : {repeated({.5, .5, .25}, 4), repeated({1, 1}, 4), Table{{.5, .25, .25}, {1, .5}, {.5, .5}},
                               Table{{.5, .5}, {.5, .25, .25}, {1, 1}}}) {
@@ -168,7 +168,7 @@ TEST_CASE("equal products are taken by depth, then parent, then rank", "[draft t
     }
 }
 
-TEST_CASE("a sparse tree ends where nothing more can be accepted", "[draft tree]") {
+TEST_CASE("a sparse tree ends where nothing more can be accepted", "[tree]") {
     CHECK(sparse_tree({{.7, .15, .06}}, 0) == TreeShape{});
     CHECK(sparse_tree({{.7, .15, .06}}, 5, 0) == TreeShape{});
     CHECK(sparse_tree(std::vector<double>{}, 5) == TreeShape{});
@@ -186,7 +186,7 @@ TEST_CASE("a sparse tree ends where nothing more can be accepted", "[draft tree]
     CHECK(deep.size() < 1100);
 }
 
-TEST_CASE("the value of full trees is the geometric sum of what a level accepts", "[draft tree]") {
+TEST_CASE("the value of full trees is the geometric sum of what a level accepts", "[tree]") {
     const RankAcceptance acceptance{{.5, .25, .125}};
     const double level = .875;
     CHECK(expected_path_value(expansion_tree({3}), acceptance) == level);
@@ -199,7 +199,7 @@ TEST_CASE("the value of full trees is the geometric sum of what a level accepts"
     CHECK(expected_path_value(expansion_tree({2, 2}), {{{.5, .25}, {.125, .5}}}) == .75 * 1.625);
 }
 
-TEST_CASE("the value of a shape is the mean number of accepted tokens over all outcomes", "[draft tree]") {
+TEST_CASE("the value of a shape is the mean number of accepted tokens over all outcomes", "[tree]") {
     // At every depth one rank is accepted, or none: 4^3 outcomes.
     const Table rows{{.6, .2, .1}, {.5, .2, .2}, {.3, .3, .05}};
     for (Index nodes = 0; nodes <= 39; ++nodes) {
@@ -227,7 +227,7 @@ TEST_CASE("the value of a shape is the mean number of accepted tokens over all o
     }
 }
 
-TEST_CASE("the tokens of all sizes are those of the dynamic programme", "[draft tree]") {
+TEST_CASE("the tokens of all sizes are those of the dynamic programme", "[tree]") {
     std::mt19937 random(4);
     for (int context = 0; context < 10; ++context) {
         Table rows(4);
@@ -250,7 +250,7 @@ TEST_CASE("the tokens of all sizes are those of the dynamic programme", "[draft 
     CHECK(sparse_tree_tokens(std::vector{.5}, 3, 0) == RowMajorMatrixXd::Ones(1, 4));
 }
 
-TEST_CASE("acceptances that are none are refused by name", "[draft tree]") {
+TEST_CASE("acceptances that are none are refused by name", "[tree]") {
     const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
     CHECK_THROWS_WITH((RankAcceptance{{.5, 1.5}}),
                       "specsample::theory::RankAcceptance: rank 1 is 1.5, but must be in [0, 1]");
@@ -262,7 +262,7 @@ TEST_CASE("acceptances that are none are refused by name", "[draft tree]") {
     CHECK_THROWS_AS((RankAcceptance{{inf, .5}}), std::invalid_argument);
 }
 
-TEST_CASE("rows that rise are refused where the largest products would be no tree", "[draft tree]") {
+TEST_CASE("rows that rise are refused where the largest products would be no tree", "[tree]") {
     CHECK_THROWS_AS(sparse_tree({{.2, .7}}, 3), std::invalid_argument);
     CHECK_THROWS_WITH(sparse_tree({{.5, .25, .75}}, 3),
                       "specsample::sparse_tree: rank 2 is 0.75, but must be at most 0.25, that before");
@@ -274,7 +274,7 @@ TEST_CASE("rows that rise are refused where the largest products would be no tre
     CHECK_NOTHROW(sparse_tree({{.5, .5, .5}}, 3));
 }
 
-TEST_CASE("bounds below 0 and ranks without an acceptance are refused", "[draft tree]") {
+TEST_CASE("bounds below 0 and ranks without an acceptance are refused", "[tree]") {
     const RankAcceptance acceptance{{.5, .25}};
     CHECK_THROWS_WITH(sparse_tree(acceptance, -1), "specsample::sparse_tree: nodes is -1, but must be at least 0");
     CHECK_THROWS_WITH(sparse_tree(acceptance, 1, -1),

@@ -42,7 +42,7 @@ std::vector<Index> children(const S& shape, Index node) {
     return result;
 }
 
-/// Paths closed under prefixes, each a path drawn before and one more rank; with gaps between ranks.
+/// Random paths closed under prefixes: each extends an earlier path by one rank, with gaps between ranks.
 std::vector<Path> random_paths(std::size_t count, std::mt19937& random) {
     std::set<Path> found;
     std::vector<Path> paths;
@@ -57,7 +57,7 @@ std::vector<Path> random_paths(std::size_t count, std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("a shape answers what a drafter asks of it", "[draft tree]") {
+TEST_CASE("a shape answers what a drafter asks of it", "[tree]") {
     const TreeShape shape({-1, -1, 0, 0, 1}, {0, 1, 0, 2, 0});
     CHECK(shape.size() == 5);
     CHECK(shape.depth() == 2);
@@ -78,7 +78,7 @@ TEST_CASE("a shape answers what a drafter asks of it", "[draft tree]") {
     CHECK(shape != TreeShape({-1, -1, 0, 0, 1}, {0, 1, 0, 1, 0}));
 }
 
-TEST_CASE("a shape without nodes is plain decoding", "[draft tree]") {
+TEST_CASE("a shape without nodes is plain decoding", "[tree]") {
     for (const TreeShape& shape :
          {TreeShape{}, TreeShape({}, {}), chain_tree(0), expansion_tree({}), tree_of_paths({})}) {
         CHECK(shape == TreeShape{});
@@ -90,7 +90,7 @@ TEST_CASE("a shape without nodes is plain decoding", "[draft tree]") {
     }
 }
 
-TEST_CASE("the queries of random shapes agree with walks along their parents", "[draft tree]") {
+TEST_CASE("the queries of random shapes agree with walks along their parents", "[tree]") {
     std::mt19937 random(1);
     for (std::size_t size = 1; size < 60; ++size) {
         const TreeShape shape = tree_of_paths(random_paths(size, random));
@@ -114,7 +114,7 @@ TEST_CASE("the queries of random shapes agree with walks along their parents", "
     }
 }
 
-TEST_CASE("a chain tree is a chain of likeliest tokens", "[draft tree]") {
+TEST_CASE("a chain tree is a chain of likeliest tokens", "[tree]") {
     const TreeShape shape = chain_tree(5);
     const detail::Chain chain(5);
     CHECK(shape.size() == chain.size());
@@ -127,7 +127,7 @@ TEST_CASE("a chain tree is a chain of likeliest tokens", "[draft tree]") {
     CHECK(shape == expansion_tree({1, 1, 1, 1, 1}));
 }
 
-TEST_CASE("an expansion has the nodes and leaves of a Cartesian product", "[draft tree]") {
+TEST_CASE("an expansion has the nodes and leaves of a Cartesian product", "[tree]") {
     const auto leaves = [](const TreeShape& shape) {
         Index count = 0;
         for (Index node = 0; node < shape.size(); ++node) count += shape.child_count(node) == 0;
@@ -150,7 +150,7 @@ TEST_CASE("an expansion has the nodes and leaves of a Cartesian product", "[draf
     CHECK(rank_paths(expansion_tree({2, 3, 2})) == product);
 }
 
-TEST_CASE("a list of paths is a tree with one node per path, whatever its order", "[draft tree]") {
+TEST_CASE("a list of paths is a tree with one node per path, whatever its order", "[tree]") {
     CHECK(tree_of_paths({{0}, {0, 0}, {1}, {0, 1}}) == TreeShape({-1, -1, 0, 0}, {0, 1, 0, 1}));
     CHECK(tree_of_paths({{0, 1}, {1}, {0, 0}, {0}}) == TreeShape({-1, -1, 0, 0}, {0, 1, 0, 1}));
     CHECK(tree_of_paths({{3}}) == TreeShape({-1}, {3}));
@@ -168,7 +168,7 @@ TEST_CASE("a list of paths is a tree with one node per path, whatever its order"
     }
 }
 
-TEST_CASE("choices of Medusa are numbered as it numbers them", "[draft tree]") {
+TEST_CASE("choices of Medusa are numbered as it numbers them", "[tree]") {
     // The first nodes of its 63-node tree for 7B models, in the order in which they are listed there.
     const TreeShape shape = tree_of_paths({{0}, {0, 0}, {1}, {0, 1}, {2}, {0, 0, 0}, {1, 0}, {0, 2}, {3}, {0, 3}, {4}});
     CHECK(shape.size() == 11);
@@ -177,7 +177,7 @@ TEST_CASE("choices of Medusa are numbered as it numbers them", "[draft tree]") {
     CHECK(shape == TreeShape(parents, ranks));
 }
 
-TEST_CASE("parents and ranks that are no tree in breadth-first order are refused by name", "[draft tree]") {
+TEST_CASE("parents and ranks that are no tree in breadth-first order are refused by name", "[tree]") {
     const auto make = [](std::vector<Index> parents, std::vector<Index> ranks) {
         return TreeShape(std::move(parents), std::move(ranks));
     };
@@ -201,7 +201,7 @@ TEST_CASE("parents and ranks that are no tree in breadth-first order are refused
                       "specsample::TreeShape: the number of ranks is 1, but must be that of parents, 2");
 }
 
-TEST_CASE("makers refuse what makes no tree", "[draft tree]") {
+TEST_CASE("makers refuse what makes no tree", "[tree]") {
     CHECK_THROWS_WITH(chain_tree(-1), "specsample::chain_tree: nodes is -1, but must be at least 0");
     CHECK_THROWS_WITH(expansion_tree({2, 0}), "specsample::expansion_tree: a branching is 0, but must be at least 1");
     CHECK_THROWS_WITH(tree_of_paths({{0}, {}}),

@@ -30,7 +30,7 @@ std::span<const float> draft_row(Index i) {
 }
 auto draft_distributions() { return std::array{Sampled(draft_row(0)), Sampled(draft_row(1)), Sampled(draft_row(2))}; }
 
-/// Accept at node 0 always (p = q), at node 1 with u < 1/2, at node 2 never (p = 0).
+/// Accepts at node 0 always (p = q), at node 1 with u < 1/2, at node 2 never (p = 0).
 ScriptedRng rng(double second, double last) {
     ScriptedRng script;
     for (Index node = 0; node < 3; ++node) script.set(Purpose::accept, node, second);
@@ -39,7 +39,7 @@ ScriptedRng rng(double second, double last) {
 
 std::vector<Token> tokens_of(const Round& round) { return {round.tokens.begin(), round.tokens.end()}; }
 
-/// The same round through any arguments.
+/// The same round through all forms of arguments.
 template <class Ids, class Distributions, class R>
 std::vector<Token> judged(const Ids& ids, Distributions&& distributions, R&& rows) {
     Workspace workspace;
@@ -253,9 +253,9 @@ TEST_CASE("keep lengths count from the text before the round, and never fall bel
     CHECK(round.keep_draft(10) == 10);
 }
 
-TEST_CASE("p = q accepts every random draw below 1, and a residual that is empty by rounding draws from p") {
-    // One ulp below 1 in the target at the drafted token: rejected by the largest random draw, and nothing is left
-    // over.
+TEST_CASE("p = q accepts every random number below 1, and a residual that is empty by rounding draws from p") {
+    // One ulp below 1 in the target at the drafted token: rejected by the largest random number, and nothing is
+    // left over.
     const std::array<double, 2> q{.5, .5}, p{.5 - 0x1p-54, .5};
     Workspace workspace;
     const std::array<Token, 1> first{0};

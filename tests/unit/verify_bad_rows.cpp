@@ -1,5 +1,5 @@
 // Bad rows of every kind, at every position of a round, under every rule: the row and the cause are named, nothing is
-// emitted, and the next round is what it would have been.
+// emitted, and the next round is not affected.
 #include <deque>
 #include <string>
 #include <vector>
@@ -42,7 +42,7 @@ std::vector<Scalar> with(Special special, std::size_t at, std::vector<double> va
     return row;
 }
 
-// Each kind: a good row over 6 ids, of which the first three are possible, and everything that can be wrong with one.
+// For each kind of row: a good row over 6 ids, of which the first three are possible, and every way to spoil it.
 
 template <class Scalar>
 struct Dense {
@@ -128,7 +128,7 @@ struct SparseLogits {
     }
 };
 
-/// What a filter leaves of a bad row.
+/// Bad rows of logits behind a filter.
 struct Shaped {
     using R = detail::ShapedRow<Logits<std::vector<float>>>;
     static R shaped(const Logits<std::vector<float>>& logits) {
@@ -145,7 +145,7 @@ struct Shaped {
     }
 };
 
-/// Rows by position. Views of memory cannot be assigned, so it is pointers that are.
+/// Rows by position. Views of memory cannot be assigned, so these are pointers.
 template <class R>
 struct RowList {
     std::vector<const R*> rows;
@@ -200,7 +200,7 @@ TEMPLATE_TEST_CASE("a bad row is named wherever it is, when every row is looked 
         for (const auto& bad : bads)
             for (const Side side : {Side::draft, Side::target})
                 for (std::size_t row = 0; row < static_cast<std::size_t>(lookahead + (side == Side::target)); ++row) {
-                    // Rows are compared with the first target row, which is right by definition.
+                    // Rows are compared with the size of the first target row, which is right by definition.
                     if (bad.cause == Cause::wrong_size && side == Side::target && row == 0) continue;
                     CAPTURE(name, bad.name, side == Side::draft, row);
                     auto rows = good;
@@ -215,7 +215,7 @@ TEMPLATE_TEST_CASE("a bad row is named wherever it is, when every row is looked 
 
 TEMPLATE_TEST_CASE("a bad row that a token is drawn from is named, where rows are looked at as they are read", "",
                    EVERY_KIND) {
-    // A race and an argmax need no sum: they name what they cannot compare.
+    // A race and an argmax need no sum: they report entries that they cannot compare.
     const auto needs_sum = [](Cause cause) { return cause == Cause::not_normalised || cause == Cause::logits; };
     rules::for_each([&]<class Rule>(const Rule& rule, const char* name) {
         constexpr bool is_race = std::same_as<Rule, GumbelMatch> || std::same_as<Rule, GreedyMatch>;
@@ -236,7 +236,7 @@ TEMPLATE_TEST_CASE("a bad row beside the entries that decide is named by the res
     const TokenVerification rule;
     const auto bads = TestType::bads();
     for (const auto& bad : bads) {
-        // What a residual cannot see: it reads differences, and not the sum of either row.
+        // A residual cannot detect this: it reads differences, and not the sum of either row.
         if (bad.cause != Cause::not_finite && bad.cause != Cause::unordered_ids && bad.cause != Cause::id_outside &&
             bad.cause != Cause::all_masked)
             continue;

@@ -1,4 +1,4 @@
-// Batches: a request gets what it gets alone, and what is wrong with one is nobody else's.
+// Batches: a request has the same result as alone, and a bad request does not affect the others.
 #include <specsample/verify/batch.hpp>
 
 #include <array>
@@ -18,7 +18,7 @@ using namespace specsample::kernels;
 
 namespace {
 
-/// A parallel_for that takes the requests in an order of its own.
+/// A parallel_for that takes the requests in another order.
 struct InOrder {
     std::vector<Index> order;
 
@@ -33,7 +33,7 @@ std::vector<Token> tokens_of(const Round& round) { return {round.tokens.begin(),
 
 using AnyRequest = std::function<BatchRound(Workspace&)>;
 
-/// What verify says of a request when it is called alone.
+/// The result of verify for a request by itself.
 template <class F>
 std::string thrown_by(const F& f) {
     try {
@@ -85,7 +85,7 @@ TEST_CASE("a request of a batch gets what it gets alone, in any slot, in any ord
     CHECK(faults == 0);
 }
 
-TEST_CASE("what is wrong with a request is said by its own round, and changes no other") {
+TEST_CASE("a fault of a request is in its own round, and does not affect the others") {
     RowMajorMatrixXf bad_rows = rows;
     numbers::write(bad_rows(0, 1), numbers::Special::nan);
     const std::vector<Token> outside{1, 7, 1};
@@ -97,7 +97,7 @@ TEST_CASE("what is wrong with a request is said by its own round, and changes no
             return verify(tokens, PointMass{}, judged_rows, rule, source, limits, workspace);
         };
     };
-    // Each as verify is called, and as a Request where there is one.
+    // Each in the form in which verify is called, and as a Request where there is one.
     const std::vector<std::pair<std::string, AnyRequest>> wrong{
         {"specsample::verify: limits.max_tokens is 0, but must be at least 1",
          judged(drafted, rows, rng, {.max_tokens = 0})},

@@ -22,7 +22,7 @@ const RowMajorMatrixXd flat = [] {
     return rows;
 }();
 
-/// A round that is nothing but its tokens.
+/// A round with tokens only.
 Round round_of(std::span<const Token> tokens) {
     Round round;
     round.tokens = tokens;
@@ -63,7 +63,7 @@ TEST_CASE("a slice of rows is those rows, whatever holds them") {
         }
 }
 
-TEST_CASE("a slice of distributions is those distributions") {
+TEST_CASE("a slice of distributions gives the same distributions") {
     std::vector<Sampled<detail::Column<double>>> distributions;
     for (Index i = 0; i < 6; ++i) distributions.emplace_back(flat.row(i));
     const auto part = slice(distributions, 2, 4);

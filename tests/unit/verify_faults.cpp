@@ -1,4 +1,4 @@
-// Bad data as verify reports it: a value that names the row and the cause, and no tokens.
+// Bad data as verify reports it: a value with the row and the cause, and no tokens.
 #include <array>
 #include <limits>
 

@@ -1,6 +1,6 @@
 // Faults injected into random drafts, chains and trees, at every row of target and draft, under every rule: with
 // every_row each is named and nothing is emitted; with entries_read a fault that is not read changes nothing. Either
-// way the next round on the same memory is what it would have been.
+// way the next round on the same memory is not affected.
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -15,9 +15,9 @@ namespace {
 
 struct Injected {
     const char* name;
-    Cause cause;                       ///< to who looks at the whole row
-    Cause at_an_entry;                 ///< to who reads one of its entries
-    bool is_always_read_with_its_row;  ///< by whoever reads any of it
+    Cause cause;                       ///< found by a check of the whole row
+    Cause at_an_entry;                 ///< found by reading one of its entries
+    bool is_always_read_with_its_row;  ///< found by reading any entry of its row
     void (*spoil)(Eigen::VectorXd& row);
 };
 
@@ -80,7 +80,7 @@ void inject(random_round::Draft& draft, const Rule& rule, const Injected& inject
         CHECK(round.fault->cause == cause);
         CHECK(round.fault->row == row);
     };
-    const bool is_first_target_row = side == Side::target && row == 0;  // it says what the vocabulary is
+    const bool is_first_target_row = side == Side::target && row == 0;  // its size is the vocabulary's
     if (!is_first_target_row || injected.cause != Cause::wrong_size) {
         const auto distributions = draft.distributions();
         const Round full = verify(draft.tree(), distributions, draft.target_rows, rule, draft.rng,
@@ -95,7 +95,7 @@ void inject(random_round::Draft& draft, const Rule& rule, const Injected& inject
         } else {
             CHECK(tokens_of(read) == tokens_of(good));
             CHECK(read.counts() == good.counts());
-            // Block verification may ask for a row on its way and find that nothing is left to decide there.
+            // Block verification may read a row and then find that nothing is left to decide there.
             constexpr bool reads_what_it_asks_for = !std::is_same_v<Rule, BlockVerification>;
             CHECK_FALSE((reads_what_it_asks_for && is_met && injected.is_always_read_with_its_row));
         }
@@ -118,7 +118,7 @@ TEST_CASE("a fault injected at any row of any draft is named or has no effect") 
             for (const Injected& injected : injections) {
                 INFO("seed " << seed << ", " << rule_name << ", " << injected.name);
                 for (Index row = 0; row <= draft.size(); ++row) inject(draft, rule, injected, Side::target, row);
-                // Match rules do not look at distributions, but for a full check.
+                // Match rules read no draft distributions, except in a full check.
                 if (!is_match)
                     for (Index row = 0; row < draft.size(); ++row) inject(draft, rule, injected, Side::draft, row);
             }

@@ -1,4 +1,4 @@
-// Where a round ends: budgets, stop tokens and predicates, over random drafts, every rule, chains and trees.
+// The end of a round: budgets, stop tokens and predicates, over random drafts, every rule, chains and trees.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -26,7 +26,7 @@ void for_drafts(const F& f) {
     }
 }
 
-/// A round with counts that belong together, for tokens that the whole round begins with.
+/// A round with consistent counts, whose tokens are the first ones of the whole round.
 void check_whole(const Round& round, const std::vector<Token>& whole) {
     CHECK(round.tokens.size() <= whole.size());
     CHECK(std::equal(round.tokens.begin(), round.tokens.end(), whole.begin()));
@@ -124,8 +124,8 @@ TEST_CASE("a round that is dropped and repeated is the same round, its limits in
 }
 
 TEST_CASE("keep lengths are what a replay from the emitted text needs") {
-    // A cache holds what its model was shown: the text and, of the draft, the nodes up to each of them. What may stay
-    // is what a model that is shown the text with the round's tokens, but for the last one, would hold as well.
+    // A cache holds what its model has read: the text and, of the draft, the nodes up to each of them. It may keep what
+    // a model that reads the text with the round's tokens, except the last one, would hold as well.
     for_drafts([](const auto& draft, const auto& rule) {
         Workspace memory;
         const std::array stops{Token{1}};
@@ -171,8 +171,8 @@ TEST_CASE("the draft's cache keeps what it was shown of the text: accepted token
     });
 }
 
-TEST_CASE("a forced token needs no random draw") {
-    // One legal id after every context: drafted or not, no chance is asked.
+TEST_CASE("a forced token takes no random draw") {
+    // One legal id after every context: drafted or not, no random number is used.
     struct NoRng {
         struct Rng {
             double uniform() const {

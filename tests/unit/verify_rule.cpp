@@ -1,4 +1,4 @@
-// The concept Rule, and the rule that its page shows.
+// The concept Rule, and the example rule of its page.
 #include <specsample/verify.hpp>
 
 #include <specsample/testing.hpp>

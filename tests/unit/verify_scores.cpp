@@ -1,4 +1,4 @@
-// What token_scores and draft_scores tell, against double references over random drafts.
+// token_scores and draft_scores, against double references over random drafts.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -184,7 +184,8 @@ TEST_CASE("a chain's ratios are p / q, its slacks |u q - p|, and they are the de
     }
 }
 
-TEST_CASE("a tree's drafted tokens are scored as they were tried, siblings after a rejection by what was left") {
+TEST_CASE(
+    "a tree's drafted tokens are scored in the order of their decisions, siblings after a rejection by the residual") {
     // Two equal children: the second is judged by max(0, p - q), scaled to sum to 1.
     const Eigen::VectorXd p{{.3, .2, .5}}, q{{.6, .3, .1}};
     const std::array<Token, 2> tokens{0, 0};
@@ -220,7 +221,7 @@ TEST_CASE("a tree's drafted tokens are scored as they were tried, siblings after
         if (round.accepted == 1 && scores.size() == 1) continue;
         REQUIRE(scores.size() == 2);
         ++second;
-        CHECK(scores[1].ratio == 0);  // max(0, .3 - .6): nothing is residual to token 0 any more
+        CHECK(scores[1].ratio == 0);  // max(0, .3 - .6): the residual of token 0
         CHECK_FALSE(scores[1].accepted);
         CHECK(round.last == LastToken::recovered);
     }

@@ -1,4 +1,4 @@
-// IdMap: which target id a draft id means, from lists, from offsets, and by number.
+// IdMap: the target id of each draft id, from lists, from offsets, and by number.
 #include <specsample/vocabularies/id_map.hpp>
 
 #include <array>
@@ -15,7 +15,7 @@ namespace {
 
 std::vector<Token> list(std::span<const Token> ids) { return {ids.begin(), ids.end()}; }
 
-/// Does a map send each draft id where a list says?
+/// True if a map sends each draft id to the entry of a list.
 void check_images(const IdMap& map, const std::vector<Token>& expected) {
     REQUIRE(map.draft_vocab() == std::ssize(expected));
     for (Index id = 0; id < map.draft_vocab(); ++id)
@@ -70,7 +70,7 @@ TEST_CASE("ids of an id map are of any integral type, in anything contiguous", "
 }
 
 TEST_CASE("a table of offsets gives draft id plus offset, as in EAGLE-3 checkpoints", "[shaping]") {
-    // The target ids that a reduced head has, and the table that is stored for them.
+    // The target ids of a reduced head, and the offsets from draft ids that are stored for them.
     const std::vector<std::int64_t> kept{0, 3, 4, 9}, d2t{0, 2, 2, 6};
     const IdMap map = IdMap::from_offsets(d2t, 10);
     check_images(map, {0, 3, 4, 9});

@@ -1,4 +1,4 @@
-// Vocabularies compared by what their tokens say: what is in common, and what differs.
+// Vocabularies compared by the texts of their tokens: the common ones, and the differences.
 #include <specsample/vocabularies/id_map_texts.hpp>
 
 #include <array>

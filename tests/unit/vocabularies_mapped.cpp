@@ -1,5 +1,5 @@
-// mapped(model, map): a draft model over its own vocabulary is one over the target's. prefix_mapped(model, translate):
-// it reads texts in its own ids.
+// mapped(model, map): a draft model over its own vocabulary as one over the target's. prefix_mapped(model, translate):
+// a model that reads texts in its own ids.
 #include <specsample/vocabularies/mapped.hpp>
 
 #include <functional>
@@ -23,7 +23,7 @@ namespace {
 using Prefix = std::span<const Token>;
 const std::vector<Token> prefix{1, 2};
 
-/// Three draft ids, of which one means nothing: .5, .3, .2 becomes 0, 2/7, 0, 5/7.
+/// Three draft ids, one without an image: .5, .3, .2 becomes 0, 2/7, 0, 5/7.
 const IdMap map(std::vector{3, -1, 1}, 4);
 
 bool is_mapped(const auto& row) {
@@ -73,7 +73,7 @@ TEST_CASE("rows of every type that a model may return are mapped", "[shaping]") 
     check([](Prefix) { return Sparse(std::vector{0, 1, 2}, std::vector<double>{.5, .3, .2}, 3); });
 }
 
-TEST_CASE("a mapped model offers what a draft is asked for", "[shaping]") {
+TEST_CASE("a mapped model has the abilities of a draft model", "[shaping]") {
     CHECK(RowModel<decltype(mapped(One{}, map))>);
     CHECK_FALSE(Rewindable<decltype(mapped(One{}, map))>);
     CHECK(Rewindable<decltype(mapped(Cached{}, map))>);
@@ -156,7 +156,7 @@ TEST_CASE("a mapped row that stays where it is lives in the wrapper until the ne
     CHECK(distance(probs_by_id(copy(Prefix(prefix))), Array<double>(Eigen::Array4d(.5, .3, .2, 0))) == 0);
 }
 
-TEST_CASE("shaping a mapped model shapes what can be named, and a mapped shaped one names what was left", "[shaping]") {
+TEST_CASE("shaping a mapped model and mapping a shaped model give their documented rows", "[shaping]") {
     auto outside = shaped(mapped(from_logits(One{}, .01), map), SamplingParams{.top_k = 1});
     CHECK(distance(probs_by_id(outside(Prefix(prefix))), Array<double>(Eigen::Array4d(0, 0, 0, 1))) == 0);
     auto inside = mapped(shaped(One{}, SamplingParams{.top_k = 2}), map);
@@ -217,7 +217,7 @@ TEST_CASE("a model that names its token is prefix-mapped as well", "[shaping]") 
 }
 
 TEST_CASE("a prefix-mapped model is rolled back in its own tokens", "[shaping]") {
-    /// Fails unless it is rolled back to what its prefix shares with what it holds.
+    /// Fails unless it is rolled back to the common part of its prefix and what it holds.
     struct Strict : One {
         std::vector<Token> held{};
         bool throws = false;

@@ -23,7 +23,7 @@ namespace {
 
 using Images = std::vector<int>;
 
-/// The same without order, without sparse rows and without logits: the textbook's double loop.
+/// The same without order, sparse rows or logits: a double loop by definition.
 Array<double> reference(const Images& to_target, Index target_vocab, const Array<double>& q) {
     Array<double> row = Array<double>::Zero(target_vocab);
     for (Index y = 0; y < target_vocab; ++y)
@@ -38,7 +38,7 @@ Array<double> pushed(const IdMap& map, const R& row) {
     return probs_by_id(push_forward(map, row, memory));
 }
 
-/// A map at random: of each draft id with the probability `share`, injective or not, in order or not.
+/// A random map: each draft id has an image with probability `share`, injective or not, in order or not.
 Images random_images(Index draft_vocab, Index target_vocab, double share, bool injective, bool ordered,
                      std::uint64_t seed) {
     const Rng rng({.seed = seed});
@@ -197,7 +197,7 @@ TEST_CASE("the running example of the intersection rule", "[shaping]") {
     CHECK(distance(probs_by_id(row), Array<double>(Eigen::Array4d(2. / 6, 3. / 6, 1. / 6, 0))) < 1e-15);
     CHECK(acceptance(row, p) == Approx(4. / 5).epsilon(1e-15));
     CHECK(acceptance(row, p) <= covered_mass(map, p));
-    // The union rule draws the unknown token as well, and loses it.
+    // The union rule also draws the unknown token, and loses it.
     CHECK(acceptance(std::vector<double>{.2, .3, .1, 0}, p) == Approx(3. / 5).epsilon(1e-15));
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("no draft is accepted more often than the mass that its map covers", "
     });
 }
 
-TEST_CASE("what pads a row means nothing", "[shaping]") {
+TEST_CASE("the padding of a row is ignored", "[shaping]") {
     const IdMap map(all_kinds, 9);  // a target padded from 6 to 9
     const auto q = softmax_of(random_logits(6, 1));
     Array<double> padded(10), padded_logits(10);
@@ -226,7 +226,7 @@ TEST_CASE("what pads a row means nothing", "[shaping]") {
     CHECK(distance(pushed(same, Logits(padded_logits)), q) < 1e-14);
 }
 
-TEST_CASE("a draft that means nothing at all is uniform over what it can name", "[shaping]") {
+TEST_CASE("a draft without mass on mapped ids is uniform over the images", "[shaping]") {
     const IdMap map(all_kinds, 6);
     Array<double> uniform = Array<double>::Zero(6);
     uniform[0] = uniform[1] = uniform[4] = 1. / 3;

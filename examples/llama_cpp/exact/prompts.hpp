@@ -1,4 +1,4 @@
-// What the check writes on: code and prose.
+// The prompts of the check: code and prose.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ inline constexpr std::array<std::string_view, 12> prose_prompts = {
     "Three reasons to learn a musical instrument are",
 };
 
-/// The text after "prompt": in a line of JSON.
+/// The string after "prompt": in a line of JSON.
 inline std::string prompt_of(const std::string& line) {
     const std::string key = "\"prompt\": \"";
     const auto begin = line.find(key);
@@ -60,7 +60,7 @@ inline std::string prompt_of(const std::string& line) {
     return text;
 }
 
-/// The first 12 of a file of JSON lines, or those above; then prose.
+/// The first 12 prompts of a file of JSON lines, or those above; then prose.
 inline std::vector<std::string> all_prompts(const std::filesystem::path& file) {
     std::vector<std::string> prompts;
     if (file.empty()) {

@@ -1,4 +1,4 @@
-// Texts with the logits that every token was chosen from, and where two of them part.
+// Texts with the logits that every token was chosen from, and the place where two texts differ.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Noted {
     std::vector<Eigen::ArrayXf> rows;
 };
 
-/// Greedy decoding as llama.cpp does it: its own calls alone.
+/// Greedy decoding by llama.cpp's own calls alone.
 /// @param split   the last token of the prompt is decoded by itself, as llama.cpp's speculative programs do
 inline Noted plain_greedy(llama_context* context, std::vector<Token> prompt, const std::vector<Token>& ends,
                           Index length, bool split) {
@@ -50,7 +50,7 @@ inline Noted plain_greedy(llama_context* context, std::vector<Token> prompt, con
     }
 }
 
-/// A model at a temperature that remembers the row that it gave last after each prefix.
+/// A model at a temperature that remembers its last row after each prefix.
 class Noting {
   public:
     Noting(LlamaModel& model, double temperature) : model_(&model), temperature_(temperature) {}
@@ -94,7 +94,7 @@ struct Drafting {
 
 inline constexpr std::uint64_t text_seed = 42;
 
-/// What a race adds to the logit of a token, on the logit's scale: temperature times a number of Gumbel's distribution.
+/// The noise that a race adds to the logit of a token, on the logit's scale: temperature times a Gumbel variable.
 inline double race_noise(double temperature, Index position, Token token) {
     const Rng rng = RoundRng(text_seed, 0, position).at(Purpose::race, 0);
     return -temperature * std::log(-std::log(rng.open_uniform(static_cast<std::uint32_t>(token))));
@@ -121,22 +121,22 @@ Noted sampled(LlamaModel& target, const Draft& draft, const Rule& rule, double t
     return result;
 }
 
-/// How two texts of one prompt compare.
+/// The comparison of two texts after one prompt.
 struct Comparison {
     Index same = 0;            ///< tokens before the first difference
-    bool is_same = false;      ///< there is none
-    Index first_unlike = -1;   ///< the first row after the same prefix that is not the same to the bit, -1: none
-    float largest = 0;         ///< difference of two numbers in rows after the same prefix
+    bool is_same = false;      ///< true if there is no difference
+    Index first_unlike = -1;   ///< the first row after the same prefix with other bits; -1: none
+    float largest = 0;         ///< largest difference of two logits in rows after the same prefix
     Token one = 0, other = 0;  ///< the tokens that differ first
-    double one_leads = 0;      ///< by so much in the row of its own text, noise included
-    double other_leads = 0;    ///< likewise
+    double one_leads = 0;      ///< the lead of `one` over `other` in the row of its own text, noise included
+    double other_leads = 0;    ///< the lead of `other` over `one`, likewise
 
-    /// Unless rows differ, texts must not.
+    /// Texts may differ only where rows do.
     bool is_right() const { return is_same || first_unlike >= 0; }
 };
 
-/// By how much a token leads another.
-/// @param noise   noise(i, token) decides, beside its logit and on that scale, about a token at place i
+/// The lead of a token over another: the difference of their logits, with noise.
+/// @param noise   noise(i, token) is added to the logit of a token at place i
 template <class Noise>
 double lead(const Noted& text, Index place, Token one, Token other, const Noise& noise) {
     const Eigen::ArrayXf& row = text.rows[static_cast<std::size_t>(place)];
@@ -163,8 +163,8 @@ Comparison compare(const Noted& a, const Noted& b, const Noise& noise) {
     return result;
 }
 
-/// The first token that its own row, with the noise, does not choose; -1: none. Ties and the last bits of a float are
-/// forgiven.
+/// The first token that its own row, with the noise, does not choose; -1: none. Ties and differences by rounding are
+/// allowed.
 template <class Noise>
 Index first_wrong(const Noted& text, const Noise& noise) {
     constexpr double rounding = 1e-4;

@@ -1,4 +1,4 @@
-// Acceptance and tokens per round: rules that judge the same drafts on the same rows.
+// Acceptance and tokens per round of rules that judge the same drafts on the same rows.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@
 #include "llama_cpp/tables/pair.hpp"
 #include "llama_cpp/tables/texts.hpp"
 
-/// How much is written for a table.
+/// The amount of text for a table.
 struct Amount {
-    std::size_t prompts;       ///< of each kind
-    std::uint64_t seeds;       ///< texts after each
-    specsample::Index tokens;  ///< of each
+    std::size_t prompts;       ///< per kind of text
+    std::uint64_t seeds;       ///< texts per prompt
+    specsample::Index tokens;  ///< per text
 };
 
-/// What came of the rounds that a rule judged.
+/// The results of the rounds that a rule judged.
 struct Judged {
     std::string_view rule;
     specsample::Tally tally{};
@@ -43,8 +43,8 @@ struct Judged {
     }
 };
 
-/// Writes texts of one kind with one drafter, and has every draft judged by all rules. They go on with one rule after
-/// the other, so that no rule chooses the places where it is measured.
+/// Writes texts of one kind with one drafter, and has every draft judged by all rules. The rules take turns in
+/// continuing the text, so that no rule chooses the places where it is measured.
 /// @tparam Distribution   SharedNoise for drafts that are drawn with the target's noise
 template <class Distribution, class... Rules>
 class Panel {
@@ -111,7 +111,7 @@ class Panel {
     std::size_t turn_ = 0;
 };
 
-/// A table of every drafter and rule at a temperature.
+/// Prints a table of every drafter and rule at a temperature.
 inline void print_acceptance(const Pair& pair, double temperature, const Amount& amount) {
     using namespace specsample;
     using namespace specsample::lossy;

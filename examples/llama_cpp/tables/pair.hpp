@@ -22,7 +22,7 @@ class Pair {
     const std::vector<specsample::Token>& stop_tokens() const { return stop_tokens_; }
     std::vector<specsample::Token> tokens_of(std::string_view text) const { return tokenise(vocab(), text); }
 
-    /// Rows are logits as they are, with a temperature beside them: llama.cpp's chain can be asked about them as well.
+    /// Rows are unshaped logits with a temperature beside them, so that llama.cpp's chain can sample from them as well.
     TextModel target(double temperature) const { return {target_, TextShape(only(temperature), {})}; }
     TextModel draft(double temperature) const { return {draft_, TextShape(only(temperature), {})}; }
     SamplerChain chain(double temperature, std::uint64_t seed) const {

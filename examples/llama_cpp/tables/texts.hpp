@@ -1,5 +1,5 @@
-// What is written on: prose, Python, and edits of what has just been read. No prompt ends in blanks: models have tokens
-// of these and what follows.
+// The prompts of the tables: prose, Python, and edits of the text just read. No prompt ends in blanks: models have
+// tokens of blanks and what follows them.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Time per token beside plain decoding, and how many tokens a lookahead that adapts asks for.
+// Time per token beside plain decoding, and the lookahead that an adaptive one chooses.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Writer {
     std::function<TextRun(const TextRequest&)> write;
 
     specsample::Tally tally{};
-    std::vector<double> seconds{}, times_plain{};  ///< per token, of each text
+    std::vector<double> seconds{}, times_plain{};  ///< per token, one entry per text
 
     void print() const {
         const auto median = [](std::vector<double> values) {
@@ -41,7 +41,7 @@ class Times {
     using Index = specsample::Index;
 
   public:
-    static constexpr Index most = 8;  ///< tokens that a lookahead which adapts may ask for
+    static constexpr Index most = 8;  ///< largest lookahead of the adaptive ones
 
     Times(const Pair& pair, double temperature)
         : pair_(&pair),
@@ -57,7 +57,7 @@ class Times {
         std::printf(" times one\n");
     }
 
-    /// Every way in turn, text after text: what the machine does beside it meets all alike.
+    /// Runs every writer in turn, text after text, so that other load on the machine meets all of them alike.
     void print_table(const Kind& kind, const Amount& amount) {
         std::vector<Writer> writers = all_writers();
         for (std::uint64_t seed = 0; seed < amount.seeds; ++seed)
@@ -69,7 +69,7 @@ class Times {
         std::fflush(stdout);
     }
 
-    /// One lookahead through greedy texts of different kinds: it must come down where nothing pays, and go up again.
+    /// Runs one lookahead through greedy texts of different kinds: it must fall where nothing pays, and rise again.
     void print_switches(Index tokens) {
         std::printf(
             "\none lookahead through four texts at temperature 0: mean of what it asks for, and rounds where that is "
@@ -79,7 +79,7 @@ class Times {
     }
 
   private:
-    /// A length that is watched.
+    /// A lookahead that records what it asks for.
     struct Watched {
         TextLookahead length;
         Index rounds = 0, asked = 0, rests = 0;

@@ -1,4 +1,4 @@
-// What a beam search is told, and what it answers.
+// The options of a beam search, and its result.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@ namespace specsample {
 
 namespace beam {
 
-/// How to search: fixed for the life of a search. Draft width and lookahead change its speed, never its beams.
+/// The options of a beam search, fixed for its life. Draft width and lookahead change its speed, never its beams.
 struct BeamOptions {
     Index width = 4;                     ///< beams, >= 1; 1 is greedy decoding
-    std::optional<Index> draft_width{};  ///< beams that the draft follows, at least `width`; as many where not given
+    std::optional<Index> draft_width{};  ///< beams that the draft follows, at least `width`, which is the default
     Index lookahead = 4;                 ///< steps that a round drafts, >= 0; 0 is plain beam search
     double length_penalty = 0;           ///< at the end, beams are ranked by log_prob / length ^ length_penalty
 };
@@ -22,14 +22,14 @@ struct BeamOptions {
 struct Beam {
     std::vector<Token> tokens;  ///< without the prompt
     double log_prob = 0;        ///< sum of ln p in the target's rows
-    bool finished = false;      ///< did a stop token end it, which is its last?
+    bool finished = false;      ///< true if its last token is a stop token, which ended it
 };
 
-/// What a search found, and what it took.
+/// The beams that a search found, and the work that it took.
 struct BeamResult {
     std::vector<Beam> beams;  ///< best first; fewer than the width where there are fewer possible texts
-    Index rounds = 0;         ///< passes of a target that takes trees
-    Index steps = 0;          ///< of a plain beam search, which would be as many rounds
+    Index rounds = 0;         ///< rounds; of a target that takes trees, as many passes
+    Index steps = 0;          ///< steps of the plain beam search, each of which would be a round
     Index drafted = 0;        ///< tokens in the drafted trees
 };
 }  // namespace beam

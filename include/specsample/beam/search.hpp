@@ -1,4 +1,6 @@
 // BeamSearch: the beams of a plain beam search, several steps per pass of the target.
+//
+// Qin et al.: "Dynamic-width speculative beam decoding for efficient LLM inference" (arXiv:2409.16560).
 #pragma once
 
 #include <algorithm>
@@ -24,28 +26,27 @@ namespace specsample {
 
 namespace beam {
 
-/// Speculative beam search: the beams of plain beam search with the target, whatever the draft.
+/// Speculative beam search: the beams of plain beam search with the target, whatever the draft model.
 ///
 ///     BeamSearch search(draft, target, {.width = 4, .lookahead = 4});
 ///     const BeamResult found = search.generate(prompt, {.max_new_tokens = 64, .stop_tokens = {eos}});
 ///
-/// A step keeps the `width` likeliest of all extensions of the beams by one token; a beam that is finished competes as
-/// it is. Ties go to the better beam, then to the lowest id. A round makes as many steps as it can: the draft searches
-/// ahead from all beams at once, in the order of the target's log-probabilities plus its own; the target scores the
-/// tree of what was found; and its own search goes through that for as long as every beam that it keeps was drafted.
-/// The step that leaves the tree is known as well, so that a round makes 1 to lookahead + 1 steps.
+/// A step keeps the `width` likeliest of all extensions of the beams by one token; a finished beam competes as it is.
+/// Ties go to the better beam, then to the lowest id. A round makes as many steps as it can: the draft model searches
+/// ahead from all beams at once, by the target's log-probabilities of the beams plus its own; the target scores the
+/// tree that was found; and the target's own search follows that tree for as long as every beam that it keeps was
+/// drafted. The step that leaves the tree is known as well, so a round makes 1 to lookahead + 1 steps.
+///
+/// Models are held and told to roll back as in a Sampler. Target rows that are equal to the bit give equal beams.
 ///
 /// @tparam Draft    draft(prefix) -> row
 /// @tparam Target   target(prefix) -> row, target(prefix, n) -> n rows, target(prefix, tree) -> the rows of a TreeModel
-///
-/// Models are held and told to roll back as in a Sampler. The beams are the same to the bit wherever the target's rows
-/// are.
-///
-/// @cost     a round: one pass of a TreeModel over the tokens in which the beams differ and those drafted, one pass per
-///           path of a BatchModel, one call per beam and step of any other target; and a call of the draft per drafted
-///           beam and step, a pass over each row
-/// @source   Qin et al.: "Dynamic-width speculative beam decoding for efficient LLM inference" (arXiv:2409.16560), for
-///           beam search instead of beam sampling: what is accepted is a set of beams, and it must be the target's own
+/// @draws    none
+/// @cost     per round one pass of a TreeModel over the tokens in which the beams differ and those drafted, one pass
+///           per path of a BatchModel, or one call per beam and step of any other target; one call of the draft model
+///           per drafted beam and step; and a pass over each row
+/// @source   Qin et al. (arXiv:2409.16560), for beam search instead of beam sampling: a set of beams is accepted, which
+///           must be the target's own
 template <class Draft, class Target>
 class BeamSearch {
     static constexpr bool usable = detail::Requirements<Draft, Target>::all;  // says in a sentence what is wrong
@@ -56,6 +57,7 @@ class BeamSearch {
     static constexpr bool scores_many = BatchModel<Target> || TreeModel<Target>;
 
   public:
+    /// Make a search with two models.
     /// @throws std::invalid_argument unless 1 <= width <= draft_width <= most_drafted, 0 <= lookahead <= most_drafted,
     ///         and the penalty is finite
     BeamSearch(Draft draft, Target target, BeamOptions options = {})
@@ -74,9 +76,10 @@ class BeamSearch {
     /// Search until every beam is finished or at its limit.
     ///
     /// @param prompt   token ids of any integral type; may be empty, and may be written {1, 2, 3}
-    /// @param limits   max_new_tokens, max_length and stop_tokens; `until` is refused, the others are for sampling
-    /// @throws         Fault on bad rows, with the best beam of the rounds before; its row is numbered as those of a
-    ///                 TreeModel. std::invalid_argument on bad limits; what the models throw
+    /// @param limits   max_new_tokens, max_length and stop_tokens; `until` is refused, the others are not read
+    /// @returns        the beams, best first
+    /// @throws         Fault on bad rows, with the best beam of the rounds before; it numbers rows as a TreeModel does.
+    ///                 std::invalid_argument on bad limits; what the models throw
     /// @edge           tokens of probability 0 are never kept. max_new_tokens = 0: one empty beam
     template <class Prompt>
         requires detail::Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
@@ -90,6 +93,7 @@ class BeamSearch {
         return result;
     }
 
+    /// The same for a prompt written {1, 2, 3}.
     BeamResult generate(std::initializer_list<Token> prompt, const Limits& limits = {}) {
         return generate(std::span(prompt), limits);
     }
@@ -102,7 +106,8 @@ class BeamSearch {
         return beam.log_prob / std::pow(length, options_.length_penalty);
     }
 
-    /// Make the prompt the text. @returns   the steps that limits allow
+    /// Begin a text with the prompt.
+    /// @returns   the steps that limits allow
     Index begin(auto prompt, const Limits& limits) {
         constexpr auto where = "BeamSearch";
         detail::require(limits.max_new_tokens >= 0, where, "limits.max_new_tokens", limits.max_new_tokens,
@@ -124,6 +129,7 @@ class BeamSearch {
         return std::min(limits.max_new_tokens, limits.max_length - size);
     }
 
+    /// Make a round.
     /// @param left   steps that limits allow
     void round(BeamResult& result, const Limits& limits, Index left) {
         tree_.plant(result.beams, limits.stop_tokens, beams_);
@@ -141,7 +147,7 @@ class BeamSearch {
         result.beams = tree_.harvest(beams_, std::move(result.beams));
     }
 
-    /// Let the draft search from all beams.
+    /// Let the draft model search ahead from all beams.
     std::optional<RowFault> search_ahead(Index depth) {
         const auto row_after = [&](Index node) -> decltype(auto) { return draft_.ask_about(tree_.prefix(node), 0); };
         ahead_ = beams_;
@@ -150,7 +156,7 @@ class BeamSearch {
         return std::nullopt;
     }
 
-    /// Let the target search, on the rows of the tree.
+    /// Let the target search on the rows of the tree.
     std::optional<RowFault> follow(Index& steps) {
         if constexpr (scores_many) {
             const auto judge = [&](auto& rows) -> Round {
@@ -163,7 +169,7 @@ class BeamSearch {
         }
     }
 
-    /// Step for as long as all beams have rows.
+    /// Make steps for as long as all beams have rows.
     template <class RowAfter>
     std::optional<RowFault> walk(const RowAfter& row_after, Index& steps) {
         const auto has_row = [&](const detail::RoundBeam& beam) { return beam.finished || beam.node < scored_.size(); };
@@ -174,7 +180,7 @@ class BeamSearch {
         return std::nullopt;
     }
 
-    /// Before the first round nobody knew the vocabulary.
+    /// Check the ids that were given before a row of the target told the vocabulary.
     std::optional<RowFault> check_ids(std::span<const Token> stop_tokens) const {
         const Index vocab = *tree_.vocab();
         if (const auto bad = detail::check_ids(stop_tokens, Side::limits, vocab)) return bad;
@@ -185,8 +191,8 @@ class BeamSearch {
     std::conditional_t<scores_many, detail::Scorer<Target>, detail::Host<Target>> target_;
     BeamOptions options_;
     detail::BeamTree tree_;
-    DraftTree<PointMass> scored_;  ///< the tree that the target is shown, which may look at it while steps add nodes
-    detail::RoundBeams beams_, ahead_;  ///< where the target's search is in the tree, and the draft's
+    DraftTree<PointMass> scored_;       ///< a copy for the target, which may read it while steps add nodes
+    detail::RoundBeams beams_, ahead_;  ///< where the target's search stands in the tree, and the draft's
     Index known_ = 0;                   ///< leading tokens of the text that the target was shown before
     detail::OneCall call_;
 };

@@ -11,27 +11,27 @@
 
 namespace specsample::detail {
 
-/// A beam and one more token; or a finished beam, which stays what it is.
+/// A beam with one more token; or a finished beam, unchanged.
 struct Extension {
     Index place;      ///< of the beam among the others
-    Token token;      ///< means nothing behind a finished beam
+    Token token;      ///< unused for a finished beam
     double log_prob;  ///< of all tokens
 };
 
-/// The extensions of some beams, in one total order: the likelier one first; on ties that of the earlier beam; in one
-/// beam, where rounding has made a tie of two probabilities, the likelier token, and the lowest id of equal ones.
+/// The extensions of some beams in one total order: by log-probability; on ties, that of the earlier beam first; within
+/// a beam, where rounding may make two different probabilities tie, the likelier token first, then the lower id.
 class Extensions {
   public:
-    /// Begin a step to `width` beams. No beam can have more extensions among them than that.
+    /// Begin a step that keeps `width` beams, and so at most as many extensions of each.
     void open(Index width) {
         list_.clear();
         places_.resize(static_cast<std::size_t>(width));
     }
 
-    /// A beam that is finished competes as it is. Beams come in the order of their places.
+    /// Add a finished beam, which competes as it is. Beams are added in the order of their places.
     void keep(Index place, double log_prob) { list_.push_back({place, 0, log_prob}); }
 
-    /// The extensions of a beam by the tokens that a row makes possible.
+    /// Add the extensions of a beam by the likeliest tokens of a row. Impossible tokens are left out.
     /// @cost   one pass over the row
     template <class View>
     void add(Index place, double log_prob, const View& row) {
@@ -45,8 +45,8 @@ class Extensions {
         }
     }
 
-    /// The extensions that the step keeps: first those that a search of `favoured` beams would keep, so that a wider
-    /// search goes where the narrower one goes; then the best of the others.
+    /// The extensions that the step keeps: first those that a search of the first `favoured` beams alone would keep, so
+    /// that a wider search goes wherever the narrower one goes; then the best of the others.
     std::span<const Extension> best(Index favoured) {
         const auto likelier = [](const Extension& a, const Extension& b) { return a.log_prob > b.log_prob; };
         const auto of_favoured = [&](const Extension& each) { return each.place < favoured; };

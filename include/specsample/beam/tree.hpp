@@ -1,4 +1,4 @@
-// The tree of a round of beam search: the beams as its paths, and the steps that make them longer.
+// The tree of a round of beam search: beams are its paths, and steps make them longer.
 #pragma once
 
 #include <algorithm>
@@ -17,17 +17,17 @@ namespace specsample::detail {
 
 /// A beam in a round.
 struct RoundBeam {
-    Index beam;  ///< which one it was when the round began
-    Index node;  ///< its last token in the tree; the root where it ends with the text, or was finished before
-    double log_prob;
-    bool finished;
+    Index beam;       ///< its number when the round began
+    Index node;       ///< of its last token; the root if it ends with the text, or was finished before the round
+    double log_prob;  ///< of all its tokens
+    bool finished;    ///< true if a stop token ended it
 };
 
 using RoundBeams = std::vector<RoundBeam>;
 
 inline bool any_goes_on(const RoundBeams& beams) { return !std::ranges::all_of(beams, &RoundBeam::finished); }
 
-/// A text and a tree behind it: what unfinished beams agree in is text, the rest of them and what follows are paths.
+/// A text and the tree after it: the tokens that all unfinished beams begin with are text, their other tokens paths.
 class BeamTree {
   public:
     /// @param width   beams that the target keeps
@@ -39,7 +39,8 @@ class BeamTree {
         prompt_size_ = std::ssize(text_);
     }
 
-    /// Begin a round. Not all beams are finished.
+    /// Begin a round.
+    /// @pre   not all beams are finished
     void plant(std::span<const beam::Beam> beams, std::span<const Token> stop_tokens, RoundBeams& placed) {
         const auto& first = std::ranges::find(beams, false, &beam::Beam::finished)->tokens;
         auto agreed = std::ssize(first);
@@ -60,10 +61,10 @@ class BeamTree {
         }
     }
 
-    /// One step of a search. What it keeps are nodes of the tree, new ones where they are not there yet.
+    /// Make one step of a search. The extensions that it keeps become nodes of the tree, if they are none yet.
     /// @param width       beams to keep
     /// @param row_after   (node) -> row, each asked for once
-    /// @returns           what is wrong with a row, if something is
+    /// @returns           the fault of a bad row, if there is one
     template <class RowAfter>
     std::optional<RowFault> step(RoundBeams& beams, Index width, Side side, const RowAfter& row_after) {
         extensions_.open(width);
@@ -90,7 +91,8 @@ class BeamTree {
         return nodes_.fault();
     }
 
-    /// Write a round's beams out. @param before   the beams that it began with
+    /// The beams of a round as texts.
+    /// @param before   the beams that it began with
     std::vector<beam::Beam> harvest(const RoundBeams& placed, std::vector<beam::Beam> before) const {
         std::vector<beam::Beam> beams;
         for (const auto& [beam, node, log_prob, finished] : placed) {
@@ -107,9 +109,9 @@ class BeamTree {
 
     const std::vector<Token>& text() const { return text_; }
     const DraftTree<PointMass>& nodes() const { return nodes_; }
-    std::optional<Index> vocab() const { return vocab_; }  ///< of the target, once a row of it was seen
+    std::optional<Index> vocab() const { return vocab_; }  ///< of the target, once one of its rows was seen
 
-    /// The text and the path to a node.
+    /// The text, and the path to a node after it.
     const std::vector<Token>& prefix(Index node) {
         prefix_.assign(text_.begin(), text_.end());
         nodes_.append_path(node, prefix_);
@@ -117,7 +119,7 @@ class BeamTree {
     }
 
   private:
-    /// The node of a token behind a node, added where it is not there.
+    /// The child of a node with a token, added if it is not there.
     Index child(Index parent, Token token) {
         for (Index node = parent + 1; node < nodes_.size(); ++node)
             if (nodes_.parent(node) == parent && nodes_.token(node) == token) return node;

@@ -1,7 +1,7 @@
-// How a model is called, and which rows it may return.
+// Calls of models with a prefix, and the rows that a call may return.
 //
-//   ask(model, prefix, rest...)   calls it in the form that it takes
-//   Answer<M, Rest...>            what comes back
+//   ask(model, prefix, rest...)   calls a model with a span or a vector, whichever it takes
+//   Answer<M, Rest...>            the type of the result
 //   ReturnedRow                   a row that outlives the call
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace specsample::detail {
 
-/// std::ref models are looked at as what they refer to.
+/// The type of a model itself, also where it is given as std::ref.
 template <class M>
 using Unwrapped = std::remove_reference_t<std::unwrap_reference_t<std::remove_cvref_t<M>>>;
 
@@ -25,7 +25,7 @@ inline constexpr bool takes_span = std::invocable<Unwrapped<M>&, std::span<const
 template <class M, class... Rest>
 inline constexpr bool takes_vector = std::invocable<Unwrapped<M>&, const std::vector<Token>&, Rest...>;
 
-/// Call a model in the form it takes.
+/// Call a model with a span or a vector, whichever it takes.
 template <class M, class... Rest>
     requires(takes_span<M, Rest...> || takes_vector<M, Rest...>)
 decltype(auto) ask(M& model, const std::vector<Token>& prefix, Rest... rest) {
@@ -41,13 +41,13 @@ template <class M, class... Rest>
 using Answer = decltype(ask(std::declval<std::remove_cvref_t<M>&>(), std::declval<const std::vector<Token>&>(),
                             std::declval<Rest>()...));
 
-/// Does a row hold its numbers itself, so that they are gone with it?
+/// Whether a row owns its numbers, so that they are gone with it.
 template <class R>
 inline constexpr bool owns = EigenOwner<R> || (ContiguousRow<R> && !is_span<R>);
 template <StatedRow R>
 inline constexpr bool owns<R> = !R::borrows;
 
-/// Rows returned as R borrow memory: they must be copied to outlive the model's next call.
+/// Whether rows returned as R borrow memory, and must be copied to outlive the model's next call.
 template <class R>
 inline constexpr bool borrows = std::is_lvalue_reference_v<R> || !owns<std::remove_cvref_t<R>>;
 
@@ -64,7 +64,7 @@ concept IndexedRows = !EigenMatrix<R> && requires(const R& rows) {
     { rows[std::size_t{}] } -> Row;
 };
 
-/// Several rows as one call returns them.
+/// Several rows returned by one call.
 template <class R>
 concept ReturnedRows = RowMajorRows<std::remove_cvref_t<R>> || IndexedRows<std::remove_cvref_t<R>>;
 

@@ -1,7 +1,7 @@
-// Version and the one failure hook. The only header that defines macros.
+// The version and the failure hook. No other header defines macros.
 //
-//   SPECSAMPLE_FAIL(message)   what replaces `throw` under -fno-exceptions: prints and aborts unless the user
-//                              defines it (it must not return).
+//   SPECSAMPLE_FAIL(message)   replaces `throw` under -fno-exceptions. It prints and aborts, unless the user defines
+//                              it as something else that does not return.
 #pragma once
 
 #if !__has_include(<Eigen/Core>)

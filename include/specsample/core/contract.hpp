@@ -1,7 +1,7 @@
-// What happens when a contract is broken: one message shape, one cold function that raises.
+// Errors of a broken contract: one form of message, raised by one cold function.
 //
 //   raise<Error>(...)    throws Error, or calls SPECSAMPLE_FAIL where exceptions are off
-//   require(...)         std::invalid_argument "specsample::where: what is X, but must be Y"
+//   require(...)         raises std::invalid_argument "specsample::where: what is X, but must be Y" unless it holds
 //   to_text(x)           numbers as messages show them
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace specsample::detail {
 
-/// Raise `error`; never returns. Cold, so that the checks around it stay out of the hot path.
+/// Raise `error`; never returns. It is cold, so that the code of failures stays out of the hot path.
 template <class Error>
 [[noreturn, gnu::cold, gnu::noinline]] void raise(Error&& error) {
 #if defined(__cpp_exceptions)
@@ -43,7 +43,7 @@ template <class Is>
     raise(std::invalid_argument(message.append(", but must be ").append(must)));
 }
 
-/// Check a contract that can be seen in O(1); `must` reads after "but must be".
+/// Check an O(1) contract; `must` is the end of the sentence "..., but must be".
 template <class Is>
 constexpr void require(bool holds, std::string_view where, std::string_view what, const Is& is, std::string_view must) {
     if (!holds) invalid(where, what, is, must);

@@ -1,7 +1,7 @@
-// Bad data in a round: which row, what is wrong with it, and the sentence that says so.
+// Bad data in a round: the row, the cause, and the message about them.
 //
 //   RowFault   a value; a round that met bad data carries one and commits nothing
-//   Fault      what Sampler and BeamSearch throw: the same, with every token that was emitted before
+//   Fault      the exception of Sampler and BeamSearch: the same, with every token that was emitted before
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace specsample {
 
-/// Whose data it was.
+/// The origin of bad data: a draft row or drafted token, a target row, or the limits of the round.
 enum class Side { draft, target, limits };
 
-/// What was wrong.
+/// The kind of bad data, and with it what the numbers of a RowFault stand for.
 enum class Cause {
     wrong_count,         ///< `value` rows or distributions were given for a round that has `bound`
     empty,               ///< a row without entries
@@ -29,7 +29,7 @@ enum class Cause {
     negative,            ///< `value` at `id`
     above_one,           ///< `value` at `id`
     not_normalised,      ///< the row sums to `value`, further than `bound` from 1
-    logits,              ///< the same, and its entries cannot be probabilities
+    logits,              ///< the row sums to `value` and has entries that no probability can have
     zero_at_token,       ///< a row that gives its own drafted token `id` no probability
     outside_vocabulary,  ///< token `value` with a vocabulary of `bound`
     unordered_ids,       ///< a sparse row whose id `value` follows id `bound`, at place `id`
@@ -37,22 +37,22 @@ enum class Cause {
     all_masked,          ///< a row of logits that are all -inf, or a sparse row without ids
 };
 
-/// Bad data, named: `row` is the position in the round, or the place in limits.stop_tokens.
+/// A description of bad data, as a value.
 struct RowFault {
-    Side side = Side::target;    ///< whose data it is
-    Cause cause = Cause::empty;  ///< what is wrong; it says what `value`, `bound` and `id` mean
-    Index row = 0;               ///< which of its rows
-    double value = 0;            ///< what was found
-    double bound = 0;            ///< what it was held against
-    Index id = 0;                ///< where in the row
+    Side side = Side::target;    ///< the origin of the data
+    Cause cause = Cause::empty;  ///< what is wrong; it decides what `value`, `bound` and `id` stand for
+    Index row = 0;               ///< the position in the round, or the place in limits.stop_tokens
+    double value = 0;            ///< the number that was found
+    double bound = 0;            ///< the number that it was compared with
+    Index id = 0;                ///< the id, or the place, in the row
 };
 
-/// The sentence for a fault: what it is, and what it must be.
+/// The message for a fault: what the data is, and what it must be.
 [[gnu::cold]] inline std::string message(const RowFault& fault) {
     using detail::to_text;
     const bool draft = fault.side == Side::draft;
     const std::string row = std::string(draft ? "draft" : "target") + " row " + to_text(fault.row);
-    const auto whole = [](double value) {  // ids of 64 bits may be larger than any integral type that holds the others
+    const auto whole = [](double value) {  // without a cast: 64-bit ids, signed or not, fit no one integral type
         char digits[32];
         std::snprintf(digits, sizeof digits, "%.0f", value);
         return std::string(digits);
@@ -97,8 +97,7 @@ struct RowFault {
     return row + " is bad";
 }
 
-/// Bad data met by `where`. Nothing of the faulty round was committed; `emitted` is all that this call had written
-/// before it.
+/// The exception for bad data. Nothing of the faulty round was committed.
 class Fault : public std::invalid_argument {
   public:
     Fault(const RowFault& found, std::vector<Token> emitted_before, std::string_view where = "Sampler")
@@ -107,7 +106,7 @@ class Fault : public std::invalid_argument {
           emitted(std::move(emitted_before)) {}
 
     RowFault fault;              ///< the row and the cause
-    std::vector<Token> emitted;  ///< what this call had written before the faulty round
+    std::vector<Token> emitted;  ///< the tokens that this call had written before the faulty round
 };
 
 }  // namespace specsample

@@ -1,4 +1,4 @@
-// A callable, borrowed: what std::function_ref will be in C++26.
+// A borrowed callable, as std::function_ref of C++26.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@ namespace detail {
 template <class Signature>
 class FunctionRef;
 
-/// Refers to any callable of a signature without owning it and without a template parameter for its type, so that code
-/// which takes one is compiled once for all of them.
+/// A reference to any callable of one signature. The callable's type is erased: code that takes a FunctionRef is
+/// compiled once for all callables.
 /// @pre    the callable outlives every call
 /// @cost   one indirect call
 template <class Result, class... Args>

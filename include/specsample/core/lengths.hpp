@@ -1,4 +1,4 @@
-// How long a draft may be: lengths beyond that are refused by name, before anything is allocated for them.
+// The bound of draft lengths. Larger ones are refused by name, before anything is allocated for them.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace specsample {
 
-/// Most tokens of a draft, on a path or in a tree, and most tokens that are looked at beside each other. Far more than
-/// pays, and little enough that no length can exhaust memory by itself.
+/// The largest number of tokens in a draft, on a path or in a tree, and of alternatives for one position. It is far
+/// more than pays, and small enough that no length can exhaust memory by itself.
 inline constexpr Index most_drafted = Index{1} << 16;
 
 namespace detail {

@@ -1,4 +1,4 @@
-// A list of the caller's, borrowed: a std::span that is never made of a temporary.
+// A borrowed list: a std::span that cannot be made of a temporary.
 #pragma once
 
 #include <concepts>
@@ -8,15 +8,15 @@
 
 namespace specsample {
 
-/// A std::span<const T> for types that keep a list: limits, trees, the distribution of a drafted token.
+/// A std::span<const T> for types that keep a borrowed list: limits, trees, draft distributions.
 ///
 ///     const std::vector<Token> stops{eos};
 ///     RoundLimits limits{.stop_tokens = stops};
 ///
-/// A vector, an array or a named initializer_list is borrowed, a span is copied as a span. A temporary owner of numbers
-/// does not compile, because its memory would be gone before the list is read.
+/// A vector, an array or a named initializer_list is borrowed; a span is copied as a span. A temporary that owns its
+/// elements does not compile, because its memory would be gone before the list is read.
 ///
-/// @cost   O(1); it owns nothing
+/// @cost   O(1), no allocation
 template <class T>
 class ListRef : public std::span<const T> {
     using Span = std::span<const T>;
@@ -38,7 +38,7 @@ class ListRef : public std::span<const T> {
                       "list a name that lives for as long as it is used");
     }
 
-    /// Elements in braces, which are a temporary as well.
+    /// Refuses elements in braces, which are a temporary as well.
     template <std::same_as<T> U>
     constexpr ListRef(std::initializer_list<U>&& list) : Span(list.begin(), list.size()) {
         static_assert(!std::same_as<T, U>,
@@ -49,7 +49,7 @@ class ListRef : public std::span<const T> {
 
 }  // namespace specsample
 
-// Its elements outlive it, as those of a span do.
+// The elements outlive a ListRef, as those of a span do.
 /// @cond   a name of the standard library
 template <class T>
 inline constexpr bool std::ranges::enable_borrowed_range<specsample::ListRef<T>> = true;

@@ -1,4 +1,4 @@
-// Rows as engines hold them in memory: padded matrices and arrays of structs, seen without a copy.
+// Views of rows in an engine's memory, without a copy: padded matrices and arrays of structs.
 //
 //   rows_in_memory(data, count, vocab, stride)   row-major [count x vocab], rows `stride` entries apart
 //   member(structs, &S::field)                   one field of an array of structs, as a strided vector
@@ -15,16 +15,16 @@ namespace specsample {
 
 namespace detail {
 
-/// Rows at a distance: what llama.cpp's logits, an ONNX Runtime value or an OpenVINO tensor are.
+/// Rows with a stride, as in llama.cpp's logits, an ONNX Runtime value or an OpenVINO tensor.
 template <class Scalar>
 using RowsInMemory = Eigen::Map<const RowMajorMatrix<Scalar>, Eigen::Unaligned, Eigen::OuterStride<>>;
 }  // namespace detail
 
-/// The rows of a batch that lies row-major in memory.
+/// View the rows of a batch that lies row-major in memory.
 ///
 /// @param data     the first entry of row 0; borrowed
 /// @param count    rows
-/// @param vocab    entries per row that are tokens; what pads a row after them is never read
+/// @param vocab    entries per row that are tokens; the padding after them is never read
 /// @param stride   entries from one row to the next, at least `vocab`
 /// @throws         std::invalid_argument for a negative count, an empty vocabulary or a stride shorter than it
 template <detail::Floating Scalar>
@@ -35,13 +35,13 @@ detail::RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Ind
     if (stride < vocab) detail::invalid(where, "stride", stride, "at least vocab, " + detail::to_text(vocab));
     return {data, count, vocab, Eigen::OuterStride<>(stride)};
 }
-/// The rows of a batch that lies row-major in memory without padding: the stride is `vocab`.
+/// View the rows of a batch that lies row-major in memory without padding: the stride is `vocab`.
 template <detail::Floating Scalar>
 detail::RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Index vocab) {
     return rows_in_memory(data, count, vocab, vocab);
 }
 
-/// One field of every struct of an array: member(candidates, &Candidate::logit).
+/// View one field of every struct of an array as a vector: member(candidates, &Candidate::logit).
 /// @param structs   borrowed: a temporary array does not compile
 template <class S, class T>
 detail::StridedColumn<T> member(std::type_identity_t<ListRef<S>> structs, T S::*field) {

@@ -1,4 +1,4 @@
-// Calls of an object, one at a time: a second one that begins before the first has ended is refused.
+// One call of an object at a time: a call that begins before another has ended is refused.
 #pragma once
 
 #include <atomic>
@@ -8,15 +8,15 @@
 
 namespace specsample::detail {
 
-/// The call of an object that is under way, if there is one. It belongs to the object and not to its value: a copy has
-/// none.
+/// A flag that is set while a call of its object runs. It belongs to the object and not to its value: a copy starts
+/// with no call.
 class OneCall {
   public:
     OneCall() = default;
     OneCall(const OneCall&) {}
     OneCall& operator=(const OneCall&) { return *this; }
 
-    /// Lasts as long as a call.
+    /// Sets the flag for as long as a call lasts.
     class [[nodiscard]] Guard {
       public:
         /// @throws std::invalid_argument if another call is under way, on this thread or on another one

@@ -1,11 +1,11 @@
-// One position's distribution, as users hold it, seen as one kind of array.
+// Rows: the distribution of one position in any of the forms that users have, seen as an array.
 //
-//   Row             what functions take: any Eigen vector expression, contiguous memory of floating-point numbers, or a
-//                   row that says itself what its numbers mean (Logits, Sparse)
+//   Row             any Eigen vector expression, contiguous memory of floating-point numbers, or a row with an encoding
+//                   of its own (Logits, Sparse)
 //   as_row(row)     its probabilities as a column array: a Map where there is memory, an expression otherwise
+//   row_view_t<R>   the type of that array
 //   row_size(row)   the size of its vocabulary
-//   row_view_t<R>   the type of that view
-//   Integer         token ids at the boundary: any integral type
+//   Integer         token ids in arguments: any integral type
 #pragma once
 
 #include <concepts>
@@ -18,20 +18,20 @@ namespace specsample {
 
 namespace detail {
 
-/// Scalars a row may hold. Sums and decisions are double whatever the row is stored in.
+/// The scalars of a row. Sums and decisions are in double, whatever the row is stored in.
 template <class T>
 concept Floating = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, Eigen::half> ||
                    std::same_as<T, Eigen::bfloat16>;
 
-/// Token ids at the boundary.
+/// The types of token ids in arguments.
 template <class T>
 concept Integer = std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool>;
 }  // namespace detail
 
 namespace detail {
 
-// What Eigen types are is asked with functions, not lambdas: clang 16 takes a lambda inside a concept for satisfied
-// when it is asked from a template.
+// Eigen types are recognised by these functions, not by lambdas: clang 16 treats a lambda inside a concept as satisfied
+// when the concept is used in a template.
 template <class D>
 void any_eigen(const Eigen::DenseBase<D>&);
 template <class D>
@@ -43,22 +43,22 @@ void viewing_eigen(const Eigen::Map<P, O, S>&);
 
 namespace detail {
 
-/// An Eigen vector expression: a row or a column known as such at compile time.
+/// An Eigen expression that is a row or a column at compile time.
 template <class R>
 concept EigenRow = requires(const R& row) { detail::any_eigen(row); } && bool(R::IsVectorAtCompileTime) &&
                    Floating<typename R::Scalar>;
 
-/// Contiguous memory that knows its size: std::vector, std::span, std::array.
+/// Contiguous memory with a size: std::vector, std::span, std::array.
 template <class R>
 concept ContiguousRow = !EigenRow<R> && requires(const R& row) { std::span(row); } &&
                         Floating<typename decltype(std::span(std::declval<const R&>()))::value_type>;
 
-/// A row whose numbers are no plain probabilities: row.probs() is an expression of those, over row.size() ids.
+/// A row whose numbers are not plain probabilities: row.probs() is an expression of those, over row.size() ids.
 template <class R>
 concept StatedRow = !EigenRow<R> && !ContiguousRow<R> && requires(const R& row) {
     { row.size() } -> std::convertible_to<Index>;
     row.probs();
-    typename R::Kept;  // the same row with memory of its own; row.keep_in(kept) copies it there
+    typename R::Kept;  // a row of the same encoding that owns its memory; row.keep_in(kept) copies into it
 };
 }  // namespace detail
 
@@ -85,9 +85,9 @@ inline constexpr bool is_column_array =
 
 namespace detail {
 
-/// The probabilities of `row` as a column array, without a copy.
-/// @cost O(1); a pass where a row of logits does not know its normaliser
-/// @edge an expression without memory is kept as an expression: it lives as long as its operands do
+/// View the probabilities of `row` as a column array, without a copy.
+/// @cost O(1); one pass for a row of logits whose normaliser is not known yet
+/// @edge an expression without memory stays an expression: it is valid as long as its operands are
 template <Row R>
 auto as_row(const R& row) {
     if constexpr (StatedRow<R>) {
@@ -108,7 +108,7 @@ auto as_row(const R& row) {
     }
 }
 
-/// How many ids a row is over.
+/// The number of ids that a row is over: the size of its vocabulary.
 template <Row R>
 Index row_size(const R& row) {
     if constexpr (ContiguousRow<R>) {

@@ -1,8 +1,9 @@
-// Several rows, by number: a matrix, a container or a callable.
+// Several rows by number: a matrix, a container or a callable.
 //
+//   RowSource            what `verify` takes as rows
 //   element(source, i)   row i
-//   RowSource            what verify takes rows from
-//   RowRef              one of its rows, kept for as long as somebody works on it
+//   RowRef               one row: a view, or the row itself where the source returns it by value
+//   OwnedRow             a copy of a row, with memory of its own
 #pragma once
 
 #include <concepts>
@@ -19,7 +20,7 @@ namespace detail {
 
 template <class R>
 concept EigenMatrix = requires(const R& rows) { any_eigen(rows); };
-/// Eigen objects that own their numbers, and those that view somebody's. Any other expression may hold temporaries.
+/// Eigen objects that own their numbers, and those that view memory. Any other expression may hold temporaries.
 template <class R>
 concept EigenOwner = requires(const R& rows) { owning_eigen(rows); };
 template <class R>
@@ -48,7 +49,7 @@ decltype(auto) element(Source& source, Index i) {
 template <class Source>
 using Element = decltype(element(std::declval<Source&>(), Index{}));
 
-/// How many elements a source has, if it can tell.
+/// The number of elements of a source, if it knows.
 template <class Source>
 std::optional<Index> element_count(const Source& source) {
     if constexpr (EigenMatrix<Source>) {
@@ -60,11 +61,11 @@ std::optional<Index> element_count(const Source& source) {
     }
 }
 
-/// Does every element exist already, so that a check can pass over all of them without computing any?
+/// Whether every element exists already, so that a check of all of them computes none.
 template <class Source>
 inline constexpr bool is_supplied = EigenMatrix<std::remove_cvref_t<Source>> || !std::invocable<Source&, Index>;
 
-/// A row for as long as somebody stands on it: a view of the giver's memory, or the row itself if it came by value.
+/// One row of a source: a view of the source's memory, or the row itself where the source returned it by value.
 template <class Answer>
 class RowRef {
     using R = std::remove_cvref_t<Answer>;
@@ -87,7 +88,7 @@ class RowRef {
   public:
     explicit RowRef(Answer&& row) : row_(store(std::forward<Answer>(row))) {}
 
-    /// The row as it was given.
+    /// The row in the form in which the source gave it.
     const auto& row() const {
         if constexpr (is_pointed_at) {
             return *row_;
@@ -104,7 +105,7 @@ class RowRef {
     Stored row_;
 };
 
-/// A row with memory of its own, where rows must outlive what they were given as.
+/// A copy of a row, for rows that must outlive the source's next call.
 template <class R>
 struct OwnedRow {
     using type = std::vector<row_scalar_t<R>>;  // an Eigen::Array would allocate whenever the size changes
@@ -125,7 +126,7 @@ struct OwnedRow<R> {
 
 namespace detail {
 
-/// Rows by position: a matrix, anything indexed [i], or a callable of i.
+/// Rows by position: a matrix, anything indexed [i], or a callable with i.
 template <class R>
 concept RowSource = (detail::EigenMatrix<std::remove_cvref_t<R>> || std::invocable<R&, Index> ||
                      detail::Indexed<R>)&&requires(R& rows, Index i) {

@@ -1,4 +1,4 @@
-// A token tree on the caller's memory: what verification walks, and what a target may be asked about in one pass.
+// A view of a token tree in the caller's memory, which rules walk and a target may score in one pass.
 #pragma once
 
 #include <span>
@@ -9,16 +9,17 @@
 
 namespace specsample {
 
-/// The prefix that a draft grows from.
+/// The number of the root: the prefix that the draft continues.
 inline constexpr Index root_node = -1;
-/// The answer where a node has no such child or sibling.
+/// No node: returned where there is no such child or sibling.
 inline constexpr Index no_node = -1;
 
-/// Drafted tokens in any order in which parents come before their children; siblings in the order of their drawing.
+/// A token tree: the drafted tokens, and the node that each of them follows.
 ///
 ///     parents {-1, 0, 0}    one token after the prefix, two after that one
 ///
-/// Siblings may repeat a token. Both lists are borrowed; temporaries do not compile.
+/// Parents come before their children, and siblings are in the order in which they were drawn. Siblings may repeat a
+/// token. Both lists are borrowed; temporaries do not compile.
 template <class Id, class Parent>
 struct Tree {
     ListRef<Id> tokens;       ///< [K] ids, of any integral type

@@ -1,4 +1,4 @@
-// The nouns: what a token, an index and a stored batch of rows are, and how a round may end.
+// The basic types: tokens, indices, batches of rows, and the kinds of last token.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace specsample {
 
-/// A token id. Boundaries take any integral type; inside, ids are 32 bits.
+/// A token id. Arguments may have any integral type; inside the library ids have 32 bits.
 using Token = std::int32_t;
 
 /// Sizes and positions, signed as in Eigen.
@@ -21,12 +21,12 @@ using RowMajorMatrixXf = RowMajorMatrix<float>;
 /// A batch of rows of doubles.
 using RowMajorMatrixXd = RowMajorMatrix<double>;
 
-/// What the last token of a round is: at most one token follows the accepted ones.
+/// The kind of a round's last token: at most one token follows the accepted ones.
 enum class LastToken {
     recovered,  ///< drawn from the residual after a rejection
     bonus,      ///< drawn from the target after every drafted token was accepted
-    matched,    ///< the target's own choice, where a match walk left the draft
-    stopped     ///< none: a stop token, a budget or the caller cut the round among its accepted tokens
+    matched,    ///< the target's own choice, where a match rule left the draft
+    stopped     ///< none: a stop token, a budget or the caller cut the round within its accepted tokens
 };
 
 }  // namespace specsample

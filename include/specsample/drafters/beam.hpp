@@ -1,7 +1,7 @@
-// A model as a drafter of trees that take the shape of its own certainty.
+// Drafters of trees that follow a beam search of a model.
 //
-//   BeamDrafter          the paths of a beam search, with what they share merged
-//   DynamicTreeDrafter   the likeliest nodes of all that a beam search scores
+//   BeamDrafter          the final paths of the beam search, shared beginnings merged
+//   DynamicTreeDrafter   the most probable nodes among all that the beam search scores
 #pragma once
 
 #include <algorithm>
@@ -23,14 +23,14 @@
 namespace specsample {
 namespace detail {
 
-/// What a beam search scores: level by level, the likeliest tokens after the likeliest paths.
+/// A beam search of a model: level by level, it scores the most probable next tokens of the most probable paths.
 template <RowModel Model>
 class Beams {
   public:
     struct Node {
         Index parent;
         Token token;
-        double prob;  ///< of the path, in the model
+        double prob;  ///< the model's probability of the path to this node
         Index depth;
     };
 
@@ -39,7 +39,8 @@ class Beams {
         ids_.resize(static_cast<std::size_t>(width));
     }
 
-    /// Search as deep as a draft tree may grow. @returns   false if a row is bad, which the draft tree then says
+    /// Search as deep as the draft tree may grow.
+    /// @returns   false if a row was bad; the draft tree then records the fault
     template <class L>
     bool search(std::span<const Token> prefix, DraftTree<L>& draft_tree) {
         const auto bad =
@@ -48,9 +49,9 @@ class Beams {
         return !bad;
     }
 
-    /// Score `depth` levels after a prefix: of the `width` likeliest paths of each, the `width` likeliest next tokens.
-    /// On ties the path that was found first. Nothing follows what is_stop(token) says ends a text.
-    /// @returns   what is wrong with a row, if something is
+    /// Score `depth` levels after a prefix: on each, the `width` most probable next tokens of each of the `width` most
+    /// probable paths. Ties go to the path found first. A token for which is_stop(token) holds gets no successors.
+    /// @returns   the fault of a bad row, if one was met
     template <class IsStop>
     std::optional<RowFault> search(std::span<const Token> prefix, Index depth, const IsStop& is_stop) {
         nodes_.clear();
@@ -69,9 +70,9 @@ class Beams {
     }
 
     const std::vector<Node>& nodes() const { return nodes_; }  ///< parents before their children
-    std::span<const Index> ends() const { return ends_; }      ///< of the paths that the search ended with
+    std::span<const Index> ends() const { return ends_; }      ///< last nodes of the final paths
 
-    /// Orders nodes by the probability of their paths. A parent is never behind its child.
+    /// Orders nodes by the probability of their paths, such that no parent comes after its child.
     auto likelier() const {
         return [this](Index a, Index b) { return at(a).prob != at(b).prob ? at(a).prob > at(b).prob : a < b; };
     }
@@ -92,7 +93,7 @@ class Beams {
         return found > 0 ? std::nullopt : kernels::inspect(row.view(), Side::draft, std::ssize(nodes_));
     }
 
-    /// Go on with the likeliest of the nodes from `first`.
+    /// Continue with the most probable nodes among those from `first` on.
     void keep_likeliest(Index first) {
         beams_.resize(nodes_.size() - static_cast<std::size_t>(first));
         std::iota(beams_.begin(), beams_.end(), first);
@@ -108,7 +109,8 @@ class Beams {
     std::vector<Token> context_;
 };
 
-/// Add those of a search's nodes that are marked; the parent of each is, too.
+/// Add the marked nodes of a search to the draft tree.
+/// @pre   the parent of a marked node is marked
 template <class Nodes, class L>
 void add_marked(const Nodes& nodes, const std::vector<bool>& marked, std::vector<Index>& added,
                 DraftTree<L>& draft_tree) {
@@ -123,11 +125,12 @@ void add_marked(const Nodes& nodes, const std::vector<bool>& marked, std::vector
 
 }  // namespace detail
 
-/// Drafts the paths that a beam search of a model ends with, shared beginnings merged. Nothing is drawn: a token is
-/// there because of what it is, so that its distribution is a point mass.
+/// Drafts the final paths of a beam search of a model, as one tree in which equal beginnings are merged. Tokens are
+/// chosen by their probability and not drawn, so they are point masses.
 ///
-/// @tparam Model   model(prefix) -> row
-/// @cost           `width` calls of the model per level; no random draws
+/// @tparam Model   model(prefix) -> row, a RowModel
+/// @draws          none
+/// @cost           at most `width` calls of the model per level
 /// @source         Cheng et al.: "Recurrent drafter for fast speculative decoding in large language models" (ReDrafter,
 ///                 arXiv:2403.09919), whose beams are merged in the same way
 template <RowModel Model>
@@ -157,17 +160,18 @@ class BeamDrafter {
     std::vector<Index> added_;
 };
 
-/// How large a dynamic tree is.
+/// The size of a dynamic tree.
 struct DynamicTree {
-    Index width = 10;  ///< paths that are followed, and tokens looked at after each, >= 1
-    Index nodes = 60;  ///< most tokens of the tree, >= 1
+    Index width = 10;  ///< paths followed on each level, and tokens scored after each path, >= 1
+    Index nodes = 60;  ///< largest number of tokens in the tree, >= 1
 };
 
-/// Drafts the `nodes` likeliest of all nodes that a beam search of a model scores, by the model's probability of their
-/// paths: where acceptance is what the model believes it is, no tree of that size is expected to give more tokens.
-/// Selected by their own identity, so point masses.
+/// Drafts the `nodes` most probable of all nodes that a beam search of a model scores, by the model's probability of
+/// their paths. If acceptance is what the model believes it is, no tree of that size is expected to give more tokens.
+/// Tokens are chosen by their probability and not drawn, so they are point masses.
 ///
-/// @cost     `width` calls of the model per level; no random draws
+/// @draws    none
+/// @cost     at most `width` calls of the model per level
 /// @source   Li et al.: "EAGLE-2: faster inference of language models with dynamic draft trees" (arXiv:2406.16858), 4.2
 template <RowModel Model>
 class DynamicTreeDrafter {

@@ -1,7 +1,7 @@
-// A model as a drafter: one token after the other.
+// A model as a drafter of chains: one token after another.
 //
-//   ChainDrafter(model)         as deep as it may
-//   ChainDrafter(model, stop)   until the stop says so
+//   ChainDrafter(model)         drafts up to the depth limit
+//   ChainDrafter(model, stop)   ends a chain earlier where `stop` says so
 #pragma once
 
 #include <concepts>
@@ -18,7 +18,9 @@
 namespace specsample {
 namespace detail {
 
-/// Draw a token of a row that is to be node `node` of a draft tree, and add it with the very row it was drawn from.
+/// Draw a token from a row, and add it to a draft tree with that row as its distribution.
+/// @returns   the new node; `parent` if no token can be drawn
+/// @draws     one: the draft draw of the new node, or with SharedNoise the race at the parent's depth
 template <class R, class Source, class L>
 Index draw_child(const R& row, Index parent, const Source& rng, DraftTree<L>& draft_tree) {
     const Index node = draft_tree.size();
@@ -35,10 +37,10 @@ Index draw_child(const R& row, Index parent, const Source& rng, DraftTree<L>& dr
 
 }  // namespace detail
 
-/// What ends a chain before its depth limit. stop.before(row) says that nothing is to be drawn from a row;
-/// stop.after(prob) that nothing is to follow a token, which had this probability, and which stays. Both are lossless:
-/// the one looks at the text alone, the other drops nothing. Dropping a token because it is unlikely is not (total
-/// variation 3/20 on three tokens), and no stop can ask for it.
+/// Decides where a chain ends before its depth limit. stop.before(row) ends it before a token is drawn from `row`;
+/// stop.after(prob) ends it after a token that was drawn with this probability, and the token stays in the draft. Both
+/// are lossless: the first looks at the text before the token alone, the second drops nothing. Dropping a drafted token
+/// because it is improbable is lossy (total variation 3/20 on three tokens), and a stop cannot ask for it.
 template <class S>
 concept DraftStop = requires(const S& stop, const Eigen::ArrayXf& row, double prob) {
     { stop.before(row) } -> std::convertible_to<bool>;
@@ -47,17 +49,20 @@ concept DraftStop = requires(const S& stop, const Eigen::ArrayXf& row, double pr
 
 namespace detail {
 
-/// Only the depth limit ends a chain.
+/// The stop of a chain that ends at its depth limit only.
 struct NeverStop {
     static constexpr bool before(const auto&) { return false; }
     static constexpr bool after(double) { return false; }
 };
 }  // namespace detail
 
-/// Drafts as deep as it may from a model, each token drawn from the model's row, or named by the model.
+/// Drafts a chain up to the depth limit, each token drawn from the model's row, or returned by the model itself.
 ///
-/// @draws one draft draw per token drawn. Cost: one call of the model per token, one pass per token drawn, and what the
-/// stop looks at; rows that come as views are copied, unless the model has stable rows.
+/// @tparam Model    a RowModel; or a TokenModel, whose tokens are point masses
+/// @tparam Ending   a DraftStop, for a RowModel only
+/// @draws           one draft draw per token drawn, in order
+/// @cost            one call of the model per token, one pass per token drawn, and that of the stop; rows returned as
+///                  views are copied, unless the model has stable rows
 template <class Model, DraftStop Ending = detail::NeverStop>
 class ChainDrafter {
     static constexpr bool can_stop = !std::same_as<Ending, detail::NeverStop>;

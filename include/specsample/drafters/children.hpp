@@ -1,9 +1,9 @@
-// How the children of a node are drawn from a row, several of them.
+// Policies by which the children of a node are taken from one row.
 //
-//   Independent          each from the whole row; they may repeat
-//   WithoutReplacement   each from what its older siblings have left
-//   TopChildren          the likeliest ones, not drawn at all
-//   GreedyChildren       the likeliest ones but for one, which is drawn from the rest and judged first
+//   Independent          each is drawn from the whole row; they may repeat a token
+//   WithoutReplacement   each is drawn from what its older siblings have left
+//   TopChildren          the most probable tokens, none of them drawn
+//   GreedyChildren       the most probable tokens and one that is drawn from the rest and judged first
 #pragma once
 
 #include <span>
@@ -17,14 +17,16 @@ namespace specsample {
 
 namespace children {
 
-// Each is called with
-//   row      the drafter's row, a view that outlives the round
-//   ids      room for as many ids as there are to be children, which outlives the round as well
-//   random draw     rng(i) is the draft draw of child i
-//   add      add(token, distribution)
-// and adds fewer children where the row has no more to give.
+// Each policy is called with
+//   row   the drafter's row, a view that outlives the round
+//   ids   room for as many ids as there are to be children; it outlives the round as well
+//   rng   rng(i) gives the random numbers of child i's draft draw
+//   add   add(token, distribution) adds a child
+// and adds fewer children where the row has no more tokens to give.
 
-/// @draws one per child. Cost: a pass per child. Multi-step speculative sampling judges them (SpecInfer).
+/// Draw each child from the whole row. Multi-step speculative sampling (SpecInfer) judges such children.
+/// @draws   one per child
+/// @cost    one pass per child
 struct Independent {
     template <class View, class RngOf, class Add>
     void operator()(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) const {
@@ -36,7 +38,9 @@ struct Independent {
     }
 };
 
-/// The distribution of a Gumbel top-k, in its order. @draws one per child. Cost: a pass per child.
+/// Draw the children without replacement, which has the distribution of a Gumbel top-k in its order.
+/// @draws   one per child
+/// @cost    one pass per child
 struct WithoutReplacement {
     template <class View, class RngOf, class Add>
     void operator()(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) const {
@@ -50,7 +54,9 @@ struct WithoutReplacement {
     }
 };
 
-/// Point masses: nothing was drawn. Cost: one pass.
+/// Take the most probable tokens, as point masses.
+/// @draws   none
+/// @cost    one pass
 struct TopChildren {
     template <class View, class RngOf, class Add>
     void operator()(const View& row, std::span<Token> ids, const RngOf&, const Add& add) const {
@@ -59,10 +65,12 @@ struct TopChildren {
     }
 };
 
-/// Hu et al.: "Towards optimal multi-draft speculative decoding", ICLR 2025 (arXiv:2502.18779), section 5: with the
-/// likeliest n - 1 ids named and one drawn from the rest, recursive rejection attains the optimum of that draft,
-/// p(named) + sum_rest min(p, q'). The drawn one comes first; the named ones are accepted out of its residual.
-/// @draws one. Cost: two passes.
+/// Take the most probable n - 1 tokens as point masses, and draw one child from the rest. The drawn child comes first,
+/// and the others are accepted out of its residual. Recursive rejection then attains the optimum of this draft,
+/// p(named) + sum_rest min(p, q'), where `named` are the n - 1 tokens.
+/// @draws    one
+/// @cost     two passes
+/// @source   Hu et al.: "Towards optimal multi-draft speculative decoding", ICLR 2025 (arXiv:2502.18779), section 5
 struct GreedyChildren {
     template <class View, class RngOf, class Add>
     void operator()(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) const {

@@ -1,7 +1,7 @@
-// A drafted token with the distribution it was drawn from, in one call: what an engine's own drafting loop does.
+// Draws a drafted token and returns it with its draft distribution: the step of an engine's own drafting loop.
 //
 //     std::vector<Token> tokens;
-//     std::vector<Sampled<row_view_t<DraftRow>>> distributions;     // DraftRow: what logits(i) below is
+//     std::vector<SampledFrom<DraftRow>> distributions;     // DraftRow: the type that logits(i) returns
 //     for (Index i = 0; i < lookahead; ++i) {
 //         const auto [token, distribution] = draft_token(rng.at(Purpose::draft, i), logits(i));
 //         tokens.push_back(token);
@@ -9,8 +9,8 @@
 //     }
 //     const Round round = verify(tokens, distributions, target_rows, rule, rng, limits, workspace);
 //
-// The draw sums a row of logits, which is its normaliser; verification needs it again, and has it from there.
-// Sampled(row) of the same logits finds it a second time: one more pass per drafted token.
+// The draw sums a row of logits, and the distribution keeps that normaliser for verification. Sampled(row) of the same
+// logits computes it a second time: one more pass per drafted token.
 #pragma once
 
 #include <specsample/kernels/logits.hpp>
@@ -19,29 +19,34 @@
 
 namespace specsample {
 
-/// A drafted token, and what it was drawn from.
-template <class View>
+namespace detail {
+
+/// A drafted token and its draft distribution.
+template <class R>
 struct DraftedToken {
     Token token = -1;
-    Sampled<View> distribution;
+    SampledFrom<R> distribution;
 };
+
+}  // namespace detail
 
 /// Draw a token from a row, and return it with the row as its distribution, normaliser included.
 ///
-/// @param rng    the random numbers of one address: rng.at(Purpose::draft, node), node the place of the token in the
-///               draft. One uniform is used
-/// @param row    probabilities, Logits or a sparse row of either; borrowed until the round ends, so that a row that
-///               would be gone with the call does not compile
-/// @returns      the token, and a distribution that verify takes. Where nothing can be drawn (no positive sum, no
-///               finite one) the token is -1, which verify answers with a fault
-/// @cost         one pass; no allocation
+/// @param rng   the random numbers of one address: rng.at(Purpose::draft, node), where `node` is the place of the token
+///              in the draft
+/// @param row   probabilities, Logits, or a sparse row of either; borrowed until the round ends, so a temporary that
+///              owns its numbers does not compile
+/// @returns     the token, and a distribution that verify takes. If nothing can be drawn (the sum is not positive or
+///              not finite), the token is -1, which verify answers with a fault
+/// @draws       one uniform
+/// @cost        one pass; no allocation
 template <class Rng, Row R>
-DraftedToken<detail::row_view_t<R>> draft_token(const Rng& rng, const R& row) {
+detail::DraftedToken<R> draft_token(const Rng& rng, const R& row) {
     const auto weights = kernels::row_weights(row);
     return {static_cast<Token>(draw(rng, weights).index), Sampled(kernels::probs_of(row, weights))};
 }
 template <class Rng, Row R>
     requires detail::owns<R>
-DraftedToken<detail::row_view_t<R>> draft_token(const Rng& rng, const R&& row) = delete;
+detail::DraftedToken<R> draft_token(const Rng& rng, const R&& row) = delete;
 
 }  // namespace specsample

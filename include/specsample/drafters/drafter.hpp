@@ -1,4 +1,4 @@
-// What can be told of a drafter by its type. The concept itself, Drafter, is in concepts.hpp.
+// Properties of a drafter that follow from its type. The concept Drafter itself is in concepts.hpp.
 #pragma once
 
 #include <concepts>
@@ -11,27 +11,27 @@
 
 namespace specsample::detail {
 
-/// Can it draw with the target's noise?
+/// A drafter that can also draw with the target's noise.
 template <class D>
 concept SharedNoiseDrafter =
     Drafter<D> && requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const RoundRng& rng,
                            DraftTree<SharedNoise>& draft_tree) { drafter.propose(prefix, rng, draft_tree); };
 
-/// May its draft trees branch, as far as its type tells?
+/// False if the drafter's type says that its draft trees never branch.
 template <class D>
 inline constexpr bool may_branch = true;
 template <class D>
     requires requires { Unwrapped<D>::branches; }
 inline constexpr bool may_branch<D> = Unwrapped<D>::branches;
 
-/// Does a depth limit do no more to its chains than to cut them, as far as its type tells?
+/// True if the drafter's type says that a smaller depth limit only cuts its chains.
 template <class D>
 inline constexpr bool cut_is_prefix = [] {
     if constexpr (requires { Unwrapped<D>::cut_is_prefix; }) return bool(Unwrapped<D>::cut_is_prefix);
     return false;
 }();
 
-/// How deep its drafts are by themselves; 0 where they are as deep as they may.
+/// The depth of a drafter's own drafts; 0 if the depth limit alone bounds them.
 template <class D>
 Index depth_of(const D& given) {
     const Unwrapped<D>& drafter = given;
@@ -39,7 +39,7 @@ Index depth_of(const D& given) {
     return 0;
 }
 
-/// The distribution of what a drafter proposes under a rule that shares its noise, or does not.
+/// The distribution of a drafter's tokens, under a rule that shares the target's noise or one that does not.
 template <class D, bool shares_noise>
 using DistributionOf =
     std::conditional_t<shares_noise && SharedNoiseDrafter<D>, SharedNoise, typename Unwrapped<D>::Distribution>;

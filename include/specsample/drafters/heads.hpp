@@ -1,7 +1,7 @@
-// Several heads on one model as a drafter: the distributions of the next few tokens, all from one call.
+// Drafters from several heads on one model, which give the distributions of the next few tokens in one call.
 //
 //   HeadsDrafter    a chain, each token drawn from the row of its head
-//   HybridDrafter   a chain of another model, with the heads' likeliest tokens beside every node
+//   HybridDrafter   a chain of another model, with the heads' most probable tokens beside every node
 #pragma once
 
 #include <algorithm>
@@ -22,20 +22,20 @@ namespace specsample {
 
 namespace heads {
 
-/// heads(prefix) returns rows as a BatchModel does: row i is the distribution of the token i places after the next one,
-/// given the prefix alone.
+/// A model of several heads. heads(prefix) returns rows as a BatchModel does: row i is the distribution of the token i
+/// places after the next one, given the prefix alone.
 ///
-/// The numbering of the papers is another one. There a pass over a text of t tokens gives the distribution of token t +
-/// 1 at the LM head and of token t + k + 1 at head k; when a round begins, token t + 1 is written and the model has not
-/// seen it. So row 0 here is head 1 at the position before the prefix's last token, and the LM head is not among the
-/// rows: it is the target.
+/// The papers number the heads differently. There a pass over a text of t tokens gives the distribution of token t + 1
+/// at the LM head and of token t + k + 1 at head k. When a round begins, token t + 1 is written and the model has not
+/// seen it. Row 0 here is therefore head 1 at the position before the prefix's last token; the LM head is not among the
+/// rows, because it is the target.
 ///
-///     Stern et al. 2018, blockwise parallel decoding, arXiv:1811.03115;   Cai et al. 2024, Medusa-1 and -2,
-///     arXiv:2401.10774;   Gloeckle et al. 2024, multi-token prediction, arXiv:2404.19737;   Speculative Streaming,
-///     arXiv:2402.11131
-///
-/// Heads that look at the drafted tokens before theirs are models, for ChainDrafter or a tree: DeepSeek's MTP
+/// Heads that see the drafted tokens before theirs are models, for ChainDrafter or TreeDrafter: DeepSeek's MTP
 /// (arXiv:2412.19437), EAGLE (arXiv:2401.15077), ReDrafter (arXiv:2403.09919).
+///
+/// @source   Stern et al. 2018, blockwise parallel decoding, arXiv:1811.03115; Cai et al. 2024, Medusa-1 and -2,
+///           arXiv:2401.10774; Gloeckle et al. 2024, multi-token prediction, arXiv:2404.19737; Speculative Streaming,
+///           arXiv:2402.11131
 template <class H>
 concept HeadsModel = Model<H> && (detail::RowMajorRows<std::remove_cvref_t<detail::Answer<H>>> ||
                                   detail::IndexedRows<std::remove_cvref_t<detail::Answer<H>>>);
@@ -43,7 +43,7 @@ concept HeadsModel = Model<H> && (detail::RowMajorRows<std::remove_cvref_t<detai
 
 namespace detail {
 
-/// The rows of one call, for as long as a round lasts.
+/// The rows of one call of the heads, kept until the round ends.
 template <heads::HeadsModel Heads>
 class HeadRows {
     using Returned = Answer<Heads>;
@@ -56,7 +56,8 @@ class HeadRows {
 
     HeadRows(Heads heads, Index count) : heads_(std::move(heads)), count_(count) {}
 
-    /// @param where   who asks, for the error
+    /// Ask the heads for their rows after a prefix.
+    /// @param where   the caller's name, for the error message
     /// @throws        std::invalid_argument if there are fewer or more rows than heads
     void ask_about(const std::vector<Token>& prefix, std::string_view where) {
         if constexpr (is_borrowed) {
@@ -82,16 +83,17 @@ class HeadRows {
 
 namespace heads {
 
-/// Drafts a chain from the rows of heads, or as much of it as the depth limit allows. A row does not depend on what was
-/// drawn before it, which costs acceptance and no exactness.
+/// Drafts a chain from the rows of several heads, up to the depth limit. A row does not depend on the tokens drawn
+/// before it, which costs acceptance but not exactness.
 ///
-///     Sampler sampler(HeadsDrafter(heads, 3), target, {.lookahead = 3});
+///     Sampler sampler(heads::HeadsDrafter(heads_model, 3), target, {.lookahead = 3});
 ///
-/// At lookahead 0 the heads are not asked, and the text is that of plain decoding, bit for bit.
+/// At lookahead 0 the heads are not called, and the text is that of plain decoding, bit for bit.
 ///
 /// @tparam Heads   a HeadsModel; rows that it returns as views or by reference stay valid until the round ends
-/// @cost           one call of the heads, and a pass per token drawn; random draws: one draft draw per token
-/// @throws         std::invalid_argument from propose, for another number of rows than `count`
+/// @draws          one draft draw per token, in order
+/// @cost           one call of the heads, and one pass per token
+/// @throws         std::invalid_argument from propose, if heads(prefix) does not return `count` rows
 template <HeadsModel Heads>
 class HeadsDrafter {
   public:
@@ -99,7 +101,7 @@ class HeadsDrafter {
     static constexpr bool branches = false;
     static constexpr bool cut_is_prefix = true;
 
-    /// @param count   rows that heads(prefix) returns
+    /// @param count   number of rows that heads(prefix) returns
     /// @throws        std::invalid_argument unless count >= 1
     HeadsDrafter(Heads heads, Index count) : rows_(std::move(heads), count) {
         detail::require(count >= 1, "HeadsDrafter", "count", count, "at least 1");
@@ -121,14 +123,16 @@ class HeadsDrafter {
     std::vector<Token> context_;
 };
 
-/// Drafts a chain, and beside each of its tokens the likeliest ones of the head for that place. They cost a node in the
-/// target's pass and no pass of the draft model, and catch some of what the chain's own token is rejected for. Each
-/// child has its own distribution: what was drawn that of its row, what was named a point mass.
+/// Drafts a chain, and beside each of its tokens the most probable ones of the head for that place. These cost a node
+/// each in the target's pass but no call of the draft model, and catch some of the rejections of the chain's own
+/// tokens. Each child has its own distribution: the row that a drawn token was drawn from, a point mass for a token of
+/// a head.
 ///
 /// @tparam Draft   a model or a drafter of chains
 /// @tparam Heads   a HeadsModel
-/// @cost           that of the chain, one call of the heads, a pass per branching; random draws: those of the chain
-/// @throws         std::invalid_argument from propose, for another number of rows than there are branchings
+/// @draws          those of the chain
+/// @cost           that of the chain, one call of the heads, and one pass per branching
+/// @throws         std::invalid_argument from propose, if heads(prefix) does not return one row per branching
 template <class Draft, HeadsModel Heads>
 class HybridDrafter {
     using Drafts = typename detail::DrafterOf<Draft>::type;
@@ -137,8 +141,8 @@ class HybridDrafter {
     using Distribution =
         typename detail::EitherDistribution<typename detail::Unwrapped<Drafts>::Distribution, PointMass>::type;
 
-    /// @param branching   tokens to name at each place, 0 or more; as many places as heads(prefix) returns rows
-    /// @throws            std::invalid_argument if there is none, or one is outside 0 .. most_drafted
+    /// @param branching   number of head tokens at each place, 0 or more; one entry per row of heads(prefix)
+    /// @throws            std::invalid_argument if there is no entry, or one is outside 0 .. most_drafted
     HybridDrafter(Draft draft, Heads heads, std::vector<Index> branching)
         : chain_(std::move(draft)), rows_(std::move(heads), std::ssize(branching)), branching_(std::move(branching)) {
         detail::require(!branching_.empty(), "HybridDrafter", "the number of branchings", std::ssize(branching_),

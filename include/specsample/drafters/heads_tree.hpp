@@ -1,4 +1,4 @@
-// Heads as a drafter of trees: the likeliest tokens of each head, combined as a shape says.
+// A drafter of trees from several heads: the most probable tokens of each head, combined by a tree shape.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,18 @@ namespace specsample {
 
 namespace heads {
 
-/// Drafts a tree in which node i takes the token of its rank in the row of its depth: all combinations of the heads'
-/// likeliest tokens (expansion_tree), or the best of them (sparse_tree). Nothing is drawn.
+/// Drafts a tree in which each node takes the token of its rank in the row of its depth: all combinations of the heads'
+/// most probable tokens (expansion_tree), or the best of them (sparse_tree). The tokens are point masses. A tree of 8
+/// nodes:
 ///
-///     Sampler sampler(HeadsTreeDrafter(heads, expansion_tree({2, 3})), target, {.lookahead = 2});   // 8 nodes
+///     Sampler sampler(heads::HeadsTreeDrafter(heads_model, expansion_tree({2, 3})), target, {.lookahead = 2});
 ///
 /// @tparam Heads   a HeadsModel
-/// @cost           one call of the heads, and a pass per row; no random draws
-/// @throws         std::invalid_argument from propose, for another number of rows than the shape is deep
-/// @edge           a row with fewer tokens than ranks leaves nodes out, with all that is below them
+/// @draws          none
+/// @cost           one call of the heads, and one pass per row
+/// @throws         std::invalid_argument from propose, if heads(prefix) does not return one row per level of the shape
+/// @edge           if a row has fewer tokens than the shape has ranks, the nodes of the missing ranks and all below
+///                 them are left out
 /// @source         Cai et al.: "Medusa" (arXiv:2401.10774), section 2.1.2, tree attention
 template <HeadsModel Heads>
 class HeadsTreeDrafter {
@@ -59,7 +62,8 @@ class HeadsTreeDrafter {
         return top_[static_cast<std::size_t>(std::min(depth, std::ssize(top_) - 1))];
     }
 
-    /// Add a node of the shape. @returns its number in the draft tree, no_node where it has to be left out
+    /// Add a node of the shape.
+    /// @returns   its number in the draft tree; no_node if it is left out
     template <class L>
     Index add(Index node, DraftTree<L>& draft_tree) {
         const Index above = shape_.parent(node);
@@ -76,8 +80,8 @@ class HeadsTreeDrafter {
     detail::HeadRows<Heads> rows_;
     TreeShape shape_;
     std::vector<std::vector<Token>> top_;  ///< the likeliest ids of each row, as many as the shape takes of them
-    std::vector<Index> found_;             ///< how many there are, -1 where nobody asked
-    std::vector<Index> added_;             ///< nodes of the shape in the draft tree
+    std::vector<Index> found_;             ///< how many there are, -1 for a row not searched yet
+    std::vector<Index> added_;             ///< by node of the shape, its number in the draft tree
     std::vector<Token> context_;
 };
 }  // namespace heads

@@ -1,4 +1,4 @@
-// A model as drafters and the sampler hold it: how to ask it, what it was last shown, and where its rows are kept.
+// Wrappers of a model for drafters and the sampler: they call it, roll it back, and keep its rows.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,9 @@
 
 namespace specsample::detail {
 
-/// Make `context` the text, keeping the `known` leading tokens that it has already, with room for `more` behind it.
-/// @cost   O(size - known); grows to twice the size and a page, since texts grow by a round at a time
+/// Make `context` equal to `text`, of which it already has the `known` leading tokens, with room for `more` tokens.
+/// @cost   O(size - known); when full, it grows to twice the size and 1024 tokens, since texts grow by a round at a
+///         time
 inline void follow(std::vector<Token>& context, std::span<const Token> text, Index known, Index more) {
     const auto needed = text.size() + static_cast<std::size_t>(more);
     if (context.capacity() <= needed) context.reserve(2 * needed + 1024);
@@ -23,12 +24,12 @@ inline void follow(std::vector<Token>& context, std::span<const Token> text, Ind
     context.insert(context.end(), text.begin() + std::ssize(context), text.end());
 }
 
-/// What somebody who remembers was shown last, so that they can be told what to forget.
+/// The prefix that a stateful model or drafter was last shown; rollbacks follow from it.
 class Shown {
   public:
-    /// Before `who` is shown `prefix`: cut their memory back to the part it shares with that, and to what lies before
-    /// the last `count` positions, which they must compute. Somebody who was never asked here, or whose last call
-    /// threw, may remember anything after that part, so they are always told.
+    /// Before `who` is shown `prefix`: roll it back to the tokens that `prefix` shares with the last one, but for the
+    /// last `count` positions of `prefix`, which it must compute. If it was never called from here, or its last call
+    /// threw, it may remember anything after those tokens, so it is always told.
     /// @param known   leading tokens of prefix that are the same as at the last call
     template <class Who>
     void rewind(Who& who, std::span<const Token> prefix, Index known, Index count) {
@@ -41,7 +42,7 @@ class Shown {
         shown_.resize(static_cast<std::size_t>(keep));
     }
 
-    /// After they have seen it.
+    /// After the call: remember that `prefix` was shown.
     void settle(std::span<const Token> prefix) {
         shown_.insert(shown_.end(), prefix.begin() + std::ssize(shown_), prefix.end());
         settled_ = true;
@@ -49,16 +50,16 @@ class Shown {
 
   private:
     std::vector<Token> shown_;
-    bool settled_ = false;  ///< do they remember `shown_`, and no more?
+    bool settled_ = false;  ///< true if exactly `shown_` is remembered
 };
 
-/// A model, or a std::ref of one, that is told when its prefix does not extend what it was last shown.
+/// A model, or a std::ref of one, that is rolled back when its prefix does not extend what it was last shown.
 template <class M>
 class Host {
   public:
     explicit Host(M model) : model_(std::move(model)) {}
 
-    /// model(prefix), model(prefix, count), or model(prefix, tree).
+    /// Call model(prefix), model(prefix, count) or model(prefix, tree).
     /// @param known   leading tokens of prefix that are the same as at the last call
     template <class... Rest>
     decltype(auto) ask_about(const std::vector<Token>& prefix, Index known, Rest... rest) {
@@ -74,7 +75,7 @@ class Host {
     }
 
   private:
-    /// Of the prefix, whose rows it is asked for.
+    /// Number of positions of the prefix whose rows are asked for.
     static Index positions(Index count) { return count; }
     template <class Tree>
     static Index positions(const Tree&) {
@@ -85,8 +86,8 @@ class Host {
     Shown shown_;
 };
 
-/// The rows of one lookahead, each kept until the round ends: moved in if returned by value, copied if returned as
-/// a view, unless the model promises that its views stay valid.
+/// The rows of one lookahead, each kept until the round ends: moved in if returned by value, copied if returned as a
+/// view, unless the model promises that its views stay valid.
 template <class Answer, bool stable>
 class RowSlots {
     using R = std::remove_cvref_t<Answer>;
@@ -109,15 +110,15 @@ class RowSlots {
         }
     }
 
-    /// A row as it was given, and its probabilities.
+    /// Row i as the model returned it; view(i) reads it as probabilities.
     const Stored& row(Index i) const { return *slots_[static_cast<std::size_t>(i)]; }
     auto view(Index i) const { return as_row(row(i)); }
 
   private:
-    std::deque<std::optional<Stored>> slots_;  // distributions point at rows: they must not move
+    std::deque<std::optional<Stored>> slots_;  // a deque: distributions point at rows, which must not move
 };
 
-/// Slots for what a model returns for one prefix; nothing for models that return no row.
+/// The slots for what a model returns for one prefix; empty for a model that returns no row.
 struct NoSlots {};
 template <class M>
 struct SlotsOf {

@@ -1,4 +1,4 @@
-// Prompt lookup: what followed the end of the text where it occurred before.
+// Prompt lookup: drafts the tokens that followed the text's last tokens where these occurred before.
 //
 // Yang et al.: "Inference with reference" (arXiv:2304.04487), with the text itself as the reference; Saxena: "Prompt
 // lookup decoding", 2023.
@@ -14,26 +14,28 @@
 
 namespace specsample {
 
-/// How much of the end of a text must have occurred before: the longest that did counts, where it did so last.
+/// Bounds on the suffix of a text that must have occurred before. The longest that did is used, at its latest
+/// occurrence.
 struct LookupOptions {
-    Index min_match = 1;  ///< tokens, at least 1
-    Index max_match = 3;  ///< tokens, min_match .. most_drafted
+    Index min_match = 1;  ///< shortest suffix in tokens, at least 1
+    Index max_match = 3;  ///< longest suffix in tokens, min_match .. most_drafted
 };
 
 /// Drafts without a model, for texts that repeat their prompt or themselves: summaries, edits, code, dialogue.
 ///
 ///     Sampler sampler(LookupDrafter{}, target, {.lookahead = 8});
 ///
-/// It proposes the tokens that followed the longest end of the text where that occurred last, as deep as it may, and
-/// nothing where no end of it occurred before. A copy that runs into the end of the text goes on with what it has
-/// proposed itself: the period that the text has begun is repeated.
+/// It finds the longest suffix of the text that occurred before, and proposes the tokens that followed its latest
+/// occurrence, up to the depth limit. If no suffix occurred before, it proposes nothing. A copy that reaches the end of
+/// the text continues with its own tokens, so a period that the text has begun is repeated.
 ///
-/// It keeps an index of the text, and reads only what a prefix adds to the one before. Where a prefix does not extend
-/// that, rollback must come first, as for any model; a prefix that is shorter, or has another token where the last one
-/// ended, is seen, and read from its beginning. What it remembers decides how much is accepted, and never the
-/// distribution: all it proposes are point masses.
+/// It keeps an index of the text, and reads only the tokens that a prefix adds to the last one. If a prefix does not
+/// extend the last one, rollback must come first, as for any model. Without it, a prefix that is shorter, or has
+/// another token where the last one ended, is detected and read from its beginning. What the drafter remembers affects
+/// acceptance but never the output distribution, because its tokens are point masses.
 ///
-/// @draws none. Cost: a search per token that is new and length of a match, and O(1) per token proposed.
+/// @draws   none
+/// @cost    one search per new token and match length; O(1) per token proposed
 class LookupDrafter {
   public:
     using Distribution = PointMass;
@@ -58,10 +60,9 @@ class LookupDrafter {
         }
     }
 
-    /// Forget what it has read behind the first `length` tokens, if it has read so far: where several drafters take
-    /// turns, it may not have.
-    /// @throws std::invalid_argument if length is negative
-    /// @cost   a search per token forgotten and length of a match
+    /// Forget the tokens after the first `length`. Fewer may have been read, if several drafters take turns.
+    /// @throws   std::invalid_argument if length is negative
+    /// @cost     one search per token forgotten and match length
     void rollback(Index length) { index_.truncate(std::min(length, index_.size())); }
 
   private:

@@ -1,4 +1,4 @@
-// A growing text, and where each of its n-grams occurred before.
+// A growing text, and an index of the latest earlier occurrences of its n-grams.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +18,10 @@ namespace specsample {
 
 namespace detail {
 
-/// The longest end of a text that occurred before, where it did so last.
+/// The longest suffix of a text that occurred before, at its latest earlier occurrence.
 struct NgramMatch {
-    Index length = 0;  ///< its tokens; 0: no end of the text occurred before
-    Index end = 0;     ///< where its latest earlier occurrence ends: the token that followed is text[end]
+    Index length = 0;  ///< in tokens; 0 if no suffix of the text occurred before
+    Index end = 0;     ///< end of that occurrence: the token that followed it is text[end]
 };
 }  // namespace detail
 
@@ -40,22 +40,23 @@ constexpr std::uint64_t ngram_hash(std::span<const Token> ngram) {
 
 namespace detail {
 
-/// Finds the longest end of a text, of min_match to max_match tokens, that occurred before.
+/// Finds the longest suffix of a text, of min_match to max_match tokens, that occurred before.
 ///
 ///     NgramIndex index(1, 3);
 ///     for (const Token token : text) index.push_back(token);
 ///     if (const NgramMatch match = index.longest_match(); match.length > 0) next = index.text()[match.end];
 ///
-/// For each length there is a table of the different n-grams, known by where they ended last, and every token remembers
-/// where its n-gram had ended before: that is the answer, and what an undo puts back. Entries leave a table in the
-/// reverse order in which they came, so that none is ever in the way of another's search.
+/// For each length, a hash table has the end of the latest occurrence of every distinct n-gram, and each token stores
+/// the end of the previous occurrence of the n-gram that ends with it: this is the answer of longest_match, and what
+/// truncate restores. Entries leave a table in the reverse of the order in which they came, so removing one never
+/// breaks the search for another.
 ///
-/// A match is one of tokens, never of hashes alone. An n-gram that finds `longest_search` others on its way into a
-/// table stays out of it, and is not found: only a text that is made for it has such.
+/// A match compares tokens, not only hashes. An n-gram whose search meets `longest_search` others on its way into a
+/// table stays out of it and is not found; only a text that is made for it has such n-grams.
 ///
-/// @cost   a token, written or removed: a search in each table, of O(max_match) tokens each. A table that is full is
-///         made anew, so the time per written token is amortised. Memory: 4 bytes per token, 4 more for each length,
-///         and 8 to 16 for each different n-gram
+/// @cost   per token written or removed, one search in each table, of O(max_match) tokens each; a full table is built
+///         anew, so the time per written token is amortised. Memory: 4 bytes per token, 4 more for each length, and 8
+///         to 16 for each distinct n-gram
 class NgramIndex {
   public:
     static constexpr std::size_t longest_search = 256;
@@ -72,8 +73,8 @@ class NgramIndex {
     std::span<const Token> text() const { return text_; }
     Index size() const { return std::ssize(text_); }
 
-    /// Write a token behind the text. Where memory runs out, the text is as before.
-    /// @throws std::invalid_argument for a text of 2^31 tokens
+    /// Append a token. If memory runs out, the text stays as it was.
+    /// @throws   std::invalid_argument for a text of 2^31 tokens
     void push_back(Token token) {
         detail::require(size() < std::numeric_limits<TextEnd>::max(), "NgramIndex", "the text", size() + 1,
                         "shorter than 2^31 tokens");
@@ -84,8 +85,8 @@ class NgramIndex {
         for (std::size_t i = 0; i < tables_.size(); ++i) enter(i, size());
     }
 
-    /// Undo what was written behind the first `length` tokens.
-    /// @throws std::invalid_argument if length is negative or more than there are
+    /// Remove all tokens after the first `length`.
+    /// @throws   std::invalid_argument unless length is 0 to size()
     void truncate(Index length) {
         if (length < 0 || length > size())
             detail::invalid("NgramIndex", "length", length,
@@ -97,6 +98,7 @@ class NgramIndex {
         previous_.resize(text_.size() * tables_.size());
     }
 
+    /// The longest suffix of the text that occurred before.
     /// @cost   O(max_match - min_match + 1)
     NgramMatch longest_match() const {
         if (text_.empty()) return {};
@@ -106,9 +108,9 @@ class NgramIndex {
     }
 
   private:
-    using TextEnd = std::int32_t;  ///< where an n-gram ends in the text; 0 is nowhere
+    using TextEnd = std::int32_t;  ///< end of an n-gram in the text; 0 for none
 
-    /// The last ends of all n-grams of one length: open addressing, at most half full.
+    /// The latest ends of all n-grams of one length: open addressing, at most half full.
     struct Table {
         std::vector<TextEnd> slots;
         std::size_t used = 0;
@@ -122,7 +124,7 @@ class NgramIndex {
         return text().subspan(static_cast<std::size_t>(end - length_of(i)), static_cast<std::size_t>(length_of(i)));
     }
 
-    /// The slot of the n-gram that ends at `end`, or the empty one that it may have; nullptr if the search is too long.
+    /// The slot of the n-gram that ends at `end`, or the empty slot for it; nullptr if the search is too long.
     TextEnd* find(std::size_t i, Index end) {
         std::vector<TextEnd>& slots = tables_[i].slots;
         const std::span<const Token> sought = ngram(i, end);
@@ -134,7 +136,7 @@ class NgramIndex {
         return nullptr;
     }
 
-    /// The n-gram that ends at `end` is the last of its kind; remember which one was.
+    /// Make `end` the latest occurrence of its n-gram, and store the one before it.
     void enter(std::size_t i, Index end) {
         if (end < length_of(i)) return;
         if (TextEnd* const last = find(i, end)) {
@@ -143,7 +145,7 @@ class NgramIndex {
         }
     }
 
-    /// Undo it: all that entered later has left, so the search ends where it did then.
+    /// Undo enter(i, end). All later entries have left, so the search ends at the same slot.
     void leave(std::size_t i, Index end) {
         if (end < length_of(i)) return;
         if (TextEnd* const last = find(i, end)) {
@@ -152,7 +154,7 @@ class NgramIndex {
         }
     }
 
-    /// Twice the slots. All enter again in the order of the text: it is the reverse of theirs that lets them leave.
+    /// Double the slots. All entries come again in the order of the text, so that they can leave in the reverse order.
     void grow(std::size_t i) {
         tables_[i] = {std::vector<TextEnd>(std::max<std::size_t>(16, 2 * tables_[i].slots.size())), 0};
         for (Index end = 1; end <= size(); ++end) enter(i, end);
@@ -161,7 +163,7 @@ class NgramIndex {
     Index min_match_;
     std::vector<Token> text_;
     std::vector<Table> tables_;      // by length
-    std::vector<TextEnd> previous_;  // by place: where the n-gram that ends there had ended before
+    std::vector<TextEnd> previous_;  // by place: the end of that n-gram's previous occurrence
 };
 }  // namespace detail
 

@@ -1,4 +1,4 @@
-// A pool of n-grams, and the drafter that proposes those that go on from the last token.
+// A pool of n-grams, and a drafter that proposes those that begin with the last token.
 //
 // Fu et al.: "Break the sequential dependency of LLM inference using lookahead decoding", ICML 2024 (arXiv:2402.02057),
 // section 3.2: n-grams of Jacobi trajectories are collected, and verified together.
@@ -17,31 +17,31 @@
 
 namespace specsample {
 
-/// The latest n-grams by their first token. Where there is no room for one more, that goes which was added the longest
-/// time ago.
+/// The latest n-grams, grouped by their first token. A new n-gram replaces the one of its group that was added the
+/// longest time ago, if there is no room for one more.
 ///
 ///     NgramPool pool(5, 8);
 ///     Sampler sampler(PoolDrafter(pool), target, {.lookahead = 4}, TraversalVerification{});
 ///     pool.add(trajectory);   // between two rounds
 ///
-/// @cost   a token added: O(length * capacity). Memory: 4 * length * capacity bytes per different first token at most
+/// @cost   O(length * capacity) per token added. Memory: at most 4 * length * capacity bytes per distinct first token
 class NgramPool {
   public:
     /// @param length     tokens of an n-gram, the first one included
-    /// @param capacity   most n-grams with the same first token
+    /// @param capacity   largest number of n-grams with the same first token
     /// @throws           std::invalid_argument if length < 2, capacity < 1, or either is above most_drafted
     NgramPool(Index length, Index capacity) : length_(length), capacity_(capacity) {
         detail::require_length("NgramPool", "length", length, 2);
         detail::require_length("NgramPool", "capacity", capacity, 1);
     }
 
-    /// Add every n-gram of a text, from its beginning to its end; one n-gram is such a text. A shorter one has none.
+    /// Add every n-gram of a text, first to last. A text of `length` tokens is one n-gram; a shorter one has none.
     void add(std::span<const Token> text) {
         for (; std::ssize(text) >= length_; text = text.subspan(1))
             add_tail(tails_[text.front()], text.subspan(1, static_cast<std::size_t>(length_ - 1)));
     }
 
-    /// Call f(tail) with the tokens after `first` of each n-gram that begins with it, the latest first.
+    /// Call f(tail) for each n-gram that begins with `first`, the latest first; `tail` is the n-gram without `first`.
     template <class F>
     void for_tails(Token first, F&& f) const {
         const auto found = tails_.find(first);
@@ -51,7 +51,7 @@ class NgramPool {
     }
 
   private:
-    /// Move a tail to the front, from where it is, from behind the others, or into the place of the last one.
+    /// Move a tail to the front. A new one is put behind the others first, or replaces the last if there is no room.
     void add_tail(std::vector<Token>& tails, std::span<const Token> tail) const {
         const Index step = std::ssize(tail), end = std::ssize(tails);
         Index at = 0;
@@ -64,14 +64,15 @@ class NgramPool {
 
     Index length_;
     Index capacity_;
-    std::unordered_map<Token, std::vector<Token>> tails_;  // by first token, one after the other, the latest first
+    std::unordered_map<Token, std::vector<Token>> tails_;  // by first token: tails one after another, latest first
 };
 
-/// Proposes all n-grams of a pool that begin with the last token of the prefix, as one tree: n-grams that begin alike
-/// share their nodes. Nothing was drawn, so all are point masses, and whatever the pool holds, the distribution is the
-/// target's.
+/// Proposes all n-grams of a pool that begin with the last token of the prefix, as one tree in which n-grams that begin
+/// alike share nodes. No token is drawn, so all are point masses, and the output distribution is the target's whatever
+/// the pool holds.
 ///
-/// @draws none. Cost: O(nodes) per token of an n-gram.
+/// @draws   none
+/// @cost    O(nodes) per token of an n-gram
 class PoolDrafter {
   public:
     using Distribution = PointMass;
@@ -95,8 +96,8 @@ class PoolDrafter {
     }
 
   private:
-    /// The child of a node that is this token, which is added if there is none behind the `first` nodes: those are of
-    /// other drafters, and have other distributions.
+    /// The child of `parent` with this token, added if no node from `first` on is that child. Earlier nodes belong to
+    /// other drafters and have other distributions.
     template <class L>
     static Index child(DraftTree<L>& draft_tree, Index first, Index parent, Token token) {
         for (Index node = std::max(first, parent + 1); node < draft_tree.size(); ++node)

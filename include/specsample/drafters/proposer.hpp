@@ -1,4 +1,4 @@
-// A drafter as samplers hold it.
+// A drafter as samplers hold it: a model becomes a drafter of chains, and a stateful drafter is rolled back.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace specsample::detail {
 
-/// A drafter as it is, a model as the drafter of chains that it makes.
+/// The drafter that D stands for: a drafter is itself, a model becomes a drafter of chains.
 template <class D>
 struct DrafterOf {
     using type = ChainDrafter<D>;
@@ -20,12 +20,12 @@ struct DrafterOf<D> {
     using type = D;
 };
 
-/// Can it fill this draft tree?
+/// A drafter that can fill a draft tree of this distribution.
 template <class D, class L>
 concept Fills = requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const RoundRng& rng,
                          DraftTree<L>& draft_tree) { drafter.propose(prefix, rng, draft_tree); };
 
-/// A drafter, or a std::ref of one, that is told when its prefix does not extend what it was last shown.
+/// A drafter, or a std::ref of one, that is rolled back when its prefix does not extend what it was last shown.
 template <class D>
 class Proposer {
   public:
@@ -35,6 +35,7 @@ class Proposer {
 
     Index depth() const { return depth_of(drafter_); }
 
+    /// Roll the drafter back if it must be, and let it fill the draft tree.
     /// @param known   leading tokens of prefix that are the same as at the last call
     template <class Source, class L>
     void propose(std::span<const Token> prefix, Index known, const Source& rng, DraftTree<L>& draft_tree) {

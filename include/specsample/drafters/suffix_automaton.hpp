@@ -1,4 +1,4 @@
-// All that occurs in several texts, the last of which is still growing.
+// The suffix automaton of several texts, the last of which is still growing.
 //
 // Blumer, Blumer, Haussler, Ehrenfeucht, Chen, Seiferas: "The smallest automaton recognizing the subwords of a text",
 // Theoretical Computer Science 40 (1985).
@@ -19,37 +19,37 @@ namespace specsample {
 
 namespace detail {
 
-/// The suffix automaton of several texts: one is open, and tokens are written to and removed from its end; those
-/// before it are closed for good. No string runs from one text into the next.
+/// The suffix automaton of several texts. The last text is open: tokens are appended to it and removed from its end.
+/// The texts before it are closed for good. No string runs from one text into the next.
 ///
 ///     SuffixAutomaton automaton;
 ///     for (const Token token : text) automaton.push_back(token);
 ///     const auto match = automaton.continued(automaton.last());
 ///     automaton.for_next(match, [&](Token token, SuffixAutomaton::State after) { automaton.occurrences(after); });
 ///
-/// A state is a set of strings that end at the same places, each an end of the longest of them, of length(state)
-/// tokens. The link of a state is the longest end of its strings that is not in it: one that also ends elsewhere.
+/// A state is a set of strings that end at the same places, each a suffix of the longest of them, which has
+/// length(state) tokens. The link of a state is the state of its strings' longest suffix that also ends elsewhere.
 ///
-/// What a token changes is written down, and undone when it is removed.
+/// The changes that a token makes are logged, and undone when it is removed.
 ///
-/// Occurrences are counted when they are asked for. An end of a text is one of all states on the way along its links,
-/// so that an end counts in as many steps: about the logarithm of the text's length, unless the text repeats itself,
-/// and then up to its length over its period. Where these steps would be many more than there are states, all is
-/// counted anew instead, from the longest states to the shortest.
+/// Occurrences are counted when they are asked for. Each place of a text is counted in all states along the links from
+/// its own: about the logarithm of the text's length, but up to the length over the period if the text repeats itself.
+/// If these steps would be many more than there are states, all places are counted anew, from the longest states to the
+/// shortest.
 ///
-/// @cost   a token, written or removed: O(1) amortised, over all that are written; where one that is dear is removed
-///         and written again and again, that is what each costs. Memory: linear, of at most 2 states and 3 transitions
-///         per token: 100 to 200 bytes
+/// @cost   per token written or removed: O(1), amortised over all that are written. A token with an expensive change
+///         costs that much every time it is removed and written again. Memory: linear, at most 2 states and 3
+///         transitions per token: 100 to 200 bytes
 class SuffixAutomaton {
   public:
     using State = std::int32_t;
-    static constexpr State root = 0;   ///< of the empty string
+    static constexpr State root = 0;   ///< the state of the empty string
     static constexpr State none = -1;  ///< no state
 
     SuffixAutomaton() : states_(1) {}
 
-    /// Write a token behind the open text. Where memory runs out, all is as before.
-    /// @throws std::invalid_argument for 2^29 tokens in all texts
+    /// Append a token to the open text. If memory runs out, everything stays as it was.
+    /// @throws   std::invalid_argument if all texts together would exceed 2^29 tokens
     void push_back(Token token) {
         detail::require(ends() < most_tokens, "SuffixAutomaton", "the number of tokens", ends() + 1, "at most 2^29");
         Unfinished change{this};
@@ -70,7 +70,7 @@ class SuffixAutomaton {
             if (counted_ == ends()) count(--counted_, -1, steps);
     }
 
-    /// Close the open text, which is kept, and begin one.
+    /// Close the open text, which is kept, and begin a new one.
     void close() {
         const std::size_t closed = closed_.size();
         closed_.resize(closed + log_.size());
@@ -79,34 +79,34 @@ class SuffixAutomaton {
         redirected_.clear();
     }
 
-    Index size() const { return std::ssize(log_); }                                 ///< of the open text
+    Index size() const { return std::ssize(log_); }                                 ///< tokens of the open text
     Token token(Index i) const { return log_[static_cast<std::size_t>(i)].token; }  ///< of the open text
-    Index state_count() const { return std::ssize(states_); }                       ///< with the root
+    Index state_count() const { return std::ssize(states_); }                       ///< the root included
     Index transition_count() const { return edges_.size(); }
-    State last() const { return log_.empty() ? root : log_.back().end; }  ///< of all of the open text
-    Index length(State state) const { return at(state).length; }          ///< of its longest string
+    State last() const { return log_.empty() ? root : log_.back().end; }  ///< the state of the whole open text
+    Index length(State state) const { return at(state).length; }          ///< tokens of its longest string
     State link(State state) const { return at(state).link; }              ///< none for the root
 
-    /// The state of a string and one more token; none if that does not occur.
+    /// The state of a state's strings followed by one more token; none if that does not occur.
     State next(State state, Token token) const {
         const Edge edge = edges_.find(state, token);
         return edge == none ? none : edges_.target(edge);
     }
 
-    /// Call f(token, next) for every token that follows a state, in no particular order.
+    /// Call f(token, next) for every token that follows a state's strings, in no particular order.
     template <class F>
     void for_next(State state, F&& f) const {
         for (Edge edge = edges_.first(state); edge != none; edge = edges_.after(edge))
             f(edges_.token(edge), edges_.target(edge));
     }
 
-    /// The longest end of a state's strings that anything has ever followed; the root if there is none.
+    /// The state of the longest suffix of a state's strings that any token followed; the root if there is none.
     State continued(State state) const {
         while (state != root && edges_.first(state) == none) state = at(state).link;
         return state;
     }
 
-    /// How many places of all texts the strings of a state end at; 0 for the root.
+    /// Number of places in all texts where the strings of a state end; 0 for the root.
     Index occurrences(State state) {
         for (Index steps = 0; counted_ < ends() && !stale_; ++counted_) count(counted_, 1, steps);
         if (stale_) count_anew();
@@ -115,23 +115,23 @@ class SuffixAutomaton {
 
   private:
     using Edge = detail::Transitions::Edge;
-    static constexpr Index most_tokens = Index{1} << 29;  // 3 transitions each must have 32-bit numbers
+    static constexpr Index most_tokens = Index{1} << 29;  // 3 transitions per token must have 32-bit numbers
 
     struct Node {
         std::int32_t length = 0;
         State link = none;
-        std::int32_t count = 0;  ///< of its occurrences that are counted
+        std::int32_t count = 0;  ///< occurrences counted so far
     };
-    /// A token of the open text, and what there was before it.
+    /// A token of the open text, and the sizes that removing it restores.
     struct Change {
         Token token;
-        State end;    ///< the state of the text with it
-        State split;  ///< whose shorter strings went to a state of their own, the last that was made
+        State end;    ///< the state of the open text up to this token
+        State split;  ///< the state whose shorter strings moved to the newest state, none if no state was split
         std::size_t states;
         Index edges;
         std::size_t redirected;
     };
-    /// Undoes a change that an exception leaves unfinished.
+    /// Undoes a change that an exception left unfinished.
     struct Unfinished {
         SuffixAutomaton* automaton;
         bool started = false;
@@ -154,7 +154,7 @@ class SuffixAutomaton {
         return static_cast<State>(states_.size() - 1);
     }
 
-    /// The state of the text behind `text` and a token, where it is not yet.
+    /// The state of the string of `text` followed by a token, made if it is missing.
     State extended(State text, Token token) {
         if (const State known = next(text, token); known != none) return exactly(text, token, known);
         const State whole = add_state({.length = at(text).length + 1, .link = root});
@@ -169,7 +169,8 @@ class SuffixAutomaton {
         return whole;
     }
 
-    /// The state whose longest string is that of `from` and a token, which is in `to`: that, or the half split from it.
+    /// The state whose longest string is that of `from` followed by a token. `to` has that string: the result is `to`
+    /// itself, or a state split from it.
     State exactly(State from, Token token, State to) {
         const Node old = at(to);
         if (old.length == at(from).length + 1) return to;
@@ -194,7 +195,7 @@ class SuffixAutomaton {
         states_.resize(change.states);
     }
 
-    /// One end more or less for all states whose strings end there.
+    /// Add `by` to the counts of all states whose strings end at end number i.
     void count(Index i, std::int32_t by, Index& steps) {
         for (State state = end(i); state != root && !stale_; state = at(state).link) {
             at(state).count += by;
@@ -209,7 +210,7 @@ class SuffixAutomaton {
             longest = std::max(longest, node.length);
         }
         for (counted_ = 0; counted_ < ends(); ++counted_) ++at(end(counted_)).count;
-        // A link is shorter: sorted by their lengths, the states before it are all that it is a link of, and more.
+        // A link is shorter than its state. Sorted from longest to shortest, every state comes before its link.
         std::vector<std::int32_t> places(static_cast<std::size_t>(longest) + 1);
         for (const Node& node : states_) ++places[static_cast<std::size_t>(longest - node.length)];
         std::int32_t before = 0;
@@ -224,11 +225,11 @@ class SuffixAutomaton {
 
     std::vector<Node> states_;
     detail::Transitions edges_;
-    std::vector<State> closed_;     // the ends of the closed texts: a state for every token
+    std::vector<State> closed_;     // the end states of the closed texts, one per token
     std::vector<Change> log_;       // the open text
-    std::vector<Edge> redirected_;  // by the changes of the log
-    Index counted_ = 0;             // ends, of the closed texts and the open one, that counts know
-    bool stale_ = false;            // must all be counted anew?
+    std::vector<Edge> redirected_;  // transitions that the changes of the log redirected
+    Index counted_ = 0;             // number of ends, of the closed texts and the open one, in the counts
+    bool stale_ = false;            // true if all must be counted anew
 };
 }  // namespace detail
 

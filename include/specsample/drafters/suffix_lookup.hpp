@@ -1,4 +1,4 @@
-// Lookup in the text and in past ones: a tree of what followed most often.
+// Suffix lookup: drafts a tree of what most often followed the text's last tokens, in this text and in past ones.
 //
 // Hu et al.: "SAM decoding: speculative decoding via suffix automaton", ACL 2025 (arXiv:2411.10666): the automaton.
 // Oliaro et al.: "SuffixDecoding", NeurIPS 2025 (arXiv:2411.04975), section 4: trees that grow by frequency.
@@ -17,11 +17,11 @@
 
 namespace specsample {
 
-/// How large a tree of what followed is, and how much of the end of a text must have occurred before.
+/// The size of a suffix lookup's tree, and the shortest suffix of a text that counts as a match.
 struct SuffixLookupOptions {
-    Index nodes = 16;     ///< most tokens of the tree, at least 1
-    Index width = 4;      ///< most tokens after one, at least 1; where it is 1 the tree is a chain
-    Index min_match = 1;  ///< tokens, at least 1
+    Index nodes = 16;     ///< largest number of tokens in the tree, at least 1
+    Index width = 4;      ///< largest number of children of a node, at least 1; 1 gives a chain
+    Index min_match = 1;  ///< shortest match in tokens, at least 1
 };
 
 /// Drafts without a model, for texts that repeat their prompt, themselves, or texts that it has learned.
@@ -30,18 +30,20 @@ struct SuffixLookupOptions {
 ///     Sampler sampler(std::ref(lookup), target, {.lookahead = 8}, TraversalVerification{});
 ///     lookup.learn(text);   // between two rounds, or requests
 ///
-/// It finds the longest end of the text that was followed by something before, however long that is, and grows a tree
-/// from there. The share of a token is how often it followed its context, among all that did; that of a path is their
-/// product. The tree takes the path of the largest share of all that go on from it by one token, until it has `nodes`
-/// tokens or none is left; of equal ones that which goes on from the token that came first, then the smallest token.
-/// A path that reaches the end of all texts goes on after its longest end that was followed by something, and of at
-/// least min_match tokens: the period that a text has begun is repeated.
+/// It finds the longest suffix of the text, of any length, that was followed by something before, and grows a tree from
+/// there. The share of a token is the number of times that it followed its context over the number of times that any
+/// token did; the share of a path is the product of its tokens' shares. The tree grows by one token at a time, always
+/// by the one whose path has the largest share, until it has `nodes` tokens or none is left. Ties go to the token whose
+/// parent was added first, then to the smallest token. A path that reaches the end of all texts continues after its
+/// longest suffix that was followed by something and has at least min_match tokens, so a period that a text has begun
+/// is repeated.
 ///
-/// Its memory of the text is that of LookupDrafter, rollback included; what it has learned stays. Both decide how much
-/// is accepted, and never the distribution: a token is proposed for how often it was seen, so all are point masses.
+/// It remembers the text as LookupDrafter does, rollback included; what it has learned stays. Both affect acceptance
+/// but never the output distribution: tokens are chosen by their counts and not drawn, so all are point masses.
 ///
-/// @draws none. Cost: a token read: O(1) amortised and the counting of SuffixAutomaton; a tree: O(log nodes) per node,
-/// and O(1) per token that followed one. Memory: that of SuffixAutomaton, for all texts.
+/// @draws   none
+/// @cost    per token read: O(1) amortised, and the counting of SuffixAutomaton; per node of a tree: O(log nodes), and
+///          O(1) per token that followed it. Memory: that of SuffixAutomaton, for all texts
 class SuffixLookupDrafter {
   public:
     using Distribution = PointMass;
@@ -54,8 +56,8 @@ class SuffixLookupDrafter {
         detail::require(options.min_match >= 1, where, "min_match", options.min_match, "at least 1");
     }
 
-    /// Remember a text for good, as a past output with its prompt. All it has read of this text already counts once.
-    /// @cost   O(1) amortised per token it has not read; the text that was drafted for is read again if it is another
+    /// Remember a text for good, such as a past output with its prompt. Tokens of it that were already read count once.
+    /// @cost   O(1) amortised per token not yet read; if the text drafted for is another one, it is read again
     void learn(std::span<const Token> text) {
         Index known = 0;
         while (known < std::min(seen_.size(), std::ssize(text)) && seen_.token(known) == at(text, known)) ++known;
@@ -84,20 +86,20 @@ class SuffixLookupDrafter {
         }
     }
 
-    /// Forget what it has read behind the first `length` tokens, if it has read so far.
-    /// @throws std::invalid_argument if length is negative
-    /// @cost   that of reading them
+    /// Forget the tokens after the first `length`. Fewer may have been read, if several drafters take turns.
+    /// @throws   std::invalid_argument if length is negative
+    /// @cost     that of reading them
     void rollback(Index length) { seen_.truncate(std::min(length, seen_.size())); }
 
   private:
     using State = detail::SuffixAutomaton::State;
 
-    /// A token that may be added.
+    /// A token that may be added to the tree.
     struct Offer {
         Index parent;
         Token token;
-        State state;   ///< of the text with the path to it
-        double share;  ///< of the path
+        State state;   ///< the state of the text followed by the path
+        double share;  ///< share of the path
     };
     struct Follower {
         Token token;
@@ -107,7 +109,7 @@ class SuffixLookupDrafter {
 
     static Token at(std::span<const Token> text, Index i) { return text[static_cast<std::size_t>(i)]; }
 
-    /// Orders a heap: the first of it is the next to be added.
+    /// Orders the heap of offers, whose first is the next to be added.
     static bool later(const Offer& a, const Offer& b) {
         if (a.share != b.share) return a.share < b.share;
         return a.parent != b.parent ? a.parent > b.parent : a.token > b.token;
@@ -117,7 +119,7 @@ class SuffixLookupDrafter {
         for (const Token token : text.subspan(static_cast<std::size_t>(seen_.size()))) seen_.push_back(token);
     }
 
-    /// Offer the tokens that followed a node, whose path leads to `state`: at most `most` can be added.
+    /// Offer the tokens that followed a node whose path leads to `state`, but at most `most`, as no more can be added.
     void offer(Index node, State state, double share, Index most) {
         const State context = seen_.continued(state);
         if (seen_.length(context) < options_.min_match) return;

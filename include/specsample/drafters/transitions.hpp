@@ -16,11 +16,12 @@ constexpr std::uint64_t transition_hash(std::int32_t from, Token token) {
     return hash ^ hash >> 32;
 }
 
-/// Transitions by state and token, and those of each state as a list.
+/// Transitions of an automaton, found by state and token, and listed by state.
 ///
-/// The table is one of open addressing, at most half full. A transition that finds `longest_search` others on its way
-/// stays out of it, and is searched in its list: only a text that is made for it has such. They leave in the reverse
-/// order in which they came, so that none is ever in the way of another's search.
+/// The table has open addressing and is at most half full. A transition whose search meets `longest_search` others on
+/// its way stays out of the table and is found in the list of its state; only a text that is made for it has such
+/// transitions. Transitions leave in the reverse of the order in which they came, so removing one never breaks the
+/// search for another.
 class Transitions {
   public:
     using State = std::int32_t;
@@ -33,13 +34,14 @@ class Transitions {
     Token token(Edge edge) const { return at(edge).token; }
     void redirect(Edge edge, State to) { edges_[static_cast<std::size_t>(edge)].to = to; }
 
-    /// The one of a state that was added last, and the one of the same state before another.
+    /// The newest transition of a state. after(edge) is the next older one of the same state.
     Edge first(State from) const {
         const auto list = static_cast<std::size_t>(from);
         return list < lists_.size() ? lists_[list] : none;
     }
     Edge after(Edge edge) const { return at(edge).sibling; }
 
+    /// The transition of a state by a token; none if there is none.
     Edge find(State from, Token token) const {
         for (std::size_t step = 0; step < std::min(longest_search, slots_.size()); ++step) {
             const Edge edge = slots_[place(from, token, step)];
@@ -50,7 +52,7 @@ class Transitions {
         return edge;
     }
 
-    /// Add one that is not there. Where memory runs out, all is as before.
+    /// Add a transition that is not there yet. If memory runs out, everything stays as it was.
     void add(State from, Token token, State to) {
         if (2 * (edges_.size() + 1) > slots_.size()) grow();
         const auto list = static_cast<std::size_t>(from);
@@ -60,7 +62,7 @@ class Transitions {
         set_slot(lists_[list], lists_[list]);
     }
 
-    /// Remove the one that was added last.
+    /// Remove the newest transition.
     void pop_back() {
         set_slot(static_cast<Edge>(edges_.size() - 1), none);
         lists_[static_cast<std::size_t>(edges_.back().from)] = edges_.back().sibling;
@@ -81,7 +83,7 @@ class Transitions {
         return (transition_hash(from, token) + step) & (slots_.size() - 1);
     }
 
-    /// Write into the slot that an edge has or may have, if its search is not too long.
+    /// Write into the slot that an edge has or may take, if its search is not too long.
     void set_slot(Edge edge, Edge value) {
         const auto [from, token, to, sibling] = at(edge);
         for (std::size_t step = 0; step < std::min(longest_search, slots_.size()); ++step) {
@@ -92,7 +94,7 @@ class Transitions {
         }
     }
 
-    /// Twice the slots. All enter again in the order in which they came.
+    /// Double the slots. All transitions come again in the order in which they were added.
     void grow() {
         slots_ = std::vector<Edge>(std::max<std::size_t>(16, 2 * slots_.size()), none);
         for (Edge edge = 0; edge < size(); ++edge) set_slot(edge, edge);
@@ -100,7 +102,7 @@ class Transitions {
 
     std::vector<Entry> edges_;
     std::vector<Edge> slots_;
-    std::vector<Edge> lists_;  // by state
+    std::vector<Edge> lists_;  // by state: its newest transition
 };
 
 }  // namespace specsample::detail

@@ -1,4 +1,4 @@
-// A model as a drafter of trees of a known shape.
+// A model as a drafter of trees of a fixed shape.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,19 @@
 
 namespace specsample {
 
-/// Drafts a tree of a given shape: child i of a node is the i-th that Children gives, the likeliest or the first drawn.
+/// Drafts a tree of a given shape from a model's rows: child i of a node is the i-th that Children gives, the i-th most
+/// probable or the i-th drawn.
 ///
 ///     Sampler sampler(TreeDrafter(draft, {2, 2}), target, options, TraversalVerification{});
 ///     Sampler sampler(TreeDrafter(draft, sparse_tree(acceptance, 16)), target, options, RecursiveRejection{});
 ///
-/// Under a rule that shares the target's noise the children are the first to arrive in its race (SharedNoise), whatever
-/// Children says. @draws those of Children. Cost: one call of the model per node that has children, depth first.
+/// Under a rule that shares the target's noise, the children are the first to arrive in the target's race
+/// (SharedNoise), and Children is not used.
+///
+/// @tparam Model      a RowModel
+/// @tparam Children   a policy of namespace children
+/// @draws             those of Children
+/// @cost              one call of the model per node that has children, depth first
 template <RowModel Model, class Children = children::WithoutReplacement>
 class TreeDrafter {
     using Slots = typename detail::SlotsOf<Model>::type;
@@ -29,8 +35,9 @@ class TreeDrafter {
   public:
     using Distribution = Mixed<decltype(std::declval<const Slots&>().view(0))>;
 
-    /// @throws std::invalid_argument if the children of a node are not of ranks 0, 1 ..: a child that is drawn is used
-    template <std::same_as<TreeShape> S>  // by its name alone: {} and {2, 2} are branchings
+    /// @throws   std::invalid_argument unless the children of each node have ranks 0, 1, ..: no drawn child may be left
+    ///           out
+    template <std::same_as<TreeShape> S>  // an explicit TreeShape only: {} and {2, 2} are branchings
     TreeDrafter(Model model, S shape, Children children = {})
         : model_(std::move(model)), shape_(std::move(shape)), children_(std::move(children)) {
         Index most = 0;
@@ -44,8 +51,8 @@ class TreeDrafter {
         arrivals_.resize(static_cast<std::size_t>(most));
     }
 
-    /// With `branching[d]` children at every node of depth d.
-    /// @throws std::invalid_argument if a branching is less than 1
+    /// A tree with `branching[d]` children at every node of depth d.
+    /// @throws   std::invalid_argument if a branching is less than 1
     TreeDrafter(Model model, std::vector<Index> branching, Children children = {})
         : TreeDrafter(std::move(model), expansion_tree(checked(branching)), std::move(children)) {}
 
@@ -67,7 +74,7 @@ class TreeDrafter {
         return branching;
     }
 
-    /// Add the subtree of a node, whose path is in the context, as the shape has it after `place`.
+    /// Add the subtree below `node`, whose path is in the context, as the shape has it below `place`.
     template <class Source, class L>
     void expand(Index node, Index place, const Source& rng, DraftTree<L>& draft_tree) {
         const auto count = static_cast<std::size_t>(shape_.child_count(place));
@@ -106,7 +113,7 @@ class TreeDrafter {
 
     // Reused from round to round.
     Slots rows_;
-    std::vector<Token> ids_;  ///< of the children of every node: distributions point here
+    std::vector<Token> ids_;  ///< ids of the children of every node: distributions point here
     std::vector<double> arrivals_;
     std::vector<Token> context_;
     Index expanded_ = 0;

@@ -1,7 +1,7 @@
 // Several drafters as one.
 //
 //   United(a, b, ...)    all of them in one tree
-//   FirstOf(a, b, ...)   the first that has anything to propose
+//   FirstOf(a, b, ...)   the first that proposes anything
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace specsample {
 namespace detail {
 
-/// A distribution that can say what each of several says; void where none can.
+/// The distribution type that can hold each of several distributions; void if there is none.
 template <class First, class... Rest>
 struct CommonDistribution {
     using type = First;
@@ -31,7 +31,7 @@ struct CommonDistribution<void, Rest...> {
     using type = void;
 };
 
-/// Drafters, or models that become some, and what all of them have in common.
+/// Several drafters, or models that become drafters, and what United and FirstOf share.
 template <class... D>
 class Drafters {
   public:
@@ -44,8 +44,8 @@ class Drafters {
 
     explicit Drafters(D... drafters) : drafters_(std::move(drafters)...) {}
 
-    /// Let each add its nodes, in order, for as long as go_on() says so. Each draws with a source of its own; where
-    /// they draw with the target's noise, that is the same for all.
+    /// Let each drafter add its nodes, in order, until go_on() is false or there is a fault. Each draws from a random
+    /// source of its own; those that draw with the target's noise share one.
     template <class Source, class L, class GoOn>
     void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree, const GoOn& go_on) {
         Index part = 0;
@@ -59,7 +59,7 @@ class Drafters {
         });
     }
 
-    /// Of the deepest of them; 0 where none has a depth of its own.
+    /// The depth of the deepest drafter; 0 if none has a depth of its own.
     Index depth() const {
         return std::apply([](const auto&... drafter) { return std::max({Index{0}, depth_of(drafter)...}); }, drafters_);
     }
@@ -72,7 +72,7 @@ class Drafters {
     }
 
   private:
-    /// Call f(drafter) for each, in order, for as long as it returns true.
+    /// Call f(drafter) for each drafter, in order, until it returns false.
     template <class F>
     void each(F&& f) {
         std::apply([&](auto&... drafter) { (f(unwrapped(drafter)) && ...); }, drafters_);
@@ -89,22 +89,21 @@ class Drafters {
 template <class... D>
 inline constexpr bool any_remembers = (Rewindable<typename DrafterOf<D>::type> || ...);
 
-/// Can all of them fill this draft tree?
+/// All of the drafters can fill this draft tree.
 template <class L, class... D>
 concept FilledBy = (Fills<typename DrafterOf<D>::type, L> && ...);
 
 }  // namespace detail
 
-/// All drafters in one tree: each adds its branches behind those of the drafters before it, every child with the
-/// distribution that it was drawn from. Children may repeat a token; what was rejected once is judged again, by its own
-/// distribution.
+/// Drafts one tree with several drafters: each adds its branches behind those of the drafters before it, with their own
+/// draft distributions. Children of a node may repeat a token; each repetition is judged by its own distribution.
 ///
 ///     Sampler sampler(United(LookupDrafter(), draft), target);
 ///
-/// Each token keeps the distribution of the drafter that it comes from, as one common type: rows of one type, and point
-/// masses.
+/// The drafters need one common distribution type: rows of one type, and point masses.
+///
 /// @tparam D   drafters, models, or std::refs of either; models are drafted from as chains
-/// @draws      theirs, each from a source of its own
+/// @draws      those of each drafter, from a random source of its own
 /// @cost       that of all of them
 template <class... D>
 class United {
@@ -131,14 +130,15 @@ class United {
     detail::Drafters<D...> drafters_;
 };
 
-/// The first drafter that proposes anything, tried in order. Which one that is depends on the prefix alone where the
-/// drafters before it name their tokens (lookup): nothing that was drawn is ever dropped.
+/// Drafts with the first of several drafters that proposes anything, tried in order. The choice depends on the prefix
+/// alone if the drafters before the chosen one name their tokens (lookup); nothing that was drawn is ever dropped.
 ///
 ///     Sampler sampler(FirstOf(LookupDrafter(), draft), target);
 ///
-/// Its tokens keep their distributions, as those of United do.
-/// @draws   those of the drafters that were asked
-/// @cost    that of the drafters that were asked: none behind the first that proposes is
+/// The distribution type is that of United.
+///
+/// @draws   as United
+/// @cost    as United; drafters after the first that proposes are not called
 template <class... D>
 class FirstOf {
   public:

@@ -1,4 +1,4 @@
-// The largest entry of a row, and the row that is certain of it.
+// The largest entry of a row, and the one-hot row of an id.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@ namespace specsample {
 
 namespace kernels {
 
-/// The id of the largest entry, the lowest one on ties. One rule for drafts, targets and plain decoding: greedy texts
-/// can only agree if their ties do. A row of logits is compared as it is.
-/// @returns  -1 if there is no largest entry: an empty row, a NaN or +inf in it, or nothing above -inf
+/// The id of the largest entry, the lowest id on ties. Drafts, targets and plain decoding share this rule: greedy texts
+/// only agree if their ties are broken alike. Logits are compared as they are, without a softmax.
+/// @returns  -1 if there is no largest entry: the row is empty, holds a NaN or +inf, or has nothing above -inf
 /// @cost     one pass
 template <Row R>
 Index argmax(const R& row) {
@@ -40,7 +40,7 @@ Index argmax(const R& row) {
     }
 }
 
-/// The distribution that gives everything to `id`; no mass at all for id -1.
+/// The distribution with all mass on `id`; a row of zeros for id -1.
 template <class Scalar>
 Eigen::Matrix<Scalar, Eigen::Dynamic, 1> one_hot(Index size, Index id) {
     Eigen::Matrix<Scalar, Eigen::Dynamic, 1> row = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>::Zero(size);

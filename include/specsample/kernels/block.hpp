@@ -1,10 +1,10 @@
-// Rows in blocks: how every kernel reads memory.
+// Rows in blocks: every kernel reads memory through this file.
 //
-// A block is small enough that float sums inside it stay exact to about 1e-7, and the blocks' sums are added in
-// double; a running float sum over 262144 tokens would be off by 5e-4. Contiguous float and double rows are read
+// A block is small enough that float sums inside it are accurate to about 1e-7; the sums of blocks are added in
+// double. A running float sum over 262144 tokens would be off by 5e-4. Contiguous float and double rows are read
 // in place; anything else (strides, half precision, logits, expressions) goes through a buffer in the L1 cache.
 //
-// What a row stores has a place, 0 1 2 .., and an id. They are the same number, except in a sparse row.
+// A stored entry has a place (0, 1, 2, ..) and an id. The two are the same number, except in a sparse row.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,18 @@
 
 namespace specsample::detail {
 
-/// Entries per block: short enough for float sums, long enough that the loop around it costs nothing.
+/// Entries per block: few enough for accurate float sums, enough that the loop over blocks costs nothing.
 inline constexpr Index block_size = 512;
 
-/// Running sums that a block is added up in. Fixed, and reduced in a fixed order, so that a row has one sum on every
-/// machine: what a random draw picks must not depend on the width of a register.
+/// Number of running sums (lanes) per block. It is fixed, and the lanes are reduced in a fixed order, so that a row has
+/// the same sum on every machine: the token that a random number picks must not depend on the width of a register.
 inline constexpr Index lane_count = 64;
 
-/// Lanes that are worked on together: four packets of floats, whatever their width. Two sums would wait for their own
-/// additions, eight do not stay in registers.
+/// Lanes that are summed together: four packets of floats. With two, each addition would wait for the one before it;
+/// eight do not stay in registers.
 inline constexpr Index stripe_width = std::clamp<Index>(EIGEN_MAX_STATIC_ALIGN_BYTES, 16, lane_count);
 
-/// What sums of a row's entries run in inside a block.
+/// The scalar in which entries are summed inside a block.
 template <class Scalar>
 using Compute = std::conditional_t<std::is_same_v<Scalar, double>, double, float>;
 
@@ -37,13 +37,13 @@ using Lanes = Eigen::Array<Compute<Scalar>, lane_count, 1>;
 template <class Scalar>
 using Stripe = Eigen::Array<Compute<Scalar>, stripe_width, 1>;
 
-/// `count` numbers of a block from place `first` of it, as an array expression.
+/// The `count` numbers of a block from its place `first` on, as an array expression.
 template <Index count, class Value>
 EIGEN_ALWAYS_INLINE auto entries_at(const Value* numbers, Index first) {
     return Eigen::Map<const Eigen::Array<Value, count, 1>>(numbers + first);
 }
 
-/// Ask the cache for a line. Not by Eigen's function: g++ sees one without effect in it, and leaves some calls out.
+/// Prefetch a cache line. Eigen's function is not used: g++ takes it for one without effect and drops some calls.
 EIGEN_ALWAYS_INLINE void prefetch([[maybe_unused]] const void* line) {
 #if defined(__GNUC__)
     __builtin_prefetch(line);
@@ -66,14 +66,14 @@ class Blocks {
     double operator[](Index place) const {
         const auto entry = static_cast<double>(view_.coeff(place));
         if constexpr (has_memory<View>) return entry;
-        return rounded(entry);  // an expression may end in a product
+        return rounded(entry);  // an expression may end in a product, which must not be fused with the caller's sum
     }
     double at(Index id) const { return (*this)[id]; }
 
     static Index id(Index place) { return place; }
     static Index place_of(Index id) { return id; }
 
-    /// Places [first, first + count), count <= block_size, as memory; `buffer` is used where there is none.
+    /// Places [first, first + count), count <= block_size, as contiguous memory: the row's own, else `buffer`.
     const Value* read(Index first, Index count, [[maybe_unused]] Buffer& buffer) const {
         if constexpr (std::is_same_v<View, Column<Value>>) {
             return view_.data() + first;
@@ -87,14 +87,14 @@ class Blocks {
         }
     }
 
-    /// Call f with the same, in a form that block_sum takes.
+    /// Call f with the same block, in a form that block_sum takes.
     template <class F>
     decltype(auto) visit(Index first, Index count, Buffer& buffer, F&& f) const {
         return f(read(first, count, buffer));
     }
 
-    /// Ask the cache for the numbers at [first, first + count). A pass that computes as long as it reads keeps the
-    /// processor from looking far ahead by itself: logits from memory take a third less time.
+    /// Prefetch the numbers at [first, first + count). A pass that computes as long as it reads keeps the processor
+    /// from prefetching far ahead by itself: with this, logits from memory take a third less time.
     EIGEN_ALWAYS_INLINE void expect(Index first, Index count) const {
         if constexpr (std::is_same_v<View, Column<Scalar>>) {
             constexpr Index line = 64 / Index{sizeof(Scalar)};
@@ -116,7 +116,7 @@ void for_blocks(Index first, Index count, F&& f) {
     for (const Index end = first + count; first < end; first += block_size) f(first, std::min(block_size, end - first));
 }
 
-/// Sum of all entries by halving: the same additions whatever the packets are.
+/// Sum of all lanes by halving: the same additions for every packet width.
 template <class Value, int size>
 EIGEN_ALWAYS_INLINE Value reduce(const Eigen::Array<Value, size, 1>& lanes) {
     if constexpr (size == 1) {
@@ -126,13 +126,14 @@ EIGEN_ALWAYS_INLINE Value reduce(const Eigen::Array<Value, size, 1>& lanes) {
     }
 }
 
-/// Sum over one block of term(x), x an array of entries per row in `rows`: lanes first, a stripe of them at a time so
-/// that the loop runs in registers, then what is left.
-/// @param term   from expressions of entries to an array expression over them, each of them used once: it may be a
-///               power that is computed there
-/// @param rows   the numbers of the block, or whatever else entries_at takes
-/// A caller in a loop says [[gnu::flatten]]: g++ leaves one of the many small calls in there otherwise, and a call in
-/// the innermost loop makes the sum wait for memory.
+/// Sum over one block of term(x..), x.. one array of entries per row of `rows`: whole sets of lanes first, one stripe
+/// at a time so that the loop runs in registers, then the remaining entries one by one.
+///
+/// A caller that loops is marked [[gnu::flatten]]: otherwise g++ does not inline all of the small calls in here, and a
+/// call in the innermost loop makes the sum wait for memory.
+/// @param term   maps arrays of entries to an array expression that uses each of them once: an entry may be a power
+///               that is computed where it is used
+/// @param rows   the numbers of the block, or anything else that entries_at takes
 template <class Sum, class Term, class... Rows>
 Sum block_sum(Index count, const Term& term, const Rows&... rows) {
     const Index whole = count - count % lane_count;
@@ -151,7 +152,7 @@ Sum block_sum(Index count, const Term& term, const Rows&... rows) {
     return total;
 }
 
-/// The largest of one block, a stripe at a time; -inf where it is empty.
+/// The largest number of one block, a stripe at a time; -inf if the block is empty.
 template <class Value>
 Value block_max(Index count, const Value* numbers) {
     constexpr Value lowest = -std::numeric_limits<Value>::infinity();

@@ -1,8 +1,7 @@
-// Half precision to float, a chunk at a time.
+// Half precision and bfloat16 to float, a chunk at a time.
 //
-// Eigen 3.4 converts these rows entry by entry in most builds, which costs more than reading them. Here the arithmetic
-// is on the bits, in loops whose length the compiler knows, and without a branch: g++ and clang vectorise those from
-// -O2 on.
+// Eigen 3.4 converts such rows entry by entry in most builds, which costs more than reading them. This code computes on
+// the bits, without a branch, in loops of constant length, which g++ and clang vectorise from -O2 on.
 #pragma once
 
 #include <bit>
@@ -14,14 +13,14 @@
 
 namespace specsample::detail {
 
-/// A bfloat16 is the front of a float.
+/// A bfloat16 is the upper half of a float's bits.
 struct Bfloat16Bits {
     static float to_float(std::int16_t bits) { return std::bit_cast<float>(std::int32_t{bits} << 16); }
 };
 
-/// A half has a shorter exponent. Zero and the subnormal ones are read as 2^-15 (1 + m), which is a float like others,
-/// and then made 2^-14 m by adding 2^-15 (m - 1): no float on the way is subnormal, so nothing is lost in a build that
-/// flushes those to zero.
+/// A half has a shorter exponent than a float. Zero and subnormal halves are first read as 2^-15 (1 + m), a normal
+/// float, and become 2^-14 m by adding 2^-15 (m - 1): no float on the way is subnormal, so nothing is lost in a build
+/// that flushes subnormal floats to zero.
 struct HalfBits {
     static float to_float(std::int16_t bits) {
         constexpr std::int32_t exponent = 0x1f << 23, lowest = 1 << 23, rebias = 112 << 23;
@@ -37,11 +36,11 @@ struct HalfBits {
     }
 };
 
-/// Entries of a chunk: a few registers, whatever their width.
+/// Entries per chunk: a few registers of any width.
 inline constexpr Index convert_chunk = 64;
 
-/// Loads through memcpy, for Eigen's types hide their bits from the vectoriser of g++; not inlined, for there it
-/// forgets that in and out are apart.
+/// Convert in[0, count). The bits are loaded with memcpy, because Eigen's types hide them from g++'s vectoriser. The
+/// function is not inlined, because g++ would then forget that `in` and `out` do not overlap.
 template <class Bits, class Half>
 [[gnu::noinline]] void chunks_to_floats(const Half* EIGEN_RESTRICT in, Index count, float* EIGEN_RESTRICT out) {
     const auto convert = [&](Index i) {
@@ -56,8 +55,8 @@ template <class Bits, class Half>
 }
 
 /// Write in[0, count) to out as floats.
-/// @cost  an entry of a bfloat16 row: .05 to .08 ns; of a half row: .17 ns with AVX2 and above, .36 ns with SSE2
-/// @distribution   exact: a subnormal keeps its value, an infinity stays one, a NaN stays NaN, under -ffast-math too
+/// @cost      per entry, bfloat16: .05 to .08 ns; half: .17 ns with AVX2 and above, .36 ns with SSE2
+/// @accuracy  exact: a subnormal keeps its value, an infinity stays one, a NaN stays NaN, under -ffast-math too
 inline void to_floats(const Eigen::half* in, Index count, float* out) { chunks_to_floats<HalfBits>(in, count, out); }
 inline void to_floats(const Eigen::bfloat16* in, Index count, float* out) {
     chunks_to_floats<Bfloat16Bits>(in, count, out);

@@ -1,7 +1,7 @@
-// Inverse CDF in three levels: weights x random draw -> id, in one pass over memory.
+// Inverse CDF in three levels: weights and a random number to an id, in one pass over memory.
 //
-// The pass leaves one sum per block; a scan of those picks the block, a scan of its pieces the piece, a scan of
-// its entries the place. No normalisation, no temporary, no second read of the row. Selection is in double.
+// The pass leaves one sum per block. A scan of these sums picks the block, a scan of its pieces the piece, a scan of
+// its entries the place. There is no normalisation, no temporary and no second read of the row. Selection is in double.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace specsample {
 
 namespace kernels {
 
-/// What a draw gives: the id of a weight, or -1 where the weights' sum is not a positive number, or not what it was
-/// said to be.
+/// The result of a draw: the id of a weight, or -1 if the sum of the weights is not a positive number or not the sum
+/// that was stated.
 struct Drawn {
     Index index = -1;
     double sum = 0;  ///< of all weights
@@ -25,7 +25,7 @@ struct Drawn {
 
 namespace detail {
 
-/// Most blocks of a pass: their sums live on the stack, 4 KiB, up to 262144 tokens at the smallest block size.
+/// Most blocks in a pass. Their sums take 4 KiB of stack, and cover 262144 tokens at the smallest block size.
 inline constexpr Index max_blocks = 512;
 
 /// Entries of a piece, the level between a block and a token.
@@ -36,7 +36,7 @@ template <kernels::Weights W>
 Index pick_entry(const W& weights, Index first, Index end, double rest) {
     double sum = 0;
     Index i = first;
-    for (; i + 4 <= end; i += 4) {  // four at a time, up to the group that holds it: their sum is not a chain
+    for (; i + 4 <= end; i += 4) {  // up to the group of four that holds it: their sum is no chain of additions
         const double passed = sum + ((weights[i] + weights[i + 1]) + (weights[i + 2] + weights[i + 3]));
         if (rest < passed) break;
         sum = passed;
@@ -48,8 +48,8 @@ Index pick_entry(const W& weights, Index first, Index end, double rest) {
     return -1;
 }
 
-/// The last entry with weight at or before `from`, else the first one after it: where rounding overshoots, the
-/// draw lands on a token that can be drawn.
+/// The last entry of positive weight at or before `from`, else the first one after it: where rounding overshoots, the
+/// draw still gives a token of positive weight.
 template <kernels::Weights W>
 [[gnu::cold]] Index nearest_positive(const W& weights, Index from) {
     for (Index i = from; i >= 0; --i)
@@ -78,7 +78,7 @@ Index pick_in_block(const W& weights, Index first, Index end, double rest) {
 
 namespace kernels {
 
-/// Weights whose pass was made before.
+/// Weights that have been summed already.
 template <class W>
 concept SummedWeights = Weights<W> && requires(const W& weights, double u) {
     { weights.total() } -> std::convertible_to<double>;
@@ -102,7 +102,7 @@ class BlockSums {
     double operator[](Index place) const { return weights_[place]; }
     double sum(Index first, Index count) const { return weights_.sum(first, count); }
 
-    /// The place at u in [0, 1) of the cumulative weights.
+    /// The place at which the cumulative weights pass u * total(), u in [0, 1).
     /// @pre the total is a positive number
     Index pick(double u) const {
         const double target = detail::rounded(u * total_);
@@ -129,12 +129,13 @@ class BlockSums {
 
 /// Draw an id with probability weights[i] / sum.
 ///
-/// @param uniform   called once for a random draw in [0, 1), and not at all where nothing can be drawn, or one id only
+/// @param uniform   gives a random number in [0, 1)
 /// @returns         the id and the weights' sum; -1 if the sum is zero, NaN or infinite
+/// @draws           one call of `uniform`; none if nothing can be drawn, or there is one entry only
 /// @cost            one pass over the weights, unless they are summed already, then at most 512 block sums, a block and
-/// 64 entries; no allocation
-/// @edge            an entry of weight 0 is never drawn; a random draw that rounding puts past the end draws the last
-///                  entry with weight
+///                  64 entries; no allocation
+/// @edge            an entry of weight 0 is never drawn; a random number that rounding puts past the end draws the last
+///                  entry of positive weight
 /// @accuracy        total variation from rounding below 1e-6 for float rows of up to 262144 entries
 template <Weights W, std::invocable Uniform>
 Drawn draw_index(const W& weights, Uniform&& uniform) {

@@ -1,4 +1,4 @@
-// What the numbers of a row mean.
+// The encoding of a row: how its stored numbers become weights.
 #pragma once
 
 #include <cmath>
@@ -10,18 +10,18 @@
 
 namespace specsample::detail {
 
-/// How a stored number becomes a weight.
+/// Maps a stored number to its weight: probabilities, logits, or all weight on one place.
 template <class Value>
 class Encoding {
   public:
-    /// As it is: a probability.
+    /// The numbers are probabilities.
     Encoding() = default;
 
-    /// A logit x: factor * 2^((x - pivot) * scale).
+    /// The numbers are logits: x has weight factor * 2^((x - pivot) * scale).
     Encoding(double pivot, double scale, double factor)
         : kind_(Kind::logit), factor_(factor), pivot_(static_cast<Value>(pivot)), scale_(static_cast<Value>(scale)) {}
 
-    /// All weight on one place, -1 for none.
+    /// All weight is on one place; on none for -1.
     static Encoding peak(Index place) {
         Encoding encoding;
         encoding.kind_ = Kind::peak;
@@ -29,14 +29,14 @@ class Encoding {
         return encoding;
     }
 
-    /// The same, where somebody else says what the factor is: nobody has seen that the weights sum to 1.
+    /// This encoding, marked as having a factor given by the caller: that the weights sum to 1 has not been checked.
     Encoding as_given() const {
         Encoding encoding = *this;
         encoding.is_given_ = true;
         return encoding;
     }
 
-    /// The same, where somebody who saw the whole row has refused it.
+    /// This encoding, marked as refused: code that saw the whole row found a fault in it.
     Encoding as_refused() const {
         Encoding encoding = *this;
         encoding.is_refused_ = true;
@@ -47,7 +47,7 @@ class Encoding {
     bool is_given() const { return is_given_; }
     bool is_refused() const { return is_refused_; }
 
-    /// Can this row of logits be one of probabilities? Its normaliser tells.
+    /// True for a row of logits that has no distribution, which its normaliser shows.
     bool is_bad() const { return kind_ == Kind::peak ? peak_ < 0 : kind_ == Kind::logit && !is_positive(factor_); }
 
     Value weight(Value x, Index place) const {
@@ -55,7 +55,7 @@ class Encoding {
         return kind_ == Kind::probability ? x : static_cast<Value>(place == peak_ ? 1 : 0);
     }
 
-    /// ln of it, where the weight itself would be lost.
+    /// ln of the weight, also where the weight itself underflows.
     double log_weight(Value x, Index place) const {
         if (kind_ != Kind::logit) return std::log(static_cast<double>(weight(x, place)));
         return (static_cast<double>(x) - static_cast<double>(pivot_)) * static_cast<double>(scale_) *
@@ -65,10 +65,11 @@ class Encoding {
 
     bool is_logit() const { return kind_ == Kind::logit; }
 
-    /// Of a logit. Made anew for every block: it is larger than what it is made from, and a row is copied more often.
+    /// The power that a logit is mapped by. It is made anew for every block: it is larger than the numbers that it is
+    /// made from, and rows are copied more often.
     ScaledExp2<Value> power() const { return ScaledExp2<Value>(pivot_, scale_, static_cast<Value>(factor_)); }
 
-    /// The one place of [first, first + count) that has all weight, counted from first; -1 where it is not there.
+    /// The place with all weight, counted from `first`; -1 if it is not in [first, first + count).
     Index peak_in(Index first, Index count) const {
         return peak_ >= first && peak_ < first + count ? peak_ - first : -1;
     }

@@ -1,10 +1,10 @@
-// A row that is more than probabilities in memory: numbers, the ids they belong to, and what they mean.
+// Rows that are more than probabilities in memory: numbers, the ids they belong to, and their encoding.
 //
 //   Powers            a block of logits, in the loop that sums them
 //   EntriesRow        the row, as an Eigen expression of its weights by id
 //
-// It is an expression, so whatever takes a row takes it. Kernels read it in blocks, by place: a sparse row costs what
-// it holds, and a logit becomes a probability in the L1 cache.
+// The row is an expression, so every function that takes a row takes it. Kernels read it in blocks, by place: a sparse
+// row costs what it stores, and logits become probabilities in the L1 cache.
 #pragma once
 
 #include <utility>
@@ -16,17 +16,17 @@
 
 namespace specsample::detail {
 
-/// A block of logits that become weights where they are used: a buffer between the two would cost a third of the sum.
+/// A block of logits that become weights where they are used: going through a buffer would cost a third of the sum.
 template <class View>
 class Powers {
     using Value = Compute<typename View::Scalar>;
 
   public:
-    /// @param first   the place where the block begins in its row
+    /// @param first   the place in the row at which the block begins
     Powers(const ScaledExp2<Value>& power, const Blocks<View>& row, Index first, const Value* numbers)
         : power_(power), row_(&row), first_(first), numbers_(numbers) {}
 
-    /// The next block is asked for a few lines at a time: a burst of requests would stop the work.
+    /// The weights of `count` logits. The next block is prefetched a few lines at a time: a burst would stall the loop.
     template <Index count>
     EIGEN_ALWAYS_INLINE auto at(Index place) const {
         row_->expect(first_ + place + block_size, count);
@@ -45,7 +45,7 @@ EIGEN_ALWAYS_INLINE auto entries_at(const Powers<View>& powers, Index first) {
     return powers.template at<count>(first);
 }
 
-/// Numbers, their ids and their encoding: the functor behind an EntriesRow.
+/// Numbers, their ids and their encoding: the functor of an EntriesRow.
 template <class View, class IdsOf>
 class Entries {
   public:
@@ -103,7 +103,7 @@ struct StoredScalar<View> {
     using type = typename std::remove_cvref_t<decltype(std::declval<View>().functor())>::Stored;
 };
 
-/// Such a row, in blocks.
+/// An EntriesRow, read in blocks.
 template <class View, class Ids, class Plain>
 class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
   public:
@@ -130,7 +130,7 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
 
     void expect(Index first, Index count) const { numbers_.expect(first, count); }
 
-    /// Call f with the same: logits become weights in f's own loop, where their powers are packets.
+    /// Call f with the same block: logits become weights in f's own loop if their powers are computed in packets.
     template <class F>
     decltype(auto) visit(Index first, Index count, Buffer& buffer, F&& f) const {
         if constexpr (vectorised_exp2<Value>) {
@@ -154,7 +154,7 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
         return buffer.data();
     }
 
-    /// Of numbers that are no logits.
+    /// The weights of a block of numbers that are not logits.
     const Value* read_weights(Index first, Index count, Buffer& buffer) const {
         if (entries_.encoding().is_probability()) return numbers_.read(first, count, buffer);
         buffer.head(count).setZero();
@@ -167,7 +167,7 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     Blocks<View> numbers_;
 };
 
-/// The same of two sparse rows: a walk along their lists.
+/// Row q at the places [first, first + count) of row p, both sparse: one walk along their sorted ids.
 template <class P, class Q>
 const typename Blocks<Q>::Value* meet(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
                                       typename Blocks<Q>::Buffer& buffer) {
@@ -181,7 +181,7 @@ const typename Blocks<Q>::Value* meet(const Blocks<P>& p, const Blocks<Q>& q, In
     return buffer.data();
 }
 
-/// Row q at the places [first, first + count) of row p, id by id, where one of them does not hold every id.
+/// Row q at the places [first, first + count) of row p, matched by id, where at least one of the rows is sparse.
 template <class P, class Q>
 const typename Blocks<Q>::Value* gather(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
                                         typename Blocks<Q>::Buffer& buffer) {
@@ -200,7 +200,7 @@ const typename Blocks<Q>::Value* gather(const Blocks<P>& p, const Blocks<Q>& q, 
     return buffer.data();
 }
 
-/// Row q at the places [first, first + count) of row p: id by id, whatever either of them holds.
+/// Row q at the places [first, first + count) of row p, matched by id; either row may be sparse.
 template <class P, class Q>
 const typename Blocks<Q>::Value* read_at(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
                                          typename Blocks<Q>::Buffer& buffer) {
@@ -208,7 +208,7 @@ const typename Blocks<Q>::Value* read_at(const Blocks<P>& p, const Blocks<Q>& q,
     return gather(p, q, first, count, buffer);
 }
 
-/// Call f with the same, in a form that block_sum takes.
+/// Call f with the same block of q, in a form that block_sum takes.
 template <class P, class Q, class F>
 decltype(auto) visit_at(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
                         typename Blocks<Q>::Buffer& buffer, F&& f) {
@@ -229,7 +229,7 @@ decltype(auto) visit_both(const Blocks<P>& p, const Blocks<Q>& q, Index first, I
 
 namespace Eigen::internal {
 
-/// Cheap enough to be evaluated in place, and the same every time.
+/// An entry is cheap enough to be evaluated in place, and the same every time.
 template <class View, class Ids>
 struct functor_traits<specsample::detail::Entries<View, Ids>> {
     enum { Cost = 20, PacketAccess = false, IsRepeatable = true };

@@ -1,4 +1,4 @@
-// How undecided a row is.
+// The entropy of a row.
 #pragma once
 
 #include <limits>
@@ -12,7 +12,7 @@ template <class View>
 [[gnu::flatten]] double entropy_of(const Blocks<View>& row) {
     using Value = typename Blocks<View>::Value;
     typename Blocks<View>::Buffer buffer;
-    // 0 ln 0 = 0: the smallest normal number has a finite logarithm.
+    // For 0 ln 0 = 0, p is bounded by the smallest normal number, whose logarithm is finite.
     const auto term = [](const auto& p) { return p * p.max(std::numeric_limits<Value>::min()).log(); };
     double total = 0;
     for_blocks(0, row.size(), [&](Index first, Index count) {
@@ -32,11 +32,11 @@ namespace kernels {
 ///     H(p) = - sum_x p(x) ln p(x);      0 ln 0 = 0
 ///
 /// @param row   probabilities that sum to 1
-/// @returns     in [0, ln V], up to rounding; in double, blocks summed in the row's own precision
-/// @cost        one pass, or one over what a sparse row holds; no allocation. A row of logits that does not know its
-///              normaliser takes the pass that finds it as well
-/// @edge        one-hot: 0; an empty row: 0; a NaN in it: NaN. Its last digits may differ between instruction sets:
-///              the logarithm is Eigen's
+/// @returns     in [0, ln V], up to rounding
+/// @cost        one pass over the stored entries; one more for logits whose normaliser is not known; no allocation
+/// @edge        one-hot: 0; an empty row: 0; a NaN in it: NaN
+/// @accuracy    blocks are summed in the row's own precision, their sums in double. The last digits may differ between
+///              instruction sets, because the logarithm is Eigen's
 template <Row R>
 double entropy(const R& row) {
     return detail::entropy_of(detail::Blocks(detail::as_row(row)));

@@ -1,4 +1,4 @@
-// What one number exceeds another by: the term that residuals are summed from; and the product that it is less.
+// The two functors that residuals are summed with: max(0, x - y), and the rounded product that is subtracted.
 #pragma once
 
 #include <specsample/core/config.hpp>
@@ -6,8 +6,8 @@
 
 namespace specsample::detail {
 
-/// Twice max(0, x - y), for Eigen's binaryExpr: d + |d|, which unlike a maximum keeps a NaN, so that a bad row cannot
-/// pass unseen. A functor, because an expression that names d twice computes it twice.
+/// Twice max(0, x - y), for Eigen's binaryExpr: d + |d| with d = x - y. Unlike a maximum this keeps a NaN, so that a
+/// bad row does not pass unseen. It is a functor because an expression that names d twice computes it twice.
 template <class Value>
 struct TwiceExcess {
     EIGEN_ALWAYS_INLINE Value operator()(const Value& x, const Value& y) const {
@@ -21,7 +21,7 @@ struct TwiceExcess {
     }
 };
 
-/// factor * x, rounded, for Eigen's unaryExpr: what a row takes off another one must not be fused with the difference.
+/// factor * x, rounded, for Eigen's unaryExpr: the compiler must not fuse the product with a difference that follows.
 template <class Value>
 class Scaled {
   public:

@@ -1,7 +1,7 @@
 // The exponential behind every softmax: a power of two, relative to a pivot.
 //
-// Eigen's own costs up to four times as much, and it is never 0, not even of -inf, so that a masked token would stay
-// possible.
+// Eigen's exponential costs up to four times as much and is never 0, not even for -inf, so that a masked token could
+// still be drawn.
 #pragma once
 
 #include <array>
@@ -16,20 +16,20 @@
 namespace specsample::detail {
 
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
-inline constexpr bool nan_may_be_lost = true;  ///< from a minimum or a maximum, whose operands may be swapped
+inline constexpr bool nan_may_be_lost = true;  ///< by a minimum or a maximum, whose operands may be swapped
 #else
 inline constexpr bool nan_may_be_lost = false;
 #endif
 
-/// 2^f on [-1/2, 1/2]: 1, then the coefficients of f, f^2, .. that make the largest relative error smallest, 9.2e-8.
-/// The 1 makes the power of an integer exact: the weight of the pivot itself is `factor`.
+/// A polynomial for 2^f on [-1/2, 1/2]: 1, then the coefficients of f, f^2, .. that minimise the largest relative
+/// error, 9.2e-8. The 1 makes the power of an integer exact: the weight of the pivot itself is `factor`.
 inline constexpr std::array<float, 6> exp2_coefficients{1.f,          .693147004f,   .240222409f,
                                                         .0555072464f, .00967151299f, .00132650288f};
 
 template <class Value>
 inline constexpr bool vectorised_exp2 = std::is_same_v<Value, float> && Eigen::internal::packet_traits<float>::size > 1;
 
-/// A number in every lane of a register, ready to be loaded: clang would build it anew for every use.
+/// A number in every lane of a register, stored ready to be loaded: clang would otherwise build it for every use.
 class Broadcast {
   public:
     Broadcast() = default;
@@ -48,15 +48,16 @@ class Broadcast {
     alignas(size_ * sizeof(float)) std::array<float, size_> lanes_;
 };
 
-/// factor * 2^((x - pivot) * scale), for Eigen's unaryExpr (in a loop: ByReference). Below, t is the exponent (x -
-/// pivot) * scale. Inlined and by reference: under -ffast-math clang takes an argument for no NaN.
+/// factor * 2^t with t = (x - pivot) * scale, for Eigen's unaryExpr (in a loop: by ByReference).
 ///
-/// @pre   pivot, scale and factor are finite, and scale is not 0: -inf times 0 is NaN
-/// @edge  0 for t < -126 (double: -1022), so for x = -inf: no result is subnormal unless the factor makes it so;
-///        infinite for t >= 128 (double: 1024), so that an overflow is seen; NaN for a NaN. Under -ffast-math too
-/// @distribution   float: relative error below 2.3e-7 where -125.5 <= t < 128, to which the rounding of t adds at most
-///        1.3e-7 * |t|; 0 where t is below. double: that of std::exp2
-/// @cost  float: .16 ns with AVX-512, .2 with AVX2, .6 with SSE2; double and builds without SIMD: std::exp2
+/// Inlined, with x by reference: under -ffast-math clang assumes that an argument by value is no NaN.
+///
+/// @pre       pivot, scale and factor are finite, and scale is not 0: -inf times 0 is NaN
+/// @edge      0 for t < -126 (double: -1022), hence for x = -inf: no result is subnormal unless the factor makes it so;
+///            infinite for t >= 128 (double: 1024), so that an overflow is seen; NaN for a NaN. Under -ffast-math too
+/// @accuracy  float: relative error below 2.3e-7 where -125.5 <= t < 128, to which the rounding of t adds at most
+///            1.3e-7 * |t|; 0 where t is below. double: that of std::exp2
+/// @cost      float: .16 ns with AVX-512, .2 with AVX2, .6 with SSE2; double and builds without SIMD: std::exp2
 template <class Value, bool vectorised = vectorised_exp2<Value>>
 class ScaledExp2 {
   public:
@@ -72,12 +73,12 @@ class ScaledExp2 {
     Value pivot_, scale_, factor_;
 };
 
-/// By packets: t = n + f with an integer n, a polynomial for 2^f, and 2^n put together from its bits.
+/// The packet form: t = n + f with an integer n, a polynomial for 2^f, and 2^n assembled from its bits.
 template <class Value>
 class ScaledExp2<Value, true> {
   public:
-    /// The polynomial is doubled, and 2^n halved: that way the largest n has a power, and what is below the smallest
-    /// is zero.
+    /// The polynomial is doubled and 2^n halved: so the power of the largest n is representable, and the power of any
+    /// n below the smallest is zero.
     explicit ScaledExp2(Value pivot, Value scale, Value factor = 1) : pivot_(pivot), scale_(scale) {
         for (std::size_t i = 0; i < terms_.size(); ++i) terms_[i] = Broadcast(2 * factor * exp2_coefficients[i]);
     }
@@ -91,20 +92,20 @@ class ScaledExp2<Value, true> {
     EIGEN_ALWAYS_INLINE Packet packetOp(const Packet& x) const {
         using namespace Eigen::internal;
         const Packet t = pmul(psub(x, pivot_.packet<Packet>()), scale_.packet<Packet>());
-        // The number comes first: of a NaN and a bound, Eigen then keeps the NaN.
+        // t is the first operand: of a NaN and a bound, Eigen then keeps the NaN.
         const Packet bounded = pmin(pmax(t, pset1<Packet>(-126.f)), pset1<Packet>(129.f));
         Packet shifted = padd(bounded, pset1<Packet>(shift_));
-        EIGEN_OPTIMIZATION_BARRIER(shifted);  // the sum must round: -ffast-math takes x + c - c for x
+        EIGEN_OPTIMIZATION_BARRIER(shifted);  // the sum must round: -ffast-math would simplify x + c - c to x
         Packet n = psub(shifted, pset1<Packet>(shift_));
         EIGEN_OPTIMIZATION_BARRIER(n);
-        // Times a power of two is exact: a compiler may fuse it with the caller's difference, and changes nothing.
+        // A product with a power of two is exact: fusing it with the caller's difference changes nothing.
         const Packet power = pmul(polynomial(psub(bounded, n)), half_power(shifted));
         if constexpr (nan_may_be_lost) return por(power, ones_if_nan(t));
         return power;
     }
 
   private:
-    /// Added to a number below 2^22, it rounds it to an integer n, and leaves n + 126 in the lowest bits.
+    /// Added to a number below 2^22, this rounds it to an integer n and leaves n + 126 in the lowest bits.
     static constexpr float shift_ = 0x1.8p23f + 126;
 
     template <class Packet>
@@ -115,7 +116,7 @@ class ScaledExp2<Value, true> {
         return Eigen::internal::preinterpret<Integers<Packet>>(x);
     }
 
-    /// 2^(n - 1), for n from -126, whose power is 0, to 129, whose power is infinite.
+    /// 2^(n - 1), for n from -126, where it is 0, to 129, where it is infinite.
     template <class Packet>
     static EIGEN_ALWAYS_INLINE Packet half_power(const Packet& shifted) {
         using namespace Eigen::internal;
@@ -130,7 +131,7 @@ class ScaledExp2<Value, true> {
         return preinterpret<Packet>(parithmetic_shift_right<31>(psub(pset1<Integers<Packet>>(0x7f80'0000), magnitude)));
     }
 
-    /// 2 * factor * 2^f
+    /// 2 * factor * 2^f.
     template <class Packet>
     EIGEN_ALWAYS_INLINE Packet polynomial(const Packet& f) const {
         Packet sum = terms_.back().packet<Packet>();
@@ -143,8 +144,8 @@ class ScaledExp2<Value, true> {
     std::array<Broadcast, exp2_coefficients.size()> terms_;
 };
 
-/// A functor that an expression refers to instead of copying: a copy of ScaledExp2 in every turn of a loop is what g++
-/// makes at -O2, at three times the cost of the powers.
+/// A functor that an expression refers to instead of copying: at -O2 g++ copies a ScaledExp2 in every turn of a loop,
+/// at three times the cost of the powers.
 /// @pre the functor outlives the expression
 template <class Functor>
 class ByReference {

@@ -1,4 +1,4 @@
-// Which ids a row's numbers belong to.
+// The ids that a row's numbers belong to.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace specsample::detail {
 
-/// Every id, in order.
+/// The ids of a dense row: every id, in order.
 struct EveryId {
     static constexpr bool holds_every_id() { return true; }
     static Index id(Index place) { return place; }
@@ -15,7 +15,7 @@ struct EveryId {
     static Index size(Index vocab) { return vocab; }
 };
 
-/// The ids of a sparse row, strictly increasing; or every id, where that is known at run time only.
+/// The ids of a sparse row, strictly increasing; or every id, if that is known at run time only.
 template <class Id>
 class IdList {
   public:
@@ -28,7 +28,7 @@ class IdList {
     Index size(Index vocab) const { return holds_every_id() ? vocab : size_; }
     Index id(Index place) const { return holds_every_id() ? place : static_cast<Index>(ids_[place * step_]); }
 
-    /// Where an id is, -1 if it is not here.
+    /// The place of an id, -1 if it is not listed.
     Index place_of(Index id) const {
         if (holds_every_id()) return id;
         const Index place = first_from(id);
@@ -36,7 +36,7 @@ class IdList {
     }
 
     /// The first place at or after `from` whose id is not below `id`.
-    /// @cost   the logarithm of how far that is, so that a walk along two lists costs little more than their length
+    /// @cost   logarithmic in the distance from `from`: a walk along two lists costs little more than their length
     Index first_from(Index id, Index from = 0) const {
         Index count = 1;
         for (; from + count <= size_ && this->id(from + count - 1) < id; count *= 2) from += count;

@@ -1,4 +1,4 @@
-// Is this row a distribution? One pass, and a sentence's worth of detail where it is not.
+// Checks that a row is a distribution, in one pass, and finds the fault to report if it is not.
 #pragma once
 
 #include <cmath>
@@ -13,18 +13,18 @@ namespace specsample {
 
 namespace kernels {
 
-/// How far from 1 a row of these scalars may sum. Within it nothing is corrected.
+/// The largest deviation from 1 that the sum of a row of these scalars may have. A smaller one is not corrected.
 template <detail::Floating Scalar>
 inline constexpr double sum_tolerance = sizeof(Scalar) == 2 ? 1e-2 : 1e-3;
 }  // namespace kernels
 
 namespace detail {
 
-/// The same for a view of any kind: what its numbers are stored in counts.
+/// The tolerance of a view of any kind: that of the scalar in which its numbers are stored.
 template <class View>
 inline constexpr double tolerance_of = kernels::sum_tolerance<typename StoredScalar<View>::type>;
 
-/// The first id of a sparse row that is not above the one before it, or not in the vocabulary.
+/// The fault of the first id of a sparse row that is not above the one before it, or not in the vocabulary.
 template <class Ids>
 [[gnu::cold, gnu::noinline]] RowFault blame_ids(const Ids& ids, Index vocab, RowFault fault) {
     for (Index place = 0, before = -1; place < ids.size(vocab); before = ids.id(place++)) {
@@ -45,8 +45,8 @@ template <class Ids>
     return fault;
 }
 
-/// Are the ids of a row in order and inside the vocabulary? Nothing in a sparse row can be looked up before they are.
-/// @cost   nothing in a row that holds every id
+/// Check that the ids of a row increase and are inside the vocabulary. Lookups in a sparse row rely on that.
+/// @cost   one pass over the ids; nothing for a row that holds every id
 template <class Ids>
 std::optional<RowFault> inspect_ids(const Ids& ids, Index vocab, Side side, Index number) {
     if (ids.holds_every_id()) return std::nullopt;
@@ -57,14 +57,14 @@ std::optional<RowFault> inspect_ids(const Ids& ids, Index vocab, Side side, Inde
     return blame_ids(ids, vocab, {.side = side, .row = number});
 }
 
-/// The same for a view of any kind of row.
+/// Check the ids of a view of any kind of row.
 template <class View>
 std::optional<RowFault> inspect_ids(const View& view, Side side, Index number) {
     if constexpr (is_entries_row<View>) return inspect_ids(view.functor().ids(), view.size(), side, number);
     return std::nullopt;
 }
 
-/// What is wrong with logits whose normaliser says that something is: with that, if they are good.
+/// The fault of logits whose normaliser is bad: a stated normaliser itself, if the logits are good.
 template <class E>
 [[gnu::cold, gnu::noinline]] RowFault diagnose_logits(const E& entries, double sum, RowFault fault) {
     const auto& numbers = entries.numbers();
@@ -84,7 +84,7 @@ template <class E>
     return fault;
 }
 
-/// What is wrong with a row whose sum or smallest entry says that something is.
+/// The fault of a row whose sum or smallest entry is bad.
 template <class View>
 [[gnu::cold, gnu::noinline]] RowFault diagnose(const Blocks<View>& row, double sum, RowFault fault) {
     bool has_negative = false, like_logits = false;
@@ -113,9 +113,9 @@ template <class View>
 
 namespace kernels {
 
-/// Check that `row` is a distribution: finite, non-negative, of sum 1 within the tolerance of its scalar. A row of
-/// logits is one if none is NaN or +inf, and not all are -inf; a sparse row's ids are strictly increasing.
-/// @returns  the fault, for side and row number as given, or nothing
+/// Check that `row` is a distribution: finite, non-negative, of sum 1 within the tolerance of its scalar. Logits are
+/// one if none is NaN or +inf and not all are -inf; the ids of a sparse row must be strictly increasing.
+/// @returns  the fault, with the given side and row number, or nothing
 /// @cost     one pass; a second one over a bad row
 template <Row R>
 std::optional<RowFault> inspect(const R& row, Side side, Index number) {
@@ -137,7 +137,7 @@ std::optional<RowFault> inspect(const R& row, Side side, Index number) {
     const detail::Blocks blocks(view);
     using Value = typename decltype(blocks)::Value;
     typename decltype(blocks)::Buffer buffer;
-    // The negative part is summed by itself, over a block that is in the cache by then: zero to the bit, or not.
+    // The negative part is summed separately, over a block that is in the cache by then: it must be exactly zero.
     const auto whole = [](const auto& x) { return x; };
     const auto negative = [](const auto& x) { return x.min(Value{0}); };
     double sum = 0, negative_sum = 0;
@@ -147,7 +147,7 @@ std::optional<RowFault> inspect(const R& row, Side side, Index number) {
         negative_sum += detail::block_sum<Value>(count, negative, entries);
     });
     if (detail::is_finite(sum) && negative_sum == 0 && std::abs(sum - 1) <= fault.bound) {
-        bool is_refused = false;  // by somebody who saw more of it
+        bool is_refused = false;  // by code that saw more of the row
         if constexpr (detail::is_entries_row<View>) is_refused = view.functor().encoding().is_refused();
         if (!is_refused) return std::nullopt;
     }

@@ -1,9 +1,9 @@
-// Rows of logits: probabilities that are never written down.
+// Rows of logits, read as probabilities that are never stored.
 //
 //     p(x) = exp(z(x) / T) / sum_y exp(z(y) / T)
 //
-//   Logits            such a row
-//   LogitWeights      exp((z - pivot) / T), summed in one pass: what is drawn from without a normaliser
+//   Logits            a row of logits at a temperature
+//   LogitWeights      exp((z - pivot) / T), summed in one pass: a token is drawn from them without a normaliser
 //   log_sum_exp(row)  ln sum exp(z / T)
 #pragma once
 
@@ -23,8 +23,8 @@
 namespace specsample {
 namespace detail {
 
-/// How a row that is given by value or by reference is kept inside another: owners that come by value are moved in,
-/// anything else is viewed. An owner that is only viewed is kept as `const Owner&`, which tells that it may dangle.
+/// The type by which a row stores a row that it is given: an owner given by value is moved in, anything else is viewed.
+/// For a viewed owner it is `const Owner&`, which says that the view may dangle.
 template <class Given>
 using Part =
     std::conditional_t<std::is_lvalue_reference_v<Given> &&
@@ -44,7 +44,7 @@ PartStored<R> store_part(Given&& given) {
     }
 }
 
-/// The largest of some numbers; -inf where there are none.
+/// The largest number at the places [first, first + count); -inf if there are none.
 template <class View>
 double largest(const Blocks<View>& numbers, Index first, Index count) {
     using Value = typename Blocks<View>::Value;
@@ -58,7 +58,7 @@ double largest(const Blocks<View>& numbers, Index first, Index count) {
     return static_cast<double>(most);
 }
 
-/// log2(e) / T, kept where the scalar can hold it, for 0 * inf is NaN.
+/// log2(e) / T, clamped to the positive normal numbers of the scalar, because 0 * inf is NaN.
 template <class Value>
 double exponent_scale(double temperature) {
     return std::clamp(std::numbers::log2e / temperature, double{std::numeric_limits<Value>::min()},
@@ -71,9 +71,9 @@ namespace kernels {
 
 /// The weights exp((z - pivot) / T) of logits, summed.
 ///
-/// The pivot is the largest logit of the first block: a number near the largest of all, without a pass to find that. If
-/// it is so far off that the sum overflows or says nothing, the pass is made again with the largest of all. At T = 0
-/// all weight is on the largest logit, the lowest id on ties.
+/// The pivot is the largest logit of the first block, which is near the largest of all and costs no pass to find. If it
+/// is so far off that the sum overflows or underflows, the pass is made again with the largest of all. At T = 0 all
+/// weight is on the largest logit, the lowest id on ties.
 ///
 /// @cost   one pass, rarely three; at T = 0 the pass of an argmax
 /// @edge   logits that name no distribution (a NaN, +inf, all -inf) have no positive total
@@ -84,6 +84,7 @@ class LogitWeights {
     using Entries = detail::Entries<View, Ids>;
 
   public:
+    /// Sum the weights of the logits of `ids`, by default of every id of the vocabulary.
     LogitWeights(const View& logits, double temperature, Index vocab, const Ids& ids = {})
         : entries_(logits, ids, vocab, {}) {
         if (temperature == 0) {
@@ -93,7 +94,7 @@ class LogitWeights {
         scale_ = detail::exponent_scale<Value>(temperature);
         const detail::Blocks numbers(logits);
         sum_from(detail::largest(numbers, 0, std::min(detail::block_size, numbers.size())));
-        // The pivot itself weighs 1, unless the first block is all masked: then what the others have may be lost.
+        // The pivot itself weighs 1, unless the first block is all masked: then the other weights may underflow.
         constexpr double too_large = 0x1p64;  // its inverse must be a normal number
         if (!(total() >= 1 && total() < too_large)) sum_from(detail::largest(numbers, 0, numbers.size()));
     }
@@ -106,7 +107,7 @@ class LogitWeights {
     double total() const { return sums_->total(); }
     Index pick(double u) const { return sums_->pick(u); }
 
-    /// The same, divided by their total.
+    /// The encoding of the probabilities, which are the weights divided by their total.
     Encoding encoding() const { return scale_ == 0 ? entries_.encoding() : Encoding(pivot_, scale_, 1 / total()); }
     auto probs() const {
         Entries entries = entries_;
@@ -134,13 +135,13 @@ class LogitWeights {
 };
 }  // namespace kernels
 
-/// A row of logits at a temperature, which is a row of probabilities wherever one is asked for.
+/// A row of logits at a temperature, accepted wherever a row of probabilities is.
 ///
 ///     verify(tokens, distributions, logits_of(rows, 0.8), rule, rng, limits, workspace);
 ///     auto model = [&](std::span<const Token> prefix) { return Logits(run(prefix), 0.8); };
 ///
-/// @tparam R   the logits: an owner (moved in), a view, or `const Owner&` for an owner that was only viewed, which a
-///             callable must not return
+/// @tparam R   the logits: an owner (moved in), a view, or `const Owner&` for a viewed owner, which a callable must not
+///             return
 template <class R>
 class Logits {
     using Stored = detail::PartStored<R>;
@@ -148,7 +149,8 @@ class Logits {
     using Value = detail::Compute<typename View::Scalar>;
 
   public:
-    static constexpr bool borrows = !detail::owns<Stored>;
+    static constexpr bool borrows = !detail::owns<Stored>;  ///< the logits are viewed, not owned
+    /// True if the row may be returned by the function that makes it.
     static constexpr bool outlives_its_making =
         !std::is_reference_v<R> && (!borrows || detail::EigenView<Stored> || detail::is_span<Stored>);
     using Kept = Logits<typename detail::OwnedRow<View>::type>;
@@ -181,11 +183,12 @@ class Logits {
     double temperature() const { return temperature_; }
     auto numbers() const { return detail::as_row(row_); }
 
-    /// The probabilities, as an expression. They are no distribution where the logits name none.
-    /// @cost   a pass where the normaliser is not known
+    /// The probabilities, as an expression. They are not a distribution if the logits define none.
+    /// @cost   one pass if the normaliser is not known
     auto probs() const { return detail::Entries(numbers(), detail::EveryId{}, size(), encoding()).row(); }
 
-    /// What is drawn from: one pass, after which the normaliser is known.
+    /// The weights that a token is drawn from. They know the normaliser.
+    /// @cost   one pass
     auto weights() const { return kernels::LogitWeights<View>(numbers(), temperature_, size()); }
 
     Index argmax() const { return specsample::kernels::argmax(numbers()); }
@@ -198,6 +201,7 @@ class Logits {
         return detail::Encoding<Value>(pivot, scale, factor).as_given();
     }
 
+    /// Copy this row to one that owns its memory.
     void keep_in(Kept& kept) const {
         detail::OwnedRow<View>::keep(kept.row_, numbers());
         kept.temperature_ = temperature_;
@@ -220,14 +224,15 @@ Logits(Given&&, Rest...) -> Logits<detail::Part<Given>>;
 
 namespace kernels {
 
-/// ln sum_x exp(z(x)): -inf where all are masked, NaN for a row that names no distribution.
+/// ln sum_x exp(z(x)) of a row of logits; of Logits at temperature T, ln sum_x exp(z(x) / T).
 /// @cost   one pass
+/// @edge   -inf if all are masked, NaN for a row that defines no distribution
 template <Row R>
 double log_sum_exp(const R& logits) {
     return Logits(logits).weights().log_sum_exp();
 }
 
-/// What a row is drawn from: the row itself, or the weights of its logits, which need no normaliser.
+/// The weights that a row is drawn from: the row itself, or the weights of its logits, which need no normaliser.
 template <Row R>
 auto row_weights(const R& row) {
     if constexpr (requires { row.weights(); }) {
@@ -250,7 +255,7 @@ detail::row_view_t<R> probs_of(const R& row, const W& weights) {
 
 namespace detail {
 
-/// Rows of logits by position, each at the same temperature: over a source that exists, or one that computes.
+/// Rows of logits by position, all at one temperature, over stored rows or over a callable that computes them.
 template <class Source>
 class LogitRows {
   public:
@@ -282,7 +287,8 @@ class LogitRows {
 
 }  // namespace detail
 
-/// Rows of logits for verify: a matrix, anything indexed [i], or a callable of i. What has a name is borrowed.
+/// The rows of logits of `source` at a temperature, for verify.
+/// @param source   a matrix, anything indexed [i], or a callable of i; an lvalue is borrowed
 template <class Source>
     requires detail::RowSource<Source>
 auto logits_of(Source&& source, double temperature = 1) {

@@ -1,5 +1,4 @@
-// Is there a NaN among these numbers? Told by their bits, many at a time: -ffast-math lets a compiler drop every other
-// test.
+// A test for NaN among many numbers at a time, by their bits: -ffast-math lets a compiler drop any other test.
 #pragma once
 
 #include <array>
@@ -13,8 +12,8 @@
 
 namespace specsample::detail {
 
-/// What has been seen and the next number, for Eigen's binaryExpr: the sign bit is set once one was a NaN. The other
-/// bits mean nothing.
+/// Accumulates whether a number was NaN, for Eigen's binaryExpr: the sign bit of `seen` is set once one was. Its other
+/// bits are arbitrary.
 template <class Value>
 struct NanWatch {
     EIGEN_ALWAYS_INLINE Value operator()(const Value& seen, const Value& x) const {
@@ -31,7 +30,7 @@ struct NanWatch {
     }
 };
 
-/// Of what a watch has seen.
+/// True if a NanWatch has seen a NaN in any lane.
 template <class Value, int size>
 bool saw_nan(const Eigen::Array<Value, size, 1>& seen) {
     using Bits = std::conditional_t<sizeof(Value) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
@@ -42,7 +41,7 @@ bool saw_nan(const Eigen::Array<Value, size, 1>& seen) {
     return all < 0;
 }
 
-/// Is one of `count` numbers NaN?
+/// True if one of `count` numbers is NaN.
 /// @cost one pass
 template <class Value>
 bool has_nan(const Value* numbers, Index count) {

@@ -1,4 +1,4 @@
-// How much two rows agree.
+// The overlap of two rows, sum min(p, q).
 #pragma once
 
 #include <specsample/core/contract.hpp>
@@ -33,9 +33,10 @@ namespace kernels {
 ///     sum_x min(p(x), q(x)) = 1 - TV(p, q)
 ///
 /// @param q, p   rows of one size, non-negative
-/// @returns      in [0, 1] for rows that sum to 1; in double, blocks summed in the rows' own precision
+/// @returns      in [0, 1] for rows that sum to 1
 /// @throws       std::invalid_argument if the sizes differ
-/// @cost         one pass over both, or over the sparser one and what the other holds there; no allocation
+/// @cost         one pass over both, or over a sparse one and the other's entries at its ids; no allocation
+/// @accuracy     blocks are summed in the rows' own precision, their sums in double
 template <Row Q, Row P>
 double overlap(const Q& q, const P& p) {
     if (detail::row_size(q) != detail::row_size(p))

@@ -1,11 +1,11 @@
-// The exponential race: every id draws an arrival time, the first one wins.
+// The exponential race: every id draws an arrival time, and the first to arrive wins.
 //
 //     E_i = -ln U_i,   winner = argmin_i E_i / w_i        P(i wins) = w_i / sum w
 //
 // The noise belongs to the ids, not to the weights: two rows that race with the same noise tend to agree, and a row
-// that races alone gets the same winner. It needs no sum, so it is the same on any machine and in any partition.
-// Adding Gumbel noise to log-probabilities and taking the maximum is the same race. Where more than one winner is
-// asked for, they come in the order of a draw without replacement (Gumbel top-k).
+// that races alone gets the same winner. The race needs no sum, so its winner is the same on any machine and in any
+// partition. It is the Gumbel trick: the maximum of log-probabilities plus Gumbel noise. Several winners come in the
+// order of a draw without replacement (Gumbel top-k).
 #pragma once
 
 #include <array>
@@ -23,14 +23,14 @@ namespace specsample {
 
 namespace kernels {
 
-/// Uniform numbers in (0, 1) for lanes, always the same for the same lane: noise(lanes, where they go).
+/// A source of noise: noise(lanes, out) writes a uniform number in (0, 1) per lane, always the same for the same lane.
 template <class N>
 concept LaneNoise = std::invocable<N&, std::span<const std::uint32_t>, double*>;
 }  // namespace kernels
 
 namespace detail {
 
-/// Who has arrived so far.
+/// The earliest arrivals so far, in order.
 class Podium {
   public:
     Podium(std::span<Token> winners, std::span<double> arrivals) : winners_(winners), arrivals_(arrivals) {}
@@ -62,14 +62,16 @@ class Podium {
 
 namespace kernels {
 
-/// The `winners.size()` first ids of a race, in the order of their arrival.
+/// The first winners.size() ids of an exponential race, in the order of their arrival.
 ///
-/// @param noise     a lane is an id
-/// @param winners   where the ids go; as many as can win: an id of weight 0 never arrives
-/// @param arrivals  room for as many times
-/// @returns         how many have arrived; -1 if a weight is NaN, infinite or negative
-/// @cost            one number per id of positive weight; a logarithm only for an id that may still win
-/// @edge            equal arrivals: the lowest id first
+/// @param noise     noise by id: an id is a lane
+/// @param winners   output: the ids
+/// @param arrivals  output: their arrival times, as many
+/// @returns         the number of winners, fewer than asked for if fewer ids have positive weight; -1 if a weight is
+///                  NaN, infinite or negative
+/// @draws           one uniform number per id of positive weight
+/// @cost            one pass; a logarithm only for an id that may still win
+/// @edge            equal arrivals: the lowest id first; an id of weight 0 never wins
 template <Weights W, LaneNoise N>
 Index race_winners(const W& weights, N&& noise, std::span<Token> winners, std::span<double> arrivals) {
     constexpr std::size_t at_once = 64;
@@ -96,7 +98,7 @@ Index race_winners(const W& weights, N&& noise, std::span<Token> winners, std::s
     return podium.arrived();
 }
 
-/// The winner of a race, -1 if there is none.
+/// The id that wins an exponential race; -1 if no weight is positive, or one is NaN, infinite or negative.
 template <Weights W, LaneNoise N>
 Index race_winner(const W& weights, N&& noise) {
     Token winner = -1;

@@ -1,4 +1,4 @@
-// The residual of a row after rejections: max(0, p - sum of what they took off), never materialised.
+// The residual of a row after rejections, max(0, p - sum_k factor_k q_k), never materialised.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace specsample {
 
 namespace kernels {
 
-/// The weights max(0, p - sum_k factor_k q_k), with some ids at zero.
+/// The weights max(0, p - sum_k factor_k q_k), with some ids set to zero.
 ///
-/// Distributions that were subtracted one after the other, each with a maximum, are one sum under one maximum, because
-/// none of them is negative. So a block of p is read once, every q_k is taken off it in the cache, and nothing is
-/// stored.
+/// Distributions that are subtracted one after the other, each under a maximum with 0, equal one sum under one maximum,
+/// because none of them is negative. So a block of p is read once, every q_k is subtracted from it in the cache, and
+/// nothing is stored.
 ///
-/// Who knows what was taken is forgotten: walks of every shape over the same two kinds of rows share this code.
+/// The type of `taken` is erased: there is one instantiation per pair of row types, shared by all walks.
 template <class P, class Q>
 class ResidualWeights {
     using Value = std::common_type_t<typename detail::Blocks<P>::Value, typename detail::Blocks<Q>::Value>;
@@ -33,8 +33,8 @@ class ResidualWeights {
     ResidualWeights(const P& p, const Q& q, double factor = 1) : p_(p), only_(q), factor_(factor) {}
 
     /// The residual of any number of rejections.
-    /// @param taken   borrowed; taken.each(row, id) calls row(view, without, factor) per subtracted row, the ids
-    ///                `without` of it left out, and id(token) per token that is residual nothing any more
+    /// @param taken   borrowed; taken.each(row, id) calls row(view, without, factor) per subtracted row, which is zero
+    ///                at the ids in `without`, and id(token) per token whose residual is zero
     template <class Taken>
     ResidualWeights(const P& p, const Taken& taken)
         : p_(p), taken_(&taken), each_([](const void* from, const OfRow& row, const OfPoint& point) {
@@ -51,12 +51,12 @@ class ResidualWeights {
         if (count != 1) only_.reset();
     }
 
-    // Numbered by the places of p: nothing is residual elsewhere.
+    // Numbered by the places of p: the residual is zero elsewhere.
     Index size() const { return p_.size(); }
     Index id(Index place) const { return p_.id(place); }
     double operator[](Index place) const { return left_of(p_[place], p_.id(place)); }
 
-    /// The residual to an id.
+    /// The residual at an id.
     double residual_at(Index id) const { return left_of(p_.at(id), id); }
 
     [[gnu::flatten]] double sum(Index first, Index count) const {
@@ -91,7 +91,7 @@ class ResidualWeights {
         return residual > 0 ? residual : 0;
     }
 
-    /// Twice the sum of one block, a single row taken off in the summing pass.
+    /// Twice the sum of one block, with a single row subtracted in the summing pass.
     double less_only(Index begin, Index n, Scratch& scratch) const {
         const detail::Scaled<Value> scaled(static_cast<Value>(factor_));
         const auto left = [&scaled](const auto& x, const auto& y) {
@@ -103,7 +103,7 @@ class ResidualWeights {
         });
     }
 
-    /// The same of whatever was taken, in a buffer.
+    /// Twice the sum of one block, with everything in `taken` subtracted in a buffer.
     [[gnu::noinline]] double less_all(Index begin, Index n, Scratch& scratch) const {
         scratch.residual.head(n) = map(p_.read(begin, n, scratch.p), n);
         each(
@@ -125,7 +125,7 @@ class ResidualWeights {
         return Eigen::Map<const Eigen::Array<Entry, Eigen::Dynamic, 1>>(entries, n).template cast<Value>();
     }
 
-    /// A block of a row at the places of p, with some ids at zero: in place where there are none.
+    /// A block of a row at the places of p, with the ids `without` at zero; read in place if there are none.
     const QValue* read(const detail::Blocks<Q>& row, std::span<const Token> without, Index begin, Index n,
                        typename detail::Blocks<Q>::Buffer& buffer) const {
         const QValue* entries = detail::read_at(p_, row, begin, n, buffer);
@@ -142,8 +142,8 @@ class ResidualWeights {
     detail::Blocks<P> p_;
     const void* taken_ = nullptr;
     void (*each_)(const void*, const OfRow&, const OfPoint&) = nullptr;
-    std::optional<detail::Blocks<Q>> only_;  ///< the only thing that was taken, if that is a whole row: then `taken`
-                                             ///< is not asked again
+    std::optional<detail::Blocks<Q>> only_;  ///< the only subtraction, if that is one whole row: then `taken` is not
+                                             ///< called again
     double factor_ = 0;
 };
 }  // namespace kernels

@@ -1,10 +1,10 @@
-// Positions of a row whose values are large enough: min-p, and where top-k and top-p begin.
+// The positions of a row whose values reach a threshold: min-p, and the first step of top-k and top-p.
 //
 // A row is read once, for the largest value of every tile. Only tiles whose largest value belongs are looked at again,
-// entry by entry, so that a threshold which little passes costs little more than the reading. Positions come out
+// entry by entry, so that a threshold which few values pass costs little more than the reading. Positions come out
 // ascending without a sort.
 //
-// A row with a NaN in it gives positions in bounds, each at most once; it is not said which.
+// A row with a NaN in it gives positions in bounds, each at most once; which ones is unspecified.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +18,16 @@
 namespace specsample {
 namespace detail {
 
-/// Entries per tile: with 256 its largest value costs nothing beside the reading of cold memory, with 64 half as much
-/// again.
+/// Entries per tile. With 256, finding the largest value costs nothing beside the reading of cold memory; with 64 it
+/// costs half as much again.
 inline constexpr Index tile_size = 256;
 
-/// Entries that are looked at one by one or not at all.
+/// Entries per patch: those of a patch are looked at one by one or not at all.
 inline constexpr Index patch_size = 64;
 
 inline Index tile_count(Index size) { return (size + tile_size - 1) / tile_size; }
 
-/// The largest of up to `size` values; a fixed count where there are as many.
+/// The largest of the first min(count, size) values; the loop has a fixed length if there are `size`.
 template <int size, std::floating_point Value>
 EIGEN_ALWAYS_INLINE Value largest_of(const Value* values, Index count) {
     if (count < size) return Column<Value>(values, count).maxCoeff();
@@ -49,9 +49,9 @@ void tile_maxima(std::span<const Value> row, std::vector<Value>& maxima) {
     for (Index tile = 0; tile < tiles; ++tile) maxima.data()[tile] = tile_maximum(row, tile);
 }
 
-/// The positions of [first, end) that belong, from `ids` on. Each is written there, and stays if it belongs: a branch
-/// would be guessed wrong where half of them do.
-/// @returns how many stay
+/// Write to `ids` the positions of [first, end) that belong. Every position is written, and overwritten by the next one
+/// unless it belongs: a branch would often be mispredicted in a patch of which half belongs.
+/// @returns how many belong
 template <std::floating_point Value, std::predicate<Value> Belongs>
 Index collect_patch(const Value* values, Index first, Index end, const Belongs& belongs, Token* ids) {
     Index found = 0;
@@ -62,11 +62,11 @@ Index collect_patch(const Value* values, Index first, Index end, const Belongs& 
     return found;
 }
 
-/// The positions of a row that belong, ascending, at the front of `ids`, which grows where it is too short.
+/// Write to the front of `ids` the positions of a row that belong, ascending; `ids` grows if it is too short.
 ///
-/// @param maximum   from a tile to its largest value
-/// @param belongs   from a value to whether it does; a larger one does wherever a smaller one does
-/// @returns         how many there are
+/// @param maximum   maps a tile to its largest value
+/// @param belongs   tells whether a value belongs; if it does, every larger value must, too
+/// @returns         how many belong
 template <std::floating_point Value, class Maximum, std::predicate<Value> Belongs>
 Index collect(std::span<const Value> row, const Maximum& maximum, const Belongs& belongs, std::vector<Token>& ids) {
     const auto size = static_cast<Index>(row.size());
@@ -85,7 +85,7 @@ Index collect(std::span<const Value> row, const Maximum& maximum, const Belongs&
     return found;
 }
 
-/// The positions of a row that belong, ascending, as the whole of `kept`.
+/// Set `kept` to the positions of a row that belong, ascending.
 template <std::floating_point Value, class Maximum, std::predicate<Value> Belongs>
 void select_if(std::span<const Value> row, const Maximum& maximum, const Belongs& belongs, std::vector<Token>& kept) {
     kept.resize(static_cast<std::size_t>(collect(row, maximum, belongs, kept)));
@@ -96,7 +96,7 @@ void select_if(std::span<const Value> row, const Belongs& belongs, std::vector<T
         row, [&](Index tile) { return tile_maximum(row, tile); }, belongs, kept);
 }
 
-/// select_at_least where the largest values of the row's tiles are known.
+/// select_at_least with the known largest values of the row's tiles.
 template <std::floating_point Value>
 void select_at_least_by_maxima(std::span<const Value> row, std::type_identity_t<Value> threshold,
                                const std::vector<Value>& maxima, std::vector<Token>& kept) {
@@ -108,9 +108,9 @@ void select_at_least_by_maxima(std::span<const Value> row, std::type_identity_t<
 
 namespace kernels {
 
-/// The positions with values >= threshold, ascending.
+/// Set `kept` to the positions with values >= threshold, ascending.
 ///
-/// @cost one pass, and a second look at where one is found; no allocation once `kept` has met its longest answer
+/// @cost one pass, and a second one over the tiles that have such a value; no allocation once `kept` is large enough
 template <std::floating_point Value>
 void select_at_least(std::span<const Value> row, std::type_identity_t<Value> threshold, std::vector<Token>& kept) {
     detail::select_if(

@@ -1,8 +1,8 @@
-// Where the largest values end that together weigh enough: what top-k and top-p have in common.
+// The cut at which the largest values of a row together weigh enough: the part that top-k and top-p share.
 //
-// Top-k weighs every value 1 and wants k, top-p weighs it by itself and wants a share of the total. Nothing is sorted
-// but the last hundred values: the bits of a float, read as an integer, are in the order of the values, so a
-// histogram over their leading bits says in which bin the end is, another one over the next bits where in that bin.
+// Top-k weighs every value 1 and wants k, top-p weighs it by itself and wants a share of the total. Only the last
+// hundred values are sorted: the bits of a float, read as an integer, are in the order of the values, so a histogram
+// over their leading bits tells the bin of the cut, another one over the next bits the place in that bin.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace specsample {
 
 namespace kernels {
 
-/// Memory that selections reuse from row to row: they do not allocate once it has met the longest row.
+/// Memory that selections reuse from row to row: they stop allocating once it has grown to the longest row.
 template <std::floating_point Value>
 struct SelectionScratch {
     std::vector<Value> maxima;   ///< of tiles
@@ -32,8 +32,8 @@ struct SelectionScratch {
 
 namespace detail {
 
-/// `x` as an unsigned integer, in the order of the values; one for 0 and -0. A NaN has its place, too: what sorts must
-/// be given, which run out of bounds over a NaN.
+/// `x` as an unsigned integer in the order of the values; 0 and -0 give the same one. A NaN has a place in that order,
+/// too, because a sort under an order without one may run out of bounds.
 template <std::floating_point Value>
 constexpr auto ordered_bits(Value x) {
     using Signed = std::conditional_t<sizeof(Value) == 4, std::int32_t, std::int64_t>;
@@ -58,7 +58,7 @@ inline constexpr int digit_bits = 12;
 /// Values that are sorted rather than counted.
 inline constexpr std::size_t sorted_at_once = 128;
 
-/// Some bits of a value, those from `shift` on.
+/// The `width` bits of a value's ordered bits from bit `shift` on.
 struct Digit {
     int shift;
     int width;
@@ -69,14 +69,14 @@ struct Digit {
     }
 };
 
-/// A bin, and what all above it weigh.
+/// A bin of a histogram, and the mass of all bins above it.
 struct Bin {
     std::size_t digit = 0;
     double above = 0;
 };
 
-/// The bin in which a running sum from the top, started at `above`, reaches the target; the lowest one with mass if
-/// none does, so that a target that rounding has put out of reach takes everything.
+/// The bin in which a running sum from the top, started at `above`, reaches the target. If none does, it is the lowest
+/// one with mass, so that a target that rounding has put out of reach takes everything.
 inline Bin bin_of(const std::vector<double>& masses, double above, double target) {
     Bin bin{0, above};
     for (std::size_t digit = masses.size(); digit-- > 0;) {
@@ -99,26 +99,26 @@ std::span<Value> narrowed(std::span<Value> values, const Digit& digit, std::size
     return values.first(count);
 }
 
-/// Is there nothing to tell apart? There is a row of equal weights, and there are bins of one value.
+/// True if all values are equal, as in a uniform row or a bin of one value.
 template <std::floating_point Value>
 bool all_equal(std::span<const Value> values) {
     const Column<Value> column(values.data(), std::ssize(values));
     return column.minCoeff() == column.maxCoeff();
 }
 
-/// Where a selection ends: everything above `least` is in it, and the first `ties` of what equals it.
+/// The end of a selection: it holds every value above `least`, and the first `ties` values equal to it.
 template <std::floating_point Value>
 struct Cut {
     Value least;
     Index ties;
 };
 
-/// Where a sort of the values, the largest first, would have to be cut off for its front to weigh `target`: the first
-/// such place, and behind everything if there is none. `values` is used up.
+/// The cut of the shortest front of the values, the largest first, that weighs at least `target`; behind all of them
+/// if none does.
 ///
-/// @param mass   from a value to what it weighs, >= 0
-/// @pre          there are values
-/// @cost         O(values): no more than six histograms
+/// @param values   not empty; their order is destroyed
+/// @param mass     maps a value to its mass >= 0
+/// @cost           O(values): at most six histograms
 template <std::floating_point Value, class Mass>
 Cut<Value> cut_at(std::span<Value> values, double target, const Mass& mass, std::vector<double>& masses) {
     double above = 0;
@@ -140,7 +140,7 @@ Cut<Value> cut_at(std::span<Value> values, double target, const Mass& mass, std:
     return {least, static_cast<Index>(std::ranges::count(values.first(needed), least))};
 }
 
-/// The positions of a row that belong, from the maxima of its tiles in `scratch`.
+/// The positions of a row that belong, found by the maxima of its tiles in `scratch`.
 template <std::floating_point Value, std::predicate<Value> Belongs>
 std::span<Token> candidates(std::span<const Value> row, const Belongs& belongs,
                             kernels::SelectionScratch<Value>& scratch) {
@@ -149,7 +149,7 @@ std::span<Token> candidates(std::span<const Value> row, const Belongs& belongs,
     return {scratch.ids.data(), static_cast<std::size_t>(found)};
 }
 
-/// The values of candidates, copied: for cut_at to use up.
+/// A copy of the candidates' values, which cut_at may reorder.
 template <std::floating_point Value>
 std::span<Value> values_of(std::span<const Token> ids, std::span<const Value> row, std::vector<Value>& values) {
     if (values.size() < ids.size()) values.resize(ids.size());
@@ -157,14 +157,14 @@ std::span<Value> values_of(std::span<const Token> ids, std::span<const Value> ro
     return {values.data(), ids.size()};
 }
 
-/// Every so manieth value is in a sample: no power of two, which a row's layout might know of.
+/// The distance of a sample's values in the row: not a power of two, which a row's layout may be aligned to.
 inline constexpr std::size_t sample_stride = 17;
 
-/// Values of a sample at least.
+/// The fewest values in a sample.
 inline constexpr std::size_t least_sample = 256;
 
-/// A sample of a row, in `values`; empty if the row is too short for a guess. Guesses are checked: a row that misleads
-/// a sample costs time only.
+/// A sample of a row, in `values`; empty if the row is too short. Guesses from a sample are checked: a row that
+/// misleads them only costs time.
 template <std::floating_point Value>
 std::span<Value> sample_of(std::span<const Value> row, std::vector<Value>& values) {
     const std::size_t count = row.size() / sample_stride;
@@ -174,7 +174,7 @@ std::span<Value> sample_of(std::span<const Value> row, std::vector<Value>& value
     return {values.data(), count};
 }
 
-/// The candidates inside the cut. `ids` is used up.
+/// Set `kept` to the candidates inside the cut. `ids` is overwritten.
 template <std::floating_point Value>
 void keep(std::span<const Value> row, std::span<Token> ids, Cut<Value> cut, std::vector<Token>& kept) {
     std::size_t count = 0;

@@ -1,10 +1,10 @@
-// The fewest largest weights that sum to a share of the total, as positions: the nucleus of top-p.
+// The positions of the fewest largest weights that sum to a share of the total: the nucleus of top-p.
 //
 // Holtzman et al.: "The curious case of neural text degeneration", ICLR 2020 (arXiv:1904.09751), section 3.1.
 //
-// A guess at where the nucleus ends leaves candidates; if they weigh enough the nucleus is among them, whatever the
-// guess was worth. Of a peaked row the guess is a thousandth of the largest weight, of a flat one the end of the
-// nucleus of a sample.
+// A guess at the smallest weight of the nucleus leaves candidates. If they weigh enough, the nucleus is among them,
+// however good the guess was. For a peaked row the guess is a thousandth of the largest weight, for a flat one the
+// smallest weight in the nucleus of a sample.
 #pragma once
 
 #include <specsample/kernels/select_cut.hpp>
@@ -12,7 +12,7 @@
 namespace specsample {
 namespace detail {
 
-/// What a value weighs in a nucleus.
+/// The mass of a value in a nucleus: the value itself.
 inline constexpr auto own_mass = [](auto x) { return static_cast<double>(x); };
 
 /// The sum of values, in double.
@@ -22,10 +22,10 @@ double sum_of(std::span<const Value> values) {
     return block_sum<double>(static_cast<Index>(values.size()), wide, values.data());
 }
 
-/// A guess at the smallest weight of the nucleus, rather too low; 0 if the row is too short for one.
+/// A guess at the smallest weight of the nucleus, more often too low than too high; 0 if the row is too short for one.
 ///
-/// It is made from below, over the light weights that the nucleus leaves out: there are many of them, while the
-/// sample's share of the heavy ones is a matter of luck.
+/// It is made from the light weights that the nucleus leaves out: a sample holds many of these, while its share of the
+/// few heavy ones varies widely.
 template <std::floating_point Value>
 Value sampled_cut(std::span<const Value> row, double left_out, kernels::SelectionScratch<Value>& scratch) {
     const std::span<Value> sample = sample_of(row, scratch.values);
@@ -35,8 +35,8 @@ Value sampled_cut(std::span<const Value> row, double left_out, kernels::Selectio
     return cut_at(sample, target, own_mass, scratch.masses).least;
 }
 
-/// Keep the nucleus if all of it belongs.
-/// @returns whether it does: whether what belongs weighs enough
+/// Set `kept` to the nucleus if all of it belongs.
+/// @returns whether it does, which is whether the values that belong weigh enough
 template <std::floating_point Value, std::predicate<Value> Belongs>
 bool select_mass_if(std::span<const Value> row, const Belongs& belongs, double target, std::vector<Token>& kept,
                     kernels::SelectionScratch<Value>& scratch) {
@@ -47,14 +47,14 @@ bool select_mass_if(std::span<const Value> row, const Belongs& belongs, double t
     return true;
 }
 
-/// Is half of the tiles, or more, without any weight that reaches the cut?
+/// True if at least half of the tiles have no weight that reaches the cut.
 template <std::floating_point Value>
 bool leaves_half(const std::vector<Value>& maxima, Value cut) {
     const auto left = std::ranges::count_if(maxima, [=](Value x) { return x >= cut; });
     return 2 * left <= std::ssize(maxima);
 }
 
-/// select_mass where scratch.maxima has the largest values of the row's tiles already.
+/// select_mass with the largest values of the row's tiles already in scratch.maxima.
 template <std::floating_point Value>
 void select_mass_by_maxima(std::span<const Value> row, double total, double fraction, std::vector<Token>& kept,
                            kernels::SelectionScratch<Value>& scratch) {
@@ -73,18 +73,19 @@ void select_mass_by_maxima(std::span<const Value> row, double total, double frac
 
 namespace kernels {
 
-/// The nucleus: the positions, ascending, of the fewest largest weights whose sum reaches fraction * total; the one
-/// that reaches it included, the lowest position first on ties. At least one where a weight is positive, never one of
-/// weight 0; everything positive if fraction >= 1, or if the sum does not get there.
-///
-/// Sums are in double, and those of equal leading bits first: they are exact for float weights. Where all sums are
-/// exact the set is that of a full sort. Elsewhere it may differ from it only if the target is within size * 2^-53 of
-/// the sum of some of the largest weights, relative to the total; so may the full sort's from the exact one.
+/// Set `kept` to the nucleus: the positions, ascending, of the fewest largest weights whose sum reaches fraction *
+/// total, the one that reaches it included, the lowest position first on ties.
 ///
 /// @param total   the sum of all weights, which need not be 1
 /// @pre           weights are >= 0
-/// @cost          one pass and a little for a peaked row; for a flat one a second pass, entry by entry, and four over
-///                the nucleus; O(size) always, no allocation once warm
+/// @cost          little more than one pass for a peaked row; a second pass, entry by entry, and four over the nucleus
+///                for a flat one; O(size) always, no allocation once warm
+/// @edge          at least one position if a weight is positive, never one of weight 0; all positive weights if
+///                fraction >= 1, or if their sum does not reach the target
+/// @accuracy      sums are in double, weights of equal leading bits first: such sums are exact for float weights. If
+///                all sums are exact, the set is that of a full sort. Otherwise the two may differ only if the target
+///                is within size * 2^-53 of the sum of some of the largest weights, relative to the total; only then
+///                may the full sort differ from the exact set, too
 template <std::floating_point Value>
 void select_mass(std::span<const Value> row, double total, double fraction, std::vector<Token>& kept,
                  SelectionScratch<Value>& scratch) {

@@ -1,8 +1,8 @@
-// The k largest values of a row, as positions: top-k.
+// The positions of the k largest values of a row: top-k.
 //
-// Where k tiles have maxima that reach a bound, k entries do. So the k-th largest maximum leaves few candidates, most
-// of them in k tiles, and no order of the row makes them many. Where k is a good part of the tiles a sample gives the
-// bound.
+// If the maxima of k tiles reach a bound, so do k entries. So with the k-th largest maximum as the bound few candidates
+// are left, most of them in k tiles, and no order of the row makes them many. If k is a good part of the number of
+// tiles, a sample gives the bound.
 #pragma once
 
 #include <cmath>
@@ -12,13 +12,13 @@
 namespace specsample {
 namespace detail {
 
-/// Groups of tiles at least: what there is less of is not worth the adding up.
+/// The fewest groups of tiles: merging tiles into fewer is not worth its cost.
 inline constexpr std::size_t least_groups = 256;
 
 /// A value that at least k entries of the row reach, 1 <= k <= tiles.
 ///
-/// Maxima of 4 k groups of tiles do nearly as well as those of all: about 1.15 k entries of a shuffled row reach the
-/// k-th largest of them. Tiles that are `groups` apart are in one group, so that arrays of maxima are met.
+/// The maxima of 4 k groups of tiles do nearly as well as those of all tiles: about 1.15 k entries of a shuffled row
+/// reach the k-th largest of them. Tiles `groups` apart form one group, so that whole arrays of maxima are merged.
 template <std::floating_point Value>
 Value reached_by(std::size_t k, const std::vector<Value>& maxima, std::vector<Value>& scratch) {
     const std::size_t groups = std::min(std::max(4 * k, least_groups), maxima.size());
@@ -34,11 +34,11 @@ Value reached_by(std::size_t k, const std::vector<Value>& maxima, std::vector<Va
     return *kth;
 }
 
-/// What every value weighs in a count.
+/// The mass of a value in a count: 1.
 inline constexpr auto count_of_one = [](auto) { return 1.; };
 
-/// A value that k entries of the row are likely to reach: four standard deviations more of a sample do. -inf if the row
-/// is too short for one.
+/// A value that k entries of the row are likely to reach: in a sample, four standard deviations more than expected do.
+/// -inf if the row is too short for a sample.
 template <std::floating_point Value>
 Value likely_reached_by(std::size_t k, std::span<const Value> row, kernels::SelectionScratch<Value>& scratch) {
     const std::span<Value> sample = sample_of(row, scratch.values);
@@ -47,7 +47,7 @@ Value likely_reached_by(std::size_t k, std::span<const Value> row, kernels::Sele
     return cut_at(sample, expected + 4 * std::sqrt(expected), count_of_one, scratch.masses).least;
 }
 
-/// select_top where scratch.maxima has the largest values of the row's tiles already.
+/// select_top with the largest values of the row's tiles already in scratch.maxima.
 template <std::floating_point Value>
 void select_top_by_maxima(std::span<const Value> row, Index k, std::type_identity_t<Value> above,
                           std::vector<Token>& kept, kernels::SelectionScratch<Value>& scratch) {
@@ -73,12 +73,12 @@ void select_top_by_maxima(std::span<const Value> row, Index k, std::type_identit
 
 namespace kernels {
 
-/// The positions of the k largest values above `above`, ascending: the set that a sort by value, the lowest position
-/// first on ties, would put in front. All of them where there are fewer than k.
+/// Set `kept` to the positions of the k largest values above `above`, ascending, the lowest positions first on ties; to
+/// all positions above it if there are fewer than k.
 ///
 /// @param above   -inf for logits, 0 for probabilities
-/// @cost          one pass and a second look at k tiles, or at most; O(size) whatever the order of the row, ten times
-///                the pass where all of it is tied; no allocation once warm
+/// @cost          one pass, and a second one over about k tiles, at most over all; O(size) for any order of the row,
+///                ten times the pass if all values are tied; no allocation once warm
 template <std::floating_point Value>
 void select_top(std::span<const Value> row, Index k, std::type_identity_t<Value> above, std::vector<Token>& kept,
                 SelectionScratch<Value>& scratch) {

@@ -1,4 +1,4 @@
-// The most typical part of a distribution, as positions: those whose surprise is closest to the entropy.
+// The positions of the most typical part of a distribution: the tokens whose surprisal is closest to the entropy.
 //
 // Meister et al.: "Locally typical sampling", TACL 2023 (arXiv:2202.00666), section 4.
 #pragma once
@@ -17,7 +17,7 @@ namespace specsample {
 
 namespace kernels {
 
-/// A token, and how far it is from typical.
+/// A token, and the distance of its surprisal from the entropy.
 struct Typicality {
     double distance;  ///< | -ln p - H |, H the entropy
     Token id;
@@ -38,8 +38,8 @@ struct MoreTypical {
     }
 };
 
-/// Every token with probability, by id. What is no number has none: no distance is NaN, over which sorts run out of
-/// bounds.
+/// Every token of positive probability, by id. A NaN counts as no probability, so that no distance is NaN: a sort may
+/// run out of bounds over one.
 template <std::floating_point Value>
 void typicalities(std::span<const Value> probs, std::vector<kernels::Typicality>& tokens) {
     tokens.clear();
@@ -54,8 +54,8 @@ void typicalities(std::span<const Value> probs, std::vector<kernels::Typicality>
     for (kernels::Typicality& token : tokens) token.distance = std::abs(token.distance - entropy);
 }
 
-/// Sort only as much of `tokens` as it takes to reach the target: some first, then four times as many.
-/// @returns how many tokens that is
+/// Sort only as many tokens as it takes to reach the target: the 1024 most typical, then four times as many, ...
+/// @returns the number of tokens that reach it; all if their sum does not
 template <std::floating_point Value>
 std::size_t typical_count(std::span<const Value> probs, std::span<kernels::Typicality> tokens, double target) {
     double mass = 0;
@@ -78,16 +78,17 @@ std::size_t typical_count(std::span<const Value> probs, std::span<kernels::Typic
 
 namespace kernels {
 
-/// The positions, ascending, of the fewest most typical tokens whose probabilities sum to at least `fraction`. Typical
-/// are those whose -ln p is close to the entropy, above or below; of two as close, the one with the lower id.
-/// Everything positive if fraction >= 1, or if the sum does not get there.
+/// Set `kept` to the positions, ascending, of the fewest most typical tokens whose probabilities sum to at least
+/// `fraction`. A token is the more typical the closer its -ln p is to the entropy, above or below; of two equally close
+/// ones, the lower id is.
 ///
-/// Two tokens are as close only if their distances are equal in double. Implementations differ there: Hugging Face's
-/// keeps all that are as close as the last, llama.cpp's leaves it to an unstable sort; and llama.cpp goes on until the
-/// mass is above the fraction.
+/// Two tokens are equally close only if their distances are equal in double. Implementations differ there: Hugging
+/// Face's keeps all tokens as close as the last, llama.cpp's leaves it to an unstable sort, and goes on until the mass
+/// is above the fraction.
 ///
 /// @pre  probabilities sum to 1
-/// @cost two passes with a logarithm, then a sort of the part that is needed; no allocation once warm
+/// @cost two passes, one with a logarithm, then a sort of the part that is needed; no allocation once warm
+/// @edge all tokens of positive probability if fraction >= 1, or if their sum does not reach it
 template <std::floating_point Value>
 void select_typical(std::span<const Value> probs, double fraction, std::vector<Token>& kept, TypicalScratch& scratch) {
     detail::typicalities(probs, scratch.tokens);

@@ -1,4 +1,4 @@
-// Logits to probabilities that are written down. Logits{row, temperature} does without.
+// Softmax: logits to stored probabilities. Logits{row, temperature} gives the same without storing them.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,8 @@ namespace kernels {
 /// @param temperature  >= 0; 0 is the argmax, lowest id on ties
 /// @returns            a new row [vocab], float (double for double logits), summing to 1
 /// @throws             std::invalid_argument for a negative or non-finite temperature
-/// @edge               logits that name no distribution (all -inf, a NaN; +inf at T > 0) give a row that is none
-/// either,
-///                     which the sampler reports as a fault; an empty row gives an empty row
+/// @edge               logits that define no distribution (all -inf, a NaN; +inf at T > 0) give a row that is none
+///                     either, which the sampler reports as a fault; an empty row gives an empty row
 /// @cost               two passes and the row's allocation
 template <Row R>
 auto softmax(const R& logits, double temperature = 1) {

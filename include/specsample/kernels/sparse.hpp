@@ -1,4 +1,4 @@
-// Sparse rows: the ids that have a probability, and no others. What top-k and top-p leave.
+// Sparse rows, as top-k and top-p leave them: only the ids that have a probability are stored.
 #pragma once
 
 #include <span>
@@ -32,12 +32,12 @@ using ListOf = decltype(list_of(std::declval<const std::remove_cvref_t<Ids>&>())
 template <class Ids>
 inline constexpr bool is_view_of_ids = is_span<Ids> || EigenView<Ids> || std::same_as<Ids, ListOf<Ids>>;
 
-/// As Part, for ids.
+/// The type by which a sparse row stores its ids, as Part is for its row.
 template <class Given, class Ids = std::remove_cvref_t<Given>>
 using IdsPart = std::conditional_t<is_view_of_ids<Ids>, ListOf<Ids>,
                                    std::conditional_t<std::is_lvalue_reference_v<Given>, const Ids&, Ids>>;
 
-/// One row in another: a row of logits is taken with what its numbers mean.
+/// The encoding of the row inside a sparse one: that of the logits, or plain probabilities.
 template <class R>
 auto encoding_of(const R& row) {
     if constexpr (requires { row.encoding(); }) {
@@ -57,26 +57,28 @@ auto numbers_of(const R& row) {
 
 }  // namespace detail
 
-/// A row that holds some ids only; all others have probability 0.
+/// A row that stores some ids only; all others have probability 0.
 ///
 ///     Sparse(ids, probs, vocab)
 ///     Sparse(member(candidates, &Candidate::id), member(candidates, &Candidate::p), vocab)
-///     Sparse(ids, Logits(logits, 0.8), vocab)      normalised over the ids that are there
+///     Sparse(ids, Logits(logits, 0.8), vocab)      normalised over the stored ids
 ///
-/// Whatever is done with it costs what it holds. Candidates in another order than that of their ids are sorted first:
-/// std::ranges::sort(candidates, {}, &Candidate::id).
+/// The cost of every operation is in proportion to the stored ids. Candidates that are not in the order of their ids
+/// must be sorted first: std::ranges::sort(candidates, {}, &Candidate::id).
 ///
-/// @tparam IdsOf, R   owners (moved in), views, or `const Owner&` for owners that were only viewed
+/// @tparam Ids, R   owners (moved in), views, or `const Owner&` for viewed owners
 template <class Ids, class R>
 class Sparse {
     using StoredIds = std::conditional_t<std::is_reference_v<Ids>, detail::ListOf<Ids>, Ids>;
     using StoredRow = detail::PartStored<R>;
 
   public:
+    /// True if the ids or the row are viewed, not owned.
     static constexpr bool borrows = std::same_as<StoredIds, detail::ListOf<Ids>> || [] {
         if constexpr (detail::StatedRow<StoredRow>) return StoredRow::borrows;
         return !detail::owns<StoredRow>;
     }();
+    /// True if the row may be returned by the function that makes it.
     static constexpr bool outlives_its_making = !std::is_reference_v<Ids> && !std::is_reference_v<R> && [] {
         if constexpr (detail::StatedRow<StoredRow>) return StoredRow::outlives_its_making;
         return detail::EigenView<StoredRow> || detail::EigenOwner<StoredRow> || detail::ContiguousRow<StoredRow>;
@@ -86,10 +88,11 @@ class Sparse {
 
     Sparse() = default;
 
-    /// @param ids     [n] strictly increasing, of any integral type, inside the vocabulary: checked when it is read
+    /// The row with the given probabilities or logits at the given ids.
+    /// @param ids     [n] strictly increasing, of any integral type, inside the vocabulary: checked when read
     /// @param row     [n] their probabilities, or Logits
-    /// @param vocab   ids there are, those without a probability included
-    /// @throws        std::invalid_argument if there are not as many ids as numbers, or more than the vocabulary has
+    /// @param vocab   the size of the vocabulary, ids without a probability included
+    /// @throws        std::invalid_argument if there are not as many ids as numbers, or more ids than `vocab`
     template <class GivenIds, class GivenRow>
     Sparse(GivenIds&& ids, GivenRow&& row, Index vocab)
         : ids_(store_ids(std::forward<GivenIds>(ids))),
@@ -106,36 +109,39 @@ class Sparse {
     Index size() const { return vocab_; }
     auto ids() const { return every_id_ ? detail::ListOf<Ids>() : detail::list_of(ids_); }
 
-    /// What was given as the row: probabilities or Logits, by place.
+    /// The stored row: probabilities or Logits, by place.
     const StoredRow& held() const { return row_; }
 
     /// The probabilities by id, as an expression.
-    /// @cost   O(1); a pass over what it holds where that are logits
+    /// @cost   O(1); a pass over the stored entries if they are logits
     auto probs() const {
         const auto encoding = detail::encoding_of(row_);
         return detail::Entries(detail::numbers_of(row_), ids(), vocab_, is_refused_ ? encoding.as_refused() : encoding)
             .row();
     }
 
-    /// Say that this is no row, for who takes it as one: it is a fault wherever it is used, whatever is read of it.
+    /// Mark this row as bad: it is a fault wherever it is used, even if the entries that are read there are good.
     void refuse() { is_refused_ = true; }
     bool is_refused() const { return is_refused_; }
 
-    /// What is drawn from, where it holds logits.
+    /// The weights that a token is drawn from, if the row holds logits.
+    /// @cost   one pass over the stored entries
     auto weights() const
         requires requires(const StoredRow& row) { row.weights(); }
     {
         return kernels::LogitWeights(row_.numbers(), row_.temperature(), vocab_, ids());
     }
 
+    /// The id with the largest number, the lowest id on ties; -1 if there is none.
     Index argmax() const {
         const Index place = specsample::kernels::argmax(detail::numbers_of(row_));
         return place < 0 ? -1 : ids().id(place);
     }
 
+    /// Copy this row to one that owns its memory.
     void keep_in(Kept& kept) const {
         const auto list = ids();
-        kept.every_id_ = list.holds_every_id();  // then none is written down
+        kept.every_id_ = list.holds_every_id();  // then no id is stored
         kept.ids_.resize(kept.every_id_ ? 0 : static_cast<std::size_t>(list.size(vocab_)));
         for (std::size_t i = 0; i < kept.ids_.size(); ++i)
             kept.ids_[i] = static_cast<typename detail::ListOf<Ids>::value_type>(list.id(static_cast<Index>(i)));

@@ -10,10 +10,10 @@ namespace specsample {
 
 namespace kernels {
 
-/// The ids of the `top.size()` largest positive entries, the largest first; the lowest id first on ties, as argmax.
+/// Write the ids of the top.size() largest positive entries to `top`, the largest first, the lowest id first on ties.
 ///
-/// @returns   how many there are: fewer where the row has fewer positive entries, and not more than asked for
-/// @cost      one pass, and an insertion into `top` for an entry that belongs there; no allocation
+/// @returns   how many were written: fewer than asked for if the row has fewer positive entries
+/// @cost      one pass, and an insertion into `top` for every entry that is among the largest so far; no allocation
 template <Row R>
 Index top_ids(const R& row, std::span<Token> top) {
     const auto view = detail::as_row(row);

@@ -1,11 +1,11 @@
-// Weights: non-negative numbers that can be summed over a range. What a token is drawn from.
+// Weights: non-negative numbers that can be summed over a range, from which a token is drawn.
 //
-//   RowWeights       a row as it is
-//   WithoutWeights   a row with some ids taken out
-//   ResidualWeights      what is left of a row after rejections   (residual.hpp)
+//   RowWeights        a row as it is
+//   WithoutWeights    a row with some ids taken out
+//   ResidualWeights   the residual of a row after rejections   (residual.hpp)
 //
-// They need not sum to one: the draw scales its random number instead of dividing a row. They are numbered by place; a
-// sparse row has fewer places than there are ids, and so has a residual, which lives where the target does.
+// Weights need not sum to one: the draw scales its random number instead of dividing a row. They are numbered by place;
+// a sparse row has fewer places than there are ids, and so has its residual.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 namespace specsample {
 namespace kernels {
 
-/// What can be drawn from: a number of places, the weight at one, and the sum of a range in double. weights.id(place)
-/// names the id, where that is not the place itself.
+/// Numbers that a token can be drawn from: a number of places, the weight at one, and the sum of a range in double. If
+/// an id is not its place, weights.id(place) gives it.
 template <class W>
 concept Weights = requires(const W& weights, Index place, Index count) {
     { weights.size() } -> std::convertible_to<Index>;
@@ -39,7 +39,7 @@ Index id_of(const W& weights, Index place) {
     }
 }
 
-/// A row of non-negative numbers.
+/// The weights of a row of non-negative numbers.
 template <class View>
 class RowWeights {
   public:
@@ -67,7 +67,7 @@ class RowWeights {
     detail::Blocks<View> row_;
 };
 
-/// A row with the weights of some ids set to zero: what is left to draw from without replacement.
+/// A row with the weights of some ids set to zero, for draws without replacement.
 template <class View>
 class WithoutWeights {
   public:
@@ -80,10 +80,10 @@ class WithoutWeights {
         return std::ranges::find(without_, row_.id(place)) == without_.end() ? row_[place] : 0;
     }
 
-    /// Summed around the ids: subtracting their weights would leave rounding errors in their place.
+    /// The sum over a range, added up around the ids: subtracting their weights would leave rounding errors.
     double sum(Index first, Index count) const {
         const Index end = first + count;
-        Index next = end;  // the lowest of their places in the range, if there is one
+        Index next = end;  // the lowest place of such an id in the range, if there is one
         for (const Token id : without_) {
             const Index place = row_.place_of(id);
             if (place >= first && place < next) next = place;

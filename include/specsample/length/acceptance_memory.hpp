@@ -1,4 +1,4 @@
-// What a policy remembers of acceptance: an estimate per position that follows a text as it changes.
+// An estimate of the acceptance at each position that follows a text as it changes, for the length policies.
 #pragma once
 
 #include <algorithm>
@@ -16,26 +16,27 @@ namespace specsample {
 
 namespace detail {
 
-/// Conditional acceptance at every position: that of position j, given that it was reached.
+/// Estimates the conditional acceptance at every position j, the probability of acceptance given that j is reached.
 ///
 ///     estimate(j) = (weight_j mean_j + pooling estimate(j - 1)) / (weight_j + pooling)
 ///
-/// Means are of decayed counts: a round that drafts takes its share off the weight of all before it. A position that
-/// was not asked, or not for long, so comes to have the estimate of the one before it, and a lookahead that once shrank
-/// can grow again. The first position keeps its mean, and a weight of `pooling` at least: rounds without a draft make
-/// it unsure of what it knows, and not hopeful.
+/// Means are over decayed counts: every round that drafts reduces the weight of all rounds before it. A position that
+/// was not reached lately thus approaches the estimate of the one before it, and a lookahead that shrank can grow
+/// again. The first position keeps its mean, and a weight of at least `pooling`: after rounds without a draft its
+/// estimate is the same, but new decisions change it faster.
 ///
-/// A decision is 0 or 1, or the overlap sum min(p, q) of its rows where that was told: the same mean with less noise.
-/// Positions that a stop cut off were not decided and do not count; nor do rounds that met bad data.
+/// A decision counts as 0 or 1, or as the overlap sum min(p, q) of its rows if that is known, which has the same mean
+/// and less noise. Positions that a stop cut off were not decided and do not count, nor do rounds that met bad data.
 class AcceptanceMemory {
   public:
-    static constexpr double decay = 0.98;    ///< what a round leaves of the weights before it: about 50 rounds count
-    static constexpr double pooling = 2.0;   ///< how many decisions the estimate of the position before is worth
-    static constexpr double expected = 0.6;  ///< acceptance where nothing is known
+    static constexpr double decay = 0.98;    ///< the factor on all weights per round: about 50 rounds count
+    static constexpr double pooling = 2.0;   ///< the weight, in decisions, of the estimate of the position before
+    static constexpr double expected = 0.6;  ///< the acceptance before anything is known
 
-    /// Tell the overlap of a position of the round that is recorded next, in place of its 0 or 1; if it turns out not
-    /// to be decided, this is forgotten.
+    /// Give the overlap of a position of the round that is recorded next, to count in place of its 0 or 1. If that
+    /// round does not decide the position, the overlap is dropped.
     /// @param position   0-based in its round
+    /// @param overlap    sum min(p, q) of its rows
     /// @throws           std::invalid_argument for a position outside 0 .. most_drafted or an overlap outside [0, 1]
     void observe_overlap(Index position, double overlap) {
         constexpr auto where = "AcceptanceMemory::observe_overlap";
@@ -46,8 +47,9 @@ class AcceptanceMemory {
         at(position).overlap = overlap;
     }
 
-    /// Add what a round decided.
-    /// @param waited   rounds without a draft since the last one with: what is remembered is as much older
+    /// Add the decisions of a round.
+    /// @param round    the round; ignored if it has a fault or drafted nothing
+    /// @param waited   rounds without a draft since the last one with a draft, which age the weights too
     /// @cost           O(positions); allocates only for a position deeper than all before
     void record(const RoundCounts& round, Index waited = 0) {
         if (!round.fault && round.proposed > 0) {

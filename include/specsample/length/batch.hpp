@@ -1,4 +1,6 @@
-// How many tokens to draft for each of several requests that share a target pass.
+// The best number of tokens to draft for each of several requests that share a target pass.
+//
+// Greedy choice: TETRIS (arXiv:2502.15197); goodput: SmartSpec (arXiv:2406.14066).
 #pragma once
 
 #include <algorithm>
@@ -12,14 +14,14 @@
 namespace specsample {
 namespace detail {
 
-/// A token that could be drafted: it is emitted if it and all before it are accepted.
+/// A token that could be drafted. It is emitted if it and all before it are accepted, with probability `survival`.
 struct Prospect {
     double survival;
     Index depth;
     Index request;
 };
 
-/// All of them, the likeliest first; equals in their order, so that no token comes before the one it follows.
+/// All of them in descending order of survival. The sort is stable, so no token comes before the one it follows.
 inline std::vector<Prospect> prospects(std::span<const double> acceptance, Index most) {
     std::vector<Prospect> all;
     all.reserve(acceptance.size());
@@ -34,7 +36,7 @@ inline std::vector<Prospect> prospects(std::span<const double> acceptance, Index
     return all;
 }
 
-/// How deep, and how many tokens of those that are no deeper.
+/// A draft of a batch: the `count` likeliest of the tokens at positions below `depth`.
 struct BatchDraft {
     Index depth = 0;
     Index count = 0;
@@ -68,20 +70,20 @@ BatchDraft best_batch_draft(std::span<const Prospect> all, Index requests, Index
 
 namespace theory {
 
-/// The lookaheads that give the most expected tokens per cost over a batch.
+/// Find the lookaheads with the most expected tokens per cost over a batch.
 ///
 ///     argmax over K_1 .. K_R of sum_r (1 + a_r0 + a_r0 a_r1 + ..) / (c max K_r + cost(R + sum K_r))
 ///
-/// For a given depth and number of drafted tokens the best are those that are likeliest to be emitted, whosesoever they
-/// are; every depth and every number is tried, so that any cost is obeyed. Decided before anything is drawn, this is
-/// lossless; choosing by the probabilities of tokens that were drawn would not be.
+/// For a given depth and number of drafted tokens the best ones are those that are likeliest to be emitted, of any
+/// request. Every depth and every number is tried, so the cost may be any function. The choice is made before anything
+/// is drawn, so it is lossless; a choice by the probabilities of tokens that were drawn would not be.
 ///
 /// @param acceptance    [R x most] row-major: conditional acceptance of each request at each position, as
 ///                      `GoodputLength::estimate` gives it
-/// @param most          largest lookahead of a request, 0 or more
+/// @param most          the largest lookahead of a request, 0 or more
 /// @param draft_cost    c: a draft pass over the batch, in plain target passes over one position, 0 or more
-/// @param verify_cost   of a target pass over n positions, of all requests together: as in `speedup`
-/// @param lookaheads    [R] filled in; 0 for requests that are better not drafted for
+/// @param verify_cost   the cost of a target pass over n positions of all requests together, as in `speedup`
+/// @param lookaheads    [R] filled in; 0 for requests that are best not drafted for
 /// @throws              std::invalid_argument if sizes do not agree, outside these ranges, and for a table with fewer
 ///                      than R (most + 1) entries
 /// @cost                O(R most (most + log(R most)))

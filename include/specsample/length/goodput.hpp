@@ -1,4 +1,6 @@
-// As many tokens as pay, by what acceptance and time were lately.
+// A length policy that maximises expected tokens per cost, from the recent acceptance and measured times.
+//
+// Goodput: SmartSpec (arXiv:2406.14066).
 #pragma once
 
 #include <algorithm>
@@ -13,32 +15,33 @@
 
 namespace specsample {
 
-/// The lookahead with the most expected tokens per cost; none, where drafting does not pay.
+/// Drafts the number of tokens with the most expected tokens per cost, or none if drafting does not pay.
 ///
 ///     argmax over K of (1 + a_0 + a_0 a_1 + ... + a_0 .. a_(K-1)) / (K c + cost(K + 1))
 ///
 ///     GoodputLength length(0.1, [](Index n) { return 1 + .05 * static_cast<double>(n - 1); });
 ///
-/// a_j is the conditional acceptance at position j as `AcceptanceMemory` estimates it, c what drafting a token costs
-/// and cost what verification does, both in plain target passes. Where K is 0 nothing is learnt, so one short draft is
-/// tried after 8 such rounds, and after twice as many each time that it is rejected, up to 64; none if not even certain
-/// acceptance would pay. An accepted one brings the wait back to 8. Drafters that often have nothing to propose lose
-/// nothing by it.
+/// a_j is the conditional acceptance at position j as `AcceptanceMemory` estimates it, c the cost of drafting a token
+/// and cost(n) that of a target pass over n positions, both in plain target passes. Rounds with K = 0 teach nothing. So
+/// one short draft is tried after 8 of them, and after twice as many each time that it is rejected, up to 64; none is
+/// tried if not even certain acceptance would pay. An accepted one resets the wait to 8. A drafter that often has no
+/// draft to offer loses nothing by it.
 ///
-/// What the caller measures corrects the costs: see `observe`. Then texts depend on a clock: under a rule that judges
-/// by ratios a seed does not repeat them. Without it they are a function of what was recorded.
+/// Times that the caller measures correct the costs: see `observe`. Texts then depend on a clock, so under a ratio rule
+/// a seed does not reproduce them. Without measured times they are a function of the recorded rounds.
 ///
 /// Measured on texts whose acceptance goes .9, .2, .7, 0, 500 rounds each, for draft costs .05 to .5 and verification
-/// costs 1 + .05 (n - 1) and 1 + .4 (n - 1): from .98 to 1.29 of what the best fixed lookahead earns in hindsight; and
-/// .98 of plain decoding where drafts are useless (acceptance 0 and .02; tests/unit/length_goodput.cpp).
+/// costs 1 + .05 (n - 1) and 1 + .4 (n - 1): .98 to 1.29 times the speed of the fixed lookahead that is best in
+/// hindsight, and .98 times that of plain decoding if drafts are useless (acceptance 0 and .02;
+/// tests/unit/length_goodput.cpp).
 ///
 /// @source goodput: SmartSpec, arXiv:2406.14066
 template <theory::VerifyCost Cost = theory::FlatCost>
 class GoodputLength {
   public:
-    static constexpr Index first_wait = 8;     ///< rounds without a draft before one is tried
-    static constexpr Index longest_wait = 64;  ///< the most that become of them: a probe of one token costs 1/64 pass
-    static constexpr Index plain_interval = 256;  ///< rounds with drafts, then one without, if times are measured
+    static constexpr Index first_wait = 8;        ///< rounds without a draft before one is tried
+    static constexpr Index longest_wait = 64;     ///< their largest number: probing costs 1/64 of a probe per round
+    static constexpr Index plain_interval = 256;  ///< rounds with drafts before one without, if times are measured
 
     /// @param draft_cost    time of one draft pass over the time of one plain target pass, 0 or more
     /// @param verify_cost   `FlatCost`, a callable (n) -> cost(n)/cost(1), or a table of times for 1, 2, ... positions
@@ -49,9 +52,10 @@ class GoodputLength {
                         "finite and 0 or more");
     }
 
-    /// @throws std::invalid_argument if most is negative, for a verify_cost that is not finite and positive, and for a
-    ///         table with fewer than most + 1 entries
-    /// @cost   O(most)
+    /// The lookahead of the next round, at most `most`.
+    /// @throws   std::invalid_argument if most is negative, for a verify_cost that is not finite and positive, and for
+    ///           a table with fewer than most + 1 entries
+    /// @cost     O(most)
     Index next(Index most) const {
         detail::require(most >= 0, "GoodputLength::next", "most", most, "0 or more");
         if (!times_.empty() && since_plain_ >= plain_interval) return 0;
@@ -59,9 +63,10 @@ class GoodputLength {
         return best == 0 && waited_ >= wait_ ? probe(most) : best;
     }
 
-    /// @throws std::invalid_argument as `next`, for a round with more positions than that allowed
+    /// Learn from a round.
+    /// @throws   std::invalid_argument as `next`, for a round with more positions than it was given as `most`
     void record(const RoundCounts& round) {
-        const bool rested = !round.fault && best_lookahead(round.positions()) == 0;  // or there was nothing to propose
+        const bool rested = !round.fault && best_lookahead(round.positions()) == 0;  // or there was nothing to draft
         memory_.record(round, rested ? waited_ : 0);
         if (round.fault) return;
         if (round.proposed == 0) {
@@ -75,23 +80,26 @@ class GoodputLength {
         ++since_plain_;
     }
 
-    /// Tell sum min(p, q) of a position of the round that is recorded next, where it is known: see `AcceptanceMemory`.
-    /// @throws std::invalid_argument for a negative position or an overlap outside [0, 1]
+    /// Give the overlap of a position of the round that is recorded next: less noise than its decision.
+    /// @param position   0-based in its round
+    /// @param overlap    sum min(p, q) of its rows
+    /// @throws           std::invalid_argument for a position outside 0 .. most_drafted or an overlap outside [0, 1]
     void observe_overlap(Index position, double overlap) { memory_.observe_overlap(position, overlap); }
 
-    /// Tell what a round with this many drafted tokens took. Times take the place of the costs that were given, at the
-    /// lookaheads that were measured; for others see `RoundTimes`. To have something to compare with, the first round
-    /// after the first measurement and then one in 256 drafts nothing.
-    /// @param seconds   of the whole round; other units do as well, if they are always the same. Zero, negative and
-    ///                  non-finite ones are ignored: a clock that steps back says nothing, and must end no text
-    /// @returns         whether it was taken
-    /// @throws          std::invalid_argument if lookahead is negative
+    /// Give the measured time of a round. Times replace the given costs at the lookaheads that were measured; for
+    /// others see `RoundTimes`. For comparison, the first round after the first measurement and then one in 256 drafts
+    /// nothing.
+    /// @param lookahead   drafted tokens of the round, 0 or more
+    /// @param seconds     time of the whole round, or any other unit if it is always the same. Zero, negative and
+    ///                    non-finite times are ignored: a clock that steps back must not end a text
+    /// @returns           false if the time was ignored
+    /// @throws            std::invalid_argument if lookahead is negative
     bool observe(Index lookahead, double seconds) {
         detail::require(lookahead >= 0, "GoodputLength::observe", "lookahead", lookahead, "0 or more");
         return times_.observe(lookahead, seconds);
     }
 
-    /// The conditional acceptance at positions 0, 1, .. as it is estimated now.
+    /// Write the current estimates of the conditional acceptance at positions 0, 1, .. acceptance.size() - 1.
     void estimate(std::span<double> acceptance) const {
         auto next = acceptance.begin();
         memory_.for_estimates(std::ssize(acceptance), [&](double estimate) { *next++ = estimate; });

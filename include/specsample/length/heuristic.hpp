@@ -1,4 +1,4 @@
-// Two more after a draft that was all right, one less after one that was not.
+// The length policy of Hugging Face transformers: two tokens more after a full acceptance, one less otherwise.
 #pragma once
 
 #include <algorithm>
@@ -7,14 +7,14 @@
 
 namespace specsample {
 
-/// The heuristic of Hugging Face transformers: after a full acceptance K + 2, else max(1, K - 1).
+/// Drafts K + 2 tokens after a full acceptance of K, else max(1, K - 1): the heuristic of Hugging Face transformers.
 ///
-/// It needs to know no costs, and knows none: it never stops drafting, however useless that is.
+/// It does not know the costs, so it never stops drafting, however useless that is.
 ///
-/// @edge   rounds that say nothing leave K alone: those that drafted nothing, met bad data or were cut by a stop. So
-///         do full acceptances of fewer than K tokens; there transformers takes one off. K so never grows by more than
-///         2 past what rounds may draft, and comes down soon after
-/// @source transformers, AssistedCandidateGenerator, num_assistant_tokens_schedule = "heuristic"
+/// @edge     K does not change after a round that drafted nothing, met bad data or was cut by a stop, nor after a full
+///           acceptance of fewer than K tokens, where transformers subtracts 1. So K exceeds the number that rounds may
+///           draft by at most 2, and falls soon after
+/// @source   transformers, AssistedCandidateGenerator, num_assistant_tokens_schedule = "heuristic"
 class HeuristicLength {
   public:
     /// @param first   tokens that the first round drafts; transformers starts with 5
@@ -23,12 +23,14 @@ class HeuristicLength {
         detail::require(first >= 1, "HeuristicLength", "first", first, "1 or more");
     }
 
-    /// @throws std::invalid_argument if most is negative
+    /// The lookahead of the next round, at most `most`.
+    /// @throws   std::invalid_argument if most is negative
     Index next(Index most) const {
         detail::require(most >= 0, "HeuristicLength::next", "most", most, "0 or more");
         return std::min(lookahead_, most);
     }
 
+    /// Learn from a round.
     void record(const RoundCounts& round) {
         if (round.fault || round.is_cut()) return;
         if (round.accepted < round.positions()) {

@@ -1,5 +1,4 @@
-// How many tokens the next round may draft: the length that never changes its mind. The concept, Length, is in
-// concepts.hpp.
+// The length policy that always drafts as many tokens as the options allow. The concept, Length, is in concepts.hpp.
 #pragma once
 
 #include <specsample/concepts.hpp>
@@ -7,9 +6,10 @@
 
 namespace specsample {
 
-/// As many as there may be: the lookahead of the options.
+/// Drafts as many tokens as the options allow, in every round.
 struct FixedLength {
-    /// @throws std::invalid_argument if most is negative
+    /// The lookahead of the next round: `most`.
+    /// @throws   std::invalid_argument if most is negative
     Index next(Index most) const {
         detail::require(most >= 0, "FixedLength::next", "most", most, "0 or more");
         return most;

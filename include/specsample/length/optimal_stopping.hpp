@@ -1,7 +1,9 @@
-// When to stop drafting if the acceptance of the tokens drafted so far can be estimated.
+// Optimal stopping of a draft, given estimates of the acceptance of the tokens drafted so far.
 //
-//   pays_to_draft(survival, draft_cost, rate)   the rule
-//   best_rate(draft_cost, round_at)             the rate that it needs, which is also what it earns
+//   pays_to_draft(survival, draft_cost, rate)   the stopping rule
+//   best_rate(draft_cost, round_at)             the rate of tokens that the rule needs, and then attains
+//
+// Monotone stopping: Chow and Robbins 1961; SpecDec++ (arXiv:2405.19715); the rate: Dinkelbach 1967.
 #pragma once
 
 #include <concepts>
@@ -14,7 +16,7 @@ namespace specsample {
 
 namespace detail {
 
-/// What a round is expected to give and to take.
+/// The expected tokens and cost of a round.
 struct RoundMeans {
     double tokens = 1;  ///< emitted, the last one included
     double cost = 1;    ///< in plain target passes
@@ -35,14 +37,14 @@ namespace detail {
 ///
 ///     product of the acceptances of all drafted tokens and of that one  >=  c rho
 ///
-/// Drafting a token costs c, in which the target alone would have made c rho tokens, and gains one with the
-/// probability that it and all before it are accepted. That product only falls, so the first token that does not pay is
-/// where to stop: the rule is optimal among all that see the same estimates. SpecDec++ stops where 1 - product > h: the
-/// best h is 1 - c rho.
+/// Drafting a token costs c, a time in which c rho tokens are otherwise emitted, and gains one token with the
+/// probability that it and all before it are accepted. That product never rises, so stopping at the first token that
+/// does not pay is optimal among all rules that see the same estimates. SpecDec++ stops if 1 - product > h; the best h
+/// is 1 - c rho.
 ///
 /// @param survival     the product, in [0, 1], estimated before the token is drawn
 /// @param draft_cost   c: a draft pass over a plain target pass, plus what one more position adds to the target's pass
-/// @param rate         rho: tokens per plain target pass that drafting earns as it is, above 0: see `best_rate`
+/// @param rate         rho: tokens per plain target pass with the drafting in use, above 0: see `best_rate`
 /// @throws             std::invalid_argument outside these ranges
 /// @source             monotone stopping problems, Chow and Robbins 1961; SpecDec++, arXiv:2405.19715
 [[nodiscard]] inline bool pays_to_draft(double survival, double draft_cost, double rate) {
@@ -53,17 +55,17 @@ namespace detail {
     return survival >= draft_cost * rate;
 }
 
-/// The largest tokens per target pass that stopping at a threshold earns: the fixed point of
+/// The most tokens per plain target pass that stopping at a threshold attains: the fixed point of
 ///
-///     rho = E[tokens] / E[cost]    where rounds draft as long as the product of acceptances is c rho or more
+///     rho = E[tokens] / E[cost]    of rounds that draft as long as the product of acceptances is c rho or more
 ///
-/// Each step takes the rate of the rule before it, and is at least as good; about five reach the optimum.
+/// Each iteration uses the rate of the one before it and is at least as good; about five reach the optimum.
 ///
 /// @param draft_cost   c, as in `pays_to_draft`
 /// @param round_at     (threshold) -> RoundMeans of rounds that draft while the product is at least the threshold;
 ///                     from a model of acceptance, or from recorded texts
 /// @throws             std::invalid_argument for a cost or for means that are not finite and positive
-/// @edge               nothing pays: 1, plain decoding
+/// @edge               drafting never pays: 1, plain decoding
 /// @source             Dinkelbach 1967, Management Science 13:492
 template <std::invocable<double> F>
     requires std::convertible_to<std::invoke_result_t<F&, double>, RoundMeans>

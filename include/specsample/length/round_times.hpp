@@ -1,4 +1,4 @@
-// What rounds were measured to take, by how many tokens they drafted.
+// The measured times of rounds by their number of drafted tokens.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +14,19 @@ namespace specsample {
 
 namespace detail {
 
-/// Smoothed seconds of rounds by lookahead, and what they say of those that were not measured.
+/// Smoothed times of rounds by lookahead, which are interpolated for lookaheads that were not measured.
 ///
-/// Between two lookaheads that were, time runs as the cost that was expected does, scaled to hit both; beyond the
-/// longest it goes on as it rose from the shortest to it. So few measurements correct a whole curve and keep its steps.
+/// Between two measured lookaheads the time follows the expected cost, scaled to meet both measurements; beyond the
+/// longest it rises as it did from the shortest to the longest. So few measurements correct a whole curve and keep its
+/// steps.
 class RoundTimes {
   public:
-    static constexpr double smoothing = 0.1;  ///< what a new measurement counts once there are ten
-    static constexpr double outlier = 2.0;    ///< times the mean: more than that no pause of the machine counts
+    static constexpr double smoothing = 0.1;  ///< the weight of a new measurement once there are ten
+    static constexpr double outlier = 2.0;    ///< a measurement counts as this many times the mean at most
 
     /// Add a measurement.
     /// @param seconds   or any other unit, if it is always the same
-    /// @returns         false if it was ignored: a clock that steps back, stands still or fails says nothing
+    /// @returns         false if it was ignored, as it is not positive and finite: the clock stepped back or failed
     bool observe(Index lookahead, double seconds) {
         if (!is_positive(seconds)) return false;
         const auto place = std::ranges::lower_bound(measured_, lookahead, {}, &Measured::lookahead);
@@ -39,9 +40,9 @@ class RoundTimes {
 
     bool empty() const { return measured_.empty(); }
 
-    /// Seconds of a round, measured or concluded.
-    /// @param expected   (lookahead) -> its cost in any unit, above 0
-    /// @edge             nothing measured: as expected; one lookahead only: in proportion to it
+    /// The time of a round, measured or interpolated.
+    /// @param expected   (lookahead) -> its expected cost in any unit, above 0
+    /// @edge             nothing measured: the expected cost; one lookahead measured: in proportion to that cost
     template <std::invocable<Index> Cost>
     double cost(Index lookahead, const Cost& expected) const {
         if (measured_.empty()) return expected(lookahead);
@@ -64,7 +65,7 @@ class RoundTimes {
         double seconds;
         double count;
 
-        /// The first one may have been the pause: no mean is above `outlier` times what was seen since.
+        /// Average in a time. The mean is capped at `outlier` times it first, because the first time may be an outlier.
         void add(double seen) {
             count += 1;
             seconds = std::min(seconds, outlier * seen);
@@ -72,7 +73,7 @@ class RoundTimes {
         }
     };
 
-    /// How far from a to b a lookahead is: by the cost that was expected, by itself where that does not rise.
+    /// The place of a lookahead from a (0) to b (1), by its expected cost, or by itself if that does not rise.
     template <class Cost>
     static double share(Index lookahead, const Measured& a, const Measured& b, const Cost& expected) {
         const double from = expected(a.lookahead), rise = expected(b.lookahead) - from;

@@ -1,12 +1,12 @@
-// Where a draft ends by what it sees of itself.
+// Stops that end a draft early, by the draft's own rows and tokens.
 //
-//   ConfidenceStop   after a token that was unlikely
-//   EntropyStop      before a row that is undecided
+//   ConfidenceStop   ends the draft after a token that was unlikely
+//   EntropyStop      ends the draft before a row of large entropy
 //
-// A stop is asked twice for each token: stop.before(row), may nothing be drawn from this row? and stop.after(prob), is
-// the token that was drawn with this probability the last one? Both answers keep the distribution, for every rule: the
-// first knows nothing of a token yet, the second keeps the token it has seen. Dropping a drafted token for its own
-// probability would not: on three tokens that is a total variation of 1/10 to 3/20.
+// A drafter asks a stop twice per token: stop.before(row), is nothing to be drawn from this row? and stop.after(prob),
+// is the token just drawn with this probability the last one? Both are lossless under every rule: the first decides
+// before a token is drawn, the second keeps the token that it has seen. Dropping a drafted token because of its own
+// probability is not lossless: on three tokens its total variation is 1/10 to 3/20.
 #pragma once
 
 #include <cmath>
@@ -17,9 +17,9 @@
 
 namespace specsample {
 
-/// Stop after a token whose probability in the draft is below a threshold. The token is kept.
-/// @edge   threshold 0: never; 1: after every token that was not certain
-/// @source transformers, assistant_confidence_threshold; its default is .4
+/// Stop after a token whose draft probability is below a threshold. The token is kept.
+/// @edge     threshold 0: never stops; 1: stops after every token of probability below 1
+/// @source   transformers, assistant_confidence_threshold; its default is .4
 class ConfidenceStop {
   public:
     /// @throws std::invalid_argument unless 0 <= threshold <= 1
@@ -28,10 +28,12 @@ class ConfidenceStop {
                         threshold, "in [0, 1]");
     }
 
+    /// Never stops before a row.
     template <Row R>
     bool before(const R&) const {
         return false;
     }
+    /// Is a token drawn with this probability the last one of the draft?
     bool after(double prob) const { return prob < threshold_; }
 
   private:
@@ -40,12 +42,13 @@ class ConfidenceStop {
 
 /// Stop before a row q whose entropy is large: sqrt(H(q)) > h, H in nats.
 ///
-/// The square root is what Pinsker's inequality makes of an entropy: acceptance is 1 - sqrt(KL / 2) at least, and the
-/// divergence of target and draft grows with H.
+/// The square root comes from Pinsker's inequality: the acceptance is at least 1 - sqrt(KL / 2), and the divergence of
+/// target and draft grows with H.
 ///
-/// @cost   a pass over the row, with a logarithm per entry
-/// @edge   h 0: before every row that is not certain; a row with a NaN stops nothing, so that drawing from it finds it
-/// @source SVIP, arXiv:2411.18462
+/// @cost     a pass over the row, with a logarithm per entry
+/// @edge     h = 0: stops before every row that is not one-hot. A row with a NaN does not stop the draft, so that the
+///           fault is found when it is drawn from
+/// @source   SVIP, arXiv:2411.18462
 class EntropyStop {
   public:
     /// @throws std::invalid_argument unless h is finite and 0 or more
@@ -53,9 +56,9 @@ class EntropyStop {
         detail::require(detail::is_finite(h) && h >= 0, "EntropyStop", "h", h, "finite and 0 or more");
     }
 
-    /// The rule of AdaEDL: stop where its estimate of the acceptance, 1 - sqrt(gamma H(q)), is below `least`.
+    /// The stop of AdaEDL: before a row whose estimated acceptance, 1 - sqrt(gamma H(q)), is below `least`.
     /// @param least   lambda, in [0, 1]
-    /// @param gamma   how fast acceptance falls with entropy, above 0
+    /// @param gamma   above 0: the larger, the faster the estimate falls with the entropy
     /// @throws        std::invalid_argument outside these ranges
     /// @source        AdaEDL, arXiv:2410.18351
     static EntropyStop below_acceptance(double least, double gamma) {
@@ -65,11 +68,13 @@ class EntropyStop {
         return EntropyStop((1 - least) / std::sqrt(gamma));
     }
 
+    /// Is the draft to end before this row?
     template <Row R>
     bool before(const R& row) const {
         const double nats = kernels::entropy(row);
         return !detail::is_nan(nats) && nats > largest_;
     }
+    /// Never stops after a token.
     static bool after(double) { return false; }
 
   private:

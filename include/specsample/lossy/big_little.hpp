@@ -1,4 +1,4 @@
-// Big little decoder: the small model writes while it is sure, and the big one takes back what it finds unlikely.
+// Big little decoder: the small model writes while it is confident, and the big one rolls back what it finds unlikely.
 //
 // Kim et al.: "Speculative decoding with big little decoder", NeurIPS 2023 (arXiv:2302.07863).
 #pragma once
@@ -13,12 +13,12 @@
 namespace specsample {
 namespace detail {
 
-/// Where such a walk stands: the last token is the target's own, drawn from p.
+/// A node of the BigLittle walk. Its last token is drawn from p, after a rejection too.
 template <class T, class Rule>
 class BigLittleNode : public walks::NodeRow<T> {
     using L = std::remove_cvref_t<decltype(distribution_at(std::declval<const T&>().distributions, Index{}))>;
     static_assert(RatioDistribution<L>,
-                  "specsample::lossy::BigLittle: a raced token does not say how sure its drafter was; draw it "
+                  "specsample::lossy::BigLittle: a SharedNoise token does not say how sure its drafter was; draw it "
                   "with Purpose::draft and give Sampled{row}");
 
   public:
@@ -38,7 +38,7 @@ class BigLittleNode : public walks::NodeRow<T> {
     }
 
   private:
-    /// max q, of the row behind the distribution; 1 for a point mass.
+    /// The largest probability of the row that the child was drawn from; 1 for a point mass.
     double largest_of(const L& distribution, Index child) {
         if constexpr (RowDistribution<L>) {
             if (distribution.is_point()) return 1;
@@ -61,12 +61,14 @@ namespace lossy {
 
 /// Accept x if max q >= fallback and -log p(x) <= rollback, else draw from p.
 ///
-/// Distribution: q(x) where that is accepted, and p in proportion to the rest. A token without target weight is never
-/// accepted. On a tree the first child that is accepted is taken.
+/// The output distribution is q(x) on the tokens that are accepted, plus p scaled to the mass of the others. A token of
+/// target probability 0 is never accepted. On a tree the walk follows the first child that is accepted.
 ///
-/// @param fallback   in [0, 1]: how sure the draft must be; above its largest probability, the distribution is p
+/// @param fallback   in [0, 1]: the confidence max q that a draft needs; the distribution is p where max q is below it
 /// @param rollback   >= 0, in nats
-/// @draws the last one. Cost: a pass over q per token judged, and one over p for the last one.
+/// @draws            one last-token draw
+/// @cost             a pass over q per token judged, and one over p for the last token
+/// @source           Kim et al. 2023, arXiv:2302.07863
 struct BigLittle {
     static constexpr bool lossless = false;
 
@@ -78,7 +80,7 @@ struct BigLittle {
         detail::require_not_negative("BigLittle", "rollback", rollback);
     }
 
-    /// Is a token of target probability `mass` accepted from a draft whose largest is `confidence`?
+    /// Is a token of target probability `mass` accepted from a draft row whose largest probability is `confidence`?
     bool accepts(double mass, double confidence) const {
         return confidence >= fallback && mass > 0 && -std::log(mass) <= rollback;
     }
@@ -90,6 +92,7 @@ struct BigLittle {
             context, [&](Index node) { return detail::BigLittleNode<RoundContext, BigLittle>(context, node, *this); });
     }
 
+    /// For each id, the probability that it is accepted once drafted.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -98,6 +101,7 @@ struct BigLittle {
         return detail::indicator(at.p.size(), [&](Index id) { return accepts(at.p[id], confidence); });
     }
 
+    /// The output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);

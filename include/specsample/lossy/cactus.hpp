@@ -1,4 +1,4 @@
-// Cactus: a drafted token gets the probability that the target may give it within a divergence budget.
+// Cactus: a drafted token is judged by the largest probability that a row within a divergence budget of p gives it.
 //
 // Hao, Mou: "Cactus: accelerating auto-regressive decoding with constrained acceptance speculative sampling",
 // ICLR 2026 (arXiv:2604.04987).
@@ -13,15 +13,15 @@
 namespace specsample {
 namespace detail {
 
-/// p + sqrt(2 delta p (1 - p)), at most 1: the second-order solution of KL(h || p) <= delta for one entry of h.
+/// min(1, p + sqrt(2 delta p (1 - p))): the largest entry of an h with KL(h || p) <= delta, to second order.
 inline double lifted(double p, double delta) {
     return std::min(1.0, p + std::sqrt(2 * delta * std::max(0.0, p * (1 - p))));
 }
 
-/// What the others keep of p when one entry is lifted.
+/// The factor on all other entries of the row when the entry p is lifted.
 inline double kept_by_others(double p, double delta) { return p < 1 ? (1 - lifted(p, delta)) / (1 - p) : 0; }
 
-/// Where a Cactus walk stands.
+/// A node of the Cactus walk.
 template <class T>
 class CactusNode : public walks::NodeRow<T> {
     using L = std::remove_cvref_t<decltype(distribution_at(std::declval<const T&>().distributions, Index{}))>;
@@ -47,8 +47,8 @@ class CactusNode : public walks::NodeRow<T> {
 
     bool is_residual() const { return rejected_ != no_node; }
 
-    /// Draw from max(0, h - q). That is in proportion to max(0, p - q / scale): the lifted entry is below its q, or it
-    /// would have been accepted.
+    /// Draw from max(0, h - q), which is proportional to max(0, p - q / scale): at the rejected token h is below q, as
+    /// it would have been accepted otherwise, so both are 0 there.
     template <class Rng>
     kernels::Drawn draw(const Rng& rng) {
         if (!is_residual()) return this->draw_from_row(rng);
@@ -61,7 +61,7 @@ class CactusNode : public walks::NodeRow<T> {
         });
     }
 
-    /// What the rejected child takes off, as ResidualWeights asks for it.
+    /// The distribution of the rejected child, which ResidualWeights subtracts.
     template <class OfRow, class OfPoint>
     void each(OfRow&& row, OfPoint&& point) const {
         const L distribution = distribution_at(this->context().distributions, rejected_);
@@ -75,7 +75,7 @@ class CactusNode : public walks::NodeRow<T> {
   private:
     double delta_;
     double mass_ = 0;   ///< p at the child that was judged last
-    double scale_ = 1;  ///< of p in the residual of the last rejection
+    double scale_ = 1;  ///< the factor on p in the residual of the last rejection
     Index rejected_ = no_node;
 };
 
@@ -83,18 +83,20 @@ class CactusNode : public walks::NodeRow<T> {
 
 namespace lossy {
 
-/// Judge x by the target h_x, which is p with its entry at x lifted and the others scaled down for it:
+/// Judge x by the target h_x, which is p with its entry at x lifted and all others scaled down to make room:
 ///
 ///     h_x(x) = min(1, p(x) + sqrt(2 delta p(x) (1 - p(x)))),   h_x(y) = p(y) (1 - h_x(x)) / (1 - p(x))
 ///
-/// Accept with probability min(1, h_x(x) / q(x)), else draw from max(0, h_x - q). The target depends on what was
-/// drafted, so this is no transform: its distribution mixes the residuals of all x.
+/// Accept x with probability min(1, h_x(x) / q(x)), else draw from max(0, h_x - q). The substituted target depends on
+/// the drafted token, so this is no `Transformed` rule: its distribution mixes the residuals of all x.
 ///
-/// Made for one drafted token per position. On a tree every child is judged so by itself, and the last token is drawn
-/// after the last of them.
+/// The rule is made for one drafted token per position. On a tree each child is judged by itself, and after a rejection
+/// of all of them the last token is drawn from the residual of the last one.
 ///
-/// @param delta   >= 0; 0 is lossless, with one token per position
-/// @draws those of token verification. Cost: O(1) per token and one pass over two rows where one is rejected.
+/// @param delta   >= 0; 0 is lossless for one drafted token per position
+/// @draws         as TokenVerification: one accept draw per token judged, one last-token draw
+/// @cost          O(1) per token, and one pass over two rows after a rejection
+/// @source        Hao, Mou 2026, arXiv:2604.04987
 struct Cactus {
     static constexpr bool lossless = false;
 
@@ -109,6 +111,7 @@ struct Cactus {
                                [&](Index node) { return detail::CactusNode<RoundContext>(context, node, delta); });
     }
 
+    /// For each id, the probability that it is accepted once drafted.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -117,7 +120,8 @@ struct Cactus {
         return (at.q > lifted).select(lifted / at.q, 1.0);
     }
 
-    /// @cost O(V^2)
+    /// The output distribution at one position, for one drafted token.
+    /// @cost   O(V^2)
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);

@@ -1,20 +1,23 @@
-// Speculative cascades: the draft writes where it may, and defers to the target where it may not.
+// Speculative cascades: transforms that follow the draft where a deferral rule allows it, and the target elsewhere.
 //
 // Narasimhan et al.: "Faster cascades via speculative decoding", ICLR 2025 (arXiv:2405.19261).
 //
-//   Chow      defers where the draft is not sure:                  max q < 1 - a
-//   Diff      where the target is surer, by more than a:           max q < max p - a
-//   Opt       the same, a being the price of what they disagree:   max q < max p - a TV(p, q)
-//   TokenV1   token by token: the draft writes the ids             q(x) >= max p - a
-//   TokenV2                                                        p(x) >= max p - a
-//   TokenV3                                                        p(x) >= (1 - a) max p
+//   rule      the whole position is deferred to the target if
+//   Chow      max q < 1 - a                  the draft is not confident
+//   Diff      max q < max p - a              the target is more confident by more than a
+//   Opt       max q < max p - a TV(p, q)     the same, with a price on the expected rejections
 //
-// The first three are pi = q or pi = p; the others, with T the ids that the draft may write,
+//   rule      the draft keeps the ids x with
+//   TokenV1   q(x) >= max p - a
+//   TokenV2   p(x) >= max p - a
+//   TokenV3   p(x) >= (1 - a) max p
+//
+// The first three have pi = q or pi = p. The others have, with T the ids that the draft keeps,
 //
 //     pi = q 1_T + p q(not T)
 //
-// Larger a, more draft. Nothing is deferred at a = infinity, and all of it at a = -infinity, which is lossless; a = 0
-// is not. Cost: a few passes.
+// A larger a follows the draft more. At a = infinity nothing is deferred; at a = -infinity everything is, which is
+// lossless; a = 0 is not lossless. Each costs a few passes over both rows.
 #pragma once
 
 #include <specsample/core/number.hpp>
@@ -35,7 +38,7 @@ auto deferred(bool defers, const Q& q, const P& p) {
     return target * doubles(p) + (1 - target) * doubles(q);
 }
 
-/// q where `row` reaches `bar`, and p in proportion to what that leaves.
+/// q on the ids where `row` is at least `bar`, plus p times the mass that q has on the others.
 template <class Q, class P, class R>
 auto tokenwise(const Q& q, const P& p, const R& row, double bar) {
     const auto target = doubles(p);
@@ -54,40 +57,43 @@ double largest(const R& row) {
 
 namespace lossy {
 
-/// A cascade that asks the target where the draft is not sure: max q < 1 - alpha.
+/// The cascade that defers to the target where the draft is not confident: max q < 1 - alpha.
 /// @source Narasimhan et al. 2025, arXiv:2405.19261
 struct Chow {
     double alpha = 0;  ///< any number; the larger, the more the draft writes
 
     void check() const { detail::require_number("Chow", alpha); }
 
+    /// The row pi.
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         return detail::deferred(detail::largest(q) < 1 - alpha, q, p);
     }
 };
 
-/// A cascade that asks the target where that is surer than the draft: max q < max p - alpha.
+/// The cascade that defers to the target where that is more confident than the draft: max q < max p - alpha.
 /// @source Narasimhan et al. 2025, arXiv:2405.19261
 struct Diff {
     double alpha = 0;  ///< any number; the larger, the more the draft writes
 
     void check() const { detail::require_number("Diff", alpha); }
 
+    /// The row pi.
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         return detail::deferred(detail::largest(q) < detail::largest(p) - alpha, q, p);
     }
 };
 
-/// A cascade that asks the target where the confidence gained pays for the rejections: max q < max p - alpha TV(p, q).
+/// The cascade that defers where the confidence gained is worth the rejections: max q < max p - alpha TV(p, q).
 /// @source Narasimhan et al. 2025, arXiv:2405.19261
 struct Opt {
     double alpha = 0;  ///< any number; the larger, the more the draft writes
 
     void check() const { detail::require_number("Opt", alpha); }
 
-    /// @edge p = q costs nothing at any price: the same rows
+    /// The row pi.
+    /// @edge   p = q: alpha TV(p, q) counts as 0 for an infinite alpha too
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         const double apart = TotalVariation{}(detail::doubles(p), detail::doubles(q));
@@ -96,40 +102,42 @@ struct Opt {
     }
 };
 
-/// A cascade token by token: the draft writes the ids with q(x) >= max p - alpha, and the target shares out the rest.
+/// The token-wise cascade that keeps q on the ids with q(x) >= max p - alpha, and spreads the other mass as p.
 /// @source Narasimhan et al. 2025, arXiv:2405.19261
 struct TokenV1 {
     double alpha = 0;  ///< any number; the larger, the more the draft writes
 
     void check() const { detail::require_number("TokenV1", alpha); }
 
+    /// The row pi.
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         return detail::tokenwise(q, p, q, detail::largest(p) - alpha);
     }
 };
 
-/// A cascade token by token: the draft writes the ids with p(x) >= max p - alpha, and the target shares out the rest.
+/// The token-wise cascade that keeps q on the ids with p(x) >= max p - alpha, and spreads the other mass as p.
 /// @source Narasimhan et al. 2025, arXiv:2405.19261
 struct TokenV2 {
     double alpha = 0;  ///< any number; the larger, the more the draft writes
 
     void check() const { detail::require_number("TokenV2", alpha); }
 
+    /// The row pi.
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         return detail::tokenwise(q, p, p, detail::largest(p) - alpha);
     }
 };
 
-/// A cascade token by token: the draft writes the ids with p(x) >= (1 - alpha) max p, and the target shares out the
-/// rest.
+/// The token-wise cascade that keeps q on the ids with p(x) >= (1 - alpha) max p, and spreads the other mass as p.
 /// @source Narasimhan et al. 2025, arXiv:2405.19261
 struct TokenV3 {
     double alpha = 0;  ///< any number; the larger, the more the draft writes
 
     void check() const { detail::require_number("TokenV3", alpha); }
 
+    /// The row pi.
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         return detail::tokenwise(q, p, p, (1 - alpha) * detail::largest(p));

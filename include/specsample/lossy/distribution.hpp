@@ -1,13 +1,14 @@
-// What a lossy rule writes, exactly, and what that costs.
+// The exact output distribution of a lossy rule at one position, its acceptance and its distance from the target.
 //
-// A rule that accepts x ~ q with probability r(x), and writes y ~ s where it does not, has the distribution
+// A rule that accepts x ~ q with probability r(x), and emits y ~ s after a rejection, has the output distribution
 //
 //     pi = q r + (1 - A) s,     A = sum q r
 //
-// at one position. For every rule A <= sum min(q, pi) <= sum min(p, q) + TV(pi, p): no rule accepts more than token
-// verification by more than it is off. Equal where pi lies between p and q everywhere.
+// Every rule has A <= sum min(q, pi) <= sum min(p, q) + TV(pi, p): beyond the acceptance of token verification it gains
+// at most its distance from the target. Both are equalities if A is the largest possible for pi, and pi lies between p
+// and q at every id.
 //
-//   rule.distribution(q, p)                              pi
+//   rule.distribution(q, p)                     pi
 //   rule.chances(q, p)                          r
 //   acceptance(rule, q, p)                      A
 //   total_variation_from_target(rule, q, p)     TV(pi, p)
@@ -24,7 +25,9 @@ namespace specsample {
 
 namespace lossy {
 
-/// A rule that changes the text's distribution, and says to what.
+/// A rule that changes the text's distribution, and computes the one that it has: rule.distribution(q, p) is the output
+/// distribution at one position, rule.chances(q, p) the probability that each id is accepted once drafted. Both throw
+/// std::invalid_argument if the sizes of the rows differ or an option of the rule is out of range.
 template <class R>
 concept LossyRule = !R::lossless && requires(const R& rule, const Eigen::ArrayXd& row) {
     { rule.distribution(row, row) } -> std::same_as<Eigen::ArrayXd>;
@@ -62,19 +65,19 @@ inline Eigen::ArrayXd emitted(const Eigen::ArrayXd& q, const Eigen::ArrayXd& r, 
     return q * r + (q * (1 - r)).sum() / weights.sum() * weights;
 }
 
-/// What is left of `scale` p after `taken` is off; p where nothing is.
+/// max(0, scale p - taken), or p if that is 0 everywhere.
 inline Eigen::ArrayXd left_over(const Eigen::ArrayXd& p, double scale, const Eigen::ArrayXd& taken) {
     const Eigen::ArrayXd left = (scale * p - taken).max(0.0);
     return left.sum() > 0 ? left : p;
 }
 
-/// 1 for ids that are accepted, 0 for others.
+/// The chances of a rule that decides without a random draw: 1 for the ids that are accepted, 0 for the others.
 template <class Accepts>
 Eigen::ArrayXd indicator(Index size, const Accepts& accepts) {
     return Eigen::ArrayXd::NullaryExpr(size, [&](Index id) { return accepts(id) ? 1.0 : 0.0; });
 }
 
-/// Check an option of a rule that must be a number of at least 0.
+/// Check an option that must be a finite number of at least 0.
 inline void require_not_negative(std::string_view where, std::string_view what, double value) {
     require(is_finite(value) && value >= 0, where, what, value, "a finite number of at least 0");
 }
@@ -85,16 +88,22 @@ namespace lossy {
 
 /// The probability that a token drawn from q is accepted: A = sum q r.
 ///
-/// @param rule   a lossy rule; q, p   probabilities of the same size, each row sums to 1
-/// @throws       std::invalid_argument if the sizes differ, or the rule's options are bad
-/// @cost         what the rule's chances cost; allocates
+/// @param rule   a lossy rule
+/// @param q, p   probabilities of the same size; each row sums to 1
+/// @throws       std::invalid_argument if the sizes differ or an option of the rule is out of range
+/// @cost         that of rule.chances; allocates
 template <LossyRule Rule, Row Q, Row P>
 [[nodiscard]] double acceptance(const Rule& rule, const Q& q, const P& p) {
     return (detail::to_array(q) * rule.chances(q, p)).sum();
 }
 
-/// How far the rule's distribution at one position is from the target's: (1/2) sum |pi - p|.
-/// @returns   in [0, 1]; parameters and errors as in `acceptance`
+/// The distance of the rule's output distribution at one position from the target's: (1/2) sum |pi - p|.
+///
+/// @param rule   a lossy rule
+/// @param q, p   probabilities of the same size; each row sums to 1
+/// @returns      in [0, 1]
+/// @throws       std::invalid_argument as `acceptance`
+/// @cost         that of rule.distribution; allocates
 template <LossyRule Rule, Row Q, Row P>
 [[nodiscard]] double total_variation_from_target(const Rule& rule, const Q& q, const P& p) {
     return (rule.distribution(q, p) - detail::to_array(p)).abs().sum() / 2;

@@ -1,13 +1,13 @@
-// How far a draft's row is from the target's, in the ways that transforms ask.
+// Divergences between a target row p and a draft row q, for the transforms that depend on one.
 //
-//   KullbackLeibler          KL(p || q)     infinite where q leaves out what p has
-//   ReverseKullbackLeibler   KL(q || p)
+//   KullbackLeibler          KL(p || q)     infinite if an id has q = 0 < p
+//   ReverseKullbackLeibler   KL(q || p)     infinite if an id has p = 0 < q
 //   JensenShannon            (KL(p || m) + KL(q || m)) / 2, m = (p + q) / 2; at most log 2
 //   TotalVariation           (1/2) sum |p - q|; also the Wasserstein distance of ids that are all 1 apart
-//   Wasserstein              sum |F_p - F_q|: of ids on a line, for ordered outputs
+//   Wasserstein              sum |F_p - F_q|, F the distribution functions: ids on a line, for ordered outputs
 //
-// In nats. Each is called with two array expressions of doubles of one size and gives a number of at least 0, or NaN
-// where there is one among the entries.
+// The first three are in nats. Each is called as divergence(p, q) with two array expressions of doubles of one size,
+// and returns a number of at least 0, or NaN if an entry is NaN.
 #pragma once
 
 #include <cmath>
@@ -18,13 +18,13 @@
 namespace specsample {
 namespace detail {
 
-/// a log(a / b), 0 where a = 0, infinite where only b is.
+/// a log(a / b): 0 if a = 0, infinite if only b = 0, NaN if an argument is.
 inline double information(double a, double b) {
     if (a == 0) return 0 * b;
     return b == 0 ? std::numeric_limits<double>::infinity() : a * std::log(a / b);
 }
 
-/// Sum of term(p(x), q(x)), which rounding may have left below 0.
+/// The sum of term(p(x), q(x)), at least 0: rounding may leave the sum of a divergence slightly below.
 template <class P, class Q, class Term>
 double sum_of(const P& p, const Q& q, const Term& term) {
     double sum = 0;
@@ -36,7 +36,7 @@ double sum_of(const P& p, const Q& q, const Term& term) {
 
 namespace lossy {
 
-/// KL(p || q) in nats: infinite where q leaves out an id that p has.
+/// KL(p || q) in nats: infinite if an id has q = 0 < p.
 struct KullbackLeibler {
     static constexpr bool is_f_divergence = true;
 
@@ -46,7 +46,7 @@ struct KullbackLeibler {
     }
 };
 
-/// KL(q || p) in nats: infinite where p leaves out an id that q has.
+/// KL(q || p) in nats: infinite if an id has p = 0 < q.
 struct ReverseKullbackLeibler {
     static constexpr bool is_f_divergence = true;
 
@@ -69,7 +69,7 @@ struct JensenShannon {
     }
 };
 
-/// Half the sum of |p - q|: the probability that the best coupling of p and q gives two different tokens, at most 1.
+/// (1/2) sum |p - q|, at most 1: the least probability, over couplings of p and q, that their two tokens differ.
 struct TotalVariation {
     static constexpr bool is_f_divergence = true;
 
@@ -79,7 +79,7 @@ struct TotalVariation {
     }
 };
 
-/// The sum of |F_p - F_q|: what it costs to move p to q where ids lie on a line, 1 apart.
+/// sum |F_p - F_q|, F the distribution functions: the cost of moving p to q where ids lie on a line, 1 apart.
 struct Wasserstein {
     static constexpr bool is_f_divergence = false;
 

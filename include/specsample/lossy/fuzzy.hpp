@@ -1,4 +1,4 @@
-// Fuzzy speculative decoding: where draft and target are close, the draft is as good as the target.
+// Fuzzy speculative decoding: the draft's row stands for the target's where the two are close.
 //
 // Holsman et al.: "Fuzzy speculative decoding for a tunable accuracy-runtime tradeoff", 2025 (arXiv:2502.20704).
 #pragma once
@@ -10,16 +10,17 @@ namespace specsample {
 
 namespace lossy {
 
-/// The transform
+/// The transform that takes the draft's row wherever it is close to the target's:
 ///
 ///     pi = q   if D(p, q) < threshold,   else p
 ///
-/// In front of a ratio rule this is the variant that still accepts with min(1, p/q) where the rows are far apart: the
-/// same distribution as drawing from p there, and more accepted.
+/// Under `Transformed` a token is still accepted with probability min(1, p/q) where the rows are far apart. The output
+/// distribution is that of drawing from p there, and more tokens are accepted.
 ///
-/// @param threshold    >= 0, infinity for always; 0 is lossless
-/// @param divergence   any of divergence.hpp, or a callable of two arrays
-/// @cost               a pass for D
+/// @param threshold    >= 0; 0 is lossless, infinity always takes q
+/// @param divergence   one of divergence.hpp, or a callable (p, q) of two arrays
+/// @cost               one evaluation of D
+/// @source             Holsman et al. 2025, arXiv:2502.20704
 template <class Divergence = JensenShannon>
 struct Fuzzy {
     double threshold = 0;
@@ -27,6 +28,7 @@ struct Fuzzy {
 
     void check() const { detail::require(threshold >= 0, "Fuzzy", "threshold", threshold, "at least 0"); }
 
+    /// The row pi.
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         const auto target = detail::doubles(p);

@@ -1,4 +1,4 @@
-// Lenience: every drafted token is accepted as if the draft had been less sure of it.
+// Lenience: a drafted token is accepted as if its draft probability were smaller by a factor.
 //
 // Leviathan, Kalman, Matias: "Fast inference from transformers via speculative decoding", ICML 2023
 // (arXiv:2211.17192), appendix A.5.
@@ -11,19 +11,22 @@ namespace specsample {
 
 namespace lossy {
 
-/// What the last token is drawn from after a rejection.
+/// The residual that `Lenience` draws the last token from after a rejection.
 enum class LenientResidual {
-    standard,  ///< max(0, p - q): the distribution lies between p and q, the best there is for its acceptance
-    scaled     ///< max(0, p - l q): what the lenient test has not given away
+    standard,  ///< max(0, p - q): the output lies between p and q, as close to p as its acceptance allows
+    scaled     ///< max(0, p - l q): what is left of p without min(p, l q), the share of the lenient test
 };
 
 /// Accept x with probability min(1, p(x) / (l q(x))).
 ///
-/// Accepts with probability sum min(p / l, q); its distribution is at most p / l with either residual. On a tree the
-/// siblings of a rejected child are tried, as leniently, against what it left.
+/// A token is accepted with probability sum min(p / l, q), and the output distribution is at most p / l with either
+/// residual. On a tree the siblings of a rejected child are judged by the same test against the residual it left.
 ///
-/// @param l   in (0, 1]; 1 is lossless
-/// @draws those of token verification. Cost: its cost.
+/// @param l          in (0, 1]; 1 is lossless
+/// @param residual   the distribution of the last token after a rejection
+/// @draws            as TokenVerification: one accept draw per token judged, one last-token draw
+/// @cost             that of TokenVerification
+/// @source           Leviathan et al. 2023, arXiv:2211.17192, appendix A.5
 struct Lenience {
     static constexpr bool lossless = false;
 
@@ -43,6 +46,7 @@ struct Lenience {
             taken());
     }
 
+    /// For each id, the probability that it is accepted once drafted.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -50,6 +54,7 @@ struct Lenience {
         return (l * at.q > at.p).select(at.p / (l * at.q), 1.0);
     }
 
+    /// The output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);

@@ -1,7 +1,7 @@
 // Mentored decoding: the most tokens accepted for a given distance from the target.
 //
-// Tran-Thien: "An optimal lossy variant of speculative decoding", 2023; arXiv:2609.30474. Whatever f-divergence the
-// distance is measured in, the best distribution is the median of the draft and the target at two scales.
+// Tran-Thien: "An optimal lossy variant of speculative decoding", 2023; arXiv:2609.30474. For every f-divergence as the
+// distance, the best distribution is the median of the draft and of the target at two scales.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,13 @@ namespace specsample {
 
 namespace lossy {
 
-/// The median of q and p at two scales: pi = max(low p, min(q, high p)), and `free` q where p = 0.
+/// The median of q and of p at two scales: pi = max(low p, min(q, high p)), and free q where p = 0.
 struct MedianScales {
-    double low = 1;
-    double high = 1;
-    double free = 0;
+    double low = 1;   ///< in [0, 1]
+    double high = 1;  ///< 1 or more
+    double free = 0;  ///< in [0, 1]: the part of q that ids of target probability 0 keep
 
+    /// pi, as an expression of two arrays of doubles.
     template <class Q, class P>
     auto of(const Q& q, const P& p) const {
         return (low * p).max(q.min(high * p + free * (p == 0).template cast<double>() * q));
@@ -29,11 +30,12 @@ struct MedianScales {
 
 namespace detail {
 
-/// The scale `low` <= 1 that gives pi the mass 1: the residual below it is what `high` takes away.
+/// The scale low <= 1 at which pi sums to 1: it adds as much mass as high takes away.
 ///
 ///     sum max(0, low p - q) = sum max(0, q - high p)
 ///
-/// The left side is convex in `low`, so Newton's steps down from 1 do not overshoot, and end on the very piece.
+/// The left side is convex and piecewise linear in low: Newton's steps down from 1 never overshoot, and are exact once
+/// they reach the piece of the root.
 template <class Q, class P>
 double balance(const Q& q, const P& p, const lossy::MedianScales& scales) {
     const double lost = (q - q.min(scales.of(q, p))).sum();
@@ -52,16 +54,17 @@ double balance(const Q& q, const P& p, const lossy::MedianScales& scales) {
 
 namespace lossy {
 
-/// The transform that maximises sum min(q, pi) among all pi with D(p, pi) <= budget:
+/// The transform that maximises the acceptance sum min(q, pi) among all pi with D(p, pi) <= budget:
 ///
 ///     pi = median(c1 p, q, c2 p),   c1 <= 1 <= c2,   sum pi = 1
 ///
-/// c2 spends the budget, by bisection, and c1 follows from it. Where D(p, q) <= budget, pi = q. Ids that the target
-/// gives nothing come last: they get a part of q only where c2 has no more to gain, and D allows it.
+/// Bisection finds the c2 that spends the budget, and c1 follows from it. If D(p, q) <= budget, pi = q. Ids of target
+/// probability 0 come last: they get a part of q only if no c2 spends the whole budget.
 ///
 /// @param budget       >= 0, in the divergence's unit; 0 is lossless
 /// @param divergence   an f-divergence: KullbackLeibler is KL(p || pi), ReverseKullbackLeibler KL(pi || p)
-/// @cost               some hundred passes where neither p nor q will do
+/// @cost               some hundred passes, unless pi is p or q
+/// @source             Tran-Thien 2023; arXiv:2609.30474
 template <class Divergence = KullbackLeibler>
 struct Mentored {
     static_assert(Divergence::is_f_divergence,
@@ -73,6 +76,7 @@ struct Mentored {
 
     void check() const { detail::require(budget >= 0, "Mentored", "budget", budget, "at least 0"); }
 
+    /// The row pi.
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         const auto target = detail::doubles(p);
@@ -80,7 +84,7 @@ struct Mentored {
         return scales(draft, target).of(draft, target);
     }
 
-    /// The scales of two rows of doubles: c1 = low, c2 = high.
+    /// The scales for two arrays of doubles: c1 = low, c2 = high.
     template <class Q, class P>
     MedianScales scales(const Q& q, const P& p) const {
         if (budget == 0) return {};
@@ -94,18 +98,18 @@ struct Mentored {
     }
 
   private:
-    /// Is the budget kept?
+    /// Is the divergence within the budget at these scales?
     template <class Q, class P>
     bool holds(const Q& q, const P& p, MedianScales scales) const {
         scales.low = detail::balance(q, p, scales);
         return divergence(p, scales.of(q, p)) <= budget;
     }
 
-    /// The last of at(from) .. at(to) that keeps it.
+    /// The largest x in [from, to] with at(x) within the budget, given that at(from) is; returns at(x), balanced.
     template <class Q, class P, class At>
     MedianScales largest(const Q& q, const P& p, double from, double to, const At& at) const {
         for (int step = 0; step < 200; ++step) {
-            // Scales far apart are halved by their ratio.
+            // Ends that are far apart are bisected at their geometric mean.
             const double middle = from >= 1 && to > 2 * from ? std::sqrt(from) * std::sqrt(to) : from + (to - from) / 2;
             if (!(from < middle && middle < to)) break;
             (holds(q, p, at(middle)) ? from : to) = middle;

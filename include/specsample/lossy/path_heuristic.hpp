@@ -1,6 +1,6 @@
 // Path heuristics: a path of the tree is judged as a whole, by a score of its tokens' target probabilities.
 //
-// Found in tutorials on tree drafts, in many variants; these are their common parts.
+// Tutorials on tree drafts have many variants of it; this rule covers their common parts.
 #pragma once
 
 #include <specsample/lossy/distribution.hpp>
@@ -10,26 +10,28 @@ namespace specsample {
 
 namespace lossy {
 
-/// Which paths, from the root to a leaf, are looked at.
+/// The paths from the root to a leaf that `PathHeuristic` judges.
 enum class Paths {
-    best,    ///< the likeliest; the first one of equals
-    top,     ///< the k likeliest, one after the other
-    sampled  ///< one, drawn in proportion to its product; lossy by itself: it never leaves the tree
+    best,    ///< the likeliest one; the first of equals
+    top,     ///< the k likeliest, in descending order
+    sampled  ///< one drawn in proportion to its target probability: lossy by itself, as it never leaves the tree
 };
 
-/// Accept the whole path if its score is at least the threshold, else its longest prefix of which that is true, which
-/// may be nothing; draw from p after it.
+/// Accept a path if its score is at least the threshold, else its longest prefix, possibly empty, with such a score.
 ///
-/// Of the top k paths the first that is accepted whole is taken, else the longest such prefix of any. Paths with a
-/// token that has no target weight are not looked at.
+/// The last token is drawn from p after what was accepted. Of the top k paths the first one accepted as a whole is
+/// taken, else the longest such prefix of any of them. Paths with a token of target probability 0 are left out.
 ///
-/// Distribution at one position: q(x) where score(p(x)) >= threshold, and p in proportion to the rest.
+/// The output distribution at one position is q(x) where score(p(x)) >= threshold, plus p scaled to the mass of the
+/// others.
 ///
 /// @param threshold   >= 0
-/// @param score       product, arithmetic_mean, geometric_mean, or a function of PathSums
+/// @param score       product, arithmetic_mean, geometric_mean, or another function of PathSums
+/// @param paths       the paths that are judged
 /// @param k           >= 1, for Paths::top
-/// @draws an accept draw at node 0 if the path is sampled, and the last one. Cost: a row of the target per node that
-/// has children and can be reached, an entry per node, and a pass for the last token.
+/// @draws             for Paths::sampled one accept draw, at node 0; then one last-token draw
+/// @cost              one target row per node that is reached and has children, one entry per node, and one pass for
+///                    the last token
 struct PathHeuristic {
     static constexpr bool lossless = false;
 
@@ -54,6 +56,7 @@ struct PathHeuristic {
         return detail::keep_path(context, leaf < 0 ? root_node : prefix(context, leaf));
     }
 
+    /// For each id, the probability that it is accepted once drafted.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -62,6 +65,7 @@ struct PathHeuristic {
             at.p.size(), [&](Index id) { return at.p[id] > 0 && score(PathSums{}.then(at.p[id])) >= threshold; });
     }
 
+    /// The output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
@@ -69,14 +73,14 @@ struct PathHeuristic {
     }
 
   private:
-    /// Does a path end here that can be kept?
+    /// Is the node the end of a path whose tokens all have target mass?
     template <class T>
     static bool is_leaf(const T& context, Index node) {
         return detail::is_reached(context.state(node)) &&
                (context.shape.first_child(node) == no_node || detail::is_stop(context, node));
     }
 
-    /// Nodes by the product of their path, if that ends there.
+    /// The weight of each node: the product of its path if the path ends there, else 0.
     template <class T>
     struct LeafWeights {
         const T& context;
@@ -92,7 +96,7 @@ struct PathHeuristic {
         }
     };
 
-    /// The end of the longest prefix of a path that passes.
+    /// The last node of the longest prefix of the path to `node` whose score reaches the threshold.
     template <class T>
     Index prefix(const T& context, Index node) const {
         while (node != root_node && !(score(detail::noted(context.state(node))) >= threshold))
@@ -100,7 +104,7 @@ struct PathHeuristic {
         return node;
     }
 
-    /// The best leaf that is not before `last` in the order of likelihood; -1 if there is none.
+    /// The leaf that follows `last` in descending order of likelihood, the first one for no_node; no_node if none does.
     template <class T>
     static Index next_leaf(const T& context, Index last) {
         Index best = no_node;

@@ -1,7 +1,7 @@
-// The paths of a draft from its root down, with what their tokens' target probabilities add up to.
+// Sums of the tokens' target probabilities along the paths of a drafted tree, from the root down.
 //
-//   PathSums          running sums along a path
-//   product, arithmetic_mean, geometric_mean     scores made of them
+//   PathSums                                     running sums along a path
+//   product, arithmetic_mean, geometric_mean     scores computed from them
 #pragma once
 
 #include <cmath>
@@ -14,25 +14,25 @@ namespace specsample {
 
 namespace lossy {
 
-/// What is known of a path: how long it is, and the sums of its tokens' target probabilities and of their logarithms.
+/// The length of a path, and the sums of its tokens' target probabilities and of their logarithms.
 struct PathSums {
-    Index length = 0;
-    double sum = 0;
-    double log_sum = 0;
+    Index length = 0;    ///< tokens
+    double sum = 0;      ///< of their target probabilities
+    double log_sum = 0;  ///< of the logarithms of these
 
-    /// The path with one more token.
+    /// The sums of the path with one more token, of this probability.
     PathSums then(double probability) const { return {length + 1, sum + probability, log_sum + std::log(probability)}; }
 };
 
-// Scores of a path, in [0, 1]; that of no token is 1.
+// Scores of a path are in [0, 1]; the empty path has score 1.
 
-/// The probability of the whole path.
+/// The target probability of the whole path.
 inline double product(const PathSums& path) { return std::exp(path.log_sum); }
-/// The mean probability of its tokens.
+/// The mean target probability of the path's tokens.
 inline double arithmetic_mean(const PathSums& path) {
     return path.length == 0 ? 1 : path.sum / static_cast<double>(path.length);
 }
-/// exp of the mean log-probability.
+/// The geometric mean of the target probabilities of the path's tokens.
 inline double geometric_mean(const PathSums& path) {
     return path.length == 0 ? 1 : std::exp(path.log_sum / static_cast<double>(path.length));
 }
@@ -40,7 +40,7 @@ inline double geometric_mean(const PathSums& path) {
 
 namespace detail {
 
-// A walk over paths keeps its notes where a ratio walk keeps its own.
+// A walk over paths stores its PathSums in the per-node state of the workspace, in the fields of the ratio walks.
 
 inline void note(Workspace::Node& at, const lossy::PathSums& path) {
     at = {.c = path.log_sum, .residual = path.sum, .rejected = path.length};
@@ -50,15 +50,15 @@ inline void note_unreached(Workspace::Node& at) { at = {.c = -std::numeric_limit
 inline lossy::PathSums noted(const Workspace::Node& at) { return {at.rejected, at.residual, at.c}; }
 inline bool is_reached(const Workspace::Node& at) { return is_finite(at.c); }
 
-/// Does a drafted stop token end the path here?
+/// Is the node's token a stop token, which ends the path?
 template <class T>
 bool is_stop(const T& context, Index node) {
     return node != root_node && context.limits.stops(context.token(node));
 }
 
-/// Note the sums of every path on which each token's target probability is above bar(row), the row before it.
+/// Note the sums of every path on which each token's target probability is above bar(row), for the row it comes from.
 /// @param bar   bar(NodeRow&) -> double, at least 0
-/// @cost        bar, once per node that is reached and has children; no other row is asked for
+/// @cost        one call of bar per node that is reached and has children; no other row is read
 template <class T, class Bar>
 std::optional<RowFault> note_paths(const T& context, const Bar& bar) {
     note(context.state(root_node), {});
@@ -77,7 +77,7 @@ std::optional<RowFault> note_paths(const T& context, const Bar& bar) {
     return std::nullopt;
 }
 
-/// Keep the path to a node, and draw the last token from the target's row there.
+/// Accept the path to a node, and draw the last token from the target's row there.
 template <class T>
 Outcome keep_path(const T& context, Index node) {
     Outcome outcome{.node = node, .accepted = noted(context.state(node)).length};

@@ -1,9 +1,9 @@
-// Thresholds in front of greedy decoding: a drafted token is accepted if the target ranks it high enough, and the last
-// token is always the target's likeliest.
+// Relaxations of greedy decoding: a drafted token is accepted if the target ranks it high enough, and the last token is
+// always the target's likeliest.
 //
-//   RelaxedTopN       among the top n, and not much less likely than the first
-//   TopKMembership    among the top k
-//   GreedyLenience    not much less likely than the first, by ratio
+//   RelaxedTopN       accepts the n likeliest ids, unless they are less likely than the first by more than delta
+//   TopKMembership    accepts the k likeliest ids
+//   GreedyLenience    accepts ids that are at least l times as likely as the first
 #pragma once
 
 #include <limits>
@@ -15,7 +15,7 @@
 namespace specsample {
 namespace detail {
 
-/// How many entries come before that of `token`: the larger ones, and the lower ids on ties.
+/// The number of entries that rank before that of `token`: larger ones, and equal ones of lower ids.
 template <Row R>
 Index rank(const R& row, Index token) {
     const auto view = as_row(row);
@@ -25,7 +25,7 @@ Index rank(const R& row, Index token) {
     return before;
 }
 
-/// Where such a walk stands. accepts(row, token, mass, largest) decides.
+/// A node of such a walk: rule.accepts(row, token, best) decides, with `best` the row's likeliest id.
 template <class T, class Rule>
 class RankedNode : public walks::NodeRow<T> {
   public:
@@ -69,7 +69,7 @@ Eigen::ArrayXd ranked_chances(const Rule& rule, const Q& q, const P& p) {
     return indicator(at.p.size(), [&](Index id) { return best >= 0 && rule.accepts(at.p, id, best); });
 }
 
-/// q on what is accepted, and the likeliest id otherwise.
+/// q on the ids that are accepted, with the mass of the others on the likeliest id.
 template <class Rule, Row Q, Row P>
 Eigen::ArrayXd ranked_distribution(const Rule& rule, const Q& q, const P& p) {
     const RowPair at(q, p);
@@ -86,15 +86,19 @@ double mass_at(const View& row, Index id) {
 
 namespace lossy {
 
-// All three: the first child that is accepted is taken; one without target weight never is. @draws none. Cost: two
-// passes over the row of every position reached. Their distribution at one position is q on what is accepted, and the
-// likeliest id otherwise: never the target's own, but that of greedy decoding at the strictest setting.
+// All three follow the first child that is accepted, and never accept a token of target probability 0. Their output
+// distribution at one position is q on the ids that are accepted, with the mass of the others on the likeliest id. It
+// is never the target's own, but that of greedy decoding at the strictest setting.
 
-/// Accept x if it is among the target's top n and p(x) >= max p - delta. What TensorRT-LLM does in the thinking phase
-/// of a text, with n = 10 .. 15 and delta = 0.5 .. 0.6; outside of it, GreedyMatch.
+/// Accept x if it is among the target's n likeliest ids and p(x) >= max p - delta.
+///
+/// TensorRT-LLM does this in the thinking phase of a text, with n = 10 .. 15 and delta = 0.5 .. 0.6; outside of it, it
+/// does what GreedyMatch does.
 ///
 /// @param n       >= 1; 1 is greedy decoding
 /// @param delta   >= 0
+/// @draws         none
+/// @cost          two passes over the row of every position reached
 struct RelaxedTopN {
     static constexpr bool lossless = false;
 
@@ -117,20 +121,25 @@ struct RelaxedTopN {
     Outcome operator()(const RoundContext& context) const {
         return detail::walk_ranked(context, *this);
     }
+    /// For each id, the probability that it is accepted once drafted: 0 or 1.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         return detail::ranked_chances(*this, q, p);
     }
+    /// The output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         return detail::ranked_distribution(*this, q, p);
     }
 };
 
-/// Accept x if it is among the target's k likeliest. Stern, Shazeer, Uszkoreit: "Blockwise parallel decoding for deep
-/// autoregressive models", NeurIPS 2018 (arXiv:1811.03115), section 5.1.
+/// Accept x if it is among the target's k likeliest ids.
 ///
 /// @param k   >= 1; 1 is greedy decoding
+/// @draws     none
+/// @cost      two passes over the row of every position reached
+/// @source    Stern, Shazeer, Uszkoreit: "Blockwise parallel decoding for deep autoregressive models", NeurIPS 2018
+///            (arXiv:1811.03115), section 5.1
 struct TopKMembership {
     static constexpr bool lossless = false;
 
@@ -148,19 +157,24 @@ struct TopKMembership {
     Outcome operator()(const RoundContext& context) const {
         return detail::walk_ranked(context, *this);
     }
+    /// For each id, the probability that it is accepted once drafted: 0 or 1.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         return detail::ranked_chances(*this, q, p);
     }
+    /// The output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         return detail::ranked_distribution(*this, q, p);
     }
 };
 
-/// Accept x if p(x) >= l max p: lenience at temperature 0. Leviathan et al. 2023 (arXiv:2211.17192), appendix A.5.
+/// Accept x if p(x) >= l max p: lenience at temperature 0.
 ///
-/// @param l   in (0, 1]; 1 is greedy decoding, but for ties
+/// @param l   in (0, 1]; 1 is greedy decoding, but accepts every one of several likeliest ids
+/// @draws     none
+/// @cost      two passes over the row of every position reached
+/// @source    Leviathan et al. 2023, arXiv:2211.17192, appendix A.5
 struct GreedyLenience {
     static constexpr bool lossless = false;
 
@@ -179,10 +193,12 @@ struct GreedyLenience {
     Outcome operator()(const RoundContext& context) const {
         return detail::walk_ranked(context, *this);
     }
+    /// For each id, the probability that it is accepted once drafted: 0 or 1.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         return detail::ranked_chances(*this, q, p);
     }
+    /// The output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         return detail::ranked_distribution(*this, q, p);

@@ -1,6 +1,6 @@
-// A threshold in the place of the random draw: a drafted token is accepted or not, for good.
+// A threshold on p/q in the place of the random acceptance test.
 //
-// Found in tutorials as "accept if p/q >= 0.8".
+// Tutorials have it as "accept if p/q >= 0.8".
 #pragma once
 
 #include <specsample/lossy/distribution.hpp>
@@ -10,12 +10,14 @@ namespace specsample {
 
 namespace lossy {
 
-/// Accept x if p(x) / q(x) >= t, and draw from max(0, p - q) where it is not; from p where that is nothing.
+/// Accept x if p(x) / q(x) >= t, else draw from max(0, p - q), or from p if that is 0 everywhere.
 ///
-/// No t is lossless: t = 1 accepts with probability sum q over p >= q. A token without target weight is never accepted.
+/// No t is lossless: t = 1 accepts with the probability that q has on the ids with p >= q. A token of target
+/// probability 0 is never accepted.
 ///
 /// @param t   > 0
-/// @draws the last one; no random draw decides an acceptance. Cost: that of token verification.
+/// @draws     one last-token draw; acceptance uses none
+/// @cost      that of TokenVerification
 struct RatioThreshold {
     static constexpr bool lossless = false;
 
@@ -31,6 +33,7 @@ struct RatioThreshold {
         });
     }
 
+    /// For each id, the probability that it is accepted once drafted: 0 or 1.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -38,6 +41,7 @@ struct RatioThreshold {
         return detail::indicator(at.p.size(), [&](Index id) { return at.p[id] > 0 && at.p[id] >= t * at.q[id]; });
     }
 
+    /// The output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);

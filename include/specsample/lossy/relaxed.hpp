@@ -1,4 +1,4 @@
-// A ratio rule with another chance of acceptance than min(1, s/Q).
+// Token verification with another probability of acceptance than min(1, s/Q).
 #pragma once
 
 #include <specsample/verify/top_down.hpp>
@@ -7,8 +7,8 @@ namespace specsample {
 
 namespace lossy {
 
-/// A node whose children are accepted with chance(min(1, s/Q)) instead. What a rejection leaves is what it would be
-/// under the exact rule: max(0, s - taken Q), with taken = 1.
+/// A node whose children are accepted with a probability computed from the exact s/Q. A rejection leaves
+/// max(0, s - taken Q), which with taken = 1 is the residual of the exact rule.
 template <class T, class Chance>
 class RelaxedTarget : public walks::ResidualTarget<T> {
   public:
@@ -27,9 +27,13 @@ class RelaxedTarget : public walks::ResidualTarget<T> {
     double taken_;
 };
 
-/// The top-down walk on such nodes.
-/// @param chance   chance(Ratio) -> Ratio
-/// @param taken    how much of a rejected child's distribution comes off what is left
+/// The top-down walk with another probability of acceptance than min(1, s/Q).
+///
+/// @param context   the round
+/// @param chance    chance(Ratio) -> Ratio: from the exact s/Q to the one that decides
+/// @param taken     the factor on a rejected child's distribution where it is subtracted
+/// @draws           as TokenVerification: one accept draw per child tried, one last-token draw
+/// @cost            that of TokenVerification
 template <class T, class Chance>
 Outcome top_down_relaxed(const T& context, const Chance& chance, double taken = 1) {
     return walks::top_down(context, [&](Index node) { return RelaxedTarget<T, Chance>(context, node, chance, taken); });

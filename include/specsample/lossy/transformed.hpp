@@ -1,6 +1,6 @@
-// A substituted target: pi(q, p) in the place of p, judged by an exact rule.
+// A substituted target: an exact rule judges the draft against pi(q, p) in the place of p.
 //
-// The text follows pi, and nothing is lost but what pi itself gives away. Any ratio walk will do, on chains and trees.
+// The text follows pi exactly, so its error is that of pi alone. Any ratio rule will do, on chains and trees.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace specsample {
 namespace detail {
 
-/// The rows pi(q_i, p_i), made when a walk asks for them and once in a round.
+/// The rows pi(q_i, p_i), each made when a walk first asks for it in a round.
 template <class T, class Transform>
 class TransformedRows {
     using Rows = std::remove_reference_t<decltype(std::declval<const T&>().rows)>;
@@ -27,14 +27,14 @@ class TransformedRows {
             if (memory()[i].size() > 0) memory()[i][0] = not_made;
     }
 
-    /// Row i, for as long as the round lasts. That of bad data is the target's own.
+    /// Row i, valid until the round ends; the target's own row if the data is bad.
     const Eigen::ArrayXd& operator()(Index i) {
         Eigen::ArrayXd& made = memory()[static_cast<std::size_t>(i)];
         if (made.size() != context_.vocab || made[0] == not_made) make(i, made);
         return made;
     }
 
-    /// The first thing that was wrong with a row.
+    /// The first fault that was found in a row.
     const std::optional<RowFault>& fault() const { return fault_; }
 
   private:
@@ -43,7 +43,7 @@ class TransformedRows {
     void make(Index i, Eigen::ArrayXd& made) {
         const auto held = context_.row(i - 1);
         const auto p = held.view();
-        // A transform reads all of both rows, so they are looked at in full whatever was asked for, unless they were.
+        // A transform reads both rows in full, so they are checked in full unless they have been.
         const bool seen = context_.limits.check == Check::every_row;
         bool good = check(p, Side::target, i, seen && is_supplied<Rows>);
         const Index child = context_.shape.first_child(i - 1);
@@ -84,21 +84,22 @@ class TransformedRows {
 
 namespace lossy {
 
-/// Judge a draft against pi = transform(q, p).
+/// Judge a draft by an exact rule against pi = transform(q, p) in the place of p.
 ///
 ///     Sampler sampler(draft, target, options, Transformed(Mentored{.05}, BlockVerification{}));
 ///
-/// p is the target's row at a node and q the row behind the distribution of its first child: what the drafter said
-/// there, with all ids. A child that is a point mass has q = 1 on its token; a node without children, so the end of the
-/// draft, keeps p. All distributions being point masses at compile time is refused: nothing was said.
+/// p is the target's row at a node, and q the whole row that the node's first child was drawn from, no ids removed. A
+/// child that is a point mass has q = 1 on its token; a node without children, which is an end of the draft, keeps p.
+/// A draft whose type has point masses only is refused at compile time, as it has no row to transform with.
 ///
-/// @param transform   transform(q, p) -> an Eigen array expression in double that holds no temporaries; p and q are
-///                    views or expressions, and distributions by then
+/// @param transform   transform(q, p) -> an Eigen array expression in double that holds no temporaries; q and p are
+///                    views or expressions whose entries have been checked
 /// @param rule        an exact rule
-/// @edge              any bad entry of a row that is transformed is a fault, of the target or the draft, whatever
+/// @draws             those of the rule
+/// @cost              that of the rule, and for each row it asks for one pass over p, one over q and the transform;
+///                    the workspace holds one row of doubles per node, and nothing is allocated once it does
+/// @edge              a bad entry of a row that is transformed is a fault of the target or the draft, whatever
 ///                    limits.check asks for
-/// @cost              the rule's, and for each row it asks for a pass over p and one over q, and what the transform
-///                    costs. Holds one row in double per node; allocates nothing once it has
 template <class Transform, class Rule = TokenVerification>
 struct Transformed {
     static constexpr bool lossless = false;
@@ -119,13 +120,13 @@ struct Transformed {
         using L = std::remove_cvref_t<decltype(detail::distribution_at(context.distributions, Index{}))>;
         static_assert(
             detail::RowDistribution<L>,
-            "specsample::lossy::Transformed: a point mass or a raced token has no draft row to transform with; give "
+            "specsample::lossy::Transformed: a point mass or SharedNoise has no draft row to transform with; give "
             "Sampled{row}, or use a threshold such as Lenience or TypicalAcceptance");
         if constexpr (detail::RowDistribution<L>) {
             transform.check();
             detail::TransformedRows<T, Transform> rows(context, transform);
             RoundLimits limits = context.limits;
-            limits.check = Check::entries_read;  // of pi: what it is made from has been checked
+            limits.check = Check::entries_read;  // of pi: the rows that it is made from have been checked
             using Links = std::remove_cvref_t<decltype(context.shape)>;
             using Distributions = std::remove_reference_t<decltype(context.distributions)>;
             using Source = std::remove_cvref_t<decltype(context.rng)>;
@@ -141,7 +142,7 @@ struct Transformed {
         }
     }
 
-    /// pi itself.
+    /// The output distribution at one position: pi itself.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
@@ -149,7 +150,7 @@ struct Transformed {
         return transform(detail::as_row(at.q), detail::as_row(at.p));
     }
 
-    /// min(1, pi / q): what a ratio walk accepts a single drafted token with.
+    /// For each id, the probability that it is accepted once drafted, by itself: min(1, pi / q).
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);

@@ -1,4 +1,4 @@
-// Thresholds on trees of named tokens: SGLang's and FlashInfer's target-only tree sampling with its two knobs.
+// Two thresholds on trees of named tokens: the target-only tree sampling of SGLang and FlashInfer.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace specsample {
 namespace detail {
 
-/// Where such a walk stands: `before` is the target's mass on the children that were tried.
+/// A node of the walk: `before_` is the target's mass on the children that were rejected.
 template <class T, class Rule>
 class ThresholdNode : public walks::NodeRow<T> {
     using View = typename walks::NodeRow<T>::View;
@@ -38,7 +38,7 @@ class ThresholdNode : public walks::NodeRow<T> {
         return this->draw_from_rest(rng, Left(this->view(), *this), [this] { this->blame_row(); });
     }
 
-    /// The children that were tried, as ResidualWeights asks for them.
+    /// The rejected children as point masses, which ResidualWeights subtracts.
     template <class OfRow, class OfPoint>
     void each(OfRow&&, OfPoint&& point) const {
         if (rejected_ == no_node) return;
@@ -60,17 +60,19 @@ class ThresholdNode : public walks::NodeRow<T> {
 
 namespace lossy {
 
-/// One uniform u per node: accept the first child j with u <= S_j / accumulated, S_j the target's mass on the children
-/// up to it, or with p(x_j) >= single; else draw from p without them.
+/// Accept the first child j with u <= S_j / accumulated or p(x_j) >= single, else draw from p without the children.
 ///
-/// Distributions are not looked at: children are judged as named tokens, which is lossless for any draft where both
-/// are 1. The distribution of the accepted child is min(1, S_j / a) - min(1, S_{j-1} / a) where no child reaches
-/// `single`. u is spelt as one random draw per child, which is accepted given that those before it were not. A repeated
-/// sibling has nothing left.
+/// u is one uniform per node, and S_j the target's mass on the children up to j. Here u is replaced by one accept draw
+/// per child, with the probability of acceptance given that the children before it were rejected.
+///
+/// Children are judged as named tokens and their distributions are not read, which is lossless for any draft if both
+/// thresholds are 1. If no child reaches `single`, child j is accepted with probability
+/// min(1, S_j / accumulated) - min(1, S_{j-1} / accumulated). A repeated sibling has mass 0.
 ///
 /// @param single        in (0, 1]
 /// @param accumulated   in (0, 1]
-/// @draws one accept draw per child tried, and the last one. Cost: O(1) per child tried and one pass over one row.
+/// @draws               one accept draw per child tried, one last-token draw
+/// @cost                O(1) per child tried, and one pass over one row
 struct TreeThresholds {
     static constexpr bool lossless = false;
 
@@ -82,7 +84,8 @@ struct TreeThresholds {
         detail::require(accumulated > 0 && accumulated <= 1, "TreeThresholds", "accumulated", accumulated, "in (0, 1]");
     }
 
-    /// The chance of a child of probability `mass`, given that none before it, of `before` together, was accepted.
+    /// The probability that a child of target probability `mass` is accepted, given that the children before it, whose
+    /// probabilities sum to `before`, were rejected.
     walks::Ratio chance(double before, double mass) const {
         if (mass >= single) return {1, 1};
         const double until = std::min(1.0, before / accumulated);
@@ -97,6 +100,7 @@ struct TreeThresholds {
         });
     }
 
+    /// For each id, the probability that it is accepted as the only child.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -107,7 +111,9 @@ struct TreeThresholds {
         });
     }
 
-    /// The distribution at a node with these children, different ones.
+    /// The output distribution at a node with these children.
+    /// @param p          the target's probabilities
+    /// @param children   distinct ids below its size
     template <Row P>
     Eigen::ArrayXd distribution_of(const P& p, std::span<const Token> children) const {
         check();
@@ -126,8 +132,8 @@ struct TreeThresholds {
         return distribution + std::max(0.0, reached) / left.sum() * left;
     }
 
-    /// The distribution of one child that was drawn from q.
-    /// @cost O(V^2)
+    /// The output distribution at one position, for one child drawn from q.
+    /// @cost   O(V^2)
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);

@@ -1,4 +1,4 @@
-// Typical acceptance: a drafted token is accepted if it is not too unlikely for how uncertain the target is.
+// Typical acceptance: a drafted token is accepted if it is likely enough, given the entropy of the target's row.
 //
 // Cai et al.: "Medusa: simple LLM inference acceleration framework with multiple decoding heads", ICML 2024
 // (arXiv:2401.10774), section 2.3.1; Hewitt, Manning, Liang: "Truncation sampling as language model desmoothing", 2022.
@@ -15,18 +15,21 @@ namespace specsample {
 
 namespace lossy {
 
-/// Accept x if p(x) > min(epsilon, delta exp(-H(p))), H the entropy in nats, and draw from p after it.
+/// Accept x if p(x) > min(epsilon, delta exp(-H(p))), H the entropy in nats.
 ///
-/// On a tree the longest accepted path is kept, the likelier one of two, the first one of equals. Where no first token
-/// is accepted, none is, and the round is one token from p: the token that Medusa accepts whatever it is, is the
-/// prefix's last one here.
+/// On a tree the longest accepted path is taken; of two equally long ones the likelier, of equals the first. The last
+/// token is drawn from p after it. If no first token is accepted, the round is one token from p: the token that Medusa
+/// always accepts is the last one of the prefix here.
 ///
-/// Distribution: q(x) where that is accepted, and p in proportion to the rest.
+/// The output distribution is q(x) on the tokens that are accepted, plus p scaled to the mass of the others.
 ///
 /// @param epsilon   >= 0
-/// @param delta     >= 0; with both at least 1 nothing but certainty is accepted
-/// @draws the last one. Cost: a pass with a logarithm over the row of every accepted node that has children, and one
-/// over a row for the last token. Reads rows of paths that are not kept.
+/// @param delta     >= 0
+/// @draws           one last-token draw
+/// @cost            one pass with a logarithm per entry over the row of every accepted node that has children, which
+///                  includes nodes of paths that are not taken, and one pass for the last token
+/// @edge            a token of probability 1 is accepted unless epsilon and delta are both at least 1
+/// @source          Cai et al. 2024, arXiv:2401.10774, section 2.3.1
 struct TypicalAcceptance {
     static constexpr bool lossless = false;
 
@@ -38,8 +41,8 @@ struct TypicalAcceptance {
         detail::require_not_negative("TypicalAcceptance", "delta", delta);
     }
 
-    /// What a token's probability must be above, in this row.
-    /// @returns   NaN if the row has an entry that is not finite, or a negative one
+    /// The bound that a token's probability in this row must exceed.
+    /// @returns   NaN if the row has an entry that is negative or not finite
     template <Row R>
     double threshold(const R& row) const {
         const auto view = detail::as_row(row);
@@ -63,6 +66,7 @@ struct TypicalAcceptance {
         return bad ? Outcome{.fault = bad} : detail::keep_path(context, longest(context));
     }
 
+    /// For each id, the probability that it is accepted once drafted: 0 or 1.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -71,6 +75,7 @@ struct TypicalAcceptance {
         return detail::indicator(at.p.size(), [&](Index id) { return at.p[id] > above; });
     }
 
+    /// The output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);

@@ -1,4 +1,5 @@
-// A wrong random draw: uniform on [0, b] instead of [0, 1]. Tutorials have it as a knob ("toyllm").
+// An acceptance test with a random number that is uniform on [0, b] instead of [0, 1]; a tutorial ("toyllm") has it as
+// an option.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +11,16 @@ namespace specsample {
 
 namespace lossy {
 
-/// Accept x if r < min(1, p(x)/q(x)), r uniform on [0, b].
+/// Accept x if r < min(1, p(x)/q(x)) for r uniform on [0, b].
 ///
-///     b <= 1    min(1, p / (b q)): lenience with l = b
-///     b > 1     min(1, p / q) / b: stricter than the exact rule, and lossy all the same
+///     b <= 1    accepts with probability min(1, p / (b q)): lenience with l = b
+///     b > 1     accepts with probability min(1, p / q) / b: less than the exact rule, and lossy all the same
 ///
-/// What is left after a rejection is the exact rule's; where that is nothing, p.
+/// The last token after a rejection is drawn from max(0, p - q), or from p if that is 0 everywhere.
 ///
 /// @param b   > 0; 1 is lossless
-/// @draws those of token verification. Cost: its cost.
+/// @draws     as TokenVerification: one accept draw per token judged, one last-token draw
+/// @cost      that of TokenVerification
 struct UniformBound {
     static constexpr bool lossless = false;
 
@@ -34,6 +36,7 @@ struct UniformBound {
         });
     }
 
+    /// For each id, the probability that it is accepted once drafted.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -41,6 +44,7 @@ struct UniformBound {
         return (at.q > 0).select((at.p / at.q).min(1.0) / b, 1.0).min(1.0);
     }
 
+    /// The output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);

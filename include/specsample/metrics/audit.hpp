@@ -1,11 +1,11 @@
-// A streaming audit: does the text that an engine writes follow the rows it was written from?
+// A streaming audit: a test, at any time, of whether the tokens that an engine emits follow their target rows.
 //
 //   Audit   observes every emitted token with its rows, and bets against the engine at fair odds
 //
-// A distribution test that runs for ever: sums of every kind cross every bound some day, so nothing is compared with a
-// bound for a fixed number of tokens. Instead one unit of money is bet, token by token, on ways in which the text may
-// lean. If every token is drawn from its target row, no bet has a gain on average, and by Ville's inequality money ever
-// grows 1/alpha-fold with probability alpha at most. If the text does lean, some bet grows exponentially.
+// A test statistic with a bound for a fixed number of tokens crosses that bound some day if it runs for ever. So one
+// unit of money is bet instead, token by token, on the ways in which a text may deviate. If every token is drawn from
+// its target row, no bet gains on average, and by Ville's inequality the money ever reaches 1/alpha with probability
+// alpha at most. If the text deviates, some bet grows exponentially.
 #pragma once
 
 #include <algorithm>
@@ -24,38 +24,38 @@
 namespace specsample {
 namespace detail {
 
-/// How a token stands in its target row, in every direction that is bet on: -1 or more each.
+/// The scores of a token in its target row, -1 or more each, one for every key that is bet on.
 struct Standing {
     double mass = 0;  ///< the row's number at the token
     double target_sum = 0, draft_sum = 0;
     double by_id = 0, by_target = 0, by_draft = 0, by_ratio = 0, likelihood = 0;
 };
 
-/// sign(key - keys): 1 where a token with `key` is ahead, -1 where it is behind. By arithmetic that Eigen vectorises;
-/// numbers closer than 1e-300 count in part, as much one way as the other.
+/// sign(key - keys): 1 where a token with `key` is ahead, -1 where it is behind, in arithmetic that Eigen vectorises.
+/// Numbers closer than 1e-300 count in part, symmetrically.
 template <class Keys>
 EIGEN_ALWAYS_INLINE auto ahead(double key, const Keys& keys) {
     return ((key - keys) * 1e300).max(-1.0).min(1.0);
 }
 
-/// How far a draft favours a token: q / (p + q), which grows with q / p and is defined for zeros too.
+/// The preference of the draft for a token: q / (p + q), which grows with q / p and is defined for zeros too.
 inline double favour(double q, double p) { return q / std::max(p + q, std::numeric_limits<double>::min()); }
 template <class Q, class P>
 EIGEN_ALWAYS_INLINE auto favour(const Q& q, const P& p) {
     return q / (p + q).max(std::numeric_limits<double>::min());
 }
 
-/// The standing of the token at a place of the row p, in any order of the tokens:
+/// The standing of the token y at a place of the row p. For every key by which tokens may be ordered,
 ///
 ///     score(y) = sum_x p(x) sign(key(y) - key(x)) / sum_x p(x)
 ///
-/// It has mean 0 when y is drawn from p, for then x and y are two draws from one row, and each is ahead as often. That
-/// holds for keys as they were rounded, too.
+/// It has mean 0 if y is drawn from p, because x and y are then two draws from one row, and each is ahead equally
+/// often. Rounding of the keys does not change that.
 template <class Q, class P>
 Standing standing_of(const Blocks<Q>& q, const Blocks<P>& p, Index place) {
     typename Blocks<P>::Buffer p_buffer;
     typename Blocks<Q>::Buffer q_buffer;
-    // Read in a block, as below: a logit's probability may differ in its last bit when it is computed alone.
+    // Read by block, as below: the probability of a logit may differ in its last bit if it is computed alone.
     const Index block = place - place % block_size, entries = std::min(block_size, p.size() - block);
     const auto key_p = static_cast<double>(p.read(block, entries, p_buffer)[place - block]);
     const auto key_q = static_cast<double>(read_at(p, q, block, entries, q_buffer)[place - block]);
@@ -91,7 +91,7 @@ Standing standing_of(const Blocks<Q>& q, const Blocks<P>& p, Index place) {
 
 namespace metrics {
 
-/// Anytime-valid evidence against "every emitted token y is drawn from its target row p".
+/// Anytime-valid evidence against the hypothesis that every emitted token y is drawn from its target row p.
 ///
 ///     Audit audit;
 ///     for (Index i = 0; i < std::ssize(round.tokens); ++i)    // every token that goes into the text, in its order
@@ -99,80 +99,88 @@ namespace metrics {
 ///                     : audit.observe(target_rows[i], round.tokens[i]);
 ///     if (audit.alarm(1e-6)) ...
 ///
-/// It bets that the text leans to high or low ids (a random draw used twice shows there, for draws go through the ids
-/// in order), to likely or unlikely tokens of the target or of the draft (a wrong temperature), to tokens that the
-/// draft overrates or underrates, and that it follows the draft outright. A bet with stake s turns money m into m (1 +
-/// s score(y)): the scores of `detail::standing_of` have mean 0 under p, that of the likelihood ratio, q(y)/p(y) - 1,
-/// has mean -P_q(p = 0). Four stakes each, and a reserve that puts a little of itself on every bet at every token, so
-/// that an engine that breaks after a billion tokens is found too. What all of it is worth is a nonnegative
-/// supermartingale that begins at 1, so for a right engine
+/// The bets are that the text favours high or low ids (a random number used twice shows there, because draws go through
+/// the ids in order), likely or unlikely tokens of the target or of the draft (a wrong temperature), tokens that the
+/// draft overrates or underrates, and that it follows the draft itself. A bet with stake s turns money m into
+/// m (1 + s score(y)). The scores of `detail::standing_of` have mean 0 under p, and that of the likelihood ratio,
+/// q(y)/p(y) - 1, has mean -P_q(p = 0). Every bet has four stakes, and a reserve adds a little to each at every token,
+/// so that an engine that breaks after a billion tokens is found too. The sum of all money is a nonnegative
+/// supermartingale that begins at 1, so a correct engine has
 ///
 ///     P(evidence >= 1 / alpha at any time) <= alpha,
 ///
-/// whatever the drafter, however long it runs, however often it is asked, whoever stops it and why.
+/// for every drafter, any number of tokens, any number of looks and any reason to stop.
 ///
-/// What the rows must be: p the row the token was emitted under, with temperature, filters and penalties; q the row
-/// that its position was drafted from, and nothing that knows the drafted token. Under rules that decide positions
-/// together (bottom-up: block and traversal verification) q must be a function of the text before the token, as models
-/// are; a q that changes with the place in the round is to be left out. Texts may be mixed, each in its order; but
-/// those of one seed and request share their random draws, and only one of them is evidence.
+/// p must be the row that the token was emitted under, after temperature, filters and penalties; q the row that its
+/// position was drafted from, which must not depend on the drafted token. Under rules that decide positions jointly
+/// (bottom-up: block and traversal verification) q must be a function of the text before the token, as models are;
+/// leave out a q that depends on the place in the round. Several texts may be observed alternately, each in its order;
+/// but texts of one seed and request share their random draws, so observe only one of them.
 ///
-/// Of N audits, one per thread, ask each at alpha / N: then any of them rings by chance with probability alpha at most.
-/// It sees what leans the same way in many rows, not what cancels out between them, and not a row that is wrong itself.
+/// With N audits, one per thread, ask each at alpha / N: then the probability of any false alarm is alpha at most. The
+/// audit finds deviations that go the same way in many rows, not those that cancel out, and no error of the rows
+/// themselves.
 ///
-/// Tokens until the alarm at alpha = 1e-6, measured over 40 seeds, median and most, where 6 to 16 target logits are
-/// N(0, 1.5^2) and the draft's are those plus N(0, 1): draft for target 79, 120; drafted at 1.3 or .7 times the
-/// temperature it is judged at 2216, 3102 and 1355, 2507; the draft's random draw also accepts 952, 2375; the random
-/// draw that rejected also recovers 1770, 2896; the residual not subtracted 448, 1028; draft for target from token
-/// 100000 on 128, 178 more.
+/// Tokens until the alarm at alpha = 1e-6, median and maximum over 40 seeds, measured with 6 to 16 target logits that
+/// are N(0, 1.5^2) and draft logits that are those plus N(0, 1):
+///
+///     tokens drawn from the draft row, none rejected              79,  120
+///     drafted at 1.3 times the temperature it is judged at      2216, 3102
+///     drafted at .7 times the temperature it is judged at       1355, 2507
+///     the draft's random draw also accepts                       952, 2375
+///     the random draw that rejected also recovers               1770, 2896
+///     the residual not subtracted                                448, 1028
+///     the first of these, from token 100000 on                   128,  178 after it
 ///
 /// @source   Ville 1939, Etude critique de la notion de collectif; Ramdas, Grunwald, Vovk, Shafer 2023,
 ///           arXiv:2210.01948 (test supermartingales, e-processes, testing by betting)
 class Audit {
   public:
     /// Observe an emitted token.
-    /// @param draft    [vocab] the row its position was drafted from
-    /// @param target   [vocab] the row it was emitted under; need not sum to 1
-    /// @pre            rows without negative numbers: those of a round that had no fault
-    /// @throws         std::invalid_argument, with nothing observed, if sizes differ, if the token is outside the
+    /// @param draft    [vocab] the row that its position was drafted from
+    /// @param target   [vocab] the row that it was emitted under; need not sum to 1
+    /// @param token    the emitted token
+    /// @pre            the rows have no negative entries, as in a round without a fault
+    /// @throws         std::invalid_argument, with nothing observed, if the sizes differ, if the token is outside the
     ///                 rows, if the target row has no positive finite sum or the draft row no finite one
     /// @cost           one pass over both rows, in double: 2 ns per entry with AVX-512, 5 with SSE2, which is 30 plain
-    ///                 reads of a cached row; a sparse target's entries only. Nothing is allocated
-    /// @edge           a token of probability 0: an alarm for ever, at every alpha
+    ///                 reads of a cached row; for a sparse target its entries only; no allocation
+    /// @edge           a token of probability 0 is an alarm for ever, at every alpha
     template <Row Draft, Row Target>
     void observe(const Draft& draft, const Target& target, detail::Integer auto token) {
         observe_views(detail::as_row(draft), detail::as_row(target), token);
     }
 
-    /// Observe a token for which nothing was drafted, or from a draft without a distribution: a bonus, a point mass.
+    /// Observe a token without a draft row: a bonus token, or one whose position was drafted as a point mass.
     template <Row Target>
     void observe(const Target& target, detail::Integer auto token) {
         const auto view = detail::as_row(target);
-        observe_views(view, view, token);  // the target in the draft's place says nothing: no score, or one it has
+        observe_views(view, view, token);  // the target in the draft's place adds no information
     }
 
-    /// ln of the evidence now: 0 at first, falling slowly while all is well, counted up to ln 1e100.
+    /// The logarithm of the evidence now. It begins at 0 and falls slowly for a correct engine; each bet is capped at
+    /// 1e100.
     /// @edge   infinite after a token of probability 0
     [[nodiscard]] double log_evidence() const {
         return is_impossible_ ? std::numeric_limits<double>::infinity() : std::log(evidence());
     }
 
-    /// Was the evidence ever 1 / alpha or more? True by chance with probability alpha at most, over all time; once
-    /// true it stays.
+    /// Was the evidence ever 1 / alpha or more? For a correct engine this is ever true with probability alpha at most;
+    /// once true it stays true.
     /// @throws std::invalid_argument unless 0 < alpha < 1
     [[nodiscard]] bool alarm(double alpha) const {
         detail::require(alpha > 0 && alpha < 1, "Audit::alarm", "alpha", alpha, "in (0, 1)");
         return is_impossible_ || peak_ >= 1 / alpha;
     }
 
-    /// Where the most money is: a hint for whoever looks for the bug, without a guarantee.
+    /// The deviation whose bet has the most money: a hint at the bug, without a guarantee.
     [[nodiscard]] std::string_view leaning() const {
         if (is_impossible_) return "a token of probability 0";
         const auto richest = std::ranges::max_element(money_, {}, sum);
         return directions[static_cast<std::size_t>(richest - money_.begin())];
     }
 
-    /// Tokens observed.
+    /// The number of tokens observed.
     [[nodiscard]] Index tokens() const { return tokens_; }
 
   private:
@@ -186,7 +194,7 @@ class Audit {
                                                                 "tokens the draft underrates",
                                                                 "the draft's distribution"};
     static constexpr std::array stakes{0.5, 0.125, 0.03125, 0.0078125};
-    static constexpr double most = 1e100;  ///< money above it is thrown away, so that nothing overflows
+    static constexpr double most = 1e100;  ///< money above this is discarded, so that nothing overflows
 
     template <class Q, class P>
     void observe_views(const Q& draft, const P& target, detail::Integer auto token) {
@@ -210,8 +218,8 @@ class Audit {
         }
     }
 
-    /// Settle every bet. The reserve keeps about 1 / (1 + ln tokens) of itself: a bet that begins to gain at token n
-    /// has had some 1 / (n ln^2 n) there, which costs it a number of tokens that grows like ln n.
+    /// Settle every bet. After n tokens the reserve has about 1 / (1 + ln n) left. A bet that begins to gain at token n
+    /// begins with about 1 / (n ln^2 n) of money, which delays its alarm by a number of tokens that grows like ln n.
     void bet(const std::array<double, directions.size()>& scores) {
         const double n = static_cast<double>(tokens_);
         const double spent = reserve_ / ((n + 1) * (1 + std::log(n + 1)));

@@ -1,4 +1,4 @@
-// Acceptance from counts, and how sure one can be of it.
+// The acceptance estimated from counts, with a confidence interval.
 //
 //   estimate_acceptance(accepted, evaluated)   the ratio with its Wilson score interval
 #pragma once
@@ -23,28 +23,28 @@ struct Estimate {
     friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-/// Half width, in standard deviations, of a two-sided 95 % interval.
+/// The half width, in standard deviations, of a two-sided 95 % interval.
 inline constexpr double z95 = 1.96;
 
 /// Estimate the conditional acceptance from counted decisions, with the Wilson score interval.
 ///
 ///     value = a / n;      interval = (value + z^2/2n -+ z sqrt(value (1 - value) / n + z^2/4n^2)) / (1 + z^2/n)
 ///
-/// Why n counts evaluated and not drafted tokens: whether a position is evaluated depends only on decisions before
-/// it, so `accepted - alpha * evaluated` is a martingale, and the ratio of the sums is the maximum-likelihood
-/// estimate of alpha. Positions after a rejection were never decided; a/drafted counts them as failures and reads
-/// .388 where alpha is .7 (lookahead 5). The mean of per-round ratios is biased for the same reason: add up first.
+/// The denominator n is the evaluated, not the drafted tokens. A position is evaluated depending only on the decisions
+/// before it, so accepted - alpha * evaluated is a martingale, and the ratio of the sums is the maximum-likelihood
+/// estimate of alpha. Positions after a rejection were never decided: accepted / drafted counts them as failures and
+/// gives .388 where alpha is .7 (lookahead 5). The mean of per-round ratios is biased too: add up counts first.
 ///
-/// The interval takes decisions as independent given alpha. Acceptance that varies between texts makes the truth
-/// spread more: compare texts with each other before trusting a narrow interval. Where a walk decides several
-/// positions jointly (block, traversal verification) the ratio describes the walk and is not sum min(p, q).
+/// The interval assumes decisions that are independent given alpha. If acceptance varies between texts, the true spread
+/// is larger: compare texts with each other before trusting a narrow interval. Where a walk decides several positions
+/// jointly (block and traversal verification), the ratio describes the walk and is not sum min(p, q).
 ///
-/// @param accepted   0 <= accepted <= evaluated
-/// @param evaluated  decided positions: accepted ones and rejections
-/// @param z          half width in standard deviations: 1.96 for 95 %, 2.576 for 99 %, 0 for the value alone
-/// @throws           std::invalid_argument for counts or z outside these ranges
-/// @edge             nothing evaluated: value 0, interval [0, 1]; the interval stays inside [0, 1]
-/// @source           Wilson 1927, JASA 22:209
+/// @param accepted    0 <= accepted <= evaluated
+/// @param evaluated   decided positions: accepted ones and rejections
+/// @param z           half width in standard deviations: 1.96 for 95 %, 2.576 for 99 %, 0 for the value alone
+/// @throws            std::invalid_argument for counts or z outside these ranges
+/// @edge              nothing evaluated: value 0, interval [0, 1]; the interval stays inside [0, 1]
+/// @source            Wilson 1927, JASA 22:209
 [[nodiscard]] inline Estimate estimate_acceptance(Index accepted, Index evaluated, double z = z95) {
     constexpr auto where = "estimate_acceptance";
     detail::require(evaluated >= 0, where, "evaluated", evaluated, "0 or more");

@@ -1,6 +1,6 @@
-// Names of what is counted, as every report and every label spells them.
+// The names of endings and of causes of bad data, as all reports and labels spell them.
 //
-//   name_of(Last::bonus)         "bonus"
+//   name_of(LastToken::bonus)    "bonus"
 //   name_of(Cause::not_finite)   "not_finite"
 #pragma once
 
@@ -14,10 +14,10 @@ namespace specsample {
 
 namespace metrics {
 
-/// How many causes of bad data there are: what is counted by cause is an array of this size, indexed by Cause.
+/// The number of causes of bad data: counters by cause are an array of this size, indexed by Cause.
 inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::all_masked) + 1;
 
-/// The name of an ending: its enumerator.
+/// The name of a kind of last token: its enumerator.
 constexpr std::string_view name_of(LastToken last) {
     switch (last) {
         case LastToken::recovered:

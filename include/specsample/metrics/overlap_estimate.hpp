@@ -1,4 +1,4 @@
-// Acceptance from rows instead of random draws: the mean of sum min(p, q) over the positions that were decided.
+// The acceptance estimated from rows instead of decisions: the mean of sum min(p, q) over the decided positions.
 //
 //   OverlapEstimate   mean, standard error and interval, over all positions and at each
 //   Moments           count, mean and spread of numbers that come one by one
@@ -23,13 +23,14 @@ struct Moments {
     double mean = 0.0;
     double squares = 0.0;  ///< sum of (x - mean)^2
 
+    /// Add one number.
     void add(double x) {
         const double before = x - mean;
         mean += before / static_cast<double>(++count);
         squares += before * (x - mean);
     }
 
-    /// Add all numbers of another, as if they had been added here, up to rounding.
+    /// Add all numbers of another one, up to rounding as if they had been added here.
     Moments& operator+=(const Moments& other) {
         if (other.count == 0) return *this;
         const double here = static_cast<double>(count), there = static_cast<double>(other.count);
@@ -40,8 +41,8 @@ struct Moments {
         return *this;
     }
 
-    /// Standard error of the mean: sqrt(squares / (n - 1) / n).
-    /// @edge   fewer than two numbers: .5, the most there is for numbers in [0, 1]
+    /// The standard error of the mean: sqrt(squares / (n - 1) / n).
+    /// @edge   fewer than two numbers: .5, the largest standard deviation of numbers in [0, 1]
     [[nodiscard]] double standard_error() const {
         if (count < 2) return 0.5;
         const double n = static_cast<double>(count);
@@ -51,36 +52,36 @@ struct Moments {
     friend bool operator==(const Moments&, const Moments&) = default;
 };
 
-/// Conditional acceptance, estimated from rows that were read anyway.
+/// The conditional acceptance, estimated from the rows of the positions that were decided.
 ///
-///     accepted / evaluated     counts rng:   1 with probability o, at a position of overlap o = sum min(p, q)
-///     sum of o / evaluated     knows o itself
+///     accepted / evaluated     counts decisions: 1 with probability o, at a position of overlap o = sum min(p, q)
+///     sum of o / evaluated     adds up o itself
 ///
-/// Given the rows of a position that is decided, E[accepted] = o: the overlap is the conditional expectation of what
-/// counting adds there, so by the theorem of Rao and Blackwell it estimates the same mean with less variance. At one
-/// position a count's variance is Var(o) + E[o (1 - o)], and the second term, nearly all of it, is the random draws'
-/// and gone.
+/// Given the rows of a decided position, o is the expectation of what counting adds there, so by the theorem of Rao and
+/// Blackwell it estimates the same mean with less variance. The variance of a count at one position is
+/// Var(o) + E[o (1 - o)]; the second term, nearly all of it, is due to the random draws and vanishes here.
 ///
-/// Exact for token verification of sampled drafts, and only there: a match walk accepts less, a bottom-up (block,
-/// traversal verification) decides positions jointly, further siblings of a tree are judged by a residual. It says
-/// what the rows allow, and not what the engine did: an engine that judges drafts by wrong rows looks fine here.
+/// This holds for token verification of sampled drafts only: a match walk accepts less, a bottom-up walk (block and
+/// traversal verification) decides positions jointly, and further siblings in a tree are judged by a residual. The
+/// estimate describes what the rows allow and not what the engine did: it cannot show that drafts were judged by wrong
+/// rows.
 ///
-/// One per thread, merged with +=, in any order the same up to rounding.
+/// Use one per thread and merge them with +=; the order changes the rounding only.
 class OverlapEstimate {
   public:
-    /// Make room for `lookahead` positions, so that no `add` below allocates.
+    /// Make room for `lookahead` positions, so that no `add` at one of them allocates.
     /// @throws std::invalid_argument if lookahead is negative
     void reserve(Index lookahead) {
         detail::require(lookahead >= 0, "OverlapEstimate::reserve", "lookahead", lookahead, "0 or more");
         positions_.reserve(static_cast<std::size_t>(lookahead));
     }
 
-    /// Add one evaluated position: each accepted one, and the rejected one if there is one. No others: rows that
-    /// follow a rejected token are those of texts that nobody writes.
+    /// Add one evaluated position of a round: each accepted one, and the rejected one if there is one, but none after
+    /// it, whose rows belong to a text that was not written.
     /// @param position   0-based in its round
     /// @param overlap    sum min(p, q) of its rows, as `acceptance(q, p)` gives it
-    /// @throws           std::invalid_argument, with nothing added, for a negative position or an overlap outside [0,
-    /// 1]
+    /// @throws           std::invalid_argument, with nothing added, for a negative position or an overlap outside
+    ///                   [0, 1]
     void add(Index position, double overlap) {
         constexpr auto where = "OverlapEstimate::add";
         detail::require(position >= 0, where, "position", position, "0 or more");
@@ -97,24 +98,25 @@ class OverlapEstimate {
         return *this;
     }
 
-    /// The overlaps at one 0-based position, or of all positions.
+    /// The moments of the overlaps at one 0-based position.
     /// @throws std::invalid_argument if the position is negative
     [[nodiscard]] Moments at(Index position) const {
         detail::require(position >= 0, "OverlapEstimate::at", "position", position, "0 or more");
         return position < std::ssize(positions_) ? positions_[static_cast<std::size_t>(position)] : Moments{};
     }
+    /// The moments of the overlaps at all positions.
     [[nodiscard]] Moments all() const {
         Moments sum;
         for (const Moments& at : positions_) sum += at;
         return sum;
     }
 
-    /// Conditional acceptance with an interval of z standard errors, over all positions and at one: what
-    /// `Tally::acceptance` and `Tally::acceptance_at` estimate from counts, under the same caveat about texts that
-    /// differ.
+    /// The conditional acceptance over all positions, with an interval of z standard errors. `Tally::acceptance`
+    /// estimates the same from counts; see `estimate_acceptance` for acceptance that varies between texts.
     /// @throws std::invalid_argument if z is negative or not finite, or the position negative
     /// @edge   fewer than two overlaps: interval [0, 1]
     [[nodiscard]] Estimate acceptance(double z = z95) const { return estimate(all(), z); }
+    /// The same at one 0-based position.
     [[nodiscard]] Estimate acceptance_at(Index position, double z = z95) const { return estimate(at(position), z); }
 
     friend bool operator==(const OverlapEstimate&, const OverlapEstimate&) = default;

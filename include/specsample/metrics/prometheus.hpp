@@ -1,7 +1,7 @@
-// A tally as metrics: Prometheus text exposition format 0.0.4.
+// Tallies as metrics in the Prometheus text exposition format 0.0.4.
 //
-//   to_prometheus(tally)                          one tally
-//   to_prometheus(tallies, prefix)                several, each with its own labels, as one exposition
+//   to_prometheus(tally, labels, prefix)   one tally
+//   to_prometheus(tallies, prefix)         several, each with its own labels, as one exposition
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@ namespace specsample {
 
 namespace metrics {
 
-/// A label of every sample: {model="large"}. The value may hold any UTF-8; it is escaped.
+/// A label of all samples of a tally, {model="large"}. The value may be any UTF-8 text; it is escaped.
 struct Label {
     std::string_view name;
     std::string_view value;
 };
 
-/// A tally and the labels that tell it from others; both are borrowed.
+/// A tally and the labels that distinguish it from others; the tally and the labels' texts are borrowed.
 struct LabelledTally {
     const Tally& tally;
     std::vector<Label> labels{};
@@ -34,7 +34,7 @@ struct LabelledTally {
 
 namespace detail {
 
-/// [a-zA-Z_][a-zA-Z0-9_]*, as the format wants names; with `colons`, ':' counts as a letter.
+/// Does the name have the format's form [a-zA-Z_][a-zA-Z0-9_]*? With `colons`, ':' counts as a letter.
 constexpr bool is_metric_name(std::string_view name, bool colons) {
     const auto is_letter = [colons](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (colons && c == ':');
@@ -57,7 +57,7 @@ inline void check_labels(const std::vector<metrics::Label>& labels) {
     }
 }
 
-/// A label's value with what the format escapes: backslash, quote and line feed.
+/// A label's value with backslash, quote and line feed escaped, as the format asks.
 inline std::string escaped(std::string_view value) {
     std::string text;
     for (const char c : value) {
@@ -67,7 +67,7 @@ inline std::string escaped(std::string_view value) {
     return text;
 }
 
-/// Writes metrics one after another: the lines of one name must stand together, whatever tallies they are from.
+/// Writes metrics one after another. The format wants all lines of one metric together, so tallies are the inner loop.
 class PrometheusWriter {
   public:
     explicit PrometheusWriter(std::string_view prefix) : prefix_(prefix) {}
@@ -79,8 +79,8 @@ class PrometheusWriter {
         text_.append("# TYPE ").append(name_).append(" ").append(type).append("\n");
     }
 
-    /// A sample of it.
-    /// @param own   a label besides the tally's: position or cause; none without a name
+    /// Write a sample of the metric.
+    /// @param own   a label besides the tally's, position or cause; none if it has no name
     template <class Number>
     void sample(const metrics::LabelledTally& of, Number value, const metrics::Label& own = {}) {
         text_ += name_;
@@ -113,10 +113,10 @@ void for_positions(const Tally& tally, F&& f) {
     }
 }
 
-/// The three numbers of an estimate, each a metric.
+/// One of the three numbers of an estimate, each of which is a metric.
 struct Bound {
     std::string_view suffix;
-    std::string_view encoding;
+    std::string_view description;
     double metrics::Estimate::*value;
 };
 inline constexpr std::array<Bound, 3> bounds{{{"", "", &metrics::Estimate::value},
@@ -127,7 +127,7 @@ inline constexpr std::array<Bound, 3> bounds{{{"", "", &metrics::Estimate::value
 
 namespace metrics {
 
-/// Tallies as one exposition in Prometheus' text format 0.0.4 (Content-Type: text/plain; version=0.0.4).
+/// Write tallies as one exposition in Prometheus' text format 0.0.4 (Content-Type: text/plain; version=0.0.4).
 ///
 ///     specsample_rounds_total{model="large"} 12                         every counter of Tally
 ///     specsample_position_evaluated_total{model="large",position="0"} 12
@@ -135,14 +135,14 @@ namespace metrics {
 ///     specsample_tokens_per_round, specsample_tokens_per_pass,
 ///     specsample_acceptance, specsample_position_acceptance             gauges
 ///
-/// An acceptance comes with its 95 % interval, as metrics ending in _low and _high. Gauges are over all that the tally
-/// holds; over a window, divide increases: rate(specsample_accepted_total[5m]) / rate(specsample_evaluated_total[5m]).
-/// Counters are in doubles there: exact up to 2^53.
+/// An acceptance comes with its 95 % interval, as metrics ending in _low and _high. Gauges cover all rounds of the
+/// tally; for a window, divide rates: rate(specsample_accepted_total[5m]) / rate(specsample_evaluated_total[5m]).
+/// Prometheus stores counters as doubles, which are exact up to 2^53.
 ///
 /// @param tallies   no two with the same labels
-/// @param prefix    of every metric's name
-/// @throws          std::invalid_argument for a prefix or a label that the format does not allow, a label that is there
-///                  twice, or one named position or cause
+/// @param prefix    the beginning of every metric's name
+/// @throws          std::invalid_argument for a prefix or a label that the format does not allow, for a label given
+///                  twice, and for one named position or cause
 /// @edge            a rate for which nothing was counted has no sample
 /// @source          https://prometheus.io/docs/instrumenting/exposition_formats/
 [[nodiscard]] inline std::string to_prometheus(std::span<const LabelledTally> tallies,
@@ -152,11 +152,11 @@ namespace metrics {
     for (const LabelledTally& of : tallies) detail::check_labels(of.labels);
     detail::PrometheusWriter writer(prefix);
     for (const auto& counter : detail::tally_counters) {
-        writer.metric(std::string(counter.key) + "_total", "counter", counter.encoding);
+        writer.metric(std::string(counter.key) + "_total", "counter", counter.description);
         for (const LabelledTally& of : tallies) writer.sample(of, of.tally.*counter.count);
     }
     for (const auto& counter : detail::position_counters) {
-        writer.metric("position_" + std::string(counter.key) + "_total", "counter", counter.encoding);
+        writer.metric("position_" + std::string(counter.key) + "_total", "counter", counter.description);
         for (const LabelledTally& of : tallies)
             detail::for_positions(of.tally, [&](Index, const PositionCounts& at, const Label& position) {
                 writer.sample(of, at.*counter.count, position);
@@ -174,13 +174,13 @@ namespace metrics {
         if (of.tally.rounds > 0) writer.sample(of, of.tally.tokens_per_pass());
     for (const auto& bound : detail::bounds) {
         writer.metric("acceptance" + std::string(bound.suffix), "gauge",
-                      "Accepted over evaluated" + std::string(bound.encoding));
+                      "Accepted over evaluated" + std::string(bound.description));
         for (const LabelledTally& of : tallies)
             if (of.tally.evaluated > 0) writer.sample(of, of.tally.acceptance().*bound.value);
     }
     for (const auto& bound : detail::bounds) {
         writer.metric("position_acceptance" + std::string(bound.suffix), "gauge",
-                      "Accepted over evaluated at this position" + std::string(bound.encoding));
+                      "Accepted over evaluated at this position" + std::string(bound.description));
         for (const LabelledTally& of : tallies)
             detail::for_positions(of.tally, [&](Index i, const PositionCounts& at, const Label& position) {
                 if (at.evaluated > 0) writer.sample(of, of.tally.acceptance_at(i).*bound.value, position);
@@ -189,7 +189,7 @@ namespace metrics {
     return std::move(writer).text();
 }
 
-/// The same of one tally: to_prometheus(tally, {{"model", "large"}}).
+/// Write one tally as an exposition: to_prometheus(tally, {{"model", "large"}}). Otherwise as for several tallies.
 [[nodiscard]] inline std::string to_prometheus(const Tally& tally, const std::vector<Label>& labels = {},
                                                std::string_view prefix = "specsample") {
     const LabelledTally of{tally, labels};

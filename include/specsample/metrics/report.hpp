@@ -1,6 +1,6 @@
-// A tally as text: for people and for programs. Pure functions, the same bytes under every locale.
+// A tally as text, for people and for programs: pure functions that give the same bytes under every locale.
 //
-//   report(tally)    a table, some lines long
+//   report(tally)    a table of some lines
 //   to_json(tally)   one line of JSON
 #pragma once
 
@@ -18,11 +18,11 @@
 namespace specsample {
 namespace detail {
 
-/// A counter of some struct: its key in every format, and what it counts.
+/// A counter of some struct: its key in every format, a sentence that describes it, and the member.
 template <class Of>
 struct Counter {
     std::string_view key;
-    std::string_view encoding;
+    std::string_view description;
     Index Of::*count;
 };
 
@@ -61,7 +61,7 @@ inline std::string with_interval(const metrics::Estimate& rate) {
     return decimals(rate.value) + " [" + decimals(rate.low) + ", " + decimals(rate.high) + "]";
 }
 
-/// Text behind as many spaces as make it `width` wide, or before them.
+/// The text padded with spaces to `width`, on its left (right-aligned) or on its right (left-aligned).
 inline std::string right(std::string_view text, std::size_t width) {
     return std::string(width - std::min(width, text.size()), ' ').append(text);
 }
@@ -69,7 +69,7 @@ inline std::string left(std::string_view text, std::size_t width) {
     return std::string(text).append(width - std::min(width, text.size()), ' ');
 }
 
-/// Writes JSON; keeps the books on commas.
+/// Writes JSON and places the commas.
 class JsonWriter {
   public:
     void open(char bracket) {
@@ -80,7 +80,7 @@ class JsonWriter {
         text_ += bracket;
         is_first_ = false;
     }
-    /// @param name   of letters and underscores: nothing to escape
+    /// @param name   of letters and underscores, so that nothing needs escaping
     JsonWriter& key(std::string_view name) {
         item();
         text_.append("\"").append(name).append("\":");
@@ -96,7 +96,7 @@ class JsonWriter {
     }
     void null() { text_ += "null"; }
 
-    /// A rate, where something was counted for it.
+    /// Write a rate, or null if nothing was counted for it.
     void rate(const metrics::Estimate& rate, bool is_known) {
         if (!is_known) return null();
         open('{');
@@ -117,8 +117,8 @@ class JsonWriter {
 
 namespace metrics {
 
-/// A tally as a table for people: every counter with its rate, then one line per position, then the faults there were.
-/// Intervals are those of `Tally::acceptance`, 95 %.
+/// Write a tally as a table for people: counters with their rates, one line per position, and the faults if any.
+/// Intervals are the 95 % intervals of `Tally::acceptance`.
 /// @edge   a rate for which nothing was counted is "-"
 [[nodiscard]] inline std::string report(const Tally& tally) {
     const auto rate = [&](std::string_view key) -> std::string {
@@ -150,7 +150,7 @@ namespace metrics {
     return text;
 }
 
-/// A tally as one JSON object, without spaces or line breaks.
+/// Write a tally as one JSON object, without spaces or line breaks.
 ///
 ///     {"rounds":3, .., "passes":3,                        counters, by the names of Tally
 ///      "tokens_per_round":2.5,"tokens_per_pass":2.5,
@@ -158,7 +158,7 @@ namespace metrics {
 ///      "positions":[{"evaluated":3,"accepted":2,"censored":0,"acceptance":{..}}, ..],
 ///      "faults":{"wrong_count":0, ..}}                    every cause, by name_of
 ///
-/// Keys are always the same and always there. Rates are for reading: whoever merges, adds up counters.
+/// Every key is always present. To merge tallies, add up their counters; rates cannot be merged.
 /// @edge   a rate for which nothing was counted is null
 [[nodiscard]] inline std::string to_json(const Tally& tally) {
     detail::JsonWriter json;

@@ -1,7 +1,7 @@
-// What happened over many rounds, in counters with fixed meanings.
+// Counters over rounds, with the rates that follow from them.
 //
-//   RoundCounts   what one round contributes
-//   Tally         the sums, per position too, and the rates that may be read from them
+//   RoundCounts   the contribution of one round
+//   Tally         sums over rounds, in all and per position, and rates
 #pragma once
 
 #include <array>
@@ -16,22 +16,22 @@
 
 namespace specsample {
 
-/// What one round contributes to a `Tally`; counted after the round was cut, so of what was really emitted.
+/// The contribution of one round to a `Tally`, counted after the round was cut: it describes what was really emitted.
 struct RoundCounts {
     Index proposed = 0;   ///< drafted tokens shown to verification
     Index evaluated = 0;  ///< positions decided: the accepted ones, and the rejected one if there is one
     Index accepted = 0;   ///< drafted tokens emitted: the first `accepted` positions
     Index tokens = 0;     ///< tokens emitted: accepted + 1, or accepted if there is no last token
-    LastToken last = LastToken::stopped;
-    Index depth = -1;     ///< positions of the draft tree: its longest path; -1 in a chain, which has `proposed`
-    Index discarded = 0;  ///< tokens decided and then cut, as the text ended before them; none of `tokens`
-    Index passes = 1;     ///< how often the target was asked for rows of the round
+    LastToken last = LastToken::stopped;  ///< the kind of the last token
+    Index depth = -1;     ///< positions of the drafted tree, its longest path; -1 for a chain, which has `proposed`
+    Index discarded = 0;  ///< tokens decided and then cut, as the text ended before them; not among `tokens`
+    Index passes = 1;     ///< target passes of the round
     std::optional<Cause> fault{};  ///< bad data: the round emitted nothing, and nothing else of it is counted
 
-    /// How many positions the draft tree has.
+    /// The number of positions of the draft: the depth of a tree, or the length of a chain.
     [[nodiscard]] Index positions() const { return depth < 0 ? proposed : depth; }
 
-    /// Did something else than a rejection end the round among its drafted tokens?
+    /// Was the round ended among its drafted tokens by something other than a rejection?
     [[nodiscard]] bool is_cut() const { return last == LastToken::stopped && evaluated == accepted; }
 
     friend bool operator==(const RoundCounts&, const RoundCounts&) = default;
@@ -42,31 +42,31 @@ namespace metrics {
 /// Decisions at one position of the round.
 struct PositionCounts {
     Index evaluated = 0;  ///< drafted tokens that were judged
-    Index accepted = 0;   ///< those of them that were kept
-    Index censored = 0;   ///< proposed, but a stop, a budget or the caller cut the round before it was decided
+    Index accepted = 0;   ///< judged tokens that were emitted
+    Index censored = 0;   ///< drafted tokens that were not judged, as a stop, a budget or the caller cut the round
 
     friend bool operator==(const PositionCounts&, const PositionCounts&) = default;
 };
 }  // namespace metrics
 
-/// Counters over rounds. A round is one draft and one verification. It costs one target pass where the target scores
-/// all drafted positions at once, and several (`passes`) where a token tree is scored path by path, or a chain row by
-/// row.
+/// Counters over rounds. A round is one draft and one verification. It costs one target pass if the target scores all
+/// drafted positions at once, and several (`passes`) if a token tree is scored path by path, or a chain row by row.
 ///
 /// `evaluated` counts decisions, not drafted tokens: a position after a rejection, or past a stop, was never decided
-/// and is in `proposed` only. In a tree a position is a depth: it is accepted if one of its children is, and
+/// and is in `proposed` only. In a tree a position is a depth: it is accepted if a token at that depth is, and
 /// `proposed` counts all nodes. Every rate is a ratio of sums, never a mean of ratios, so that tallies can be merged in
-/// any order. Tallies are equal when all their counters are.
+/// any order. Tallies are equal if all their counters are.
 ///
-/// A position that no rejection kept from being decided, but a stop, is `censored` there: no failure, and no decision
-/// either. What was decided and then cut, because a callback or a stop string ended the text before it, is `discarded`:
-/// work that was paid for. A round that met bad data is in `faults`, under its cause, and in no other counter.
+/// A position that was not decided because of a stop, and not because of a rejection, is `censored`: it counts neither
+/// as a success nor as a failure. Tokens that were decided and then cut, because a callback or a stop string ended the
+/// text before them, are `discarded`. A round that met bad data is in `faults`, under its cause, and in no other
+/// counter.
 ///
-/// One tally per thread: they share nothing, and += adds them up afterwards. However the rounds were dealt out, and in
-/// whatever order the parts are merged, the result equals the tally of all rounds.
+/// Use one tally per thread: they share nothing, and += adds them up afterwards. The result equals the tally of all
+/// rounds, in whatever order they were counted and merged.
 ///
-/// A good acceptance does not show that a text follows the target's distribution: judging drafts with a wrong draft
-/// distribution raises it. `Audit` looks at the text itself.
+/// A high acceptance does not show that a text follows the target's distribution: judging drafts with a wrong draft
+/// distribution raises it. `Audit` tests the text itself.
 struct Tally {
     Index rounds = 0;     ///< verifications without bad data
     Index proposed = 0;   ///< sum of RoundCounts::proposed
@@ -74,16 +74,16 @@ struct Tally {
     Index accepted = 0;   ///< sum of RoundCounts::accepted
     Index recovered = 0;  ///< rounds whose last token was drawn from a residual
     Index bonus = 0;      ///< rounds whose last token came after a full acceptance
-    Index matched = 0;    ///< rounds whose last token was the target's own choice, where a match walk left the draft
+    Index matched = 0;    ///< rounds whose last token was the target's own choice, where a match rule left the draft
     Index stopped = 0;    ///< rounds without a last token
     Index tokens = 0;     ///< tokens emitted = accepted + recovered + bonus + matched
-    /// Per 0-based position in the round; as many as the longest draft tree had.
+    /// Counts per 0-based position in the round, as many as the longest draft had.
     std::vector<metrics::PositionCounts> positions;
     Index discarded = 0;                               ///< sum of RoundCounts::discarded
-    Index passes = 0;                                  ///< sum of RoundCounts::passes: of what speculation saves
+    Index passes = 0;                                  ///< sum of RoundCounts::passes: target passes
     std::array<Index, metrics::cause_count> faults{};  ///< rounds that met bad data, by cause: see `faults_of`
 
-    /// Make room for rounds that propose up to `lookahead` tokens, so that even the first `record` allocates nothing.
+    /// Make room for rounds that draft up to `lookahead` tokens, so that even the first `record` allocates nothing.
     /// @throws std::invalid_argument if lookahead is negative or above most_drafted
     void reserve(Index lookahead) {
         detail::require(lookahead >= 0, "Tally::reserve", "lookahead", lookahead, "0 or more");
@@ -92,11 +92,11 @@ struct Tally {
     }
 
     /// Add one round.
-    /// @throws std::invalid_argument, with nothing added, unless 0 <= accepted <= evaluated <= positions <= proposed,
-    ///         evaluated <= accepted + 1, and tokens = accepted + 1 (accepted in a stopped round); unless only a
-    ///         stopped round discards tokens, of those it can have decided; unless passes >= 1; for a fault, unless
-    ///         nothing was emitted
-    /// @cost   O(positions); allocates only for a draft tree longer than all before
+    /// @pre      0 <= accepted <= evaluated <= positions <= proposed, evaluated <= accepted + 1, passes >= 1;
+    ///           tokens = accepted + 1, or accepted in a stopped round; only a stopped round discards tokens, at most
+    ///           those that it can have decided. For a round with a fault only tokens = 0
+    /// @throws   std::invalid_argument, with nothing added, if this does not hold
+    /// @cost     O(positions); allocates only for a draft longer than all before
     void record(const RoundCounts& round) {
         if (round.fault) {
             record_fault(round);
@@ -141,21 +141,23 @@ struct Tally {
         return *this;
     }
 
-    /// Rounds that met bad data, of one cause or of any.
+    /// The number of rounds that met bad data of this cause.
     [[nodiscard]] Index faults_of(Cause cause) const { return faults[static_cast<std::size_t>(cause)]; }
+    /// The number of rounds that met bad data of any cause.
     [[nodiscard]] Index faulty_rounds() const {
         Index sum = 0;
         for (const Index rounds_of_cause : faults) sum += rounds_of_cause;
         return sum;
     }
 
-    /// Conditional acceptance over all positions, accepted / evaluated, with its interval: see `estimate_acceptance`.
+    /// The conditional acceptance over all positions, accepted / evaluated, with its interval: `estimate_acceptance`.
     /// @edge nothing evaluated: value 0, interval [0, 1]
     [[nodiscard]] metrics::Estimate acceptance(double z = metrics::z95) const {
         return metrics::estimate_acceptance(accepted, evaluated, z);
     }
 
-    /// Conditional acceptance at one 0-based position: of the rounds that decided it, those that accepted it.
+    /// The conditional acceptance at one 0-based position: the share of rounds that accepted it among those that
+    /// decided it.
     /// @throws std::invalid_argument if the position is negative
     /// @edge   a position that no round decided: value 0, interval [0, 1]
     [[nodiscard]] metrics::Estimate acceptance_at(Index position, double z = metrics::z95) const {
@@ -165,13 +167,14 @@ struct Tally {
         return metrics::estimate_acceptance(at.accepted, at.evaluated, z);
     }
 
-    /// Mean tokens emitted per round: the block efficiency of the draft, whatever a round costs.
+    /// The mean number of tokens emitted per round: the block efficiency.
     /// @edge no rounds: 0
     [[nodiscard]] double tokens_per_round() const {
         return rounds == 0 ? 0.0 : static_cast<double>(tokens) / static_cast<double>(rounds);
     }
 
-    /// Mean tokens emitted per target pass; plain decoding has 1. Below tokens_per_round() where rounds take several.
+    /// The mean number of tokens emitted per target pass, 1 for plain decoding. Below tokens_per_round() if rounds take
+    /// several passes.
     /// @edge no rounds: 0
     [[nodiscard]] double tokens_per_pass() const {
         return passes == 0 ? 0.0 : static_cast<double>(tokens) / static_cast<double>(passes);

@@ -1,8 +1,8 @@
-// Every random draw has an address: (seed; request, position, purpose, node, lane). Same address, same random draw.
+// Addresses of random numbers: (seed; request, position, purpose, node, lane). The same address gives the same number.
 //
 // Layout:  key      seed (64 bits)
 //          counter  lane 32 | position 32 | purpose 4, node 28 | request 32
-// A field that does not fit is an error, never a wrap: two random draws must not share an address.
+// A field that does not fit is an error and never wraps, since two decisions must not share an address.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace specsample {
 
-/// What a random draw is for. Purposes never share numbers: a random draw used for two decisions couples them, and the
-/// text is biased (the accept draw reused for the residual: total variation 1/20 on a toy of three tokens).
+/// The decision that a random number is for. Purposes never share numbers: one used for two decisions couples them and
+/// biases the text (the acceptance number reused for the residual: total variation 1/20 on a toy of three tokens).
 enum class Purpose : std::uint32_t {
-    race,    ///< the target's own noise, one lane per token id (match walks)
+    race,    ///< the target's own noise, one lane per token id (match rules)
     draft,   ///< drawing a drafted token
-    accept,  ///< judging a drafted token
-    last,    ///< the last token of a round: recovered or bonus
-    policy,  ///< anything a drafting policy decides by chance
-    split    ///< the key of a source of its own, for a part inside a part
+    accept,  ///< accepting or rejecting a drafted token
+    last,    ///< drawing the last token of a round: recovered or bonus
+    policy,  ///< anything else that a drafter decides at random
+    split    ///< the key of a separate source, for a drafter or rule inside another drafter
 };
 
-/// Where a random draw lives.
+/// The address of a random number, without its lane.
 struct Address {
     std::uint64_t seed = 0;            ///< of the sampler, or of a source that was split off one
     std::uint64_t request = 0;         ///< below 2^32
-    Index position = 0;                ///< below 2^32: where the round starts, or the absolute position of a match walk
-    Purpose purpose = Purpose::draft;  ///< what the number decides
+    Index position = 0;                ///< below 2^32: the round's start; with Purpose::race the absolute position
+    Purpose purpose = Purpose::draft;  ///< the decision that the number is for
     Index node = 0;                    ///< below 2^28: the drafted node in its round
 };
 
@@ -41,7 +41,7 @@ constexpr std::uint32_t checked_request(std::uint64_t request) {
     return static_cast<std::uint32_t>(request);
 }
 
-/// The counter of `address` in `lane`.
+/// The Philox counter of `address` in `lane`.
 /// @throws std::invalid_argument where a field does not fit
 constexpr PhiloxCounter counter_of(const Address& address, std::uint32_t lane = 0) {
     detail::require(address.position >= 0 && address.position <= 0xffff'ffff, "Address", "position", address.position,
@@ -52,7 +52,7 @@ constexpr PhiloxCounter counter_of(const Address& address, std::uint32_t lane = 
     return {lane, static_cast<std::uint32_t>(address.position), purpose_and_node, checked_request(address.request)};
 }
 
-/// The key of `address`: its seed, in two words.
+/// The Philox key of `address`: its seed, in two words.
 constexpr PhiloxKey key_of(const Address& address) {
     return {static_cast<std::uint32_t>(address.seed), static_cast<std::uint32_t>(address.seed >> 32)};
 }

@@ -1,12 +1,12 @@
-// The random draw seam: the only ways in which a rule meets chance.
+// The three random decisions. Rules and drafters use random numbers through these functions only.
 //
 //   accept(rng, s, q)   true with probability min(1, s/q)
-//   draw(rng, row)      an id with probability in proportion to its weight
+//   draw(rng, row)      an id with probability proportional to its weight
 //   race(rng, row)      an id with the same probabilities, by noise that belongs to the ids
 //
-// A draw takes weights of any kind, or a plain row: an Eigen vector, a std::vector, a span, Logits or Sparse.
+// `row` is any kind of weights, or a plain row: an Eigen vector, a std::vector, a span, Logits or Sparse.
 //
-// A source may bring its own accept, draw and race; that is how a test enumerates every outcome with its exact
+// An RNG may have members accept, draw and race of its own: a test then enumerates every outcome with its exact
 // probability instead of sampling some.
 #pragma once
 
@@ -25,8 +25,8 @@ namespace specsample {
 
 namespace detail {
 
-/// A source of its own for part number `part` of whoever draws with `rng`. Whoever runs a part inside a part hands it
-/// one, so that addresses compose: a part numbers its nodes from 0, wherever it stands.
+/// A separate source for part number `part` of a drafter that draws with `rng`. A drafter that runs other drafters or
+/// rules gives each a source of its own, so that addresses compose: every part numbers its nodes from 0.
 template <RandomSource Source>
 auto split(const Source& rng, Index part) {
     static_assert(
@@ -37,11 +37,13 @@ auto split(const Source& rng, Index part) {
 }
 }  // namespace detail
 
-/// True with probability min(1, s/q), decided as u*q < s.
+/// Decide the acceptance of a token: true with probability min(1, s/q).
 ///
-/// Strict, and without a division: s = 0 is never accepted, not even by u = 0, and 0/0 does not arise. A forced
-/// token, the only one that the target allows, needs no random draw.
-/// @param s, q   the target's and the draft's weight of one token, double from the very scalars stored; q > 0
+///     u * q < s,  u uniform in [0, 1)
+///
+/// The comparison is strict and has no division: s = 0 is never accepted, not even with u = 0, and 0/0 does not arise.
+/// @param s, q   the target's and the draft's weight of one token, in double from the scalars stored; q > 0
+/// @draws        one; none where s >= 1 and s >= q: the target allows no other token
 template <class Rng>
 bool accept(const Rng& rng, double s, double q) {
     if constexpr (requires {
@@ -56,7 +58,7 @@ bool accept(const Rng& rng, double s, double q) {
 
 namespace detail {
 
-/// Weights as they are, or those of a row: of logits without a normaliser.
+/// Weights as they are, or the weights of a row. Those of logits are not normalised.
 template <class W>
 decltype(auto) weights_of(const W& given) {
     if constexpr (kernels::Weights<W>) {
@@ -66,7 +68,7 @@ decltype(auto) weights_of(const W& given) {
     }
 }
 
-/// What a draw or a race needs, in a sentence each.
+/// The requirements of a draw or a race, with a message for each.
 template <class Rng, class W>
 struct DrawArguments {
     static constexpr bool is_draw = requires(const Rng& rng) { rng.uniform(); } || requires(const Rng& rng) {
@@ -84,10 +86,11 @@ struct DrawArguments {
 
 }  // namespace detail
 
-/// Draw an id with probability weights[i] / sum(weights), and return that sum with it. The id is -1 where the sum is
-/// not a positive number: nothing can be drawn.
-/// @param weights   Weights, or a row: draw(rng.at(Purpose::last, 0), row)
-/// @cost            one uniform; one pass
+/// Draw an id with probability weights[i] / sum(weights), and return that sum with it.
+/// @param weights   weights, or a row: draw(rng.at(Purpose::last, 0), row)
+/// @draws           one
+/// @cost            one pass
+/// @edge            id -1 where the sum is not a positive number: nothing can be drawn
 template <class Rng, class W>
 kernels::Drawn draw(const Rng& rng, const W& weights) {
     if constexpr (detail::DrawArguments<Rng, W>::all) {
@@ -106,7 +109,7 @@ kernels::Drawn draw(const Rng& rng, const W& weights) {
 
 namespace detail {
 
-/// The noise of a race: lane i of a random draw, for many i at once where the random draw can.
+/// The noise of a race: lanes of one address, many at once where the RNG can.
 template <class Rng>
 auto noise_of(const Rng& rng) {
     return [&rng](std::span<const std::uint32_t> lanes, double* uniforms) {
@@ -120,9 +123,12 @@ auto noise_of(const Rng& rng) {
 
 }  // namespace detail
 
-/// The winner of a race among ids, who arrive at times E_i / weights[i]; lane i of the random draw is the noise of id
-/// i. Who races other weights with the same random draw races with the same noise. -1 where nothing can win.
-/// @param weights   Weights, or a row
+/// Draw an id by a race: the smallest arrival E_i / weights[i] wins, E_i exponential.
+///
+/// Lane i of the address is the noise of id i, so races of different weights at one address share their noise.
+/// @param weights   weights, or a row
+/// @returns         the winner; -1 where nothing can win
+/// @draws           one lane per id of positive weight
 template <class Rng, class W>
 Index race(const Rng& rng, const W& weights) {
     if constexpr (detail::DrawArguments<Rng, W>::all) {
@@ -139,9 +145,11 @@ Index race(const Rng& rng, const W& weights) {
     }
 }
 
-/// The first winners.size() to arrive, in their order.
+/// Draw several ids by a race: the first winners.size() to arrive, in the order of arrival.
+/// @param winners    the ids, written here
 /// @param arrivals   room for as many times
-/// @returns          how many can arrive at all
+/// @returns          the number of winners written; -1 if a weight is NaN, infinite or negative
+/// @draws            one lane per id of positive weight
 template <class Rng, class W>
 Index race(const Rng& rng, const W& weights, std::span<Token> winners, std::span<double> arrivals) {
     if constexpr (detail::DrawArguments<Rng, W>::all) {

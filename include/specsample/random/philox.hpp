@@ -1,7 +1,7 @@
 // Philox4x32-10: 128 random bits as a pure function of a 128-bit counter and a 64-bit key.
 //
-// Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011. Own constexpr
-// implementation; the published vectors below are assertions, so this header cannot compile if it is wrong.
+// Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011. This constexpr implementation is
+// checked at compile time against the published test vectors below.
 #pragma once
 
 #include <array>
@@ -42,12 +42,12 @@ constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) noexcep
     return counter;
 }
 
-/// Many counters: word w of counter i is [w][i].
+/// Several counters: word w of counter i is [w][i].
 template <std::size_t size>
 using PhiloxCounters = std::array<std::array<std::uint32_t, size>, 4>;
 
-/// The blocks at the first `count` counters, in their place. A round is made of all before the next one, a loop that
-/// compilers turn into vector code.
+/// Replace the first `count` counters by their blocks of random bits. Each round passes over all counters before the
+/// next one, a loop that compilers vectorise.
 template <std::size_t size>
 void philox4x32(PhiloxCounters<size>& counters, std::size_t count, PhiloxKey key) noexcept {
     auto& [x0, x1, x2, x3] = counters;

@@ -1,8 +1,8 @@
-// The random draws of a round: keyed ones, and those of a generator that an engine already owns.
+// The random numbers of a round: functions of their address, or those of a generator that an engine already owns.
 //
-//   Rng       one address; 53-bit uniforms
-//   RoundRng      the keyed source of a round, bound to (seed, request, round start)
-//   GeneratorRng   the same seam over any std::uniform_random_bit_generator (spelt out here: <random> is heavy)
+//   Rng            the random numbers of one address
+//   RoundRng       the random source of a round: (seed, request, round start)
+//   GeneratorRng   a random source over any std::uniform_random_bit_generator (without <random>, which is heavy)
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace specsample {
 
-/// The random draw at one address: a pure function, free to copy and to ask again.
+/// The random numbers of one address. They are a pure function of it: a copy, or a second call, gives the same numbers.
 class Rng {
   public:
     constexpr explicit Rng(const Address& address) noexcept : address_(address) {}
@@ -28,13 +28,14 @@ class Rng {
         const detail::PhiloxCounter block = detail::random_bits(address_, lane);
         return std::uint64_t{block[0]} << 32 | block[1];
     }
-    /// Uniform on the multiples of 2^-53 in [0, 1): for tests `u * q < p`, which 0 must pass and 1 must not.
+    /// Uniform on the multiples of 2^-53 in [0, 1), for tests `u * q < p`: p = q always passes, p = 0 never.
     constexpr double uniform(std::uint32_t lane = 0) const { return static_cast<double>(bits(lane) >> 11) * 0x1p-53; }
-    /// Uniform in (0, 1): for logarithms.
+    /// Uniform in (0, 1), for logarithms.
     constexpr double open_uniform(std::uint32_t lane = 0) const { return open(bits(lane)); }
 
-    /// The same for many lanes, at a third of the cost each with AVX-512 and half of it with less.
-    /// @param uniforms   room for as many numbers
+    /// Uniforms in (0, 1) of many lanes, the same numbers as open_uniform(lane).
+    /// @param uniforms   room for lanes.size() numbers
+    /// @cost             per number a third of open_uniform with AVX-512, half of it with narrower vectors
     void open_uniforms(std::span<const std::uint32_t> lanes, double* uniforms) const {
         constexpr std::size_t most = 64;
         detail::PhiloxCounters<most> words;
@@ -56,23 +57,29 @@ class Rng {
     Address address_;
 };
 
-/// The keyed random draws of one round.
+/// The random source of one round: a counter-based generator with the seed as its key.
 ///
 /// The round start is part of every address: a rule may look at tokens beyond those it emits, and reusing their noise
 /// in the next round would bias the text. Only the target's own noise belongs to the text: Purpose::race at node i is
-/// the random draw of the absolute position, round start + i, whichever round gets there.
+/// the noise of the absolute position, round start + i, in every round that gets there.
 class RoundRng {
   public:
+    /// @param request       below 2^32; each request has numbers of its own
+    /// @param round_start   the length of the text before the round
+    /// @throws              std::invalid_argument for a larger request
     constexpr RoundRng(std::uint64_t seed, std::uint64_t request, Index round_start)
         : seed_(seed), request_(detail::checked_request(request)), round_start_(round_start) {}
 
-    /// A source for part number `part` of whoever draws with this one: a member of a union, a verification inside a
-    /// drafter. Its key is a random number of this round, so that it shares no number with this source, with another
-    /// part or with another round, and parts of parts compose. The target's own noise stays behind: Purpose::race of a
-    /// part is noise of its own.
+    /// A separate source for part number `part` of a drafter: a member of a union, a verification inside a drafter.
+    ///
+    /// Its key is a random number of this round, so that it shares no number with this source, with another part or
+    /// with another round, and parts of parts compose. The target's own noise is not passed on: a part that draws with
+    /// Purpose::race gets other numbers.
     /// @source   Claessen, Palka: "Splittable pseudorandom number generators using cryptographic hashing", Haskell 2013
     constexpr RoundRng split(Index part) const { return {at(Purpose::split, part).bits(), request_, round_start_}; }
 
+    /// The random numbers of one address.
+    /// @param node   the drafted node; with Purpose::race the position, counted from the round's start
     constexpr Rng at(Purpose purpose, Index node) const {
         const bool of_the_text = purpose == Purpose::race;
         return Rng({.seed = seed_,
@@ -98,10 +105,10 @@ concept BitGenerator = std::invocable<G&> && std::unsigned_integral<std::invoke_
 };
 }  // namespace detail
 
-/// RoundRng from a generator the caller owns, for engines that keep their own. Addresses are ignored, so what a
-/// request gets depends on what was drawn before it.
-/// @cost every random draw (a drafted token, a test, a last token) takes `draws` numbers from the generator: 1 from a
-///       64-bit one, 2 from a 32-bit one
+/// A random source over a generator that the caller owns. Addresses are ignored, so the text of a request depends on
+/// the numbers that were taken before it.
+/// @cost   every random draw (a drafted token, an acceptance, a last token) takes `draws` numbers from the generator:
+///         1 from a 64-bit one, 2 from a 32-bit one
 template <detail::BitGenerator Generator>
 class GeneratorRng {
   public:
@@ -113,8 +120,10 @@ class GeneratorRng {
         return count;
     }();
 
+    /// @param generator   borrowed
     explicit GeneratorRng(Generator& generator) noexcept : generator_(&generator) {}
 
+    /// The source itself, since addresses are ignored.
     GeneratorRng at(Purpose, Index) const noexcept { return *this; }
     GeneratorRng split(Index) const noexcept { return *this; }
 
@@ -126,7 +135,7 @@ class GeneratorRng {
         return u < 1 ? u : 1 - 0x1p-53;  // the sum may round up to 1
     }
 
-    // A forced token takes its numbers too: what a round takes can then be told from its counts.
+    // A token that is certain to be accepted takes its numbers too, so that a round's counts tell how many it took.
     bool accept(double s, double q) const { return uniform() * q < s; }
     template <kernels::Weights W>
     kernels::Drawn draw(const W& weights) const {

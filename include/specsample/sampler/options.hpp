@@ -1,4 +1,4 @@
-// What a sampler is told, and what it answers.
+// The options and limits of a sampler, and its result.
 #pragma once
 
 #include <cstdint>
@@ -10,42 +10,43 @@
 
 namespace specsample {
 
-/// How to sample: fixed for the life of a sampler.
+/// The options of a sampler, fixed for its life.
 struct Options {
     Index lookahead = 4;             ///< tokens that a round drafts, 0 .. most_drafted; 0 is plain decoding
-    std::uint64_t seed = 0;          ///< with a request, the text
+    std::uint64_t seed = 0;          ///< with the request it decides all random numbers
     Check check = Check::every_row;  ///< how much of the models' rows to check
 };
 
-/// Where one text ends. Limits never change the random draws: a shorter text is the beginning of the longer one. Two
-/// may shorten drafts, and so change the text under a rule that judges drafts as wholes (block verification):
-/// max_length, which models impose, and stop tokens, at which a draft ends.
+/// The limits of one text. They never change the random draws: a shorter text is the beginning of the longer one. Two
+/// of them may shorten drafts, which changes the text under a rule that judges drafts as wholes (block verification):
+/// max_length, because no model sees more, and stop_tokens, because a draft ends at one.
 struct Limits {
     Index max_new_tokens = 128;        ///< most tokens to write in this call, >= 0
     Index max_length = unlimited;      ///< most tokens of prompt and text together; no model sees more
     std::vector<Token> stop_tokens{};  ///< the text ends after any of these, which stays in it
-    /// Ends the text as RoundLimits::until does, its last token in or out. It is shown the tokens that a call writes,
-    /// up to and including the one it is asked about: all new ones in generate and extend, those of the round in step.
+    /// A predicate that ends the text as RoundLimits::until does, its last token in or out. It is shown the tokens that
+    /// a call writes, up to the one in question: all new ones in generate and extend, those of the round in step.
     detail::StopPredicate until{};
     std::uint64_t request = 0;  ///< below 2^32; a new text needs a new request
-    Index top_logprobs = 0;     ///< likeliest tokens, 0 .. 64, that an on_token which takes scores is told of
+    Index top_logprobs = 0;     ///< how many of the likeliest tokens, 0 .. 64, to list for an on_token with scores
 };
 
 /// Why a text ended.
 enum class FinishReason {
     stop,      ///< a stop token was written
-    until,     ///< limits.until said so
-    callback,  ///< on_token said so
+    until,     ///< limits.until ended it
+    callback,  ///< on_token ended it
     budget,    ///< limits.max_new_tokens are written
     length     ///< prompt and text have reached limits.max_length
 };
 
 /// A finished text.
 struct Generation {
-    std::vector<Token> tokens;  ///< without the prompt
-    FinishReason finish = FinishReason::budget;
-    Tally tally;
+    std::vector<Token> tokens;                   ///< without the prompt
+    FinishReason finish = FinishReason::budget;  ///< why it ended
+    Tally tally;                                 ///< of its rounds
 
+    /// The tokens alone.
     operator std::vector<Token>() const& { return tokens; }
     operator std::vector<Token>() && { return std::move(tokens); }
 };

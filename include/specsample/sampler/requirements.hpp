@@ -1,4 +1,4 @@
-// One sentence per thing that can be wrong with a model, so that the compiler's first error is ours.
+// Compile-time checks of models and drafters: each mistake gives one sentence, which is the compiler's first error.
 #pragma once
 
 #include <type_traits>
@@ -8,7 +8,8 @@
 
 namespace specsample::detail {
 
-/// A row that says itself what its numbers mean, over an owner of numbers that was only viewed.
+/// True for a row that states its encoding (Logits, Sparse) over numbers that it borrows from an owner, which is gone
+/// when the model has returned.
 template <class R>
 inline constexpr bool is_borrowed_row = [] {
     if constexpr (StatedRow<std::remove_cvref_t<R>>) return !std::remove_cvref_t<R>::outlives_its_making;
@@ -34,14 +35,14 @@ struct NamedPropose {
 template <class D>
 struct WithPropose : D, NamedPropose {};
 
-/// Does a class have a member `propose`, whatever it takes? Then its name is ambiguous beside another.
+/// True if a class has a member `propose`, whatever it takes: the name is then ambiguous beside that of a second base.
 template <class D>
 inline constexpr bool has_propose = false;
 template <class D>
     requires(std::is_class_v<D> && !std::is_final_v<D>)
 inline constexpr bool has_propose<D> = !requires { &WithPropose<D>::propose; };
 
-/// Each claim is true where an earlier one already failed: one mistake, one sentence.
+/// The checks, in order. After one has failed the later ones count as passed, so that one mistake gives one sentence.
 template <class Draft, class Target>
 struct Requirements {
     static constexpr bool is_drafter = has_propose<Unwrapped<Draft>> && !Model<Draft>;
@@ -114,10 +115,10 @@ struct Requirements {
         "from; write `using Distribution = specsample::PointMass;` for tokens that are named, or `using Distribution = "
         "specsample::Sampled<...>;` for drawn ones");
     static_assert(draft_propose,
-                  "specsample::Sampler: draft.propose cannot be called with a prefix, random draws and a draft tree of "
-                  "its Distribution; "
-                  "write `void propose(std::span<const specsample::Token> prefix, const auto& random draws, "
-                  "specsample::DraftTree<Distribution>& draft tree)`");
+                  "specsample::Sampler: draft.propose cannot be called with a prefix, a random source and a DraftTree "
+                  "of its Distribution; "
+                  "write `void propose(std::span<const specsample::Token> prefix, const auto& rng, "
+                  "specsample::DraftTree<Distribution>& draft_tree)`");
     static_assert(draft_call,
                   "specsample::Sampler: draft must be callable with a token prefix; write "
                   "[](std::span<const specsample::Token> prefix) { ... }");

@@ -1,4 +1,4 @@
-// Sampler: draft, score, verify, commit, until the text ends.
+// Sampler: the loop that drafts, scores, verifies and commits rounds until the text ends.
 #pragma once
 
 #include <algorithm>
@@ -26,16 +26,16 @@
 namespace specsample {
 namespace detail {
 
-/// What is called with each token where a caller gives nothing.
+/// The on_token of a caller who gives none.
 struct NoCallback {
     void operator()(Token) const {}
 };
 
-/// Does a callback ask for scores?
+/// A callback that takes scores instead of tokens.
 template <class OnToken>
 concept TakesScores = !std::invocable<OnToken&, Token> && std::invocable<OnToken&, const TokenScore&>;
 
-/// What a sampler drafts with; a stand-in where a requirement has failed already.
+/// The drafter of a sampler; a stand-in if a requirement has failed already.
 template <class Draft, bool usable>
 struct DraftsOf {
     struct type {
@@ -48,24 +48,23 @@ struct DraftsOf<Draft, true> : DrafterOf<Draft> {};
 
 }  // namespace detail
 
-/// Speculative sampling with two models: the text follows the target's distribution exactly, whatever the draft. A
-/// sampler is called by one thread at a time; one sampler per thread shares nothing, unless std::ref shares it.
+/// Speculative sampling with two models: the text follows the target's distribution exactly, whatever the draft model.
+/// A sampler is called by one thread at a time; one sampler per thread shares nothing, unless std::ref shares it.
 ///
 ///     Sampler sampler(draft, target, {.lookahead = 4, .seed = 42});
 ///     std::vector<Token> text = sampler.generate(prompt, {.max_new_tokens = 64});
 ///
-/// @tparam Draft    draft(prefix) -> row, or -> Token (a point mass); or a Drafter, for trees
-/// @tparam Target   target(prefix) -> row, target(prefix, n) -> n rows in one pass, target(prefix, tree) -> the rows of
-/// a
-///                  TreeModel in one pass, or any of these together
-/// @tparam Rule     how drafts are judged; lossless rules keep the target's distribution
-/// @tparam Lengths  how many tokens each round may draft: a Length, told of every committed round
-///
 /// Models are held by value; std::ref shares one. A model that has rollback(length) is told when its prefix does not
 /// extend the one before, and before its first; one cached object cannot be both draft and target. The text depends on
 /// (seed, request, prompt, models, lookahead, length) alone; under a match rule, on (seed, request, prompt, target). So
-/// every text, and every step, begins with the length as it was given; a std::ref of one goes on with what it has
-/// learnt. Copies share nothing either, and a call during another one of the same sampler is refused.
+/// every text, and every step, begins with the length as it was given; one that is shared by std::ref goes on with what
+/// it has learnt. Copies share nothing either, and a call during another one of the same sampler is refused.
+///
+/// @tparam Draft     draft(prefix) -> row, or -> Token (a point mass); or a Drafter, for trees
+/// @tparam Target    target(prefix) -> row, target(prefix, n) -> n rows in one pass, target(prefix, tree) -> the rows
+///                   of a TreeModel in one pass, or any of these together
+/// @tparam Rule      how drafts are judged; lossless rules keep the target's distribution
+/// @tparam Lengths   how many tokens each round may draft: a Length, told of every committed round
 template <class Draft, class Target, class Rule = TokenVerification, class Lengths = FixedLength>
 class Sampler {
     static_assert(sizeof(detail::Requirements<Draft, Target>) > 0);  // says in a sentence what is wrong
@@ -77,9 +76,9 @@ class Sampler {
     using Drafts = typename detail::DraftsOf<Draft, usable>::type;
 
   public:
+    /// Make a sampler of two models.
     /// @throws std::invalid_argument unless 0 <= options.lookahead <= most_drafted, and if a lookahead above 0 would
-    /// cut
-    ///         the trees of a drafter that has a depth of its own
+    ///         cut the trees of a drafter that has a depth of its own
     Sampler(Draft draft, Target target, Options options = {}, Rule rule = {}, Lengths length = {})
         : drafter_(Drafts(std::move(draft))),
           scorer_(std::move(target)),
@@ -97,10 +96,10 @@ class Sampler {
     ///
     /// @param prompt     token ids of any integral type; may be empty, and may be written {1, 2, 3}
     /// @param limits     where it ends, and which request it is
-    /// @param on_token   called with each token as it is written, before it is counted; ends the text by returning
-    ///                   false, or anything that converts to it. That token stays. Where it throws, its token and
-    ///                   those before it stay in an extended text, and their round is not counted. One that takes a
-    ///                   `const TokenScore&` is told the log-probability in the target's row, the margin and the
+    /// @param on_token   called with each token as it is written, before it is counted. It ends the text after that
+    ///                   token by returning false, or anything that converts to it. If it throws, its token and those
+    ///                   before it stay in an extended text, and their round is not counted. If it takes a
+    ///                   `const TokenScore&`, it is given the log-probability in the target's row, the margin and the
     ///                   limits.top_logprobs likeliest tokens as well, at a pass per token
     /// @returns          the new tokens, why they ended, and the tally
     /// @throws           Fault on bad rows, with the tokens written before; std::invalid_argument on bad limits;
@@ -116,27 +115,28 @@ class Sampler {
         return result;
     }
 
+    /// The same for a prompt written {1, 2, 3}.
     template <class OnToken = detail::NoCallback>
     Generation generate(std::initializer_list<Token> prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
         return generate(std::span(prompt), limits, std::forward<OnToken>(on_token));
     }
 
     /// Continue a text in place. Committed rounds are appended as they come, so they survive any exception.
-    /// @returns why it ended; otherwise as generate
+    /// @returns   why it ended; the rest is as in generate
     template <class OnToken = detail::NoCallback>
     FinishReason extend(std::vector<Token>& text, const Limits& limits = {}, OnToken&& on_token = {}) {
         return run(text, limits, on_token, nullptr);
     }
 
-    /// Make one round after a text, and leave it to the caller to append its tokens. It drafts as much as the length
-    /// says as it was given, whatever was written before; a std::ref of one adapts, if the caller records the counts.
+    /// Make one round after a text; the caller appends its tokens. It drafts what the length says as it was given,
+    /// whatever was written before; a length shared by std::ref adapts, if the caller records the counts in it.
     /// @returns   the round; its tokens point into the sampler until its next call
     /// @throws    as generate; std::invalid_argument if limits leave no room for a token
     Round step(std::span<const Token> text, const Limits& limits = {}) {
         return step(text, limits, RoundRng(options_.seed, limits.request, static_cast<Index>(text.size())));
     }
 
-    /// The same with random draws of the caller's: GeneratorRng over a generator, or a source that enumerates.
+    /// The same with the caller's random source: GeneratorRng over a generator, or one that enumerates.
     template <RandomSource Source>
     Round step(std::span<const Token> text, const Limits& limits, const Source& rng) {
         const detail::OneCall::Guard guard(call_, "Sampler");
@@ -147,13 +147,13 @@ class Sampler {
         return result;
     }
 
-    /// Every round that generate and extend have committed, and the causes of those that met bad data.
+    /// The counts of all rounds that generate and extend have committed, and the causes of those that met bad data.
     const Tally& tally() const { return tally_; }
 
   private:
-    /// May a draft be cut at what is left of a budget? Only if no token would be another one: a match rule does not
-    /// look at the draft for its tokens; other rules must not look past what they keep, and the drafter must begin a
-    /// short draft as it begins a long one.
+    /// True if a draft may be cut at what is left of a budget, because no token changes: under a match rule, whose
+    /// tokens do not depend on the draft, or under a rule that does not look past what it keeps, with a drafter that
+    /// begins a short draft as it begins a long one.
     static constexpr bool budget_bounds_draft = requires {
         requires bool(Rule::drafter_invariant);
     } || (requires { requires !bool(Rule::looks_ahead); } && detail::cut_is_prefix<Drafts>);
@@ -176,7 +176,7 @@ class Sampler {
         for (const Token token : text) checked_token(token);
     }
 
-    /// Rounds until the text ends.
+    /// Make rounds until the text ends.
     template <class OnToken>
     FinishReason run(std::vector<Token>& text, const Limits& limits, OnToken& on_token, Tally* of_this_text) {
         const detail::OneCall::Guard guard(call_, "Sampler");
@@ -202,7 +202,7 @@ class Sampler {
             length.record(made.counts());
             if (of_this_text != nullptr) of_this_text->record(made.counts());
             known_ = start;
-            written.top_down(made.tokens);
+            written.commit(made.tokens);
             if (made.end == RoundEnd::stop_token) return FinishReason::stop;
             if (made.end == RoundEnd::included || made.end == RoundEnd::excluded) return FinishReason::until;
             if (!go_on) return FinishReason::callback;
@@ -231,7 +231,7 @@ class Sampler {
         return true;
     }
 
-    /// One round after `text`, as a value: draft, score, verify; and what its tokens are worth.
+    /// Make one round after `text`: draft, score, verify, and score the tokens if `scored`. Nothing is committed.
     template <bool scored, class Source>
     Round round(const detail::Unwrapped<Lengths>& length, std::span<const Token> text, const Limits& limits,
                 Index budget, const detail::StopPredicate& until, const Source& rng) {

@@ -1,4 +1,4 @@
-// The target's side of a round: which passes to make for the rows of a draft.
+// Scorer: the target passes that the rows of a draft take.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace specsample::detail {
 
-/// The rows of a tree that came in several passes. A row that nobody asked the target for, that of a drafted stop
-/// token, is the root's: no walk reads it.
+/// The rows of a tree that came in several passes. The row of a drafted stop token is not asked for; the root's stands
+/// in its place, and no walk reads it.
 template <class Rows>
 class PathRows {
     using Kept = OwnedRow<std::remove_cvref_t<Element<Rows>>>;
@@ -39,8 +39,8 @@ class PathRows {
     const typename Kept::type& operator[](std::size_t i) const {
         return slots_[static_cast<std::size_t>(std::max<Index>(slot_of_[i], 0))];
     }
-    /// Rows that were computed count as such here: a check of every row looks at those alone that a walk reaches. What
-    /// follows a token that a grammar refuses has no row, and none is missed.
+    /// Rows that are computed count as computed here too: a check of every row reads only those that a walk reaches.
+    /// There is none after a token that a grammar refuses, and no walk asks for one.
     const typename Kept::type& operator()(Index i) const
         requires(!is_supplied<Rows>)
     {
@@ -52,19 +52,19 @@ class PathRows {
     std::vector<Index> slot_of_;
 };
 
-/// Scores draft trees with a target: in one pass where it can score many positions and the draft is a chain, or where
-/// it takes trees; in one pass per path where the draft branches and it does not; or row by row as they are asked for
-/// where it scores one position at a time.
+/// Gets the rows of draft trees from a target: in one pass if the target scores many positions and the draft is a
+/// chain, or if it takes trees; in one pass per path if the draft branches and the target takes no trees; row by row,
+/// as they are asked for, if it scores one position at a time.
 /// @tparam may_branch   false: every draft tree is a chain
 template <class Target, bool may_branch = true>
 class Scorer {
   public:
     explicit Scorer(Target target) : target_(std::move(target)) {}
 
-    /// Ids that the target is known to have: before the first round, all of 31 bits.
+    /// The number of ids of the target; before the first round, all of 31 bits.
     Index vocab() const { return vocab_; }
 
-    /// judge(rows), on the rows of a draft tree after `text`; the round counts the passes that those took.
+    /// Call judge(rows) on the rows of a draft tree after `text`, and count in its round the passes that they took.
     /// @param known   leading tokens of the text that are the same as at the last call
     template <class L, class Judge>
     Round score(std::span<const Token> text, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
@@ -89,7 +89,7 @@ class Scorer {
         return draft_tree.size() == 0 || draft_tree.depth(draft_tree.size() - 1) == draft_tree.size();
     }
 
-    /// Nodes on a path whose rows are wanted: a stop token's is not.
+    /// The number of nodes on a path whose rows are wanted: that of a stop token is not.
     template <class L>
     static Index scored_depth(const DraftTree<L>& draft_tree, Index node) {
         return draft_tree.depth(node) - (node != root_node && draft_tree.is_stop(draft_tree.token(node)) ? 1 : 0);
@@ -112,8 +112,8 @@ class Scorer {
         return learn(rows, judge(rows));
     }
 
-    /// One pass per leaf, for the nodes of its path that no leaf before had. The target's rows are gone with its next
-    /// call, so they are copied.
+    /// One pass per leaf, for the nodes on its path that have no row yet. Rows are copied, because they are gone with
+    /// the target's next call.
     template <class L, class Judge>
     Round score_paths(Index start, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
         Index passes = 0;
@@ -125,7 +125,7 @@ class Scorer {
             if (has_children_[static_cast<std::size_t>(leaf)]) continue;
             const bool stop = draft_tree.is_stop(draft_tree.token(leaf));  // its row is not wanted
             const Index end = stop ? draft_tree.parent(leaf) : leaf;
-            Index count = 0;  // of the nodes up from there, those without a row
+            Index count = 0;  // nodes from there up that have no row yet
             for (Index node = end; !path_rows_.has(node + 1); node = draft_tree.parent(node)) {
                 ++count;
                 if (node == root_node) break;
@@ -144,7 +144,7 @@ class Scorer {
         return learn(path_rows_, judge(path_rows_), passes);
     }
 
-    /// A pass per row, when the row is asked for.
+    /// One pass per row, made when the row is asked for.
     template <class L, class Judge>
     Round score_lazily(Index start, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
         Index passes = 0;
@@ -164,8 +164,8 @@ class Scorer {
         return learn(row, judge(row), passes);
     }
 
-    /// Remember the target's vocabulary, so that no model is shown an id outside it; and the passes that rows took.
-    /// @param passes   by reference: rows that are computed on demand are still counted here
+    /// Note the target's vocabulary, so that no model is shown an id outside it, and the passes that the rows took.
+    /// @param passes   by reference, so that rows which are computed on demand are counted
     template <class Rows>
     Round learn(Rows& rows, Round made, const Index& passes = 1) {
         if (made) vocab_ = RowRef<Element<Rows>>(element(rows, 0)).size();

@@ -1,4 +1,6 @@
-// Staged speculation: a middle model verifies the small one's drafts, and what passes is the draft for the target.
+// Staged speculation: a middle model verifies the drafts of a small one, and what comes out is the target's draft.
+//
+// Chen et al.: "Cascade speculative drafting" (arXiv:2312.11462), vertical cascades.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +19,7 @@
 namespace specsample {
 namespace detail {
 
-/// What a model's rows are kept as, whether they come one by one or several at a time.
+/// The type in which rows of a model are kept, whether they come one by one or several at a time.
 template <class M>
 struct OwnedRowOf : OwnedRow<std::remove_cvref_t<Answer<M>>> {};
 template <BatchModel M>
@@ -29,18 +31,18 @@ struct OwnedRowOf<M> : OwnedRow<std::remove_cvref_t<Element<std::remove_referenc
 
 }  // namespace detail
 
-/// Drafts with two models: rounds of `draft` before `middle`, until the draft is as long as it may be. Its tokens
-/// follow the middle model's distribution exactly, so that the target judges them by that, whatever the small model is;
-/// which is why the rule between the two must be lossless.
+/// Drafts with two models: `middle` verifies rounds of `draft`, until the draft is as long as it may be. The rule
+/// between the two must be lossless: the drafted tokens then follow the middle model's distribution exactly, whatever
+/// the small model is, and the target judges them by that distribution.
 ///
 ///     Sampler sampler(StagedDrafter(small, middle, 4), large, {.lookahead = 12});
 ///
 /// @tparam Draft    a model or a drafter
 /// @tparam Middle   a model, as a target is
 /// @tparam Rule     how the middle model judges the drafts
-/// @cost            passes of the middle model as rounds need them; a copy of its row per token. @draws those of its
-///                  rounds, each from a source of its own
-/// @edge            bad data of either model is a fault of the draft, at the token that it would have been
+/// @draws           those of its rounds, each from a source of its own
+/// @cost            the passes of the middle model that its rounds take; a copy of its row per token
+/// @edge            bad data of either model is a fault of the draft, at the token that was to be drafted
 /// @source          Chen et al.: "Cascade speculative drafting" (arXiv:2312.11462), vertical cascades, made lossless by
 ///                  the distribution that is passed on
 template <class Draft, class Middle, class Rule = TokenVerification>
@@ -56,6 +58,7 @@ class StagedDrafter {
     using Distribution = Sampled<detail::row_view_t<Kept>>;
     static constexpr bool branches = false;
 
+    /// Make a drafter of two models.
     /// @param lookahead   tokens that a round of the two models drafts
     /// @throws            std::invalid_argument unless 1 <= lookahead <= most_drafted, and if it would cut the
     ///                    drafter's trees
@@ -70,6 +73,7 @@ class StagedDrafter {
                             "at least the depth of the drafter's trees, " + detail::to_text(depth));
     }
 
+    /// Fill an open draft tree with a chain, as concepts.hpp says of drafters.
     template <class Source, class L>
         requires std::convertible_to<Distribution, L>
     void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
@@ -95,7 +99,7 @@ class StagedDrafter {
     }
 
   private:
-    /// A round of the two models after the first `begin` tokens of the draft; the rows that its tokens follow are kept.
+    /// Make a round of the two models after the first `begin` tokens of the draft, and keep the row of each token.
     template <class Source, class L>
     Round round(Index known, Index begin, const Source& rng, const DraftTree<L>& draft_tree) {
         const Index room = draft_tree.depth_limit() - begin;
@@ -124,7 +128,7 @@ class StagedDrafter {
 
     // Reused from round to round.
     DraftTree<typename detail::Proposer<Drafts>::Distribution> inner_;
-    std::deque<Kept> rows_;  // distributions point at rows: they must not move
+    std::deque<Kept> rows_;  // must not move, because distributions point at them
     std::vector<Token> text_;
     Workspace workspace_;
 };

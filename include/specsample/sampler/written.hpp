@@ -1,4 +1,4 @@
-// Where a predicate ends a text that is written in several rounds.
+// Written: a stop predicate for a text that is written in several rounds.
 #pragma once
 
 #include <span>
@@ -8,24 +8,24 @@
 
 namespace specsample::detail {
 
-/// The predicate of a text as the predicate of its rounds: it is shown all that a call has written, not only what the
-/// round adds.
+/// Turns the predicate of a text into one of its rounds: it is shown all that a call has written, not the tokens of the
+/// round alone.
 class Written {
   public:
     explicit Written(const StopPredicate& until) : until_(until) {}
 
-    /// What the next round's limits take; nothing where the text has no predicate.
+    /// The predicate for the limits of the next round; none if the text has none.
     StopPredicate of_round() { return until_ ? StopPredicate(*this) : StopPredicate(); }
 
-    /// @param tokens   of the round, up to and including the one that is asked about
+    /// @param tokens   those of the round, up to and including the one in question
     StopDecision operator()(std::span<const Token> tokens) {
         tokens_.resize(committed_);
         tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
         return until_(tokens_);
     }
 
-    /// The tokens of a round have become text.
-    void top_down(std::span<const Token> tokens) {
+    /// Note that the tokens of a round have become text.
+    void commit(std::span<const Token> tokens) {
         if (!until_) return;
         tokens_.resize(committed_);
         tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());

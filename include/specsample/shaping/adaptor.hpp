@@ -1,4 +1,4 @@
-// The base of adaptors: models that change what another model returns, or what it is shown.
+// The base class of adaptors: models that change the rows of another model, or the prefix that it is shown.
 #pragma once
 
 #include <span>
@@ -10,21 +10,22 @@
 
 namespace specsample::detail {
 
-/// The form in which a model takes the prefix of a call.
+/// The form in which a model takes the prefix of a call: a span or a vector.
 template <class M, class... Rest>
 using PrefixOf = std::conditional_t<takes_span<M, Rest...>, std::span<const Token>, const std::vector<Token>&>;
 
-/// A prefix, kept where texts grow by a round at a time.
+/// Copy a prefix into memory that grows ahead of it, since texts grow by a round at a time.
 inline void remember(std::span<const Token> prefix, std::vector<Token>& memory) {
     if (memory.capacity() < prefix.size()) memory.reserve(2 * prefix.size() + 1024);
     memory.assign(prefix.begin(), prefix.end());
 }
 
-/// Offers the calls that the model under it offers, in the same form, and no other: one row, n rows in one pass, the
-/// rows of a tree in one pass, rollback. So no adaptor costs a pass that the model would not, whatever is stacked.
+/// Base of adaptors. An adaptor offers exactly the calls that the wrapped model offers, in the same form: one row, n
+/// rows in one pass, the rows of a tree in one pass, rollback. So adaptors, however many are stacked, never cost a pass
+/// that the model alone would not.
 ///
 /// @tparam Self   the adaptor, which derives from this. Calls go to its ask(prefix), ask(prefix, n), ask(prefix, tree),
-///                which ask model(). Where its rows last as long as the model's, it repeats the model's stable_rows
+///                which call model(). If its rows stay valid as long as the model's, it repeats the model's stable_rows
 /// @tparam M      the model, or a std::reference_wrapper of one
 template <class Self, class M>
 class Adaptor {
@@ -61,7 +62,7 @@ class Adaptor {
     M model_;
 };
 
-/// A model of rows, by whichever call it gives them.
+/// A model of rows, by any of the three calls.
 template <class M>
 concept RowsModel = (Model<M> || ManyModel<M> || TreeCallable<M>)&&!TokenModel<M>;
 

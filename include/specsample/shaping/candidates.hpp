@@ -1,12 +1,12 @@
-// What a pipeline works on: the tokens that are still possible after a prefix, with a number each.
+// The state of a row in a pipeline: the tokens that are still possible after a prefix, with a number each.
 //
-//   Candidates   the numbers and their ids; dense until the first filter, afterwards only what is left
+//   Candidates   the numbers and their ids; dense until the first filter, afterwards only those that are left
 //
-// A Shaper (concepts.hpp) is a callable of them and of the prefix: shaper(row, context).
+// A Shaper (concepts.hpp) is called with it and with the prefix: shaper(row, context).
 //
-// Nothing is computed that no shaper asks for. A temperature waits beside the numbers, for all but two filters can work
-// with it unapplied; probabilities are made of the candidates that are left by then. Numbers are the model's own memory
-// for as long as nobody changes them.
+// Everything is computed when a shaper asks for it. A temperature is stored beside the numbers, because all but two
+// filters can work before it is applied; probabilities are computed for the candidates left by then. The numbers stay
+// in the model's own memory until a shaper changes them.
 #pragma once
 
 #include <algorithm>
@@ -26,27 +26,27 @@ namespace specsample {
 
 namespace filters {
 
-/// What the numbers of a row are.
+/// The kind of a row's numbers.
 enum class NumberKind { probabilities, logits };
 
-/// A row on its way through a pipeline. Numbers have places 0 .. size() - 1, in the order of their ids.
+/// A row on its way through a pipeline. Its numbers have places 0 .. size() - 1, in the order of their ids.
 ///
-/// A row that cannot be one (a NaN, +inf, a negative probability, a sum that is not 1) has no candidates for anybody to
-/// work on, and comes out as it went in: its fault names what the model returned.
+/// An invalid row (a NaN, +inf, a negative probability, a sum that is not 1) has no candidates and leaves the pipeline
+/// as it came, so that its fault names what the model returned.
 ///
 /// @tparam Value   float or double
 template <std::floating_point Value>
 class Candidates {
   public:
-    /// Weights of the candidates, and their sum.
+    /// The weights of the candidates, not normalised, and their sum.
     struct Weighed {
         std::span<const Value> values;
         double total = 0;
     };
 
-    /// @param numbers     borrowed; in memory.numbers where they are not the model's own
-    /// @param is_sparse   do they belong to memory.ids, or to every id?
-    /// @param tolerance   how far from 1 the sum of probabilities may be
+    /// @param numbers     borrowed; in memory.numbers unless they are the model's own
+    /// @param is_sparse   true if they belong to memory.ids, false if they belong to every id
+    /// @param tolerance   largest allowed distance of the sum of probabilities from 1
     Candidates(std::span<const Value> numbers, NumberKind kind, Index vocab, bool is_sparse, double tolerance,
                detail::ShapedNumbers<Value>& memory, detail::ShapingScratch<Value>& scratch)
         : given_(numbers),
@@ -62,36 +62,37 @@ class Candidates {
     bool holds_every_id() const { return !is_sparse_; }
     NumberKind kind() const { return kind_; }
 
-    /// The temperature that is still to be applied to the numbers.
+    /// The temperature that has not been applied to the numbers yet.
     double temperature() const { return temperature_; }
 
-    /// How many candidates are left.
+    /// Number of candidates left.
     Index size() { return std::ssize(numbers()); }
 
-    /// Their numbers, by place, valid until the next change.
-    /// @cost   a pass over the row when it is asked for first
+    /// The candidates' numbers by place, valid until the next change.
+    /// @cost   a pass over the row at the first call
     std::span<const Value> numbers() {
         look();
         return numbers_;
     }
 
-    /// The id at a place, and the place of an id, -1 for one that is not there.
+    /// The id at a place. place_of(id) is the place of an id, -1 if it is not a candidate.
     Index id(Index place) const { return is_sparse_ ? memory_.ids[static_cast<std::size_t>(place)] : place; }
     Index place_of(Index id) { return id < 0 || id >= vocab_ || size() == 0 ? -1 : ids().place_of(id); }
 
+    /// The candidates' ids, by place.
     detail::IdList<Token> ids() const {
         return is_sparse_ ? detail::IdList<Token>(memory_.ids.data(), std::ssize(left()), 1) : detail::IdList<Token>();
     }
 
-    /// The largest number, -inf if there is none.
+    /// The largest number; -inf if there is no candidate.
     double maximum() {
         look();
         if (!maximum_) maximum_ = detail::largest(detail::Blocks(view()), 0, size());
         return *maximum_;
     }
 
-    /// What the candidates weigh, the temperature applied: probabilities, not normalised.
-    /// @cost   O(size): an exponential each, and a logarithm for probabilities at a temperature
+    /// The weights of the candidates: probabilities at the temperature, not normalised.
+    /// @cost   O(size): an exponential each, and a logarithm each for probabilities at a temperature other than 1
     Weighed weights() {
         look();
         if (!is_weighed_) weigh();
@@ -99,7 +100,7 @@ class Candidates {
         return {weights_, *total_};
     }
 
-    /// Their probabilities, normalised over what is left; none where they add up to nothing.
+    /// The candidates' probabilities, normalised over what is left; empty if their sum is not positive.
     std::span<const Value> probabilities() {
         const auto [values, total] = weights();
         if (!detail::is_positive(total)) return {};
@@ -110,7 +111,8 @@ class Candidates {
         return weights_;
     }
 
-    /// Divide what the numbers mean by a temperature > 0; 0 keeps the largest alone, the lowest id on ties.
+    /// Divide the logits that the numbers stand for by a temperature > 0; 0 keeps only the largest, the lowest id on
+    /// ties.
     void heat(double temperature) {
         if (temperature == 1) return;
         if (temperature == 0) {
@@ -124,7 +126,7 @@ class Candidates {
         is_weighed_ = false;
     }
 
-    /// Keep some places only, given in ascending order.
+    /// Keep only some places, given in ascending order.
     void keep(std::span<const Token> places) {
         look();
         if (places.size() == numbers_.size()) return;
@@ -134,7 +136,7 @@ class Candidates {
         } else {
             is_weighed_ = false;
         }
-        // What is kept moves to the front of where it was, if that is here.
+        // Places ascend, so numbers that are in this memory already move to its front one by one.
         detail::grow(memory_.numbers, places.size());
         detail::grow(memory_.ids, places.size());
         for (std::size_t i = 0; i < places.size(); ++i) {
@@ -147,8 +149,8 @@ class Candidates {
         total_.reset();
     }
 
-    /// The numbers, to be changed, until the next call of anything else: in memory of the row's own.
-    /// @cost   a copy, once
+    /// The numbers, writable until any other member is called, in memory of the row's own.
+    /// @cost   one copy, at the first call
     std::span<Value> change() {
         look();
         const std::size_t size = numbers_.size();
@@ -165,8 +167,8 @@ class Candidates {
         return {memory_.numbers.data(), size};
     }
 
-    /// The same as logits; ln p where they were probabilities. To add d to a logit at this point of a pipeline is to
-    /// add temperature() * d to its number.
+    /// As change(), but as logits: probabilities become ln p. To add d to a logit at this point of a pipeline, add
+    /// temperature() * d to its number.
     std::span<Value> change_logits() {
         const auto changed = change();
         if (kind_ == NumberKind::probabilities && !changed.empty()) {
@@ -176,28 +178,29 @@ class Candidates {
         return changed;
     }
 
-    /// The number of what is impossible.
+    /// The number of an impossible token: -inf as a logit, 0 as a probability.
     Value impossible() const {
         return kind_ == NumberKind::logits ? -std::numeric_limits<Value>::infinity() : Value{0};
     }
 
-    /// Does scratch().maxima have the largest values of the tiles of numbers()? The first look leaves them.
+    /// True if scratch().maxima has the largest value of each tile of numbers(), as the first look at the row leaves
+    /// them.
     bool has_maxima() const { return is_seen_ && !is_changed_; }
 
-    /// Memory for shapers.
+    /// Scratch memory for shapers.
     detail::ShapingScratch<Value>& scratch() { return scratch_; }
 
-    // What the row is made of in the end.
+    // The result, which the end of a pipeline reads.
 
-    /// Is it, as far as anybody has looked, no row?
+    /// True if the row is known to be invalid; a row that nothing has looked at yet is not.
     bool is_bad() const { return is_bad_; }
 
-    /// Are these the probabilities that were given?
+    /// True if the numbers are still the probabilities that were given.
     bool is_as_given() const {
         return is_bad_ || (!is_changed_ && kind_ == NumberKind::probabilities && temperature_ == 1);
     }
 
-    /// The numbers that it ends with, without a look at them.
+    /// The final numbers, without a look at them.
     std::span<const Value> left() const { return is_bad_ ? given_ : numbers_; }
 
   private:
@@ -233,7 +236,7 @@ class Candidates {
         if (kind_ == NumberKind::probabilities) {
             array(scratch_.weights.data()) = array(logits).log();
             logits = scratch_.weights.data();
-            pivot = detail::largest(detail::Blocks(detail::Column<Value>(logits, size())), 0, size());  // to the bit
+            pivot = detail::largest(detail::Blocks(detail::Column<Value>(logits, size())), 0, size());  // exact
         }
         const detail::ScaledExp2<Value> power(static_cast<Value>(detail::is_finite(pivot) ? pivot : 0),
                                               static_cast<Value>(detail::exponent_scale<Value>(temperature_)));

@@ -1,4 +1,4 @@
-// A cursor (concepts.hpp) that is taken from one text to any other, by what the two do not share.
+// Moves a cursor (concepts.hpp) from one text to any other, undoing only what the two do not share.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ bool accepts(C& cursor, Token token) {
     }
 }
 
-/// A cursor with rollback(n).
+/// Moves a cursor that has rollback(n).
 template <class C>
 class Rewound {
   public:
@@ -48,12 +48,12 @@ class Rewound {
     Index length_ = 0;
 };
 
-/// A cursor that can only be copied, with copies of it along its way: all of the last 8, and of older ones the fewer
-/// the older they are. A copy after m tokens stays for 8 times the largest power of 2 in m. So the way back by d <= 7
-/// tokens finds its copy, and a longer one finds a copy less than 2 d / 7 tokens before its end. There are some 5 of
-/// them per binary digit of the length.
+/// Moves a cursor that can only be copied, with copies along its way: all of the last 8, and fewer of the older ones.
+/// The copy after m tokens stays for 8 times the largest power of 2 that divides m. So going back by d <= 7 tokens
+/// finds its copy, and going back further finds one less than 2 d / 7 tokens before the place. There are about 5 copies
+/// per binary digit of the length.
 ///
-/// It moves copies only, which are dropped where they refuse a token, or throw: what they were does not matter then.
+/// Only copies are moved. One that refuses a token, or throws, is dropped, so its state no longer matters.
 template <class C>
 class Copied {
   public:
@@ -70,7 +70,7 @@ class Copied {
         copies_.remove_if([now = length()](const Copy& copy) { return now - copy.length > lifetime(copy.length); });
         return true;
     }
-    /// To that length, or to the last copy before it.
+    /// Go back to that length, or to the last copy before it.
     void back(Index length) {
         while (copies_.back().length > length) copies_.pop_back();
     }
@@ -87,18 +87,18 @@ class Copied {
     static Index lifetime(Index length) { return length == 0 ? whole_text : 8 * (length & -length); }
     static constexpr Index whole_text = std::numeric_limits<Index>::max();
 
-    std::list<Copy> copies_;  ///< by length, never empty: the first is of length 0, the last where the cursor stands
+    std::list<Copy> copies_;  ///< by length, never empty: the first has length 0, the last is the current cursor
 };
 
-/// A cursor that is asked about texts in any order.
+/// Moves a cursor between texts that come in any order.
 template <class C>
 class Trail {
   public:
     explicit Trail(C cursor) : way_(std::move(cursor)) {}
 
-    /// The cursor after a text, null if it refuses one of the tokens.
-    /// @cost   a comparison with the text before, rollback or copies for the tokens that are not in this one, and
-    ///         accept for those that were not in that one
+    /// The cursor after a text; null if it refuses one of the tokens.
+    /// @cost   a comparison with the last text, rollback or copies for the tokens that only the last one has, and
+    ///         accept for those that only this one has
     C* after(std::span<const Token> text) {
         if (taken_.capacity() < text.size()) taken_.reserve(2 * text.size());
         const auto parted = std::mismatch(taken_.begin(), taken_.end(), text.begin(), text.end()).first;
@@ -113,7 +113,7 @@ class Trail {
 
   private:
     std::conditional_t<RollsBack<C>, Rewound<C>, Copied<C>> way_;
-    std::vector<Token> taken_;  ///< what the cursor has accepted
+    std::vector<Token> taken_;  ///< the tokens that the cursor has accepted
 };
 
 }  // namespace specsample::detail

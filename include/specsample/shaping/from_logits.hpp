@@ -13,8 +13,8 @@ namespace specsample {
 
 namespace detail {
 
-/// A model whose plain rows are meant as logits: it returns them as Logits. It offers what the model offers. Nothing is
-/// copied, and nothing computed.
+/// A model whose plain rows are logits: it returns them as Logits. It offers the calls that the model offers; nothing
+/// is copied and nothing is computed.
 template <class M>
 class FromLogits : public detail::Adaptor<FromLogits<M>, M> {
     friend class detail::Adaptor<FromLogits, M>;
@@ -47,9 +47,10 @@ class FromLogits : public detail::Adaptor<FromLogits<M>, M> {
 };
 }  // namespace detail
 
-/// Take the rows of a model (or std::ref of one) as logits: whatever reads them reads probabilities.
+/// Take the rows of a model (or std::ref of one) as logits, so that all readers read probabilities.
 ///
 /// @param temperature   >= 0; 0 is the argmax
+/// @returns             a model with the calls of `model`
 /// @throws              std::invalid_argument for a negative or non-finite temperature
 template <detail::RowsModel M>
 auto from_logits(M model, double temperature = 1) {

@@ -1,8 +1,8 @@
-// A grammar on every drafted position and every node of a tree, each with its own state.
+// A grammar on every drafted position and every node of a tree, each with its own state of the grammar.
 //
-// The distribution of a text under a grammar is that of the target's rows, masked and normalised after every context. A
-// mask on the draft as well leaves the distribution as it is, and more of the draft is accepted (6/7 instead of 1/2 on
-// the example of tests/exactness/grammar.cpp). A mask on the draft alone does not make the text follow the grammar.
+// Under a grammar, the output distribution is that of the target's rows, masked and normalised after every context. A
+// mask on the draft as well does not change it, and raises acceptance (6/7 instead of 1/2 on the example of
+// tests/exactness/grammar.cpp). A mask on the draft alone does not make the text follow the grammar.
 #pragma once
 
 #include <algorithm>
@@ -15,19 +15,19 @@
 
 namespace specsample {
 
-/// Allow what a grammar allows, after whatever context a row belongs to:
+/// Allow only the tokens that a grammar allows after the context of a row.
 ///
 ///     Grammar grammar(XGrammar{matcher, words}, std::ssize(prompt));
 ///     Sampler sampler(shaped(draft, grammar), shaped(target, Pipeline{grammar, SamplingParams{.temperature = .8}}));
 ///
-/// It is asked about drafted tokens, about other ones after a rejection, and about the branches of a tree; from one
-/// context to the next it takes the cursor back by what they do not share, and lets it accept the rest. So a round that
-/// is dropped leaves no trace, and neither does a fault.
+/// The cursor is asked about drafted tokens, about other tokens after a rejection, and about the branches of a tree.
+/// Between two contexts, it is taken back over what they do not share, and accepts the rest. So neither a dropped round
+/// nor a fault leaves a trace.
 ///
-/// Copies of a Grammar share its cursor, in one thread: the same value may stand before the draft and the target. Two
-/// Grammars with a cursor each save going back over a draft that is to be judged.
+/// Copies of a Grammar share its cursor, and must stay in one thread: the same value may shape the draft and the
+/// target. Two Grammars with a cursor each need not go back over each draft before it is judged.
 ///
-/// What engines have becomes a cursor like this. xgrammar:
+/// The matchers of engines become such cursors as follows, with names of namespace filters. xgrammar:
 ///
 ///     struct XGrammar {
 ///         xgrammar::GrammarMatcher matcher;
@@ -72,16 +72,17 @@ namespace specsample {
 ///         bool accept(Token token) { return allows(token) && (llama_sampler_accept(sampler.get(), token), true); }
 ///     };
 ///
-/// Any other processor with a state goes the same way if its tokens alone decide that state: a mask(row) that changes
-/// numbers is one. What depends on the rows that it has seen, as mirostat does, is no function of a text.
+/// Any other processor with a state works in the same way if its tokens alone decide that state: its mask(row) may
+/// change numbers. A processor whose state depends on the rows that it has seen, such as mirostat, is not a function of
+/// the text.
 ///
 /// @tparam C   a Cursor
-/// @cost       a comparison of the context with the one before, accept for the tokens that were not in that, rollback
-///             or copies for those that are not in this, and the mask. Copies allocate
-/// @edge       a context with a token that the grammar refuses, or after its end, leaves no token possible: a fault
-///             (Cause::all_masked) if the row is ever read, which that after a drafted token of no probability is not.
-///             Give the grammar's end token to limits.stop_tokens: nothing is asked after those. A context shorter
-///             than `start` is the grammar's beginning
+/// @cost       a comparison of the context with the last one, rollback or copies for the tokens that only the last one
+///             has, accept for those that only this one has, and the mask. Copies allocate
+/// @edge       a context with a token that the grammar refuses, or after the grammar's end, leaves no token possible: a
+///             fault (Cause::all_masked) if the row is read. The row after a drafted token of probability 0 never is.
+///             Give the grammar's end token to limits.stop_tokens: nothing is asked after those
+/// @edge       a context shorter than `start` is at the grammar's beginning
 template <class C>
 class Grammar {
     static_assert(detail::Masks<C>,
@@ -98,7 +99,7 @@ class Grammar {
 
   public:
     /// @param cursor   stands at the beginning of the grammar's text. Two Grammars must not share a state
-    /// @param start    leading tokens of every context that are not the grammar's: a prompt
+    /// @param start    leading tokens of every context that the grammar does not see, such as a prompt
     /// @throws         std::invalid_argument for a negative start
     explicit Grammar(C cursor, Index start = 0)
         : trail_(std::make_shared<detail::Trail<C>>(std::move(cursor))), start_(start) {

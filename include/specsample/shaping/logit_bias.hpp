@@ -1,4 +1,4 @@
-// Logit bias.
+// Logit bias: constants that are added to the logits of some tokens.
 #pragma once
 
 #include <limits>
@@ -14,7 +14,7 @@ namespace specsample {
 
 namespace filters {
 
-/// A token and what is added to its logit: -infinity bans it.
+/// A token and the number that is added to its logit: -infinity bans it.
 using Bias = std::pair<Token, double>;
 }  // namespace filters
 
@@ -36,10 +36,11 @@ void add_biases(filters::Candidates<Value>& row, std::span<const filters::Bias> 
 
 namespace filters {
 
-/// Add to the logits of some tokens (to ln p of a row of probabilities): LogitBias{{{50256, -100}, {11, 2.5}}}. A token
-/// given twice gets both; one outside the vocabulary is passed over. What was impossible stays so.
+/// Add numbers to the logits of some tokens: LogitBias{{{50256, -100}, {11, 2.5}}}. In a row of probabilities they are
+/// added to ln p. A token given twice gets both; one outside the vocabulary is ignored. An impossible token stays
+/// impossible.
 ///
-/// @cost   O(biases), and one copy of a row that is still the model's
+/// @cost   O(biases), and one copy of a row that is still in the model's memory
 class LogitBias {
   public:
     /// @throws std::invalid_argument for a negative token, and for a bias that is NaN or +inf

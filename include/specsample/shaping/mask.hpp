@@ -1,4 +1,4 @@
-// Masks: which tokens anything allows after a context. Grammar has them from a matcher that follows the text.
+// Masks of the tokens that are allowed after a context. Grammar takes them from a matcher that follows the text.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ namespace specsample {
 
 namespace filters {
 
-/// Keep the candidates with an id that allows(id).
+/// Keep the candidates whose ids satisfy allows(id).
 template <class Value, std::predicate<Token> Allows>
 void keep_where(Candidates<Value>& row, const Allows& allows) {
     auto& places = row.scratch().places;
@@ -29,7 +29,7 @@ void keep_where(Candidates<Value>& row, const Allows& allows) {
 
 namespace detail {
 
-/// Bit i % 32 of word i / 32 is set where token i is allowed; what is beyond the words is not.
+/// A bit mask: bit i % 32 of word i / 32 is set where token i is allowed. Ids beyond the words are forbidden.
 class MaskBits {
   public:
     static constexpr Index width = 32;
@@ -38,13 +38,14 @@ class MaskBits {
 
     bool allows(Index id) const { return (allowed_in(id / width) >> (id % width) & 1) != 0; }
 
+    /// Number of ids that are allowed.
     Index count() const {
         Index count = 0;
         for (Index word = 0; word * width < vocab_; ++word) count += std::popcount(allowed_in(word));
         return count;
     }
 
-    /// Call f(id) for every token that is allowed, or for every one that is not.
+    /// Call f(id) for every token that is allowed, or for every token that is not.
     template <class F>
     void for_each(bool allowed, const F& f) const {
         for (Index word = 0; word * width < vocab_; ++word)
@@ -54,7 +55,7 @@ class MaskBits {
     }
 
   private:
-    /// The bits of a word that are inside the vocabulary, and those of them that are set.
+    /// The bits of a word that are inside the vocabulary. allowed_in(word) has those of them that are set.
     std::uint32_t inside(Index word) const {
         const Index rest = vocab_ - word * width;
         return rest >= width ? ~std::uint32_t{0} : (std::uint32_t{1} << rest) - 1;
@@ -67,14 +68,14 @@ class MaskBits {
     Index vocab_;
 };
 
-/// Make impossible what a mask forbids. Where it allows little, the rest is forgotten; where it allows most, the row
-/// stays dense.
+/// Make the tokens impossible that a mask forbids. If few are allowed, only those are kept; otherwise the row stays
+/// dense.
 template <class Value>
 void apply_mask(filters::Candidates<Value>& row, const MaskBits& mask) {
     if (!row.holds_every_id()) return filters::keep_where(row, [&](Token id) { return mask.allows(id); });
     auto& places = row.scratch().places;
     places.clear();
-    constexpr Index dense_from = 8;  // an id costs twice a number
+    constexpr Index dense_from = 8;  // keeping an id costs twice as much as a number
     const Index allowed = mask.count();
     if (allowed == row.vocab()) return;
     if (allowed < row.vocab() / dense_from + 1) {
@@ -88,25 +89,25 @@ void apply_mask(filters::Candidates<Value>& row, const MaskBits& mask) {
 template <MaskWords W>
 std::span<const std::uint32_t> words_of(const W& words) {
     const auto all = std::span(words);
-    return {reinterpret_cast<const std::uint32_t*>(all.data()), all.size()};  // signed or not, they may alias
+    return {reinterpret_cast<const std::uint32_t*>(all.data()), all.size()};  // signed or not: the two types may alias
 }
 
 }  // namespace detail
 
 namespace filters {
 
-/// Allow some tokens only: TokenMask{f}, f(context) the words of a bit mask as xgrammar and llguidance fill them, or
-/// TokenMask{words} for one mask everywhere. Bit i % 32 of word i / 32 is set where token i is allowed. Ids beyond a
-/// mask that is too short are forbidden.
+/// Allow only the tokens of a mask: TokenMask{f}, where f(context) returns the words of a bit mask as xgrammar and
+/// llguidance fill them, or TokenMask{words} for one mask everywhere. Bit i % 32 of word i / 32 is set where token i is
+/// allowed. Ids beyond a mask that is too short are forbidden.
 ///
-/// f is asked for every position that is drafted or judged, and not in the order of the text: after a rejection it is
-/// asked about a context that goes back behind the last one. A matcher that moves with the text belongs in a Grammar.
-///
-/// A row in which nothing is allowed is a fault (Cause::all_masked).
+/// f is called for every position that is drafted or judged, and not in the order of the text: after a rejection the
+/// context is one that branches off before the end of the last. A matcher that moves with the text belongs in a
+/// Grammar.
 ///
 /// @tparam Source   a callable of the context, kept by value, that returns words, or the words themselves: a vector, a
 ///                  span or an array of 32-bit integers
-/// @cost            vocab / 32, and O(allowed) where that is little, a copy of the row otherwise
+/// @cost            vocab / 32, and O(allowed) if few tokens are allowed, a copy of the row otherwise
+/// @edge            a row in which nothing is allowed is a fault (Cause::all_masked)
 template <class Source>
 class TokenMask {
     static_assert(

@@ -1,4 +1,4 @@
-// Memory that shaping reuses from row to row: nothing is allocated once it has met the longest one.
+// Memory that shaping reuses from row to row: nothing is allocated once it has served the longest one.
 #pragma once
 
 #include <concepts>
@@ -13,25 +13,25 @@ namespace specsample {
 
 namespace detail {
 
-/// What is needed while a row is shaped.
+/// Scratch memory, in use while a row is shaped.
 template <std::floating_point Value>
 struct ShapingScratch {
-    std::vector<Token> places;          ///< of what a filter keeps
-    std::vector<Value> weights;         ///< of the candidates
-    std::vector<std::uint32_t> counts;  ///< of tokens in a window; all 0 between two shapers
-    std::vector<Value> maxima;          ///< of tiles of the numbers that were given
+    std::vector<Token> places;          ///< places that a filter keeps
+    std::vector<Value> weights;         ///< weights of the candidates
+    std::vector<std::uint32_t> counts;  ///< counts of the tokens in a window; all 0 between two shapers
+    std::vector<Value> maxima;          ///< largest value of each tile of the given numbers
     kernels::SelectionScratch<Value> selection;
     kernels::TypicalScratch typical;
 };
 
-/// What a shaped row points at. The vectors only grow: how much of them is the row's, the row knows.
+/// The memory that a shaped row views. The vectors only grow; the row knows how much of them it uses.
 template <std::floating_point Value>
 struct ShapedNumbers {
     std::vector<Value> numbers;
     std::vector<Token> ids;
 };
 
-/// Make room without ever giving it back: a vector that shrinks and grows again would be filled with zeros each time.
+/// Make room, without ever giving it back: a vector that shrinks and grows again would be filled with zeros each time.
 template <class T>
 void grow(std::vector<T>& memory, std::size_t size) {
     if (memory.size() < size) memory.resize(size);
@@ -41,7 +41,7 @@ void grow(std::vector<T>& memory, std::size_t size) {
 
 namespace filters {
 
-/// Memory for one shaped row, float or double as the row computes: float for half precision.
+/// Memory for one shaped row. Value is double for a row of doubles and float for any other, half precision included.
 template <std::floating_point Value>
 struct ShapedMemory {
     detail::ShapedNumbers<Value> row;

@@ -1,4 +1,4 @@
-// Min-p.
+// Min-p sampling.
 //
 // Nguyen et al.: "Turning up the heat: min-p sampling for creative and coherent LLM outputs", ICLR 2025
 // (arXiv:2407.01082), section 3.
@@ -14,7 +14,7 @@
 namespace specsample {
 namespace detail {
 
-/// The smallest number of this type that is not below `x`, and is not impossible: x >= least_from(t) wherever x >= t.
+/// The smallest possible number that is not below `x`: a possible number is >= least_from(x) exactly if it is >= x.
 template <std::floating_point Value>
 Value least_from(double x, Value impossible) {
     const auto rounded = static_cast<Value>(x);
@@ -28,12 +28,12 @@ Value least_from(double x, Value impossible) {
 namespace filters {
 
 /// Keep the tokens that are at least min_p times as probable as the most probable one. 0 keeps everything, 1 the most
-/// probable and its equals.
+/// probable token and its ties.
 ///
-/// Both are probabilities at the temperature so far. Of logits that is z >= z_max + T ln min_p: no exponential is
-/// taken.
+/// Probabilities are those at the temperature so far. For logits the condition is z >= z_max + T ln min_p, so no
+/// exponential is computed.
 ///
-/// @cost   a pass
+/// @cost   one pass
 class MinP {
   public:
     /// @throws std::invalid_argument unless 0 <= min_p <= 1

@@ -1,10 +1,10 @@
-// Penalties on tokens that the context has already: evaluated for every drafted position by itself, with what was
-// drafted before it.
+// Penalties on tokens that the context already has, evaluated for every drafted position with the tokens drafted before
+// it.
 //
-// They act on logits, and on ln p of a row of probabilities. A negative frequency or presence penalty is a reward.
-// Engines differ in what they count: transformers and vLLM give the repetition penalty prompt and text, OpenAI and vLLM
-// give the other two the text alone (Window{.skip = prompt.size()}), llama.cpp gives all three the last 64 tokens
-// (Window{.last_n = 64}).
+// They act on logits, or on ln p of a row of probabilities. A negative frequency or presence penalty is a reward.
+// Engines count different tokens: transformers and vLLM apply the repetition penalty to prompt and text, OpenAI and
+// vLLM apply the other two to the text alone (Window{.skip = prompt.size()}), llama.cpp applies all three to the last
+// 64 tokens (Window{.last_n = 64}).
 #pragma once
 
 #include <specsample/core/contract.hpp>
@@ -15,12 +15,12 @@ namespace specsample {
 
 namespace filters {
 
-/// z / penalty where z > 0, z * penalty elsewhere, for every token of the window: once, however often it occurs. 1
-/// changes nothing.
+/// Repetition penalty: lowers the logit z of every token of the window, once, however often it occurs.
 ///
-/// Keskar et al.: "CTRL" (arXiv:1909.05858), section 4.1, with the sign handled as transformers does.
+///     z / penalty where z > 0, z * penalty elsewhere;   1 changes nothing
 ///
-/// @cost   O(window), and one copy of a row that is still the model's
+/// @cost     O(window), and one copy of a row that is still in the model's memory
+/// @source   Keskar et al.: "CTRL" (arXiv:1909.05858), section 4.1, with the sign handled as transformers does
 class RepetitionPenalty {
   public:
     /// @throws std::invalid_argument unless penalty is a positive number
@@ -44,7 +44,10 @@ class RepetitionPenalty {
     Window window_;
 };
 
-/// z - penalty * count, count how often the window has the token. 0 changes nothing. As in OpenAI's interface.
+/// Frequency penalty, as in OpenAI's interface: lowers the logit z of every token by how often the window has it.
+///
+///     z - penalty * count;   0 changes nothing
+///
 /// @cost   as RepetitionPenalty
 class FrequencyPenalty {
   public:
@@ -67,7 +70,10 @@ class FrequencyPenalty {
     Window window_;
 };
 
-/// z - penalty for every token that the window has. 0 changes nothing. As in OpenAI's interface.
+/// Presence penalty, as in OpenAI's interface: lowers the logit z of every token of the window, once.
+///
+///     z - penalty;   0 changes nothing
+///
 /// @cost   as RepetitionPenalty
 class PresencePenalty {
   public:

@@ -1,4 +1,4 @@
-// Shapers in order, as one value.
+// Several shapers in order, as one shaper.
 #pragma once
 
 #include <concepts>
@@ -12,13 +12,13 @@
 namespace specsample {
 namespace detail {
 
-/// Shapers that are plain values are checked when something is made of them.
+/// Check the settings of a shaper that is a plain value; the other shapers check theirs in their constructors.
 template <class S>
 void check_shaper(const S& shaper) {
     if constexpr (requires { shaper.check(); }) shaper.check();
 }
 
-/// A shaper but for this, that it may change when it is called; behind std::ref as well.
+/// A callable that would be a Shaper but for this: it may change when it is called. Behind std::ref as well.
 template <class S>
 concept Changing =
     !Shaper<Unwrapped<S>> && (std::invocable<Unwrapped<S>&, filters::Candidates<float>&, std::span<const Token>> ||
@@ -27,7 +27,7 @@ concept Changing =
 template <class S>
 concept ShaperOrChanging = Shaper<S> || Changing<S>;
 
-/// The sentence for one that does. Contexts come in any order: drafts are rejected, rounds dropped, trees branch.
+/// Refuses a shaper that may change. Contexts come in any order: drafts are rejected, rounds dropped, trees branch.
 template <class S>
 struct Rewindability {
     static constexpr bool holds = !Changing<S>;
@@ -40,7 +40,7 @@ struct Rewindability {
 
 }  // namespace detail
 
-/// Apply shapers one after another, first to last: Pipeline{TopK{40}, TopP{0.95}, Temperature{0.8}}.
+/// Apply shapers one after another, first to last: Pipeline{filters::TopK{40}, filters::TopP{0.95}}.
 template <detail::ShaperOrChanging... Shapers>
 class Pipeline {
     static_assert((detail::Rewindability<Shapers>::holds && ...));
@@ -48,6 +48,8 @@ class Pipeline {
   public:
     explicit Pipeline(Shapers... shapers) : shapers_(std::move(shapers)...) { check(); }
 
+    /// Check the settings of every shaper.
+    /// @throws   std::invalid_argument for a setting out of range
     void check() const {
         std::apply([](const auto&... shaper) { (detail::check_shaper(shaper), ...); }, shapers_);
     }

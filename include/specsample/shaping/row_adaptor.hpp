@@ -1,7 +1,7 @@
-// Adaptors that change rows one by one: shaped(model, pipeline) and mapped(model, map).
+// Adaptors that change a model's rows one by one, as shaped(model, pipeline) and mapped(model, map) do.
 //
 //   Contexts           the prefix of every row that a call asks for
-//   ChangedRow(s)      what a model returned, and what became of it
+//   ChangedRow(s)      the answer of a model, and its changed rows
 //   RowAdaptor         a model whose rows are changed when they are first read
 #pragma once
 
@@ -21,7 +21,7 @@ namespace specsample::detail {
 /// The prefix of every row that a call asks for, the tokens drafted before its position included.
 class Contexts {
   public:
-    /// Of the last `count` positions of a prefix.
+    /// The contexts of the last `count` positions of a prefix.
     void of(std::span<const Token> prefix, Index count) {
         remember(prefix, context_);
         size_ = count;
@@ -29,7 +29,7 @@ class Contexts {
         is_tree_ = false;
     }
 
-    /// Of a prefix, and of each node of a tree after it.
+    /// The contexts of a prefix, and of each node of a tree after it.
     void of(std::span<const Token> prefix, Tree<Token, Index> tree) {
         remember(prefix, context_);
         tokens_.assign(tree.tokens.begin(), tree.tokens.end());
@@ -41,7 +41,7 @@ class Contexts {
 
     Index size() const { return size_; }
 
-    /// Of row i, until the next call.
+    /// The context of row i, valid until the next call.
     std::span<const Token> operator[](Index i) {
         if (!is_tree_)
             return std::span<const Token>(context_).first(
@@ -62,7 +62,8 @@ class Contexts {
     bool is_tree_ = false;
 };
 
-/// What a model returned, for as long as changed rows may view it: the thing itself, or where it is.
+/// The answer of a model, kept for as long as changed rows may view it: by value, or as a pointer if it was returned by
+/// reference.
 template <class Answer>
 class HeldAnswer {
     static constexpr bool is_borrowed = std::is_lvalue_reference_v<Answer>;
@@ -96,7 +97,7 @@ class ChangedRow {
     filters::ShapedMemory<ShapedValue<std::remove_cvref_t<Answer>>> memory_;
 };
 
-/// The last answer of a model to a question about several positions, and its rows as far as they were read.
+/// The last answer of a model to a question about several positions, and those of its rows that were read.
 template <class Answer>
 class ChangedRows {
     using Given = Element<std::remove_reference_t<Answer>>;
@@ -131,7 +132,7 @@ class ChangedRows {
     ShapingScratch<Value> scratch_;
 };
 
-/// Memory for the answers to one kind of call; nothing where the model cannot be asked so.
+/// Memory for the answers to one kind of call; empty if the model does not offer that call.
 template <template <class> class Memory, bool asked, class M, class... Rest>
 struct MemoryFor {
     struct type {};
@@ -141,8 +142,8 @@ struct MemoryFor<Memory, true, M, Rest...> {
     using type = Memory<Answer<M, Rest...>>;
 };
 
-/// Several rows by position, changed when they are read first. They can be called as well, which is how verify knows
-/// that they are computed: even a check of every row looks at those alone that a walk reaches.
+/// Several rows by position, each changed when it is first read. They are callable as well, which tells verify that
+/// they are computed: even a check of every row then looks only at the rows that a walk reaches.
 template <class Memory, class Change>
 class RowsOnDemand {
   public:
@@ -157,9 +158,9 @@ class RowsOnDemand {
     const Change* change_;
 };
 
-/// A model whose rows are changed. Of several rows each is changed when it is first read, with the prefix of its own
-/// position as context: what no walk reaches never is. Rows view the adaptor's memory and the model's, until its next
-/// call.
+/// A model whose rows are changed. Of several rows, each is changed when it is first read, with the prefix of its own
+/// position as context, so a row that no walk reaches never is. Rows view the adaptor's memory and the model's, until
+/// its next call.
 ///
 /// @tparam Change   change(row, context, ShapedNumbers&, ShapingScratch&) -> ShapedRow
 template <class M, class Change>

@@ -1,4 +1,4 @@
-// The settings that users know, as one value with a stated order.
+// The sampling parameters that users know, as one value with a stated order.
 #pragma once
 
 #include <cstdint>
@@ -17,31 +17,34 @@
 
 namespace specsample {
 
-/// Sampling parameters as requests carry them: SamplingParams{.temperature = .8, .top_k = 40, .top_p = .95, .min_p =
-/// .05}. Each stage is off unless it is set, and costs nothing then.
+/// Sampling parameters as requests carry them. Each stage is off unless it is set, and costs nothing then.
+///
+///     SamplingParams{.temperature = .8, .top_k = 40, .top_p = .95, .min_p = .05}
 ///
 /// The order: logit bias, penalties (repetition, frequency, presence), mask, temperature, top-k, typical-p, top-p,
-/// min-p. Temperature before the filters is the order of transformers and vLLM. llama.cpp has it last: there
-/// Pipeline{TopK{40}, TypicalP{1}, TopP{.95}, MinP{.05}, Temperature{.8}} is the same. vLLM takes min-p before top-k
-/// and top-p, transformers typical-p after all others.
+/// min-p. Temperature before the filters is the order of transformers and vLLM. llama.cpp applies it last, as
+/// Pipeline{TopK{40}, TypicalP{1}, TopP{.95}, MinP{.05}, Temperature{.8}} of namespace filters does. vLLM applies min-p
+/// before top-k and top-p, transformers typical-p after all others.
 ///
-/// @throws std::invalid_argument for a setting out of range, when a model or a pipeline is made of it or a row shaped
+/// @throws   std::invalid_argument for a setting out of range, when a model or a pipeline is made of it or a row shaped
 struct SamplingParams {
     double temperature = 1;  ///< 0 is the argmax
     Index top_k = 0;         ///< 0 keeps all
-    double top_p = 1;
-    double min_p = 0;
-    double typical_p = 1;
+    double top_p = 1;        ///< 1 keeps all
+    double min_p = 0;        ///< 0 keeps all
+    double typical_p = 1;    ///< 1 keeps all
 
-    double repetition_penalty = 1;
-    double frequency_penalty = 0;
-    double presence_penalty = 0;
-    Index penalty_last_n = filters::whole_context;  ///< tokens that penalties look back at
-    Index prompt_size = 0;  ///< leading tokens that frequency and presence do not count, as in OpenAI's and vLLM's
+    double repetition_penalty = 1;                  ///< 1 changes nothing
+    double frequency_penalty = 0;                   ///< 0 changes nothing
+    double presence_penalty = 0;                    ///< 0 changes nothing
+    Index penalty_last_n = filters::whole_context;  ///< last tokens that penalties count
+    Index prompt_size = 0;  ///< leading tokens that frequency and presence skip, as in OpenAI and vLLM
 
-    std::vector<filters::Bias> logit_bias{};
-    std::function<std::span<const std::uint32_t>(std::span<const Token>)> mask{};  ///< as TokenMask; none allows all
+    std::vector<filters::Bias> logit_bias{};  ///< pairs of a token and the number added to its logit
+    std::function<std::span<const std::uint32_t>(std::span<const Token>)> mask{};  ///< as TokenMask; empty: all allowed
 
+    /// Check every setting.
+    /// @throws   std::invalid_argument for a setting out of range
     void check() const {
         for (const filters::Bias& bias : logit_bias) detail::check_bias(bias);
         for_each([](const auto&) {});

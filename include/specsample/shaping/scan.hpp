@@ -1,4 +1,4 @@
-// A first look at the numbers of a row, before anything is done with them.
+// The first pass over the numbers of a row: it checks them and finds the largest.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 
 namespace specsample::detail {
 
-/// What one pass tells.
+/// The result of one pass.
 struct Scan {
-    bool is_sound = true;  ///< can this be a row?
+    bool is_sound = true;  ///< true if this can be a row
     double maximum = -std::numeric_limits<double>::infinity();
 };
 
@@ -28,7 +28,7 @@ double wide_sum(const Value* numbers, Index count) {
         count, [](const auto& x) { return x.template cast<double>(); }, numbers);
 }
 
-/// Logits: no NaN, no +inf. Both, and the largest values of the tiles, are looked for at once, while a number is in its
+/// Check logits: no NaN, no +inf. The largest values of the tiles are found in the same pass, while a number is in its
 /// register.
 template <std::floating_point Value>
 Scan scan_logits(std::span<const Value> numbers, std::vector<Value>& maxima) {
@@ -53,8 +53,8 @@ Scan scan_logits(std::span<const Value> numbers, std::vector<Value>& maxima) {
     return {.is_sound = !has_some && !is_infinity(maximum), .maximum = maximum};
 }
 
-/// Probabilities: finite, non-negative, of sum 1 within `tolerance`. As inspect() has it; and the largest values of the
-/// tiles.
+/// Check probabilities as inspect() does: finite, non-negative, of sum 1 within `tolerance`. The largest values of the
+/// tiles are found in the same pass.
 template <std::floating_point Value>
 Scan scan_probabilities(std::span<const Value> numbers, double tolerance, std::vector<Value>& maxima) {
     const auto whole = [](const auto& x) { return x; };

@@ -1,7 +1,7 @@
-// One row through a pipeline, for engines that own their rows.
+// Sends one row through a pipeline, for engines that own their rows.
 //
-//   ShapedRow<R>                                 what a row of type R becomes
-//   shape(row, pipeline, context, memory)        that
+//   ShapedRow<R>                            the type that a row of type R becomes
+//   shape(row, pipeline, context, memory)   the shaped row
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace specsample {
 namespace detail {
 
-/// The row that holds a row's numbers: itself, or what a sparse row has inside.
+/// The row that holds a row's numbers: the row itself, or the one inside a sparse row.
 template <Row R>
 const auto& inner_row(const R& row) {
     if constexpr (requires { row.held(); }) {
@@ -35,11 +35,11 @@ using Inner = std::remove_cvref_t<decltype(inner_row(std::declval<const R&>()))>
 template <class R>
 inline constexpr bool holds_logits = requires(const Inner<R>& row) { row.temperature(); };
 
-/// float, or double where the row is.
+/// The type of a shaped row's numbers: double where the row is double, else float.
 template <class R>
 using ShapedValue = Compute<row_scalar_t<R>>;
 
-/// Numbers as contiguous memory: where they are, if they may stay there.
+/// The numbers as contiguous memory: in place if they may stay there, else copied.
 template <class Value, class View>
 std::span<const Value> in_memory(const View& numbers, bool may_stay, std::vector<Value>& memory) {
     const auto size = static_cast<std::size_t>(numbers.size());
@@ -47,7 +47,7 @@ std::span<const Value> in_memory(const View& numbers, bool may_stay, std::vector
         if (may_stay) return {numbers.data(), size};
     grow(memory, size);
     const Blocks blocks(numbers);
-    if (!blocks.holds_every_id()) {  // an expression of a sparse row: what it does not hold is 0
+    if (!blocks.holds_every_id()) {  // an expression of a sparse row: ids that it does not hold are 0
         std::fill_n(memory.begin(), size, Value{0});
         for (Index place = 0; place < blocks.size(); ++place)
             if (const Index id = blocks.id(place); id >= 0 && id < numbers.size())
@@ -61,7 +61,7 @@ std::span<const Value> in_memory(const View& numbers, bool may_stay, std::vector
     return {memory.data(), size};
 }
 
-/// The ids of a sparse row as tokens. One that is no 32-bit number becomes one that is as wrong.
+/// Copy the ids of a sparse row as tokens. An id that does not fit 32 bits becomes another one that is invalid.
 template <class Ids>
 void copy_ids(const Ids& ids, Index count, std::vector<Token>& memory) {
     grow(memory, static_cast<std::size_t>(count));
@@ -69,7 +69,7 @@ void copy_ids(const Ids& ids, Index count, std::vector<Token>& memory) {
         memory[static_cast<std::size_t>(place)] = static_cast<Token>(std::clamp<Index>(ids.id(place), -1, 0x7fffffff));
 }
 
-/// The candidates that a row gives.
+/// The candidates of a row.
 template <class Value, Row R>
 filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumbers<Value>& memory,
                                          ShapingScratch<Value>& scratch) {
@@ -85,15 +85,15 @@ filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumb
     return {numbers, kind, row_size(row), is_sparse, tolerance_of<View>, memory, scratch};
 }
 
-/// The numbers of what is left as a row holds them: logits as they are, for they normalise themselves; probabilities
-/// normalised, unless nothing was done to them.
+/// The numbers that are left, in the form that a row holds: logits as they are, since they normalise themselves;
+/// probabilities normalised, unless nothing was done to them.
 template <Row R, class Value>
 auto finished(const R&, filters::Candidates<Value>& row, ShapedNumbers<Value>& memory) {
     using Column = Column<Value>;
     if constexpr (holds_logits<R>) {
         return Logits(Column(row.left().data(), std::ssize(row.left())), row.temperature());
     } else {
-        // A row of few bits may be further from a sum of 1 than one of more bits is allowed to be.
+        // The sum of a row of few bits may be further from 1 than that of a row of more bits.
         constexpr bool is_exact = tolerance_of<row_view_t<R>> <= kernels::sum_tolerance<Value>;
         if (is_exact && row.is_as_given()) return Column(row.left().data(), std::ssize(row.left()));
         const std::span<const Value> probs = row.probabilities();
@@ -108,8 +108,8 @@ auto finished(const R&, filters::Candidates<Value>& row, ShapedNumbers<Value>& m
 
 namespace detail {
 
-/// What a row becomes: logits stay logits, with a temperature, and anything else is probabilities. It holds every id,
-/// or those that are left.
+/// The type that a row becomes: logits stay logits, with a temperature, and anything else becomes probabilities. It
+/// holds every id, or those that are left.
 template <Row R>
 using ShapedRow = Sparse<detail::IdList<Token>,
                          std::conditional_t<detail::holds_logits<std::remove_cvref_t<R>>,
@@ -127,7 +127,7 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
     if constexpr (holds_logits<std::remove_cvref_t<R>>) candidates.heat(inner_row(row).temperature());
     pipeline(candidates, context);
     const auto numbers = finished(row, candidates, memory);
-    // Nothing is possible where probabilities add up to nothing, whatever the ids.
+    // If the probabilities add up to nothing, no id is possible.
     const auto ids = row_size(numbers) == 0 ? IdList<Token>(memory.ids.data(), 0, 1) : candidates.ids();
     ShapedRow<R> shaped(ids, numbers, candidates.vocab());
     if (candidates.is_bad()) shaped.refuse();
@@ -136,22 +136,22 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
 
 }  // namespace detail
 
-/// Shape a row: for engines that own their rows, lazily from a callable that verify is given,
+/// Shape a row. Engines that own their rows can do so lazily, in a callable that verify is given:
 ///
-///     verify(tokens, distributions, [&](Index i) { return shape(Logits(rows.row(i)), pipeline, context(i), memory[i]);
-///     }, ...);
+///     verify(tokens, distributions,
+///            [&](Index i) { return shape(Logits(rows.row(i)), pipeline, context(i), memory[i]); }, ...);
 ///
 /// @param row        Logits, probabilities, or a sparse row of either. Float and double numbers in contiguous memory
-///                   are read where they are; anything else is copied once, and so is a row that owns its numbers and
-///                   is gone after the call
-/// @param pipeline   a shaper, or a Pipeline of some
+///                   are read in place; anything else is copied once, and so is a temporary that owns its numbers
+/// @param pipeline   a shaper, or a Pipeline of several
 /// @param context    the prefix of this position, drafted tokens included: penalties and masks look at it
-/// @param memory     ShapedMemory<float>, <double> for double rows; one for every row that is in use at a time
-/// @returns          a view of `memory` and of the row's own numbers. Once a filter has worked on it, it holds what is
-///                   left, normalised over that
-/// @cost             what the shapers cost; no allocation once the memory is warm
-/// @edge             a row that names no distribution comes out as it is, and one in which nothing is left is empty:
-///                   faults, both, where it is used
+/// @param memory     ShapedMemory<float>, or <double> for double rows; one for every row that is in use at a time
+/// @returns          a view of `memory` and of the row's own numbers. After a filter it holds only what is left,
+///                   normalised over that
+/// @throws           std::invalid_argument for a setting of the pipeline that is out of range
+/// @cost             that of the shapers; no allocation once the memory is warm
+/// @edge             an invalid row comes out as it is, and one in which nothing is left is empty: both are faults
+///                   where they are used
 template <class R, detail::ShaperOrChanging P>
     requires Row<R>
 detail::ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context,

@@ -1,4 +1,4 @@
-// A model behind a pipeline: shaped(model, pipeline) is a model again.
+// A model whose rows go through a pipeline: shaped(model, pipeline) is a model again.
 #pragma once
 
 #include <span>
@@ -30,23 +30,26 @@ class ShapeRow {
 
 namespace detail {
 
-/// A model whose rows go through a pipeline. It offers what the model offers: one row, n rows in one pass, the rows of
-/// a tree in one pass, rollback.
+/// A model whose rows go through a pipeline. It offers the calls that the model offers: one row, n rows in one pass,
+/// the rows of a tree in one pass, rollback.
 ///
-/// Of several rows each is shaped when it is first read, with the prefix of its own position as context, which in a
-/// tree is its own path. Rows view the wrapper's memory and the model's, until its next call.
+/// Of several rows, each is shaped when it is first read, with the prefix of its own position as context, which in a
+/// tree ends with its own path. Rows view the wrapper's memory and the model's, until its next call.
 ///
-/// A row that is no distribution passes through as it is, so that the fault names what the model returned.
+/// An invalid row passes through as it is, so that its fault names what the model returned.
 template <class M, Shaper P>
 using Shaped = detail::RowAdaptor<M, detail::ShapeRow<P>>;
 }  // namespace detail
 
 /// Wrap a model (or std::ref of one) so that its rows go through a pipeline: a SamplingParams{...}, one shaper, or a
-/// Pipeline{...}. Shape the draft and the target alike, or only the target; the text has the shaped target's
-/// distribution.
+/// Pipeline{...}. Shape the draft and the target alike, or only the target; the output distribution is that of the
+/// shaped target.
 ///
-/// A shaper is asked about contexts in any order, so it must be a function of them. One that changes when it is called
-/// is refused; a state that the tokens of a context decide goes into a Grammar.
+/// A shaper is called with contexts in any order, so it must be a function of them. One that changes when it is called
+/// is refused by the compiler; a state that the tokens of a context decide goes into a Grammar.
+///
+/// @returns   a model with the calls of `model`; see detail::Shaped for the lifetime of its rows
+/// @throws    std::invalid_argument for a setting of the pipeline that is out of range
 template <detail::RowsModel M, detail::ShaperOrChanging P>
 auto shaped(M model, P pipeline) {
     if constexpr (detail::Rewindability<P>::holds)

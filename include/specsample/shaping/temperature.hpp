@@ -1,4 +1,4 @@
-// Temperature.
+// Temperature: divides logits.
 #pragma once
 
 #include <specsample/core/contract.hpp>
@@ -9,14 +9,14 @@ namespace specsample {
 
 namespace filters {
 
-/// Divide logits by T:
+/// Divide logits by a temperature T.
 ///
 ///     p_T(x) = exp(z(x) / T) / sum_y exp(z(y) / T) = p(x)^(1/T) / sum_y p(y)^(1/T)
 ///
-/// 0 is the argmax, lowest id on ties; 1 changes nothing. A token of probability 0 keeps it at every temperature.
+/// T = 0 is the argmax, the lowest id on ties; T = 1 changes nothing. A token of probability 0 keeps it at every T.
 ///
-/// @cost   none where the row is one of logits: the exponentials are those of whoever asks for probabilities. At T = 0
-///         a pass, after which one token is left. For probabilities a logarithm and an exponential per candidate
+/// @cost   for logits none, since exponentials are computed only when probabilities are asked for; for probabilities, a
+///         logarithm and an exponential per candidate, then; at T = 0 one pass, after which one token is left
 class Temperature {
   public:
     /// @throws std::invalid_argument unless temperature is finite and >= 0

@@ -1,4 +1,4 @@
-// Top-k.
+// Top-k sampling.
 //
 // Fan et al.: "Hierarchical neural story generation", ACL 2018 (arXiv:1805.04833), section 5.
 #pragma once
@@ -13,9 +13,9 @@ namespace filters {
 
 /// Keep the k most probable tokens, the lower ids first among equals. 0 keeps everything.
 ///
-/// Never more than k: transformers and vLLM keep all that are as probable as the k-th, llama.cpp any of them.
+/// Never more than k are kept. transformers and vLLM keep all tokens that are as probable as the k-th, llama.cpp any k.
 ///
-/// @cost   a pass (of logits none beside the first look at them), whatever the temperature; then O(k)
+/// @cost   one pass, whatever the temperature (for logits none beyond the first look at them), then O(k)
 class TopK {
   public:
     /// @throws std::invalid_argument unless top_k >= 0

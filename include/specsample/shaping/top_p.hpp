@@ -1,4 +1,4 @@
-// Nucleus sampling.
+// Nucleus (top-p) sampling.
 //
 // Holtzman et al.: "The curious case of neural text degeneration", ICLR 2020 (arXiv:1904.09751), section 3.1.
 #pragma once
@@ -11,11 +11,11 @@ namespace specsample {
 
 namespace filters {
 
-/// Keep the nucleus: the fewest most probable tokens whose probabilities sum to at least p, the one that reaches p
-/// included, the lower ids first among equals. Probabilities are those of what is left by then, at the temperature so
+/// Keep the nucleus: the fewest most probable tokens whose probabilities sum to at least p, with the one that reaches
+/// p, the lower ids first among equals. Probabilities are those of the candidates left so far, at the temperature so
 /// far. 1 keeps everything.
 ///
-/// @cost   the weights of what is left, an exponential each, and a selection that sorts none of them
+/// @cost   the weights of the candidates, an exponential each, and a selection that does not sort them
 class TopP {
   public:
     /// @throws std::invalid_argument unless 0 < top_p <= 1
@@ -27,7 +27,7 @@ class TopP {
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
         if (top_p_ == 1 || row.size() == 0) return;
         auto& scratch = row.scratch();
-        if (row.is_as_given()) {  // taken at their word: they sum to 1
+        if (row.is_as_given()) {  // unchanged probabilities: they sum to 1
             scratch.selection.maxima = scratch.maxima;
             detail::select_mass_by_maxima(row.numbers(), 1, top_p_, scratch.places, scratch.selection);
         } else {

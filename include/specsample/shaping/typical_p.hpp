@@ -11,11 +11,12 @@ namespace specsample {
 
 namespace filters {
 
-/// Keep the fewest most typical tokens whose probabilities sum to at least p: those whose surprise -ln p(x) is closest
-/// to the entropy. Probabilities are those of what is left by then, at the temperature so far. 1 keeps everything.
+/// Keep the fewest most typical tokens whose probabilities sum to at least p. The most typical are those whose surprise
+/// -ln p(x) is closest to the entropy. Probabilities are those of the candidates left so far, at the temperature so
+/// far. 1 keeps everything.
 ///
-/// @cost   the weights of what is left, a logarithm each, and a sort of the part that is kept
-/// @edge   ties as select_typical has them; engines differ there
+/// @cost   the weights of the candidates, a logarithm each, and a sort of the part that is kept
+/// @edge   ties are broken as in select_typical; engines differ there
 class TypicalP {
   public:
     /// @throws std::invalid_argument unless 0 < typical_p <= 1

@@ -1,4 +1,4 @@
-// The part of a context that penalties look at.
+// The part of a context that penalties count.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace specsample {
 
 namespace filters {
 
-/// The whole context, however long.
+/// The whole context, of any length, as Window::last_n.
 inline constexpr Index whole_context = std::numeric_limits<Index>::max();
 
 /// The last tokens of a context, without some at its beginning.
 struct Window {
-    Index last_n = whole_context;  ///< tokens at most; 0 looks at none
-    Index skip = 0;                ///< leading tokens that do not count: a prompt
+    Index last_n = whole_context;  ///< largest number of tokens; 0 counts none
+    Index skip = 0;                ///< leading tokens that do not count, such as a prompt
 
     /// @throws std::invalid_argument for negative numbers
     void check() const {
@@ -26,6 +26,7 @@ struct Window {
         detail::require(skip >= 0, "Window", "skip", skip, "at least 0");
     }
 
+    /// The tokens of a context that are in the window.
     std::span<const Token> of(std::span<const Token> context) const {
         const auto rest = context.subspan(static_cast<std::size_t>(std::min(skip, std::ssize(context))));
         return rest.last(static_cast<std::size_t>(std::min(last_n, std::ssize(rest))));
@@ -36,7 +37,7 @@ struct Window {
 namespace detail {
 
 /// Call f(place, count) once for every candidate that is in a window.
-/// @cost   two walks over the window; O(vocab) once, for the counts
+/// @cost   two passes over the window; O(vocab) once, for the counts
 template <class Value, class F>
 void for_counts(filters::Candidates<Value>& row, std::span<const Token> window, const F& f) {
     if (window.empty() || row.size() == 0) return;
@@ -53,13 +54,13 @@ void for_counts(filters::Candidates<Value>& row, std::span<const Token> window, 
     }
 }
 
-/// The number at a place, as logits, to be changed.
+/// The number at a place as a logit, writable.
 template <class Value>
 Value& logit_at(filters::Candidates<Value>& row, Index place) {
     return row.change_logits()[static_cast<std::size_t>(place)];
 }
 
-/// Add to a logit as it is at this point of a pipeline.
+/// Add `by` to the logit at a place, with the temperature so far taken as applied.
 template <class Value>
 void add_to_logit(filters::Candidates<Value>& row, Index place, double by) {
     Value& logit = logit_at(row, place);

@@ -1,14 +1,13 @@
-// What speculative sampling is compared with: the two classical ways to sample a target, and the best that any rule
-// could do in one round.
+// Baselines for speculative sampling: the two classical ways to sample a target, and the bound of one round.
 //
-//   plain_sample(rng, target)              the target's own draw
-//   rejection_sample(rng, draft, target)   draw from the draft until a draw is accepted with p / (M q)
+//   plain_sample(rng, target)                draw from the target
+//   rejection_sample(rng, draft, target)     draw from the draft until a draw is accepted with probability p / (M q)
 //   rejection_constant(draft, target)        M = max p/q, the expected number of draws
 //   exact_one_round_bound(draft, target, K)  the one-round bound of two models, by enumeration
 //
-// Rejection sampling is exact as well, but what it rejects is lost: it needs M draws per token, M is large where the
-// draft is thin, and there is none where the draft has a zero that the target has not. Speculative sampling draws once
-// from the draft and takes a rejected token from the residual: no constant, any draft.
+// Rejection sampling is exact as well, but wastes the tokens that it rejects: it needs M draws per token on average. M
+// is large where q is small against p, and infinite where q = 0 < p. Speculative sampling draws once from the draft and
+// replaces a rejected token by a draw from the residual: it has no constant and allows any draft.
 #pragma once
 
 #include <algorithm>
@@ -24,19 +23,20 @@
 
 namespace specsample::testing {
 
-/// Draw a token from the target. The same random draw, and so the same token, as a round of lookahead 0.
-/// @returns  -1 where the row's sum is not a positive number
+/// Draw a token from the target, the same as a round of lookahead 0 does with the same source.
+/// @returns  the token; -1 where the row's sum is not a positive number
+/// @draws    one, at (Purpose::last, 0)
 template <RandomSource Source, Row Target>
 Index plain_sample(const Source& rng, const Target& target) {
     return draw(rng.at(Purpose::last, 0), kernels::RowWeights(detail::as_row(target))).index;
 }
 
-/// The least M with p <= M q: the expected number of draws of `rejection_sample`.
+/// The smallest M with p <= M q: the expected number of draws of `rejection_sample`.
 ///
 ///     M = max p/q over p > 0
 ///
 /// @returns   1 or more for rows that sum to 1; 0 for a target without mass
-/// @throws    std::invalid_argument if the sizes differ, or where a token has p > 0 = q: no finite M would do
+/// @throws    std::invalid_argument if the sizes differ, or where a token has p > 0 = q and M would be infinite
 /// @cost      one pass over both rows
 template <Row Draft, Row Target>
 double rejection_constant(const Draft& draft, const Target& target) {
@@ -57,9 +57,12 @@ double rejection_constant(const Draft& draft, const Target& target) {
     return constant;
 }
 
-/// One draw of rejection sampling, kept with probability p(x) / (M q(x)). A kept x has probability p(x) / M.
+/// One try of rejection sampling: a token x from the draft, kept with probability p(x) / (M q(x)).
+///
+/// The probability that a try keeps x is p(x) / M.
 /// @param constant   M, at least max p/q
 /// @returns          the token, or nothing where it was rejected or the draft has no mass
+/// @draws            one at (Purpose::draft, node), one at (Purpose::accept, node)
 template <RandomSource Source, Row Draft, Row Target>
 std::optional<Index> rejection_try(const Source& rng, Index node, const Draft& draft, const Target& target,
                                    double constant) {
@@ -72,20 +75,21 @@ std::optional<Index> rejection_try(const Source& rng, Index node, const Draft& d
     return token;
 }
 
-/// What rejection sampling gives.
+/// The result of rejection sampling.
 struct Rejected {
     Index token = -1;
-    Index tries = 0;  ///< draws it took: geometric, M on average
+    Index tries = 0;  ///< draws that it took: geometric, M on average
 };
 
 /// Sample the target by drawing from the draft until a draw is kept.
 ///
 ///     x ~ q,  u M q(x) < p(x) ? keep x : draw again
 ///
-/// @draws a draft draw and an accept draw per try, at nodes 0, 1, 2 ... Cost: M tries on average, a pass over the draft
-/// row each. Its distribution is that of one try, given that the try keeps its token: p.
+/// The token's distribution is that of one try, given that the try keeps its token: p.
 ///
 /// @throws   std::invalid_argument as `rejection_constant`, and if the target has no mass
+/// @draws    one of Purpose::draft and one of Purpose::accept per try, at nodes 0, 1, 2 ..
+/// @cost     M tries on average, one pass over the draft row each
 /// @source   von Neumann: "Various techniques used in connection with random digits", 1951
 template <RandomSource Source, Row Draft, Row Target>
 Rejected rejection_sample(const Source& rng, const Draft& draft, const Target& target) {
@@ -95,7 +99,8 @@ Rejected rejection_sample(const Source& rng, const Draft& draft, const Target& t
         if (const auto token = rejection_try(rng, tries, draft, target, constant)) return {*token, tries + 1};
 }
 
-/// The one-round bound of two models after a prompt: no lossless rule that sees one round only expects more tokens.
+/// The one-round bound of two models after a prompt: the most tokens that a lossless rule can expect if it sees only
+/// one round.
 ///
 ///     1 + sum over i <= K of (1 - TV of the distributions of the first i tokens)
 ///

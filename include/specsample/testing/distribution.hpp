@@ -1,12 +1,12 @@
-// The exact distribution of a rule on small models, and how far it is from the target's.
+// The exact output distribution of a rule on small models, and its distance from the target's.
 //
 // A rule is lossless if and only if the tokens of a round, followed by plain target sampling up to lookahead + 1
-// tokens, have exactly the target's joint distribution. Marginals are not enough, and neither is one famous toy: use
-// models that depend on the context, with three tokens and more.
+// tokens, have exactly the target's joint distribution. Marginals are not enough, and one toy example is not either:
+// use models that depend on the context and have three tokens or more.
 //
-//   exact_distribution(rule, draft, target, lookahead)    by enumeration, through Sampler and verify as users call them
-//   joint_distribution(target, length)                    what it must be
-//   total_variation(distribution, distribution)                    how far apart: below 1e-12 for a lossless rule
+//   exact_distribution(rule, draft, target, lookahead)   by enumeration, through Sampler and verify as users call them
+//   joint_distribution(target, length)                   the distribution that it must equal
+//   total_variation(a, b)                                their distance: below 1e-12 for a lossless rule
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@ namespace specsample::testing {
 /// Probabilities of token strings.
 using TextDistribution = std::map<std::vector<Token>, double>;
 
-/// Call f(text) for every continuation of `text` to `length` tokens by the target, on every path.
+/// Continue `text` to `length` tokens drawn from the target: one continuation per path of the enumeration.
 template <class Target>
 void complete(Enumerator& paths, Target& target, std::size_t length, std::vector<Token>& text) {
     while (text.size() < length) {
@@ -44,7 +44,7 @@ TextDistribution joint_distribution(Target target, Index length, const std::vect
     return distribution;
 }
 
-/// What one round gives, with its exact probability: f(round, probability) for every path.
+/// Call f(round, paths) for every outcome of one round; paths.probability() is its exact probability.
 template <class Rule, class Draft, class Target, class F>
 void for_rounds(const Rule& rule, Draft draft, Target target, Index lookahead, F&& f,
                 const std::vector<Token>& prompt = {}, const Limits& limits = {}) {
@@ -55,7 +55,7 @@ void for_rounds(const Rule& rule, Draft draft, Target target, Index lookahead, F
     });
 }
 
-/// The distribution of a round's tokens as they are, drafting included.
+/// The distribution of a round's tokens, not completed, drafting included.
 template <class Rule, class Draft, class Target>
 TextDistribution round_distribution(const Rule& rule, Draft draft, Target target, Index lookahead) {
     TextDistribution distribution;
@@ -65,8 +65,9 @@ TextDistribution round_distribution(const Rule& rule, Draft draft, Target target
     return distribution;
 }
 
-/// The distribution of a round's tokens, completed by the target to lookahead + 1: equal to joint_distribution(target,
-/// lookahead + 1) for a lossless rule, whatever the draft.
+/// The distribution of a round's tokens, completed by the target to lookahead + 1 tokens.
+///
+/// For a lossless rule and any draft it equals joint_distribution(target, lookahead + 1).
 template <class Rule, class Draft, class Target>
 TextDistribution exact_distribution(const Rule& rule, Draft draft, Target target, Index lookahead,
                                     const std::vector<Token>& prompt = {}, const Limits& limits = {}) {
@@ -83,7 +84,7 @@ TextDistribution exact_distribution(const Rule& rule, Draft draft, Target target
     return distribution;
 }
 
-/// The expected number of tokens of a round, exactly.
+/// The expected number of tokens of a round, by enumeration.
 template <class Rule, class Draft, class Target>
 double exact_tokens(const Rule& rule, Draft draft, Target target, Index lookahead) {
     double tokens = 0;
@@ -93,7 +94,8 @@ double exact_tokens(const Rule& rule, Draft draft, Target target, Index lookahea
     return tokens;
 }
 
-/// Half the sum of absolute differences: the most that any event's probability differs by.
+/// The total variation of two distributions: half the sum of absolute differences, which is the largest difference of
+/// any event's probability.
 inline double total_variation(const TextDistribution& a, const TextDistribution& b) {
     double sum = 0;
     for (const auto& [text, probability] : a) {
@@ -105,7 +107,8 @@ inline double total_variation(const TextDistribution& a, const TextDistribution&
     return sum / 2;
 }
 
-/// How far a rule's distribution is from the target's on these models, in total variation.
+/// The total variation between a rule's output distribution and the target's on these models: 0 up to rounding if the
+/// rule is lossless.
 template <class Rule, class Draft, class Target>
 double distance_from_target(const Rule& rule, Draft draft, Target target, Index lookahead) {
     return total_variation(exact_distribution(rule, std::move(draft), target, lookahead),

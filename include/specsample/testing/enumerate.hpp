@@ -1,7 +1,7 @@
-// A source of random draws that takes every branch, each with its exact probability.
+// A random source that takes every branch, each with its exact probability.
 //
-// It sits at the random draw seam: accept and draw are decisions with known probabilities, so a rule can be run once
-// per branch instead of a million times at random, and its distribution comes out to the last bit of a double.
+// It replaces the functions of random/draw.hpp: accept, draw and race are decisions with known probabilities, so a rule
+// can be run once per branch instead of a million times at random. Its distribution is then exact up to rounding.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace specsample::testing {
 
-/// Every path through the decisions of a program, one after another (depth first, by replay).
+/// An enumeration of all paths through a program's decisions, one after another (depth first, by replay).
 class Enumerator {
   public:
     /// Decide among branches of these probabilities.
@@ -42,7 +42,7 @@ class Enumerator {
     double probability() const { return probability_; }
 
     /// Call `program(*this)` once for every path.
-    /// @returns how many there were
+    /// @returns the number of paths
     template <class Program>
     long run(Program&& program) {
         long paths = 0;
@@ -67,7 +67,7 @@ class Enumerator {
         return from;
     }
 
-    /// The next path: the deepest decision that has a branch left takes it.
+    /// Go to the next path: the deepest decision that has a branch left takes it.
     bool advance() {
         path_.resize(depth_);
         while (!path_.empty()) {
@@ -84,12 +84,13 @@ class Enumerator {
     double probability_ = 1;
 };
 
-/// The random draws of one round that branch instead of falling. One address is one random draw: asking for it twice
-/// within a round is the bug that couples two decisions, and is reported. So are weights whose sums are not those of
-/// their entries: a draw meets both. The sources split off it are other addresses of the same round.
+/// A random source of one round whose random draws take every branch.
+///
+/// An address that is used twice in a round couples two decisions, and is reported. So are weights whose sum is not
+/// that of their entries, since a real draw uses both.
 /// @throws std::logic_error naming the address that was used twice, or the two sums
 class EnumeratedRng {
-    /// A random draw's address: the parts that lead to its source, and where it is there.
+    /// The address of a random draw: the splits that lead to its source, and its place there.
     struct Address {
         std::vector<Index> parts;
         Purpose purpose;
@@ -98,13 +99,13 @@ class EnumeratedRng {
         auto operator<=>(const Address&) const = default;
     };
 
-    /// A race that was held, and may be held once more with its noise.
+    /// A race that was run, and may be run once more with the same noise.
     struct Race {
         Eigen::VectorXd rates;
         Index winner;
     };
 
-    /// What a round has drawn, in whichever part.
+    /// The random draws of a round so far, those of all splits included.
     struct Round {
         std::set<Address> used;
         std::map<Address, Race> races;
@@ -113,12 +114,14 @@ class EnumeratedRng {
   public:
     explicit EnumeratedRng(Enumerator& paths) : paths_(&paths), round_(std::make_shared<Round>()) {}
 
+    /// A source with other addresses of the same round.
     EnumeratedRng split(Index part) const {
         EnumeratedRng own = *this;
         own.parts_.push_back(part);
         return own;
     }
 
+    /// The random decisions of one address, each of which takes every branch.
     class Rng {
       public:
         Rng(Enumerator& paths, std::shared_ptr<Round> round, Address address)
@@ -143,8 +146,8 @@ class EnumeratedRng {
             return {kernels::id_of(weights, static_cast<Index>(paths_->choose(std::move(probabilities)))), total};
         }
 
-        /// The first race at an address is a draw. A second one, with other weights, meets the same noise: it takes
-        /// every winner with its probability given the first.
+        /// The first race at an address is a draw. A second one, with other weights, has the same noise: it takes every
+        /// winner with its probability given the first winner.
         template <kernels::Weights W>
         Index race(const W& weights) const {
             const Eigen::VectorXd rates = normalised(weights);
@@ -157,7 +160,7 @@ class EnumeratedRng {
                 return winner;
             }
             Race first = held->second;
-            round_->races.erase(held);  // a third one would be reported
+            round_->races.erase(held);  // a third race is reported
             Eigen::VectorXd given = rates;
             const Index size = std::max(first.rates.size(), given.size());
             for (Eigen::VectorXd* row : {&first.rates, &given}) {
@@ -169,8 +172,8 @@ class EnumeratedRng {
             return static_cast<Index>(paths_->choose({second.begin(), second.end()}));
         }
 
-        /// Several winners: a draw without replacement. Not coupled to a later race at the address, which is why this
-        /// may prove the distribution of a match rule, but not its acceptance.
+        /// Several winners: a draw without replacement. It is not coupled to a later race at the address, so it can
+        /// prove the distribution of a match rule, but not its acceptance rate.
         template <kernels::Weights W>
         Index race(const W& weights, std::span<Token> winners) const {
             Eigen::VectorXd left = normalised(weights);
@@ -192,7 +195,7 @@ class EnumeratedRng {
             throw std::logic_error(where + " was used twice in a round");
         }
 
-        /// A random draw that falls is given sums, one that branches entries: they must tell of the same weights.
+        /// Real draws read the sums of weights and enumerated draws their entries: both must be of the same weights.
         template <kernels::Weights W>
         static void check_sum(const W& weights, double total) {
             const double sum = weights.sum(0, weights.size());
@@ -201,7 +204,7 @@ class EnumeratedRng {
                                        std::to_string(total));
         }
 
-        /// Weights by id, that sum to 1; empty where they cannot.
+        /// Weights by id, divided by their sum; empty where that is not a positive number.
         template <kernels::Weights W>
         static Eigen::VectorXd normalised(const W& weights) {
             const Index places = weights.size();

@@ -1,4 +1,4 @@
-// Small models whose every row is known: what distributions are enumerated on.
+// Small models with known rows, for enumerating distributions.
 #pragma once
 
 #include <cmath>
@@ -12,14 +12,14 @@
 
 namespace specsample::testing {
 
-/// The same row after every prefix.
+/// A model with the same row after every prefix.
 struct FixedModel {
     Eigen::VectorXd row;
 
     Eigen::VectorXd operator()(std::span<const Token>) const { return row; }
 };
 
-/// What the rows of a ContextModel look like.
+/// The kind of rows of a ContextModel.
 enum class Rows {
     smooth,        ///< every token possible
     with_zeros,    ///< some tokens impossible
@@ -27,11 +27,11 @@ enum class Rows {
     point_masses,  ///< certain of one token
 };
 
-/// A row per context: the whole prefix decides, by its keyed noise, so that no two contexts agree by accident.
+/// A model with a different random row after every prefix: a function of the seed and the whole prefix.
 ///
 /// @param vocab   entries of a row
-/// @param seed    names the model
-/// @param rows    their kind; a row always sums to 1
+/// @param seed    selects the model
+/// @param rows    the kind of rows; every row sums to 1
 class ContextModel {
   public:
     ContextModel(Index vocab, std::uint64_t seed, Rows rows = Rows::smooth) : vocab_(vocab), seed_(seed), rows_(rows) {}
@@ -48,7 +48,7 @@ class ContextModel {
         return row / row.sum();
     }
 
-    /// Every context's row, n positions in one call.
+    /// The rows of the last `count` positions.
     RowMajorMatrixXd operator()(std::span<const Token> prefix, Index count) const {
         RowMajorMatrixXd rows(count, vocab_);
         for (Index i = 0; i < count; ++i)
@@ -68,7 +68,8 @@ class ContextModel {
     Rows rows_;
 };
 
-/// A model moved a little: rows (1 - epsilon) p + epsilon / vocab. Near ties for every accept test.
+/// A model with slightly moved rows: (1 - epsilon) p + epsilon / vocab. As a draft of the model itself it makes every
+/// acceptance a near tie.
 template <class Model>
 struct Nudged {
     Model model;

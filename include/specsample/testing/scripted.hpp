@@ -1,4 +1,4 @@
-// RoundRng that say what a test wrote down, and random draws that count themselves.
+// Random sources for tests: one with scripted numbers, and one that counts its random draws.
 #pragma once
 
 #include <map>
@@ -10,20 +10,22 @@
 
 namespace specsample::testing {
 
-/// A uniform number per address, as written by the test.
+/// A random source with one uniform number per address, set by the test.
 class ScriptedRng {
   public:
+    /// Set the number of an address.
     ScriptedRng& set(Purpose purpose, Index node, double uniform) {
         uniforms_[{purpose, node}] = uniform;
         return *this;
     }
 
+    /// The number of one address.
     struct Rng {
         double value;
         double uniform() const { return value; }
     };
 
-    /// @throws std::out_of_range for a random draw that the script does not have
+    /// @throws std::out_of_range for an address that was not set
     Rng at(Purpose purpose, Index node) const {
         const auto found = uniforms_.find({purpose, node});
         if (found == uniforms_.end())
@@ -36,12 +38,13 @@ class ScriptedRng {
     std::map<std::pair<Purpose, Index>, double> uniforms_;
 };
 
-/// Another source, with a count per purpose of the random draws that were tossed.
+/// Another random source, with a count of its uniform numbers per purpose.
 template <RandomSource Source>
 class CountingRng {
   public:
     explicit CountingRng(Source source) : source_(std::move(source)) {}
 
+    /// The random numbers of one address of the other source; each one is counted.
     template <class Inner>
     struct Rng {
         Inner inner;
@@ -56,6 +59,7 @@ class CountingRng {
         return Rng<decltype(source_.at(purpose, node))>{source_.at(purpose, node), &counts_[purpose]};
     }
 
+    /// The uniform numbers of a purpose that were drawn so far.
     long count(Purpose purpose) const { return counts_[purpose]; }
 
   private:

@@ -1,7 +1,7 @@
-// Two races with one noise, exactly: who wins the second, given who won the first.
+// Two races with the same noise: the exact distribution of the second winner, given the first.
 //
-// With E_i exponential, i wins at rates q if E_i / q_i is the smallest. That m wins at rates q and j at rates p says
-// E_i >= max(q_i E_m / q_m, p_i E_j / p_j) for all i. The probability is an integral over r = E_j / E_m alone, of
+// With E_i exponential, i wins at rates q if E_i / q_i is the smallest. The event that m wins at rates q and j at rates
+// p is E_i >= max(q_i E_m / q_m, p_i E_j / p_j) for all i. Its probability is an integral over r = E_j / E_m alone, of
 // 1 / f(r)^2 with f piecewise linear, so it is a finite sum.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace specsample::testing {
 
-/// P(m wins at rates q and j wins at rates p, with the same noise); q sums to 1.
+/// The probability that m wins at rates q and j wins at rates p, with the same noise; q sums to 1.
 inline double both_win(const Eigen::VectorXd& q, Index m, const Eigen::VectorXd& p, Index j) {
     if (!(q[m] > 0) || !(p[j] > 0)) return 0;
     if (m == j) return 1 / (q / q[m]).cwiseMax(p / p[j]).sum();

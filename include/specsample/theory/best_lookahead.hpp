@@ -1,4 +1,4 @@
-// How many tokens to draft when acceptance and costs are known and fixed.
+// The best number of tokens to draft when acceptance and costs are known and fixed.
 //
 //   best_lookahead(alpha, draft_cost, verify_cost, max)   the integer optimum, for any cost of verification
 //   continuous_lookahead(alpha, draft_cost)               the optimum over real numbers, in closed form (flat cost)
@@ -17,15 +17,15 @@ namespace theory {
 ///
 ///     argmax over K of N(alpha, K) / (K c + cost(K + 1))
 ///
-/// Under `FlatCost` the speed-up has one peak, at the smallest K with alpha^(K+1) (1 + c K) <= c N(alpha, K). A
-/// measured cost may have several, so that every K is tried.
+/// Under `FlatCost` the speed-up has one peak, at the smallest K with alpha^(K+1) (1 + c K) <= c N(alpha, K). With a
+/// measured cost it may have several, so every K is tried.
 ///
-/// @param alpha, draft_cost, verify_cost  as in `speedup`
-/// @param max                             largest lookahead to consider, 0 or more
-/// @throws                                std::invalid_argument as `speedup` at any lookahead up to max; so a table
-///                                        needs max + 1 entries
-/// @cost                                  O(max log max)
-/// @edge                                  alpha <= draft_cost under `FlatCost`: 0; draft_cost 0 and alpha 1: max
+/// @param alpha, draft_cost, verify_cost   as in `speedup`
+/// @param max                              the largest lookahead to consider, 0 or more
+/// @throws                                 std::invalid_argument as `speedup` for any lookahead up to max; a table
+///                                         therefore needs max + 1 entries
+/// @cost                                   O(max log max)
+/// @edge                                   alpha <= draft_cost under `FlatCost`: 0; draft_cost 0 and alpha 1: max
 template <VerifyCost Cost>
 [[nodiscard]] Index best_lookahead(double alpha, double draft_cost, const Cost& verify_cost, Index max) {
     constexpr auto where = "best_lookahead";
@@ -44,9 +44,9 @@ template <VerifyCost Cost>
 
 namespace detail {
 
-/// The y >= 0 with y - ln(1 + y) = u, for u >= 0: y = -W_{-1}(-e^(-1-u)) - 1, Lambert's lower branch, where the
-/// exponential never underflows. Newton on a convex function from u + sqrt(2u), which is above the root
-/// (Chatzigeorgiou 2013, arXiv:1601.04895, Theorem 1): the steps go down until rounding stops them.
+/// The y >= 0 with y - ln(1 + y) = u, for u >= 0: y = -W_{-1}(-e^(-1-u)) - 1 on Lambert's lower branch, in a form that
+/// cannot underflow. Newton's method on a convex function starts from u + sqrt(2u), which is above the root
+/// (Chatzigeorgiou 2013, arXiv:1601.04895, Theorem 1), and descends until rounding stops it.
 [[nodiscard]] inline double lambert_excess(double u) {
     double y = u + std::sqrt(2.0 * u);
     for (;;) {
@@ -64,11 +64,11 @@ namespace theory {
 ///
 ///     K = (A - z) / ln(alpha) - 1;      A = 1 - ln(alpha) (1/c - 1),      z = -W_{-1}(-e^(-A))
 ///
-/// @param alpha       conditional acceptance, in [0, 1): at 1 no lookahead is long enough
-/// @param draft_cost  c: a draft pass over a plain target pass, above 0: at 0 longer never hurts
-/// @throws            std::invalid_argument outside these ranges
-/// @edge              alpha <= draft_cost: 0, as no lookahead gains
-/// @source            the root of dS/dK = 0 of arXiv:2211.17192, Theorem 3.8
+/// @param alpha        conditional acceptance, in [0, 1): at 1 the speed-up rises with K for ever
+/// @param draft_cost   c: time of one draft pass over the time of one plain target pass, above 0: at 0 there is no peak
+/// @throws             std::invalid_argument outside these ranges
+/// @edge               alpha <= draft_cost: 0, as no lookahead gains
+/// @source             the root of dS/dK = 0 for the S of arXiv:2211.17192, Theorem 3.8
 [[nodiscard]] inline double continuous_lookahead(double alpha, double draft_cost) {
     constexpr auto where = "continuous_lookahead";
     detail::require(alpha >= 0 && alpha < 1, where, "alpha", alpha, "in [0, 1)");

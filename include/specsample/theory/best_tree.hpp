@@ -1,4 +1,4 @@
-// How large a tree to draft when what its sizes are worth and what they cost is known.
+// The best size of a drafted tree when the expected tokens and the cost of every size are known.
 #pragma once
 
 #include <iterator>
@@ -14,33 +14,33 @@ namespace specsample {
 
 namespace theory {
 
-/// A size of a draft tree.
+/// The size of a drafted tree that `best_tree` found, and its speed-up.
 struct BestTree {
-    Index nodes = 0;  ///< 0: do not speculate
-    Index depth = 0;
+    Index nodes = 0;     ///< 0: do not speculate
+    Index depth = 0;     ///< levels below the root
     double speedup = 1;  ///< expected, in time over decoding with the target alone
 };
 
-/// The size that emits the most tokens per time; of equal ones the fewest nodes, then the smallest depth.
+/// The tree size that emits the most tokens per time; on ties the fewest nodes, then the smallest depth.
 ///
 ///     argmax over (d, n) of tokens(d, n) / (d draft_cost + cost(n + 1))
 ///
-/// A level costs one draft pass, however many nodes it has; the target sees the nodes and the last token of the text.
-/// An entry that is no larger than the one of a node fewer is passed over: there is no tree of so many nodes.
+/// A level costs one draft pass, however many nodes it has. The target scores the nodes and the last token of the text.
+/// An entry that is no larger than the one for a node fewer is skipped: the best tree there has fewer than n nodes.
 ///
 ///     const auto best = best_tree(sparse_tree_tokens(acceptance, 64, 8), draft_cost, times);
 ///     const TreeShape shape = sparse_tree(acceptance, best.nodes, best.depth);
 ///
-/// @param tokens       [D + 1 x N + 1] entry (d, n): expected tokens per round, at least 1, of the best tree of at most
-///                     n nodes and depth d; an Eigen matrix or array. Row 0 and column 0 are plain decoding, 1 by
-///                     definition, and not read
-/// @param draft_cost   time of one draft pass over the time of one plain target pass, 0 or more
-/// @param verify_cost  `FlatCost`, a callable (n) -> cost(n)/cost(1), or a table of the times of 1, 2, ... positions
-/// @returns            (0, 0) where no tree is faster than plain decoding
-/// @throws             std::invalid_argument outside these ranges, for a cost that is not finite and positive, and for
-///                     a table of fewer than N + 1 times
-/// @cost               O(D N), N + 1 evaluations of the cost
-/// @source             the hardware-aware tree optimiser of Sequoia, arXiv:2402.12374
+/// @param tokens        an Eigen matrix or array [D + 1 x N + 1]; entry (d, n) is the expected tokens per round, at
+///                      least 1, of the best tree of at most n nodes and depth d. Row 0 and column 0 stand for plain
+///                      decoding, 1 by definition, and are not read
+/// @param draft_cost    time of one draft pass over the time of one plain target pass, 0 or more
+/// @param verify_cost   `FlatCost`, a callable (n) -> cost(n)/cost(1), or a table of the times of 1, 2, ... positions
+/// @returns             (0, 0) if no tree is faster than plain decoding
+/// @throws              std::invalid_argument outside these ranges, for a cost that is not finite and positive, and for
+///                      a table of fewer than N + 1 times
+/// @cost                O(D N), N + 1 evaluations of the cost
+/// @source              the hardware-aware tree optimiser of Sequoia, arXiv:2402.12374
 template <class Tokens, VerifyCost Cost>
 [[nodiscard]] BestTree best_tree(const Eigen::DenseBase<Tokens>& tokens, double draft_cost, const Cost& verify_cost) {
     constexpr auto where = "best_tree";

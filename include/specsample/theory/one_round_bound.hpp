@@ -1,6 +1,6 @@
-// The most that one round can be expected to emit, whatever the rule, as long as it is lossless.
+// An upper bound on the expected tokens of one round, for every lossless rule.
 //
-//   one_round_bound_of_path(ratios)   what one drafted path says; its mean over drafts is the bound
+//   one_round_bound_of_path(ratios)   the contribution of one drafted path; its mean over drafts is the bound
 #pragma once
 
 #include <algorithm>
@@ -14,24 +14,24 @@ namespace specsample {
 
 namespace theory {
 
-/// What one drafted chain x_1 .. x_K adds to the one-round bound.
+/// The contribution of one drafted chain x_1 .. x_K to the one-round bound.
 ///
 ///     1 + sum_i min(1, r_1 .. r_i),      r_i = p_i(x_i) / q_i(x_i)
 ///
-/// Its mean over chains that are drawn from the draft is
+/// Its mean over chains drawn from the draft is
 ///
 ///     1 + sum_i (1 - TV of the distributions of the first i tokens)
 ///
 /// and no lossless rule that sees one round only can expect more tokens: the first i tokens of the text agree with the
-/// first i drafted ones with probability 1 - TV at most. Block verification comes near it, token verification less so;
-/// with one drafted token all three are the same.
+/// first i drafted ones with probability 1 - TV at most. Block verification comes near the bound, token verification
+/// less so; with one drafted token all three are the same.
 ///
 /// @param ratios   target over draft probability of each drafted token, in their order; all K of them, those after a
-///                 rejection too: a mean over what was evaluated only would be too low
+///                 rejection too: a mean over the evaluated ones only would be too low
 /// @returns        in [1, K + 1]
 /// @throws         std::invalid_argument for a ratio that is negative or not finite
 /// @cost           a logarithm and an exponential per token
-/// @edge           no ratio: 1; a ratio of 0 ends the sum. The product is kept as a logarithm: it does not overflow
+/// @edge           no ratio: 1; after a ratio of 0 nothing is added; products of large ratios do not overflow
 /// @source         Sun et al. 2025, arXiv:2403.10444 (there with full information); algebra: E_q[min(1, p/q)] = 1 - TV
 [[nodiscard]] inline double one_round_bound_of_path(std::span<const double> ratios) {
     double tokens = 1, log_product = 0;

@@ -1,10 +1,10 @@
-// Three numbers are all called "acceptance rate". Here they are three types, with the conversions.
+// The three numbers that are all called "acceptance rate", as three types with conversions.
 //
-//   ConditionalRate   accepted / evaluated                   alpha: what all formulas take
-//   DraftedRate       accepted / drafted                     most engines' logs
-//   CapacityRate      tokens / (rounds * (lookahead + 1))    share of the most a round can emit
+//   ConditionalRate   accepted / evaluated                   alpha, which all formulas take
+//   DraftedRate       accepted / drafted                     found in most engines' logs
+//   CapacityRate      tokens / (rounds * (lookahead + 1))    the share of the most that a round can emit
 //
-// All conversions take acceptance as independent (`expected_tokens`), K = lookahead, N = N(alpha, K).
+// All conversions assume independent acceptance (`expected_tokens`); K = lookahead, N = N(alpha, K).
 #pragma once
 
 #include <specsample/theory/expected_tokens.hpp>
@@ -13,20 +13,20 @@ namespace specsample {
 
 namespace theory {
 
-/// Accepted over evaluated: the probability that a drafted token which is judged is accepted. Converts to double,
-/// as the only one of the three that `expected_tokens`, `speedup` and `best_lookahead` may be given.
+/// Accepted over evaluated: the probability that a drafted token is accepted if it is judged. It alone converts to
+/// double, because it is the rate that `expected_tokens`, `speedup` and `best_lookahead` take.
 struct ConditionalRate {
     double value;
 
     constexpr operator double() const { return value; }
 };
 
-/// Accepted over drafted: (N - 1) / K. 3.2 of 4 drafted is .8 here and .913 conditionally.
+/// Accepted over drafted: (N - 1) / K. With 3.2 of 4 drafted tokens accepted it is .8, and the conditional rate .913.
 struct DraftedRate {
     double value;
 };
 
-/// Tokens over rounds * (lookahead + 1): N / (K + 1). It cannot be below 1 / (K + 1), a round emits a token.
+/// Tokens over rounds * (lookahead + 1): N / (K + 1). At least 1 / (K + 1), because every round emits a token.
 struct CapacityRate {
     double value;
 };
@@ -34,8 +34,8 @@ struct CapacityRate {
 
 namespace detail {
 
-/// The alpha at which a round of this lookahead (1 or more) is expected to emit `tokens`, by bisection: N rises
-/// with slope 1 or more, so that 60 halvings fix alpha as well as a double can hold it.
+/// The alpha at which a round of this lookahead (1 or more) is expected to emit `tokens`, by bisection: N rises with
+/// slope 1 or more, so 60 halvings determine alpha to the precision of a double.
 [[nodiscard]] inline double alpha_of_tokens(double tokens, Index lookahead) {
     double low = 0.0, high = 1.0;
     for (int halving = 0; halving < 60; ++halving) {
@@ -49,25 +49,26 @@ namespace detail {
 
 namespace theory {
 
-/// Accepted over drafted at a conditional acceptance: (N - 1) / K.
-/// @throws std::invalid_argument for a rate outside [0, 1] or a lookahead below 1 (nothing is drafted)
+/// The accepted-over-drafted rate at a conditional acceptance: (N - 1) / K.
+/// @throws   std::invalid_argument for a rate outside [0, 1] or a lookahead below 1 (nothing is drafted)
 [[nodiscard]] inline DraftedRate drafted_rate(ConditionalRate rate, Index lookahead) {
     detail::require(lookahead >= 1, "drafted_rate", "lookahead", lookahead, "1 or more");
     detail::require_drafting("drafted_rate", rate.value, lookahead);
-    // (N(alpha, K) - 1) / K without the difference
+    // (N(alpha, K) - 1) / K = alpha N(alpha, K - 1) / K, without the cancellation
     return {rate.value * detail::geometric_sum(rate.value, lookahead) / static_cast<double>(lookahead)};
 }
 
-/// Share of a round's capacity at a conditional acceptance: N / (K + 1).
-/// @throws std::invalid_argument for a rate outside [0, 1] or a lookahead below 0
-/// @edge   lookahead 0: 1, whatever the acceptance
+/// The share of a round's capacity at a conditional acceptance: N / (K + 1).
+/// @throws   std::invalid_argument for a rate outside [0, 1] or a lookahead below 0
+/// @edge     lookahead 0: 1, whatever the acceptance
 [[nodiscard]] inline CapacityRate capacity_rate(ConditionalRate rate, Index lookahead) {
     detail::require_drafting("capacity_rate", rate.value, lookahead);
     return {detail::geometric_sum(rate.value, lookahead + 1) / static_cast<double>(lookahead + 1)};
 }
 
-/// The conditional acceptance that gives this accepted-over-drafted rate, to 1e-12.
-/// @throws std::invalid_argument for a rate outside [0, 1] or a lookahead below 1
+/// The conditional acceptance that gives this accepted-over-drafted rate.
+/// @throws     std::invalid_argument for a rate outside [0, 1] or a lookahead below 1
+/// @accuracy   1e-12
 [[nodiscard]] inline ConditionalRate conditional_rate(DraftedRate rate, Index lookahead) {
     constexpr auto where = "conditional_rate";
     detail::require(lookahead >= 1, where, "lookahead", lookahead, "1 or more");
@@ -75,9 +76,10 @@ namespace theory {
     return {detail::alpha_of_tokens(1.0 + rate.value * static_cast<double>(lookahead), lookahead)};
 }
 
-/// The conditional acceptance that fills this share of a round's capacity, to 1e-12: .8 at lookahead 4 is .8882.
-/// @throws std::invalid_argument for a rate outside [1 / (lookahead + 1), 1] or a lookahead below 1 (then every
-///         acceptance gives 1)
+/// The conditional acceptance that fills this share of a round's capacity: .8 at lookahead 4 gives .8882.
+/// @throws     std::invalid_argument for a rate outside [1 / (lookahead + 1), 1] or a lookahead below 1, where every
+///             acceptance gives 1
+/// @accuracy   1e-12
 [[nodiscard]] inline ConditionalRate conditional_rate(CapacityRate rate, Index lookahead) {
     constexpr auto where = "conditional_rate";
     detail::require(lookahead >= 1, where, "lookahead", lookahead, "1 or more");

@@ -1,16 +1,20 @@
-// The optimal-transport bound: how often any lossless rule can accept one of n drafts at one position.
+// The optimal-transport bound: how often a lossless rule can accept one of n drafts at one position.
 //
 //   transport_bound(draft, target, n)                       n drafts, each from the whole draft row
 //   transport_bound_without_replacement(draft, target, n)   n drafts, no two the same
 //   transport_bound_greedy(draft, target, n)                the n - 1 likeliest ids and one draft from the rest
 //
-// For any distribution of the drafts it is 1 + min over sets H of tokens of p(H) - P(all drafts lie in H). The minimum
-// is found among few sets. Let f(H) be that probability. Where a token that joins later brings no less per unit of q,
+// For any distribution of the drafts it is 1 + min over sets H of tokens of p(H) - f(H), f(H) = P(all drafts lie in H).
+// Only V + 1 of the sets have to be tried if a token that joins later adds no less to f per unit of q,
 //
-//     (f(H + y) - f(H)) / q(y)  <=  (f(H + y + x) - f(H + y)) / q(x)        for all H and x, y outside it,
+//     (f(H + y) - f(H)) / q(y)  <=  (f(H + y + x) - f(H + y)) / q(x)        for all H and x, y outside it.
 //
-// the best H takes tokens in ascending order of p/q: if y is worth its p(y), then so is any x with less p/q. For
-// independent drafts that is the convexity of q(H)^n. For drafts without replacement see the note at the function.
+// Then the best H takes tokens in ascending order of p/q: if adding y pays for its p(y), so does adding any x of a
+// smaller p/q. For independent drafts the condition is the convexity of q(H)^n; for drafts without replacement it is
+// proved at the function.
+//
+// Sun et al.: "SpecTr: fast speculative decoding via optimal transport", NeurIPS 2023 (arXiv:2310.15141); Hu et al.,
+// 2025 (arXiv:2502.18779).
 #pragma once
 
 #include <algorithm>
@@ -27,12 +31,12 @@
 namespace specsample {
 namespace detail {
 
-/// A token that the draft can propose.
+/// A token that can be drafted, by its probabilities in the two rows.
 struct Supply {
     double target, draft;
 };
 
-/// Check what every bound takes: two views of rows and a number of drafts.
+/// Check the arguments of every bound: two views of rows and a number of drafts.
 template <class Q, class P>
 void require_drafts(std::string_view where, const Q& q, const P& p, Index drafts) {
     require(drafts >= 1, where, "drafts", drafts, "1 or more");
@@ -40,7 +44,7 @@ void require_drafts(std::string_view where, const Q& q, const P& p, Index drafts
         invalid(where, "the draft row's size", q.size(), "the target row's, " + to_text(p.size()));
 }
 
-/// The tokens with q > 0, p/q ascending. The others are in no best set: they cost p and catch no draft.
+/// The tokens with q > 0, p/q ascending. The others are in no best set H: they add to p(H) and not to f(H).
 template <Row Draft, Row Target>
 std::vector<Supply> by_ratio(std::string_view where, const Draft& draft, const Target& target, Index drafts) {
     const auto p = as_row(target);
@@ -56,8 +60,8 @@ std::vector<Supply> by_ratio(std::string_view where, const Draft& draft, const T
     return tokens;
 }
 
-/// The bound for p(H) - f(H) over growing sets H, the empty one first.
-/// @param add   add(token) -> f of the set that the token joins
+/// 1 + the minimum of p(H) - f(H) over the prefixes H of `tokens`, the empty one included.
+/// @param add   add(token) -> f(H) once the token has joined H
 template <class Add>
 double bound_of_prefixes(const std::vector<Supply>& tokens, Add add) {
     double p = 0, least = 0;
@@ -69,16 +73,16 @@ double bound_of_prefixes(const std::vector<Supply>& tokens, Add add) {
     return tokens.empty() ? 0 : std::clamp(1 + least, 0.0, 1.0);
 }
 
-/// When the drafts of a race have come in: P(fewer than n ids of a growing set have arrived at time t), t on a grid.
+/// The arrivals of a growing set of ids in an exponential race: P(exactly k of them have arrived at t), t on a grid.
 ///
 /// Drafts without replacement are the first n arrivals at rates q. So f(H) = P(n of H arrive before any other id),
-/// which is an integral over the arrival of the first other id, q(rest) exp(-q(rest) t) dt. In ln t its integrand is
-/// analytic in a strip of half-width pi/2 and falls off at both ends, so that the trapezoidal rule leaves an error of
-/// about exp(-pi^2 / step): 1e-16.
+/// which is an integral over the time of the first other arrival, of density q(rest) exp(-q(rest) t). As a function of
+/// ln t its integrand is analytic in a strip of half-width pi/2 and falls off at both ends, so the trapezoidal rule
+/// leaves an error of about exp(-pi^2 / step): 1e-16.
 class ArrivalGrid {
   public:
-    /// @param rates   that sum to 1; the smallest one is `slowest`
-    /// @param drafts  n, 2 or more: before exp(-12) there are none, to 1e-16
+    /// @param slowest   the smallest rate, of rates that sum to 1
+    /// @param drafts    n, 2 or more, so that the integral up to exp(-12), where the grid begins, is 1e-16 at most
     ArrivalGrid(double slowest, Index drafts)
         : times_(1 + static_cast<Index>((std::log(40 / std::max(slowest, 1e-300)) - first) / step)),
           arrived_(Eigen::ArrayXXd::Zero(times_.size(), drafts)) {
@@ -117,15 +121,15 @@ namespace theory {
 ///
 ///     1 + min over H of p(H) - q(H)^n,      H = the first tokens in ascending order of p/q
 ///
-/// @param draft, target  probabilities of the same size, each row sums to 1, p and q
-/// @param drafts         n, drawn independently from q
-/// @returns              in [0, 1]; not below what SpecInfer, K-SEQ or any other rule for such drafts attains
-/// @throws               std::invalid_argument if the sizes differ or n < 1
-/// @cost                 O(V log V) and one allocation of the size of the vocabulary
-/// @edge                 n = 1: the overlap; p = q: 1; disjoint supports, or a draft of zeros: 0; it rises with n to
-/// p(support of q). A row
-///                       whose sum is off by e moves it by up to n e; a NaN gives NaN
-/// @source               Sun et al. 2023 (SpecTr), arXiv:2310.15141; Hu et al. 2025, arXiv:2502.18779
+/// @param draft, target   q and p: probabilities of the same size, each row sums to 1
+/// @param drafts          n, drawn independently from q
+/// @returns               in [0, 1]; at least the acceptance of SpecInfer, K-SEQ and every other rule for such drafts
+/// @throws                std::invalid_argument if the sizes differ or n < 1
+/// @cost                  O(V log V) and one allocation of the size of the vocabulary
+/// @edge                  n = 1: the overlap; p = q: 1; disjoint supports, or a draft of zeros: 0; a NaN gives NaN. It
+///                        rises with n to p(support of q)
+/// @accuracy              a row whose sum is off by e moves it by up to n e
+/// @source                Sun et al. 2023 (SpecTr), arXiv:2310.15141; Hu et al. 2025, arXiv:2502.18779
 template <Row Draft, Row Target>
 [[nodiscard]] double transport_bound(const Draft& draft, const Target& target, Index drafts) {
     double q = 0;
@@ -136,20 +140,24 @@ template <Row Draft, Row Target>
                                      });
 }
 
-/// The same for n drafts without replacement, one after the other from what is left of q.
+/// The largest probability with which a lossless rule can accept one of n drafts without replacement.
 ///
-///     1 + min over H of p(H) - P(all n drafts lie in H),      H as above
+///     1 + min over H of p(H) - P(all n drafts lie in H),      H = the first tokens in ascending order of p/q
 ///
-/// That H is of this kind: put the drafts as a race of all ids at rates q, and fix the arrivals of H, the (n-1)-th of
-/// them at time a. Of f(H + y) - f(H) and f(H + y + x) - f(H + y), over q(y) and q(x), the parts in which the id itself
-/// is the last draft are the same. The others are at most (1 - exp(-q(y) a)) exp(-q(x) a) / q(y) and at least
-/// (1 - exp(-q(x) a)) / q(x), both times P(no id of the rest before a); and 1 - exp(-z) <= z <= exp(z) - 1.
+/// Each draft is drawn from q without the ids before it. Proof that the best H is of this kind: let the drafts be the
+/// winners of a race of all ids at rates q, and fix the arrivals of H, the (n-1)-th of them at time a. Of
+/// f(H + y) - f(H) and f(H + y + x) - f(H + y), over q(y) and q(x), the parts in which the id itself is the last draft
+/// are the same. The others are at most (1 - exp(-q(y) a)) exp(-q(x) a) / q(y) and at least (1 - exp(-q(x) a)) / q(x),
+/// both times P(no id of the rest before a); and 1 - exp(-z) <= z <= exp(z) - 1.
 ///
-/// @param drafts   n; where q has fewer ids, all of them
-/// @returns        in [0, 1], to 1e-13 for any n and vocabulary: no subset or permutation is enumerated
-/// @cost           O(V log V + V n G), G = 4 ln(1 / min q) + 60 points of a grid; a second for V = 128256 and n = 4
-/// @edge           n = 1: the overlap; n = all ids of q: the target's mass on them. q need not sum to 1
-/// Otherwise as transport_bound. Not below recursive rejection of such drafts.
+/// @param draft, target   q and p: probabilities of the same size; q need not sum to 1
+/// @param drafts          n; all ids of q if it has fewer
+/// @returns               in [0, 1]; at least the acceptance of recursive rejection of such drafts
+/// @throws                std::invalid_argument if the sizes differ or n < 1
+/// @cost                  O(V log V + V n G), G = 4 ln(1 / min q) + 60 points of a grid; a second for V = 128256 and
+///                        n = 4
+/// @edge                  n = 1: the overlap; n = all ids of q: the target's mass on them
+/// @accuracy              1e-13 for any n and vocabulary
 template <Row Draft, Row Target>
 [[nodiscard]] double transport_bound_without_replacement(const Draft& draft, const Target& target, Index drafts) {
     const auto tokens = detail::by_ratio("transport_bound_without_replacement", draft, target, drafts);
@@ -165,16 +173,20 @@ template <Row Draft, Row Target>
     });
 }
 
-/// The same for the drafts of GreedyChildren: the n - 1 likeliest ids of q and one that is drawn from the rest, q'.
+/// The largest probability with which a lossless rule can accept one of the drafts of GreedyChildren.
 ///
 ///     p(likeliest) + sum over the rest of min(p, q')
 ///
-/// @returns   in [0, 1]; recursive rejection attains it, the drawn token judged first. It may be above the bound for
-///            drafts that are all drawn: those are other drafts
-/// @cost      two passes; allocates n - 1 ids
-/// @edge      nothing left to draw: p(likeliest)
-/// @source    Hu et al. 2025, arXiv:2502.18779, section 5
-/// Otherwise as transport_bound.
+/// These drafts are the n - 1 likeliest ids of q, and one token drawn from q', which is q without them, rescaled.
+///
+/// @param draft, target   q and p: probabilities of the same size, each row sums to 1
+/// @param drafts          n
+/// @returns               in [0, 1]; recursive rejection that judges the drawn token first attains it. It may exceed
+///                        the bounds for n drawn tokens, as the drafts are others
+/// @throws                std::invalid_argument if the sizes differ or n < 1
+/// @cost                  two passes; allocates n - 1 ids
+/// @edge                  nothing left to draw: p(likeliest)
+/// @source                Hu et al. 2025, arXiv:2502.18779, section 5
 template <Row Draft, Row Target>
 [[nodiscard]] double transport_bound_greedy(const Draft& draft, const Target& target, Index drafts) {
     const auto p = detail::as_row(target);

@@ -1,7 +1,7 @@
-// What a target pass over several positions costs, in passes over one position.
+// The cost of a target pass over several positions, in passes over one position.
 //
-//   FlatCost     every pass costs the same: the textbook's assumption (a pass bound by reading weights)
-//   VerifyCost   that, any callable (n) -> cost(n)/cost(1), or a table of measured times
+//   FlatCost     every pass costs the same: the textbook's assumption, for a pass bound by reading weights
+//   VerifyCost   FlatCost, any callable (n) -> cost(n)/cost(1), or a table of measured times
 #pragma once
 
 #include <concepts>
@@ -28,12 +28,12 @@ concept CostCurve = requires(const Cost& cost, Index positions) {
     { cost(positions) } -> std::convertible_to<double>;
 };
 
-/// What a target pass over some positions costs: a table of times, or a function of the number of positions.
+/// The cost of a target pass by its number of positions: a table of times, or a function.
 template <class Cost>
 concept VerifyCost = CostTable<Cost> || CostCurve<Cost>;
 
-/// Verifying n positions costs one plain pass. True while weights dominate; two-core CPU engines measured 1.1 to
-/// 3.2 at n = 5, enough to change the best lookahead, down to 0.
+/// Verifying n positions costs as much as one plain pass. True while reading weights dominates; CPU engines on two
+/// cores measured 1.1 to 3.2 at n = 5, which is enough to lower the best lookahead, down to 0.
 struct FlatCost {
     constexpr double operator()(Index) const { return 1.0; }
 };

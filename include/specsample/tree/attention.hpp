@@ -1,13 +1,13 @@
-// What an engine tells a target of the nodes of a tree: positions and masks, from the list of parents alone.
+// Position ids and attention masks for the target's pass over a tree, from the list of parents alone.
 //
-//   position_ids(parents, start, positions)   where in the text each node is
-//   ancestor_mask(parents, mask)              which nodes each node sees, as a matrix
+//   position_ids(parents, start, positions)   the position of each node in the text
+//   ancestor_mask(parents, mask)              the nodes that each node attends to, as a matrix
 //   ancestor_bits(parents, words)             the same, 64 nodes per word
-//   leaf_paths(parents)                       from the prefix to each leaf, as lists of nodes
-//   with_root(parents, rooted)                the same tree below the last token of the text, its node 0
+//   leaf_paths(parents)                       the paths from the prefix to each leaf, as lists of nodes
+//   with_root(parents, rooted)                the same tree below the last token of the text as node 0
 //
-// Parents are -1, the prefix, or an earlier node, as in Tree, in DraftTree::tree and in TreeShape::parents; nodes in
-// any order in which parents come first. A node sees the whole prefix, its ancestors and itself:
+// A parent is -1, the prefix, or an earlier node, as in Tree, DraftTree::view and TreeShape::parents; nodes may be in
+// any order in which parents come first. A node attends to the whole prefix, its ancestors and itself:
 //
 //   parents -1 -1 0 1    mask 1000    positions start
 //                             0100              start
@@ -15,7 +15,10 @@
 //                             0101              start + 1
 //
 // Node i lies in slot start + i of the cache until Round::compact, so the columns of a mask are slots. The last token
-// of a text is usually not in the cache yet and goes through the same pass: with_root puts it first, in slot start - 1.
+// of a text is usually not in the cache yet and belongs to the same pass: with_root puts it first, in slot start - 1.
+//
+// All functions throw std::invalid_argument naming the first parent that is not -1 or an earlier node (every cycle has
+// one), and for an output of the wrong size. What was written before that stays in the output.
 #pragma once
 
 #include <algorithm>
@@ -40,10 +43,11 @@ namespace detail {
 template <class Numbers>
 using Number = typename decltype(std::span(std::declval<Numbers&>()))::value_type;
 
-/// Check the size of an output, or the type of its numbers against what goes into it.
+/// Check the size of an output.
 inline void require_size(std::string_view where, std::string_view what, std::size_t size, std::size_t needed) {
     if (size != needed) invalid(where, what, size, to_text(needed));
 }
+/// Write a number, and check that the type of the output can hold it.
 template <Integer To>
 void store(std::string_view where, To& place, Index number) {
     require(std::in_range<To>(number), where, "a number", number, "inside the range of the type it is written as");
@@ -58,11 +62,9 @@ namespace attention {
 template <class Numbers>
 concept IntegerList = requires(Numbers& numbers) { std::span(numbers); } && detail::Integer<detail::Number<Numbers>>;
 
-// All throw std::invalid_argument naming the first parent that is not -1 or an earlier node (every cycle has one), and
-// for an output of another size. What was written before that stays.
-
-/// Write where in the text each node is: `start` after the prefix, one more than its parent elsewhere. From 0 this is
-/// the number of a node's ancestors; from 1 its depth.
+/// Write the position of each node in the text: `start` for children of the prefix, the parent's plus 1 for others.
+///
+/// With start 0 this is the number of a node's ancestors, with start 1 its depth.
 ///
 /// @param start      the length of the text, or any other position
 /// @param positions  [K] numbers of any integral type
@@ -81,7 +83,7 @@ void position_ids(const Parents& parents, Index start, Positions&& positions) {
     }
 }
 
-/// Write which nodes each node sees: 1 for its ancestors and itself, 0 for all others.
+/// Write the attention mask of a tree: 1 for a node's ancestors and itself, 0 for all others.
 ///
 ///     ancestor_mask(parents, mask.rightCols(nodes))    behind the columns of the prefix, which are all ones
 ///
@@ -106,10 +108,10 @@ void ancestor_mask(const Parents& parents, Mask&& mask) {
     }
 }
 
-/// Words of 64 bits in a row of ancestor_bits.
+/// The number of 64-bit words in a row of ancestor_bits.
 constexpr std::size_t mask_words(std::size_t nodes) { return (nodes + 63) / 64; }
 
-/// Write which nodes each node sees as bits: node j is bit j % 64 of word j / 64 of a row.
+/// Write the attention mask of a tree as bits: node j is bit j % 64 of word j / 64 of a row.
 ///
 /// @param words  [K * mask_words(K)] row by row; the bits past K are 0
 /// @cost         O(K^2 / 64), no allocation
@@ -131,8 +133,8 @@ void ancestor_bits(const Parents& parents, std::span<std::uint64_t> words) {
     }
 }
 
-/// The nodes from the prefix to each node without children, by the number of that node.
-/// @cost O(sum of their lengths), allocates
+/// List the nodes on the path from the prefix to each leaf, in the order of the leaves' numbers.
+/// @cost O(sum of the paths' lengths), allocates
 template <IntegerList Parents>
 [[nodiscard]] std::vector<std::vector<Index>> leaf_paths(const Parents& parents) {
     const std::span<const detail::Number<const Parents>> list(parents);
@@ -151,8 +153,9 @@ template <IntegerList Parents>
     return paths;
 }
 
-/// Write the parents of the same tree below one more token, the last one of the text: it is node 0, and node i of the
-/// tree is node i + 1.
+/// Write the parents of the same tree below one more token, the last one of the text.
+///
+/// That token is node 0, and node i of the tree becomes node i + 1.
 ///
 ///     parents -1 -1 0    rooted -1 0 0 1
 ///

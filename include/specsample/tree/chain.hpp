@@ -1,7 +1,7 @@
-// The shape of a draft, as the walks see it: which nodes follow a node, in the order in which they were drafted.
+// The shape of a draft, as rules see it: the children of each node, in the order in which they were drafted.
 //
-// Drafted nodes are numbered 0 .. size-1 and the root, the prefix itself, is -1. A walk asks for the first child of a
-// node and for the next sibling of a child; -1 says that there is none.
+// Drafted nodes are numbered 0 .. size-1, and the root, the prefix itself, is -1. A rule asks for the first child of a
+// node and for the next sibling of a child; -1 stands for none.
 #pragma once
 
 #include <concepts>
@@ -13,6 +13,7 @@ namespace specsample {
 
 namespace detail {
 
+/// The links between the nodes of a draft.
 template <class S>
 concept Shape = requires(const S& shape, Index node) {
     { shape.size() } -> std::convertible_to<Index>;
@@ -22,7 +23,7 @@ concept Shape = requires(const S& shape, Index node) {
     { shape.next_sibling(node) } -> std::convertible_to<Index>;
 };
 
-/// Drafted tokens that continue one another: the tree with one child per node.
+/// The shape of a draft without branches: a tree with one child per node.
 class Chain {
   public:
     explicit Chain(Index size) : size_(size) {}

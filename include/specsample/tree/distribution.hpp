@@ -1,21 +1,20 @@
-// The distribution of a drafted token: the distribution it was really drawn from, as a type.
+// Draft distributions: the distribution that a drafted token was drawn from, as a type.
 //
 //   Sampled{row}            drawn from exactly this row
-//   Sampled{row, without}   drawn from it with these ids removed: without replacement, or the random child of a
+//   Sampled{row, without}   drawn from the row with these ids removed: without replacement, or the random child of a
 //                           greedy draft
-//   PointMass               not drawn: argmax, n-gram, beam, retrieval, top-k children, anything of unknown origin,
-//                           anything that was selected by its own identity
-//   Mixed                   one of these, for trees whose nodes differ
-//   SharedNoise                   drawn with the target's own noise: for match rules, which do not look at
-//   distributions
+//   PointMass               not drawn: argmax, n-gram, beam, retrieval, top-k children, a token selected by its own
+//                           identity, or one of unknown origin
+//   Mixed                   Sampled or PointMass, for trees whose nodes differ
+//   SharedNoise             drawn with the target's own noise, for match rules, which compare tokens only
 //
-// Judging a token by a row that it was not drawn from is the field's most repeated bug. It raises the acceptance
-// rate, so no metric shows it; here it cannot be written down.
+// Verifying a token against a row that it was not drawn from is the field's most repeated bug. It raises the acceptance
+// rate, so no metric shows it. Here every token carries its own distribution.
 //
-// What a ratio rule needs of a distribution Q:
-//   distribution.weight(x), distribution.rest()    Q(x) = weight(x) / rest
-//   distribution.is_point()               is all of it on one token?
-//   distribution.row(), distribution.without()     otherwise: the row behind it, and the ids removed from that
+// Rules that compare probabilities ask a distribution Q for:
+//   distribution.weight(x), distribution.rest()   Q(x) = weight(x) / rest()
+//   distribution.is_point()                       whether all mass is on one token
+//   distribution.row(), distribution.without()    otherwise the row behind it, and the ids removed from the row
 #pragma once
 
 #include <concepts>
@@ -30,18 +29,22 @@
 
 namespace specsample {
 
-/// The token was drawn from `row` by chance, `without` some ids. Both are borrowed, never copied, and must outlive the
-/// round: a drafter that reuses its buffer must keep every row of a lookahead apart.
+/// The distribution of a token that was drawn from a row, possibly with some ids removed.
+///
+/// The row and the list of ids are borrowed and must outlive the round: a drafter that reuses its buffers needs one
+/// per drafted row.
 template <class View>
 class Sampled {
   public:
+    /// @param row   the probabilities that the token was drawn with
     template <Row R>
         requires std::same_as<detail::row_view_t<R>, View>
     explicit Sampled(const R& row) : row_(detail::as_row(row)) {}
 
-    /// @param without   ids that could not be drawn, inside the row
-    /// @param rest      the sum of the row over all others, where the drafter knows it: a draw returns it. Summed
-    ///                  when it is needed otherwise, one pass
+    /// @param without   the ids that could not be drawn, inside the row
+    /// @param rest      the sum of the row over all other ids, if the drafter knows it: a draw returns it. Without it,
+    ///                  the sum takes one pass when it is needed
+    /// @throws          std::invalid_argument for a rest that is not a positive number
     template <Row R>
         requires std::same_as<detail::row_view_t<R>, View>
     Sampled(const R& row, ListRef<Token> without, std::optional<double> rest = {})
@@ -49,7 +52,7 @@ class Sampled {
         detail::require(!rest || detail::is_positive(*rest), "Sampled", "rest", rest.value_or(1), "a positive number");
     }
 
-    /// A row that would be gone: keep it in a variable for as long as the round lasts.
+    /// A temporary row is refused: it would be gone before the round ends. Keep it in a variable.
     template <Row R>
         requires detail::owns<R>
     explicit Sampled(const R&& row) = delete;
@@ -61,14 +64,16 @@ class Sampled {
     const View& row() const { return row_; }
     std::span<const Token> without() const { return without_; }
 
+    /// The entry of a token in the row; 0 for an id that was removed.
     double weight(Index token) const {
         return std::ranges::find(without_, token) == without_.end() ? static_cast<double>(row_.coeff(token)) : 0;
     }
+    /// The sum of all weights: 1 for a whole row.
     double rest() const {
         if (without_.empty()) return 1;
         if (rest_) return *rest_;
         const kernels::WithoutWeights left(row_, without_);
-        return left.sum(0, left.size());  // by place: a sparse row holds fewer than there are ids
+        return left.sum(0, left.size());  // over places: a sparse row has fewer places than ids
     }
 
   private:
@@ -82,15 +87,22 @@ Sampled(const R&) -> Sampled<detail::row_view_t<R>>;
 template <Row R, class... Rest>
 Sampled(const R&, ListRef<Token>, Rest...) -> Sampled<detail::row_view_t<R>>;
 
-/// The token was not drawn by chance, or nobody knows how: all mass on the token itself. Exact for any origin;
-/// accepts with probability p(x).
+/// The distribution of a token drawn from a row of type R: what an engine keeps a list of while it drafts.
+///
+///     std::vector<SampledFrom<decltype(q[0])>> distributions;
+template <Row R>
+using SampledFrom = Sampled<detail::row_view_t<R>>;
+
+/// The distribution of a token that was not drawn at random, or of unknown origin: all mass on the token itself.
+///
+/// It is exact for any origin; the token is accepted with probability p(x).
 struct PointMass {
     static constexpr bool is_point() { return true; }
     static double weight(Index) { return 1; }
     static double rest() { return 1; }
 };
 
-/// Either of the two, node by node.
+/// A Sampled or a PointMass, for trees whose nodes differ.
 template <class View>
 class Mixed {
   public:
@@ -109,7 +121,7 @@ class Mixed {
 
 namespace detail {
 
-/// A distribution that can say what either of two says; void where none can.
+/// The type of distribution that two types convert to; void where there is none.
 template <class A, class B>
 struct EitherDistribution {
     using type =
@@ -126,9 +138,10 @@ struct EitherDistribution<Sampled<View>, PointMass> {
 
 }  // namespace detail
 
-/// The token was drawn with the target's own noise (Purpose::race). The draw is a function of that noise, so no ratio
-/// of probabilities can judge it: a match rule must, and it does not look at distributions. So a token that was named
-/// may stand beside those that were raced.
+/// The distribution of a token that was drawn with the target's own noise (Purpose::race).
+///
+/// The token is a function of that noise, so a rule that compares probabilities would be biased. Match rules compare
+/// tokens only; a draft for them may therefore mix such tokens with point masses.
 struct SharedNoise {
     SharedNoise() = default;
     SharedNoise(PointMass) {}

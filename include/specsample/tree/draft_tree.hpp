@@ -1,4 +1,4 @@
-// What a drafter fills: tokens, the node before each, and the distribution each was drawn from.
+// The draft of one round: its tokens, the parent of each, and the distribution that each was drawn from.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,20 @@
 
 namespace specsample {
 
-/// A draft in the making, and its memory, reused from round to round.
+/// The draft tree that a drafter fills. Its memory is reused from round to round.
 ///
 ///     Index node = root_node;
 ///     while (draft_tree.grows(node)) node = draft_tree.add(node, token, distribution);
 ///
-/// @tparam L   the distribution of its nodes. Where they differ, Mixed; where they are drawn with the target's noise,
-/// SharedNoise
+/// @tparam L   the draft distribution of its nodes: Mixed where they differ, SharedNoise where tokens are drawn with
+///             the target's noise
 template <DraftDistribution L>
 class DraftTree {
   public:
     /// Begin a new draft.
-    /// @param depth         most tokens on a path
-    /// @param stop_tokens   nothing follows these; borrowed until the next draft
-    /// @param vocab         ids that the target is known to have
+    /// @param depth         the largest number of tokens on a path
+    /// @param stop_tokens   tokens that nothing follows; borrowed until the next draft
+    /// @param vocab         the size of the target's vocabulary, as far as it is known
     void open(Index depth, ListRef<Token> stop_tokens, Index vocab) {
         depth_ = depth;
         stop_tokens_ = stop_tokens;
@@ -39,19 +39,20 @@ class DraftTree {
         distributions_.clear();
     }
 
-    /// Most tokens on a path.
+    /// The largest number of tokens on a path.
     Index depth_limit() const { return depth_; }
 
-    /// May a node have children: is it above the depth limit, no stop token, and nothing bad met so far? A stop token
-    /// is kept in the draft, and its drafter stops after it: dropping it would be a choice by its own identity.
+    /// Whether a node may have children: it is above the depth limit and no stop token, and no fault was met so far. A
+    /// stop token itself stays in the draft: dropping it would be a choice by its own identity, which is lossy.
     bool grows(Index node) const {
         if (fault_) return false;
         return node == root_node ? depth_ > 0 : depth(node) < depth_ && !is_stop(token(node));
     }
 
     /// Add a child after the last child of `parent`.
-    /// @param id    of any integral type
-    /// @returns     the new node. An id that the target cannot have is a fault instead, and the parent comes back
+    /// @param id    the token, of any integral type
+    /// @returns     the new node
+    /// @edge        an id outside the target's vocabulary is recorded as a fault, and `parent` is returned
     Index add(Index parent, detail::Integer auto id, const L& distribution) {
         if (std::cmp_less(id, 0) || std::cmp_greater_equal(id, vocab_)) {
             blame({.side = Side::draft,
@@ -68,25 +69,28 @@ class DraftTree {
         return size() - 1;
     }
 
-    /// Bad data met while drafting; the first is kept, and nothing grows after it.
+    /// Record bad data that was met while drafting. The first fault is kept, and no node grows after it.
     void blame(const RowFault& fault) {
         if (!fault_) fault_ = fault;
     }
+    /// The first bad data that was met, if any.
     const std::optional<RowFault>& fault() const { return fault_; }
 
     Index size() const { return static_cast<Index>(tokens_.size()); }
     Token token(Index node) const { return tokens_[static_cast<std::size_t>(node)]; }
     Index parent(Index node) const { return parents_[static_cast<std::size_t>(node)]; }
-    /// Tokens on the path to a node, itself included.
+    /// The number of tokens on the path to a node, itself included; 0 for the prefix.
     Index depth(Index node) const { return node == root_node ? 0 : depths_[static_cast<std::size_t>(node)]; }
     std::span<const Token> stop_tokens() const { return stop_tokens_; }
+    /// Whether a token is one of the stop tokens.
     bool is_stop(Token token) const { return std::ranges::find(stop_tokens_, token) != stop_tokens_.end(); }
 
     std::span<const Token> tokens() const { return tokens_; }
     const std::vector<L>& distributions() const { return distributions_; }
+    /// The tokens and their parents, as verify and tree models take them.
     Tree<Token, Index> view() const { return {tokens_, parents_}; }
 
-    /// Write the tokens on the path to a node behind `text`.
+    /// Append the tokens on the path to a node to `text`.
     void append_path(Index node, std::vector<Token>& text) const {
         const auto end = text.size() + static_cast<std::size_t>(depth(node));
         text.resize(end);

@@ -1,9 +1,11 @@
-// The draft trees that are accepted furthest, for known acceptances of ranks.
+// Draft trees with the most accepted tokens per round, for known acceptance rates by rank.
 //
-//   RankAcceptance                                how often the candidate of each rank is the accepted one
-//   sparse_tree(acceptance, nodes)                the best shape of so many nodes
-//   expected_path_value(shape, acceptance)        what any shape is worth: accepted tokens per round
-//   sparse_tree_tokens(acceptance, nodes, depth)  what the best shapes of all sizes are worth, for best_tree
+// The trees are Medusa's (arXiv:2401.10774) and, for an acceptance vector, those of Sequoia (arXiv:2402.12374).
+//
+//   RankAcceptance                                the acceptance rate of the candidate of each rank
+//   sparse_tree(acceptance, nodes)                the best shape with a number of nodes
+//   expected_path_value(shape, acceptance)        the expected accepted tokens per round of any shape
+//   sparse_tree_tokens(acceptance, nodes, depth)  the expected tokens per round of the best shapes, for best_tree
 #pragma once
 
 #include <algorithm>
@@ -30,21 +32,21 @@ namespace specsample {
 
 namespace theory {
 
-/// The probability that the candidate of a rank is the accepted one, given that its parent was accepted.
+/// The probability that the candidate of a rank is accepted, given that its parent was accepted.
 ///
 ///     RankAcceptance{{.7, .15, .06}}            an acceptance vector, the same at every depth
-///     RankAcceptance{{{.6, .2}, {.5, .1}}}      a table, one row per depth: heads that differ. Nothing is below it
+///     RankAcceptance{{{.6, .2}, {.5, .1}}}      a table with one row per depth; nothing is accepted below it
 ///
 /// Where braces alone do not compile (one row, or rows of one entry), name the vector's type.
 ///
-/// A node is accepted with the product along its path, if these do not depend on what was accepted before.
+/// A node is accepted with the product of the entries on its path, if these do not depend on the accepted tokens.
 class RankAcceptance {
   public:
     /// @throws std::invalid_argument naming the entry that is not in [0, 1]
     RankAcceptance(std::vector<double> every_depth) : rows_{std::move(every_depth)}, repeats_(true) { check_entries(); }
     RankAcceptance(std::vector<std::vector<double>> by_depth) : rows_(std::move(by_depth)) { check_entries(); }
 
-    /// By rank, for the nodes of a depth, 1 the first; empty below the table.
+    /// The probabilities by rank of the nodes of a depth, 1 the first; empty below the table.
     std::span<const double> row(Index depth) const {
         if (repeats_) return rows_.front();
         if (depth > std::ssize(rows_)) return {};
@@ -79,22 +81,22 @@ class RankAcceptance {
 
 namespace detail {
 
-/// A node that a tree may take next.
+/// A node that take_largest may take next.
 struct PathProduct {
     double value;  ///< the product along its path
     Index depth;
-    Index parent;  ///< in the order of taking
+    Index parent;  ///< numbered in the order of taking
     Index rank;
-    double above;  ///< its parent's value
+    double above;  ///< the value of its parent
 
     friend bool operator<(const PathProduct& a, const PathProduct& b) {
         return std::tuple(-a.value, a.depth, a.parent, a.rank) > std::tuple(-b.value, b.depth, b.parent, b.rank);
     }
 };
 
-/// Call take(node) for the nodes with the largest path products, largest first, zeros left out. As a product is at
-/// most its parent's and, in falling rows, at most its elder sibling's, the next one is always a neighbour of those
-/// that were taken.
+/// Call take(node) for the nodes with the largest path products, the largest first, without zeros. A product is at most
+/// its parent's and, in falling rows, at most its elder sibling's, so the next node is always the first child or the
+/// next sibling of one that was taken.
 template <class Take>
 void take_largest(const theory::RankAcceptance& acceptance, Index nodes, Index max_depth, Take&& take) {
     std::priority_queue<PathProduct> offers;
@@ -114,7 +116,7 @@ void take_largest(const theory::RankAcceptance& acceptance, Index nodes, Index m
     }
 }
 
-/// A shape from nodes in any order in which parents and elder siblings come first.
+/// Build a shape from nodes in any order in which parents and elder siblings come first.
 [[nodiscard]] inline TreeShape breadth_first(const std::vector<Index>& parents, const std::vector<Index>& ranks) {
     Links links;
     links.connect(std::span(parents));
@@ -132,18 +134,18 @@ void take_largest(const theory::RankAcceptance& acceptance, Index nodes, Index m
 
 }  // namespace detail
 
-/// The shape with the largest expected number of accepted tokens among all of so many nodes.
+/// The shape with the largest expected number of accepted tokens among all shapes with this number of nodes.
 ///
 ///     the n nodes with the largest  product over the path of acceptance(depth, rank)
 ///
 /// Of equal products the smallest (depth, parent, rank) is taken first, where parents are compared by which was taken
-/// first; so the tree of n nodes holds that of n - 1.
+/// first; so the tree of n nodes contains that of n - 1.
 ///
 /// @param acceptance  no row may rise with the rank: only then are a node's parent and its elder siblings among the
-///                    largest products whenever it is. Measured rows that rise by noise are for the caller to smooth
+///                    largest products whenever it is. Measured rows that rise by noise are to be smoothed before
 /// @param nodes       0 .. most_drafted; the prefix, and a root token, do not count
-/// @param max_depth   most nodes on a path, 0 or more
-/// @returns           fewer nodes where no others can be accepted: the table ends, or products are 0
+/// @param max_depth   the largest number of nodes on a path, 0 or more
+/// @returns           the shape, with fewer nodes where no others can be accepted: the table ends, or products are 0
 /// @throws            std::invalid_argument for a row that rises or a bound outside its range
 /// @cost              O(n log n)
 /// @edge              0 nodes or depth 0: the empty shape, which is plain decoding
@@ -165,8 +167,9 @@ void take_largest(const theory::RankAcceptance& acceptance, Index nodes, Index m
 
 namespace theory {
 
-/// The expected number of accepted tokens: the sum over the nodes of the products along their paths. A round emits one
-/// token more.
+/// The expected number of accepted tokens of a shape. A round emits one token more.
+///
+///     sum over the nodes of  product over the path of acceptance(depth, rank)
 ///
 /// @param acceptance  rows may rise here
 /// @throws            std::invalid_argument naming the first node whose rank or depth `acceptance` has no entry for
@@ -189,7 +192,7 @@ namespace theory {
     return sum;
 }
 
-/// The expected tokens per round of the best shapes of all sizes: what best_tree chooses from.
+/// The expected tokens per round of the best shapes of all sizes, for best_tree to choose from.
 ///
 /// @returns  [max_depth + 1 x max_nodes + 1] entry (d, n): 1 + expected_path_value of sparse_tree(acceptance, n, d)
 /// @throws   std::invalid_argument for a row that rises, a bound outside 0 .. most_drafted or more than 2^24 entries

@@ -1,4 +1,4 @@
-// The shape of a token tree.
+// The shape of a drafted tree: links from each node to its parent, first child and next sibling.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,10 @@ namespace specsample {
 
 namespace detail {
 
-/// The links between the nodes of a tree, made in one pass; memory that is reused from tree to tree.
+/// The shape of a tree as links between its nodes. Its memory is reused from tree to tree.
 class Links {
   public:
+    /// Link the nodes of a list of parents.
     /// @throws std::invalid_argument naming the first parent that is not -1 or an earlier node
     /// @cost   O(K); allocates only for more nodes than ever before
     template <Integer Parent>

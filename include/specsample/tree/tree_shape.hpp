@@ -1,9 +1,9 @@
-// The shape of a draft tree that is known before anything is drafted: what each node follows, and what it takes.
+// Tree shapes that are fixed before anything is drafted: the parent of each node, and the rank of its token.
 //
 //   TreeShape                  parents and ranks
 //   chain_tree(nodes)          one node after the other
 //   expansion_tree(branching)  branching[d] children at every node of depth d
-//   tree_of_paths(paths)       the nodes that a list names by their ranks, as Medusa's choices do
+//   tree_of_paths(paths)       a node for each path of ranks in a list, as in Medusa's choices
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace specsample {
 namespace detail {
 
-/// parents[node], which must be an earlier node or the prefix; `where` names the caller in errors.
+/// Read parents[node], and check that it is an earlier node or the prefix; `where` names the caller in errors.
 template <Integer Parent>
 Index parent_of(std::string_view where, std::span<const Parent> parents, Index node) {
     const Parent parent = parents[static_cast<std::size_t>(node)];
@@ -34,20 +34,21 @@ Index parent_of(std::string_view where, std::span<const Parent> parents, Index n
 
 }  // namespace detail
 
-/// A tree of places for tokens, as a value. Node i follows parent(i), -1 for the prefix, and takes the candidate
-/// rank(i) of what its parent's row offers, 0 the likeliest.
+/// The shape of a draft tree, as a value: node i follows parent(i), -1 for the prefix, and its token is the candidate
+/// of rank(i) in the row after its parent, 0 the likeliest.
 ///
 ///     parents {-1, -1, 0, 0, 1}, ranks {0, 1, 0, 2, 0}    two tokens; two more after the first, one after the second
 ///
-/// Nodes are in breadth-first order: level by level, in a level by parent, then by rank. So the children of a node lie
-/// side by side, and (parent, rank) rises from node to node.
+/// Nodes are in breadth-first order: level by level, in a level by parent, then by rank. So the children of a node are
+/// adjacent, and (parent, rank) rises from node to node.
 class TreeShape {
   public:
-    /// Nothing is drafted: plain decoding.
+    /// The empty shape: nothing is drafted, which is plain decoding.
     TreeShape() = default;
 
-    /// @throws std::invalid_argument naming the first node whose parent is not -1 or an earlier node, whose rank is
-    ///         negative, above most_drafted or its sibling's, or that is out of order; and if the sizes differ
+    /// @throws std::invalid_argument if the sizes differ, and naming the first node whose parent is not -1 or an
+    ///         earlier node, whose rank is negative, above most_drafted or not above its elder sibling's, or that is
+    ///         out of order
     /// @cost   O(nodes), as for a copy
     TreeShape(std::vector<Index> parents, std::vector<Index> ranks)
         : parents_(std::move(parents)),
@@ -67,12 +68,12 @@ class TreeShape {
     }
 
     Index size() const { return static_cast<Index>(parents_.size()); }
-    /// Nodes on the longest path.
+    /// The number of nodes on the longest path.
     Index depth() const { return depths_.empty() ? 0 : depths_.back(); }
 
     Index parent(Index node) const { return parents_[static_cast<std::size_t>(node)]; }
     Index rank(Index node) const { return ranks_[static_cast<std::size_t>(node)]; }
-    /// Nodes on the path to a node, itself included; 0 for the prefix.
+    /// The number of nodes on the path to a node, itself included; 0 for the prefix.
     Index depth(Index node) const { return node == root_node ? 0 : depths_[static_cast<std::size_t>(node)]; }
 
     Index first_child(Index node) const { return child_count(node) == 0 ? no_node : children_begin(node); }
@@ -80,7 +81,7 @@ class TreeShape {
         return node + 1 < size() && parent(node + 1) == parent(node) ? node + 1 : no_node;
     }
     Index child_count(Index node) const { return children_begin(node + 1) - children_begin(node); }
-    /// How many candidates the row after a node must offer: the largest rank among its children, plus 1.
+    /// The number of candidates that are needed from the row after a node: the largest rank among its children, plus 1.
     Index candidates(Index node) const { return child_count(node) == 0 ? 0 : rank(children_begin(node + 1) - 1) + 1; }
 
     std::span<const Index> parents() const { return parents_; }
@@ -109,7 +110,7 @@ class TreeShape {
     std::vector<Index> first_child_{0, 0};  ///< of the prefix, of node 0, 1 ..; the end
 };
 
-/// The tree with one node per level, each of rank 0.
+/// The shape with one node per level, each of rank 0.
 /// @throws std::invalid_argument unless 0 <= nodes <= most_drafted
 /// @edge   0 nodes: the empty shape
 [[nodiscard]] inline TreeShape chain_tree(Index nodes) {
@@ -119,14 +120,14 @@ class TreeShape {
     return {std::move(parents), std::vector<Index>(static_cast<std::size_t>(nodes))};
 }
 
-/// The full tree: branching[d] children, of ranks 0, 1 .., at every node of depth d, the prefix at depth 0.
+/// The full tree: every node of depth d has branching[d] children, of ranks 0, 1 .., and the prefix is at depth 0.
 ///
 ///     sum over d of branching[0] .. branching[d] nodes, branching[0] .. branching[last] leaves
 ///
 /// @throws std::invalid_argument for a branching below 1, and for more than most_drafted nodes
 /// @edge   no branching at all: the empty shape
-/// @source SpecInfer's expansion configuration, arXiv:2305.09781; with the top branching[d] of head d, the Cartesian
-///         product of Medusa's tree attention, arXiv:2401.10774
+/// @source the expansion configuration of SpecInfer, arXiv:2305.09781; with the top branching[d] candidates of head d,
+///         the Cartesian product of Medusa's tree attention, arXiv:2401.10774
 [[nodiscard]] inline TreeShape expansion_tree(const std::vector<Index>& branching) {
     std::vector<Index> parents, ranks;
     Index begin = root_node, end = 0;  // the level above
@@ -143,12 +144,12 @@ class TreeShape {
     return {std::move(parents), std::move(ranks)};
 }
 
-/// The tree whose nodes are these rank paths, one node per path.
+/// The shape with one node per path of ranks, as in a list of `medusa_choices`.
 ///
 ///     tree_of_paths({{0}, {0, 0}, {1}, {0, 1}})    parents {-1, -1, 0, 0}, ranks {0, 1, 0, 1}
 ///
-/// A list of `medusa_choices` as it is: in any order, every prefix of a path listed as well, so that there are as many
-/// nodes as paths. Nodes are numbered as there, by length, then by ranks, but from 0: there, 0 is the root token.
+/// The paths are in any order, and every prefix of a path is listed as well, so that there are as many nodes as paths.
+/// Nodes are numbered as in Medusa, by length, then by ranks, but from 0: there, 0 is the root token.
 ///
 /// @throws std::invalid_argument naming the path that is empty, that is listed twice, that has a negative rank, or
 ///         whose prefix is missing

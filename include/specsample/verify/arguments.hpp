@@ -1,5 +1,4 @@
-// The arguments of verify: one sentence per thing that can be wrong with them, so that the compiler's first error is
-// ours.
+// Compile-time checks of the arguments of verify: each mistake gives one sentence, which is the compiler's first error.
 #pragma once
 
 #include <span>
@@ -13,11 +12,13 @@
 
 namespace specsample::detail {
 
+/// Token ids in contiguous memory, of any integral type.
 template <class T>
 concept Ids = requires(const T& ids) { std::span(ids); } &&
               Integer<typename decltype(std::span(std::declval<const T&>()))::value_type>;
 
-/// Each claim is true where an earlier one already failed: one mistake, one sentence.
+/// The checks, in the order of the arguments. After one has failed the later ones count as passed, so that one mistake
+/// gives one sentence.
 template <bool ids, class S, class Distributions, class Rows, class R, class Source>
 struct VerifyArguments {
     static constexpr bool distributions = !ids || DraftDistributions<Distributions>;

@@ -1,7 +1,7 @@
-// The memory of a batch as engines lay it out: rows of all requests one behind the other, and tokens padded to a width.
+// Batches as engines lay them out in memory: the rows of all requests in one list, and tokens padded to one width.
 //
-//   slice(rows, begin, end)          rows (or distributions) of one request: [cu[i], cu[i + 1]) of the flat ones
-//   write_padded(rounds, ids, pad)   [requests x width] ids
+//   slice(rows, begin, end)          the rows (or distributions) of one request, [cu[i], cu[i + 1]) of the batch's
+//   write_padded(rounds, ids, pad)   the tokens of all rounds, [requests x width] ids
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace specsample {
 namespace detail {
 
-/// Elements [begin, end) of what exists, or of what computes.
+/// Elements [begin, end) of a list, or of a callable that computes them.
 template <class Source>
 class Slice {
   public:
@@ -45,13 +45,12 @@ class Slice {
 
 }  // namespace detail
 
-/// The rows [begin, end) of rows that lie one behind the other for a whole batch, as rows 0 .. of one request; or the
-/// same of distributions.
+/// The rows [begin, end) of a whole batch's, as rows 0, 1, .. of one request; distributions work alike.
 ///
 ///     const auto flat = logits_of(rows_in_memory(logits, total, vocab, stride), temperature);
 ///     slice(flat, cu_num_logits[i], cu_num_logits[i + 1])
 ///
-/// @param source   a matrix, anything indexed [i], or a callable of i. What has a name is borrowed
+/// @param source   a matrix, anything indexed [i], or a callable of i. An lvalue is borrowed, an rvalue moved
 /// @throws         std::invalid_argument unless 0 <= begin <= end <= the number of elements, where that is known
 template <class Source>
 detail::Slice<Source> slice(Source&& source, Index begin, Index end) {
@@ -62,15 +61,15 @@ detail::Slice<Source> slice(Source&& source, Index begin, Index end) {
     return {std::forward<Source>(source), begin, end};
 }
 
-/// Write the tokens of rounds as a padded matrix [rounds x width], row-major.
+/// Write the tokens of rounds as a padded, row-major matrix [rounds x width].
 ///
-/// @param rounds   [B] what verify_batch returned, or any other list of rounds. One with a fault or an error is all
-///                 padding
+/// @param rounds   [B] what verify_batch returned, or any other list of rounds. The row of one with a fault or an
+///                 error is all padding
 /// @param ids      [B * width] ids of any integral type, in contiguous memory; width K + 1 has room for every round of
 ///                 K drafted tokens
-/// @param pad      what follows the tokens of a round
+/// @param pad      the id that fills a row after its tokens
 /// @throws         std::invalid_argument if the number of ids is no multiple of that of rounds, a round is longer than
-///                 the width, or a token does not fit into an id; nothing is written then but rows before that round
+///                 the width, or a token does not fit into an id; only the rows before that round are written then
 template <class Rounds, class Ids, class Id = typename decltype(std::span(std::declval<Ids&>()))::value_type>
     requires detail::Integer<Id>
 void write_padded(const Rounds& rounds, Ids&& ids, std::type_identity_t<Id> pad = static_cast<Id>(-1)) {

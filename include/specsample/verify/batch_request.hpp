@@ -12,7 +12,7 @@
 namespace specsample {
 namespace detail {
 
-/// What verify would throw for a chain, as its message.
+/// The message of what verify would throw for a chain, if anything.
 inline std::optional<std::string> refusal(const RoundLimits& limits) {
     if (limits.max_tokens >= 1) return std::nullopt;
     return "specsample::verify: limits.max_tokens is " + to_text(limits.max_tokens) + ", but must be at least 1";
@@ -40,22 +40,24 @@ std::optional<std::string> refusal(const Tokens&, const RoundLimits& limits) {
 
 }  // namespace detail
 
-/// One draft before its rule. What has a name is borrowed, as verify borrows it; what has none is kept.
+/// One request of a batch: the arguments of verify as one value. Lvalue tokens, distributions and rows are borrowed,
+/// rvalues are moved; the rest is copied.
 ///
 ///     Request{tokens, distributions, rows, TokenVerification{}, RoundRng(seed, request, start), limits}
 ///     Request{Tree{tokens, parents}, PointMass{}, slice(rows, begin, end), rule, rng}
 ///
-/// Called with a workspace it is verify, except that it does not throw where verify would refuse its arguments: limits
-/// without room for a token, the links of a tree. The same words are the round's error then, without exceptions too.
+/// request(workspace) calls verify, but does not throw where verify would refuse its arguments: limits without room for
+/// a token, or the links of a tree. The message is then the round's error, also when exceptions are disabled.
 template <class Tokens, class Distributions, class Rows, class Rule, class Source>
 struct Request {
-    Tokens tokens;  ///< of a chain, or a Tree
-    Distributions distributions;
-    Rows rows;
-    Rule rule;
-    Source rng;
-    RoundLimits limits{};
+    Tokens tokens;                ///< of a chain, or a Tree
+    Distributions distributions;  ///< one per drafted token, or one for all
+    Rows rows;                    ///< the target's, one more than drafted tokens
+    Rule rule;                    ///< how the draft is judged
+    Source rng;                   ///< the random numbers of the round
+    RoundLimits limits{};         ///< where the round ends
 
+    /// Judge the request.
     BatchRound operator()(Workspace& workspace) { return judge(*this, workspace); }
     BatchRound operator()(Workspace& workspace) const { return judge(*this, workspace); }
 

@@ -1,11 +1,13 @@
-// The bottom-up walk: bottom-up, nothing is final until the node it hangs from is left.
+// The bottom-up walk: a node is accepted or rejected only after everything drafted below it has been rejected.
 //
-// A child is entered with c = min(1, s(x) / Q(x)) as its weight, instead of a decision, and its whole subtree is tried
-// first. A node without a child left is kept with probability w, the mass of its residual; else its rejection is
-// reported to the node above, which tries the next child. The root keeps what is left.
+// A child is not decided when it is reached, but entered with the weight c = min(1, s(x) / Q(x)), and its whole subtree
+// is tried first. A node without a child left is accepted with probability w, the mass of its residual; otherwise it is
+// rejected, and the walk returns to its parent, which tries the next child. The root is never rejected. On a chain this
+// is block verification, on a tree traversal verification (block.hpp names the papers).
 //
 // Decisions depend on tokens beyond those that are kept. So the noise of a round must not come back in the next one:
-// random draws are keyed by the round's start, never by the absolute position alone (1/18 off on two tokens).
+// random draws are keyed by the round's start, never by the absolute position alone (on a toy of two tokens that would
+// be a total variation of 1/18).
 #pragma once
 
 #include <algorithm>
@@ -15,23 +17,23 @@
 namespace specsample {
 namespace detail {
 
-/// Where a walk goes from a node: to a child, to the end, or back to the node above.
+/// The next move of a walk: down to a child, stay and end here, or up to the parent.
 enum class Step { down, keep, up };
 
-/// A walk between two steps.
+/// The state of a walk between two steps.
 struct BottomUpState {
     Outcome outcome{};         ///< its `node` is where the walk stands
-    double c = 1;              ///< what that node's row is scaled by, if it is entered
-    Index rejected = no_node;  ///< the child that the walk has come back from, if it is not
-    Index child = no_node;     ///< where to go down to
+    double c = 1;              ///< the weight with which that node is entered
+    Index rejected = no_node;  ///< the child that the walk has come back from; no_node where the node is entered
+    Index child = no_node;     ///< the child to go down to
 };
 
-/// Stand on a node: reject the child that the walk comes back from, look for the next one with a chance, and decide
-/// about the node itself where there is none.
+/// Make one step: reject the child that the walk has come back from, look for the next one that can be accepted, and
+/// decide about the node itself if there is none.
 template <class T>
 Step stand(const T& context, BottomUpState& walk) {
     const Index at = walk.outcome.node;
-    if (at != root_node && context.limits.stops(context.token(at)))  // a leaf, whose row nobody needs
+    if (at != root_node && context.limits.stops(context.token(at)))  // a leaf, whose row is not read
         return accept(context.rng.at(Purpose::accept, at), walk.c, 1) ? Step::keep : Step::up;
 
     using Node = walks::ResidualTarget<T>;
@@ -61,14 +63,13 @@ Step stand(const T& context, BottomUpState& walk) {
 
 namespace walks {
 
-/// Walk up from the leaves of a draft, the first child's first.
+/// Walk a drafted tree from its leaves up, first children first.
 ///
-/// @param context   the draft; random draws used: one accept draw per node that is left by its last child, the root
-/// excepted,
-///                and one last-token draw
-/// @returns       the accepted path and the last token, or the fault that was met
-/// @cost          a pass per child rejected that was drawn from a row; the last of them serves the last token, which
-///                costs a pass of its own only where nothing was rejected. No allocation
+/// @param context   the draft and its rows
+/// @returns         the accepted path and the last token, or the fault that was met
+/// @draws           one accept draw per node that is decided, the root excepted, then one last-token draw
+/// @cost            a pass per rejected child that was drawn from a row; the last of them serves the last token, which
+///                  costs a pass of its own only if nothing was rejected. No allocation
 template <class T>
 Outcome bottom_up(const T& context) {
     detail::BottomUpState walk;

@@ -1,4 +1,4 @@
-// Distributions by drafted node: one for all nodes (PointMass{}), anything indexed [i], or a callable of i.
+// The distributions of drafted nodes: one for all nodes (PointMass{}), anything indexed [i], or a callable of i.
 #pragma once
 
 #include <concepts>
@@ -12,6 +12,7 @@ namespace specsample {
 
 namespace detail {
 
+/// One distribution for all nodes, or one per node.
 template <class L>
 concept DraftDistributions =
     DraftDistribution<std::remove_cvref_t<L>> || ((std::invocable<L&, Index> || detail::Indexed<L>)&&requires {
@@ -21,6 +22,7 @@ concept DraftDistributions =
 
 namespace detail {
 
+/// The distribution of a node.
 template <DraftDistributions L>
 decltype(auto) distribution_at(L& distributions, Index node) {
     if constexpr (DraftDistribution<std::remove_cvref_t<L>>) {
@@ -30,7 +32,7 @@ decltype(auto) distribution_at(L& distributions, Index node) {
     }
 }
 
-/// The view of the rows behind distributions of one type; `Other` where there are none.
+/// The type of a view of the rows behind distributions of type L; `Other` if they have none.
 template <class L, class Other>
 struct RowBehind {
     using type = Other;

@@ -1,4 +1,4 @@
-// Greedy match: keep a drafted token where it is the target's likeliest.
+// Greedy match: a drafted token is accepted if it is the target's most likely one.
 //
 // Stern, Shazeer, Uszkoreit: "Blockwise parallel decoding for deep autoregressive models", NeurIPS 2018
 // (arXiv:1811.03115), section 3.
@@ -9,10 +9,14 @@
 
 namespace specsample {
 
-/// The text is that of greedy decoding: argmax at every position, the lowest id on ties.
+/// Greedy decoding of the target: argmax at every position, the lowest id on ties.
 ///
-/// It does not follow the rows as they are but their argmax, so it is not lossless; Temperature{0} with any lossless
-/// rule gives the same text. @draws none. Cost: one pass per position reached.
+/// It is not lossless, because the text does not follow the target's rows but their argmax. Temperature{0} with any
+/// lossless rule gives the same text.
+///
+/// @draws    none
+/// @cost     one pass per position reached
+/// @source   Stern, Shazeer, Uszkoreit (arXiv:1811.03115), section 3
 struct GreedyMatch {
     static constexpr bool lossless = false;
     static constexpr bool drafter_invariant = true;
@@ -22,7 +26,7 @@ struct GreedyMatch {
         return walks::match(context, [](auto& node, const auto&) {
             const Index token = kernels::argmax(node.row());
             if (token < 0) node.blame_row();
-            if constexpr (!requires { node.row().weights(); })  // the largest probability must be one
+            if constexpr (!requires { node.row().weights(); })  // the largest entry must be positive
                 if (token >= 0 && !(node.view().coeff(token) > 0)) node.blame_row();
             return token;
         });

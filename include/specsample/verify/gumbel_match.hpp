@@ -1,7 +1,7 @@
-// Gumbel match: drafter and target race with the same noise, so they tend to agree without knowing each other.
+// Gumbel match: drafter and target race with the same noise, so that they often agree without knowing each other's row.
 //
 // Daliri, Musco, Suresh: "Coupling without communication and drafter-invariant speculative decoding", 2024
-// (arXiv:2408.07978), Theorem 2. On trees with several winners per node: not found in the literature.
+// (arXiv:2408.07978), Theorem 2. The use on trees, with several winners per node, was not found in the literature.
 #pragma once
 
 #include <specsample/kernels/logits.hpp>
@@ -9,12 +9,17 @@
 
 namespace specsample {
 
+/// Draws the target's token by a race whose noise the drafter shares, and accepts a drafted token that is the same.
+///
 ///     E_t(i) = -ln U(seed, request, t, i),  t the absolute position
 ///     drafted  argmin_i E_t(i) / q(i)  (in a tree: the first n),     target  argmin_i E_t(i) / p(i)
 ///
-/// Accepts with probability sum_i 1 / sum_j max(p_j / p_i, q_j / q_i), at least (1 - TV) / (1 + TV). `Sampler` draws
-/// its drafts with the target's noise under this rule. @draws one race draw per position reached, a lane per id. Cost:
-/// one pass over a row, with a number per id, for every position reached.
+/// A token is accepted with probability sum_i 1 / sum_j max(p_j / p_i, q_j / q_i), at least (1 - TV) / (1 + TV). Under
+/// this rule `Sampler` draws its drafts with the target's noise.
+///
+/// @draws    one race draw per position reached, with a lane per id
+/// @cost     one pass over a row per position reached, with a random number per id
+/// @source   Daliri, Musco, Suresh (arXiv:2408.07978), Theorem 2
 struct GumbelMatch {
     static constexpr bool lossless = true;
     static constexpr bool drafter_invariant = true;

@@ -1,4 +1,4 @@
-// K-SEQ: several independent drafts per position, all tried against one lowered threshold.
+// K-SEQ: several independent drafts per position, all judged by the target's row divided by one constant.
 //
 // Sun et al.: "SpecTr: fast speculative decoding via optimal transport", NeurIPS 2023 (arXiv:2310.15141), Algorithm 2,
 // Theorem 2.
@@ -15,10 +15,11 @@ namespace detail {
 /// The constants of a node with n children drawn independently from q.
 struct KSeqConstants {
     double rho = 1;     ///< a child x is accepted with probability min(1, p(x) / (rho q(x)))
-    double factor = 0;  ///< what one of min(q, p / rho) is emitted by the children together: P_acc / beta
+    double factor = 0;  ///< P_acc / beta: the children together emit factor * min(q, p / rho)
 };
 
-/// The smallest rho at which the residual is not negative: (1 - (1 - beta)^n) <= rho beta, beta = sum min(q, p / rho).
+/// Find the smallest rho at which the residual is not negative:
+/// (1 - (1 - beta)^n) <= rho beta, beta = sum min(q, p / rho).
 /// @cost   one pass over two rows per step, 24 of them; none where n = 1
 template <class Q, class P>
 KSeqConstants solve_k_seq(const Q& q, const P& p, Index n) {
@@ -39,7 +40,7 @@ KSeqConstants solve_k_seq(const Q& q, const P& p, Index n) {
     return {high, b > 0 ? accepted(b) / b : 0};
 }
 
-/// A node whose children are tried against p / rho, each with the same chance whatever became of the others.
+/// A node whose children are each judged by p / rho, whatever became of the others.
 template <class T>
 class KSeqNode : public walks::NodeRow<T> {
     using L = std::remove_cvref_t<decltype(distribution_at(std::declval<const T&>().distributions, Index{}))>;
@@ -61,7 +62,7 @@ class KSeqNode : public walks::NodeRow<T> {
     void reject(Index) { is_residual_ = true; }
     bool is_residual() const { return is_residual_; }
 
-    /// From p - min(q, p / rho) P_acc / beta once a child was rejected.
+    /// Draw the last token: from p - min(q, p / rho) P_acc / beta once a child was rejected, else from p.
     template <class Rng>
     kernels::Drawn draw(const Rng& rng) {
         if (!is_residual_) return this->draw_from_row(rng);
@@ -77,7 +78,7 @@ class KSeqNode : public walks::NodeRow<T> {
     }
 
   private:
-    /// How many children there are.
+    /// The number of children.
     /// @throws std::invalid_argument if they are not independent draws of one row
     Index count_children() const {
         const auto& context = this->context();
@@ -93,6 +94,7 @@ class KSeqNode : public walks::NodeRow<T> {
         return count;
     }
 
+    /// Compares rows by their memory; computed ones, which have none, by their size.
     template <class View>
     static bool is_same_row(const View& a, const View& b) {
         if constexpr (is_entries_row<View>) {
@@ -110,14 +112,19 @@ class KSeqNode : public walks::NodeRow<T> {
 
 }  // namespace detail
 
-///     rho    the smallest with 1 - (1 - beta)^n <= rho beta,  beta = sum min(q, p / rho)
-///     accept the first of n children with u rho q(x) < p(x), else emit y ~ p - min(q, p / rho) (1 - (1 - beta)^n) /
-///     beta
+/// K-SEQ: accepts each of n independent drafts of a position with the same probability min(1, p(x) / (rho q(x))).
 ///
-/// For trees whose children are independent draws of one row; a chain is token verification. Accepts with probability
-/// 1 - (1 - beta)^n. @draws one accept draw per child tried, one last-token draw. Cost: about 25 passes over two rows
-/// per node with more than one child, to find rho.
-/// @throws std::invalid_argument where siblings are not independent draws of one row
+///     rho     the smallest with 1 - (1 - beta)^n <= rho beta,  beta = sum min(q, p / rho)
+///     accept  the first of n children with u rho q(x) < p(x),
+///     else    emit y ~ p - min(q, p / rho) (1 - (1 - beta)^n) / beta
+///
+/// For trees whose siblings are independent draws of one row; on a chain it is token verification. One of n children is
+/// accepted with probability 1 - (1 - beta)^n.
+///
+/// @draws    one accept draw per child tried, then one last-token draw
+/// @throws   std::invalid_argument if siblings are not independent draws of one row
+/// @cost     about 25 passes over two rows per node with more than one child, to find rho
+/// @source   Sun et al. (arXiv:2310.15141), Algorithm 2, Theorem 2
 struct KSeq {
     static constexpr bool lossless = true;
     static constexpr bool looks_ahead = false;

@@ -1,11 +1,13 @@
-// The match walk: the target decides its token without looking at the draft, and the draft only saves the pass.
+// The match walk: the target's token is decided without looking at the draft, and a drafted token is accepted if it is
+// the same.
 //
-// The noise of a decision belongs to the position in the text, not to the round. So the text is the same whatever the
-// draft was: any drafter, any lookahead, any tree, or none. Distributions are not looked at, so any will do.
+// The noise of a decision belongs to the position in the text, not to the round. So the text is the same whatever was
+// drafted: by any drafter, with any lookahead, as any tree, or not at all. The distributions of drafted tokens are not
+// read, so any will do.
 //
-//   GreedyMatch    argmax
-//   SampleMatch    drawn from the target
-//   GumbelMatch    won in a race with noise that the drafter shares
+//   GreedyMatch   the target's token is the argmax of its row
+//   SampleMatch   it is drawn from the row
+//   GumbelMatch   it wins a race with noise that the drafter shares
 #pragma once
 
 #include <specsample/random/draw.hpp>
@@ -17,10 +19,11 @@ namespace walks {
 
 /// Walk down from the root for as long as a child carries the target's token.
 ///
-/// @param context    the draft; random draws used: one race draw per position, at the absolute position
-/// @param decide   decide(node, random draw) -> the target's token, or a fault of the node
-/// @returns        the accepted path and the target's token after it
-/// @cost           one decision per position reached; no allocation
+/// @param context   the draft and the target's rows
+/// @param decide    decide(node, rng) -> the target's token; where the row is bad, it leaves a fault in the node
+/// @returns         the accepted path and the target's token after it
+/// @draws           one race draw per position reached, addressed by the absolute position
+/// @cost            one decision per position reached; no allocation
 template <class T, class Decide>
 Outcome match(const T& context, const Decide& decide) {
     Outcome outcome;

@@ -1,6 +1,6 @@
-// The residual target: what is left of the target at a node of a draft. The state that all ratio walks share.
+// The residual target: what is left of the target's row at a node of a drafted tree. All ratio walks share this state.
 //
-// A node is entered with s = c p, p its row and c in (0, 1]; c = 1 where the way to it is certain. The child (x, Q) is
+// A node is entered with s = c p, p its row and c in (0, 1]; c = 1 if the path to it is certain. The child (x, Q) is
 // accepted with probability min(1, s(x) / Q(x)), and rejecting it leaves
 //
 //     s  <-  max(0, s - Q) / d,     d = 1 - sum_y min(s(y), Q(y))
@@ -10,8 +10,8 @@
 //     s = c o / D,      o = max(0, p - sum_k (D_k / c) Q_k),     D_k the D before rejection k
 //     D = T + 1 - c,    T = c sum o
 //
-// because D - T never changes: it is the mass that has escaped to the nodes above. So a node needs c, and one number
-// per rejected child. Nothing of the size of the vocabulary is stored, and the mass of s is w = T / D.
+// because D - T never changes: it is the mass that is left to the nodes above. So a node needs c and one number per
+// rejected child. Nothing of the size of the vocabulary is stored, and the mass of s is w = T / D.
 #pragma once
 
 #include <algorithm>
@@ -27,13 +27,14 @@ namespace specsample {
 
 namespace walks {
 
-/// A probability min(1, s / q), as `accept` takes it.
+/// A probability min(1, s / q), as the two numbers that `accept` takes.
 struct Ratio {
     double s = 0;
     double q = 1;
 };
 
-/// Where a walk stands: the residual target of one node.
+/// The residual target of the node where a walk stands. What it notes of the node is in the workspace, so that a walk
+/// can come back to it.
 template <class T>
 class ResidualTarget : public NodeRow<T> {
     using L = std::remove_cvref_t<decltype(detail::distribution_at(std::declval<const T&>().distributions, Index{}))>;
@@ -59,26 +60,26 @@ class ResidualTarget : public NodeRow<T> {
 
     ResidualTarget(const ResidualTarget&) = delete;
 
-    /// The chance of the next child: s(x) / Q(x).
-    /// @cost  O(1); a pass where a child with a row was rejected before
+    /// The acceptance probability of the next child: min(1, s(x) / Q(x)).
+    /// @cost   O(1); a pass if the child rejected before was drawn from a row
     Ratio ratio(Index child) {
         const Token token = this->context().token(child);
         const double mass = this->entry(token);
         const L distribution = this->distribution(child);
-        if (this->fault()) return {};  // its row may be too short to be asked
-        // Never more than p: a distribution with a negative number would make an impossible token residual.
+        if (this->fault()) return {};  // its row may be too short to be read
+        // At most p: a draft row with a negative entry would give a residual to a token that is impossible.
         const double residual = std::min(mass, left().residual_at(token));
         return {state().c * residual * distribution.rest(), distribution.weight(token) * denominator()};
     }
 
-    /// The child was rejected: s <- max(0, s - Q) / d.
+    /// Reject a child: s <- max(0, s - Q) / d.
     void reject(Index child) {
         const Token token = this->context().token(child);
         State& at = state();
         const double d = denominator();
         const double residual = left().residual_at(token);
         last_.emplace(detail::distribution_at(this->context().distributions, child));
-        // A limit that no probability can tell from infinity: 0 times that would be NaN.
+        // At most a number that no probability can tell from infinity, because 0 times infinity would be NaN.
         this->context().state(child).factor = std::min(d / (at.c * last_->rest()), 1e30);
         at.rejected = child;
         if (last_->is_point()) {
@@ -89,21 +90,21 @@ class ResidualTarget : public NodeRow<T> {
         sums_.reset();
     }
 
-    /// Has a child been rejected, so that the last token is a recovered one?
+    /// True once a child has been rejected, so that the last token is a recovered one.
     bool is_residual() const { return state().rejected != no_node; }
 
-    /// The chance that the node is kept after its last child: w = T / D.
+    /// The probability that the node is accepted after its last child: w = T / D.
     Ratio mass() { return {residual(), denominator()}; }
 
     /// Draw a token from s.
-    /// @edge   s is empty by rounding only (p = Q after a rejection): drawn from p, which is then exact
+    /// @edge   s is empty, by rounding only (p = Q after a rejection): the token is drawn from p, which is then exact
     template <class Rng>
     kernels::Drawn draw(const Rng& rng) {
         if (!is_residual()) return this->draw_from_row(rng);
         return this->draw_from_rest(rng, sums(), [this] { blame_rows(); });
     }
 
-    /// What the rejected children take off, as ResidualWeights asks for it.
+    /// Visit what the rejected children subtract, in the form that ResidualWeights takes.
     template <class OfRow, class OfPoint>
     void each(OfRow&& row, OfPoint&& point) const {
         for_rejected([&](Index child, const L& distribution) {
@@ -120,7 +121,7 @@ class ResidualTarget : public NodeRow<T> {
 
     State& state() const { return this->context().state(this->node()); }
 
-    /// T, by a pass where it is not known yet; that pass serves the draw as well.
+    /// T, by a pass if it is not known yet; the draw uses that pass again.
     double residual() {
         State& at = state();
         if (!at.is_summed) {
@@ -137,7 +138,7 @@ class ResidualTarget : public NodeRow<T> {
         return *sums_;
     }
 
-    /// What is left of the row. Logits are normalised for it.
+    /// The weights o. Logits are normalised for them.
     Residual left() { return {this->view(), *this}; }
 
     template <class F>
@@ -151,13 +152,13 @@ class ResidualTarget : public NodeRow<T> {
         f(last, *last_);
     }
 
-    /// The residual is part of a distribution; a sum that is not one has a bad row behind it.
+    /// Blame the rows if the sum is not one that a part of a distribution can have.
     void check_sum(double sum) {
         if (detail::is_finite(sum) && sum >= 0 && sum <= 1 + detail::tolerance_of<View>) return;
         blame_rows();
     }
 
-    /// Remember what is wrong with the row, or with one that was taken off it.
+    /// Record what is wrong with the row, or with a draft row that was subtracted from it.
     void blame_rows() {
         this->blame_row();
         if constexpr (detail::RowDistribution<L>) {
@@ -167,7 +168,7 @@ class ResidualTarget : public NodeRow<T> {
         }
     }
 
-    std::optional<L> last_;  ///< the distribution of the child rejected last: in a chain, the only one
+    std::optional<L> last_;  ///< of the child rejected last: in a chain, the only one
     std::optional<kernels::BlockSums<Residual>> sums_;
 };
 }  // namespace walks

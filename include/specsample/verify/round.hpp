@@ -1,4 +1,4 @@
-// A round is a transaction: what it was allowed, and what came of it. The caller commits it or drops it.
+// A round is a transaction: its limits, and its result, which the caller commits or drops.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -21,34 +22,36 @@
 
 namespace specsample {
 
-/// A count without a bound.
+/// The value of a limit that bounds nothing.
 inline constexpr Index unlimited = std::numeric_limits<Index>::max();
 
-/// How much of the given data a round looks at before it trusts it.
+/// The part of the given data that a round checks.
 enum class Check {
-    entries_read,  ///< the entries that decide and the sum of what the last token is drawn from: no NaN, infinity or
-                   ///< row of logits passes, a negative entry that no decision lands on may. Rows past the node where
-                   ///< a walk stops are never touched
+    entries_read,  ///< the entries that decide, and the sum of what the last token is drawn from: no NaN, infinity or
+                   ///< row of logits passes, but a negative entry that no decision reads may. Rows past the node where
+                   ///< a walk stops are never read
     every_row      ///< every supplied row, in full, so that nothing escapes
 };
 
-/// What a predicate says of the tokens of a round, up to and including the last of those it is shown.
+/// A predicate's answer about the last of the tokens that it is shown.
 enum class StopDecision {
-    go_on,
+    go_on,    ///< the text does not end here
     include,  ///< the text ends with this token
     exclude   ///< the text ends before this token
 };
 
 namespace detail {
 
-/// A predicate that ends texts: stop strings, a grammar that is finished. Borrowed, never copied: a lambda must have a
+/// A predicate that ends texts: stop strings, a finished grammar. It is borrowed, never copied, so a lambda must have a
 /// name.
 ///
-///     auto until = [&](std::span<const Token> tokens) { return ends(text, tokens) ? StopDecision::exclude :
-///     StopDecision::go_on; }; RoundLimits limits{.until = until};
+///     auto until = [&](std::span<const Token> tokens) {
+///         return ends(text, tokens) ? StopDecision::exclude : StopDecision::go_on;
+///     };
+///     RoundLimits limits{.until = until};
 ///
-/// It is called with the first token of a round, the first two, and so on, until it stops; and again where a round is
-/// repeated. It must be a function of the text and these tokens.
+/// It is called with the first token of a round, with the first two, and so on, until it ends the text; and again if
+/// the round is repeated. Its answer must depend on the text and these tokens alone.
 class StopPredicate {
   public:
     StopPredicate() = default;
@@ -66,9 +69,10 @@ class StopPredicate {
                       "predicate a name that lives for as long as the limits");
     }
 
-    /// Is there a predicate?
+    /// True if there is a predicate.
     explicit operator bool() const { return call_ != nullptr; }
 
+    /// Ask the predicate; without one the text goes on.
     StopDecision operator()(std::span<const Token> tokens) const {
         return call_ == nullptr ? StopDecision::go_on : call_(predicate_, tokens);
     }
@@ -79,87 +83,86 @@ class StopPredicate {
 };
 }  // namespace detail
 
-/// What a round may do. Tokens past a limit do not exist: they are neither evaluated nor counted.
+/// The limits of a round. Tokens past a limit do not exist: they are neither evaluated nor counted.
 struct RoundLimits {
-    Index max_tokens = unlimited;   ///< most tokens the round emits, >= 1
-    ListRef<Token> stop_tokens{};   ///< the text ends after any of these; borrowed
-    detail::StopPredicate until{};  ///< and where this says so
-    Check check = Check::entries_read;
+    Index max_tokens = unlimited;       ///< most tokens that the round emits, >= 1
+    ListRef<Token> stop_tokens{};       ///< the text ends after any of these; borrowed
+    detail::StopPredicate until{};      ///< a predicate that ends the text; borrowed
+    Check check = Check::entries_read;  ///< how much of the rows to check
 
-    /// Is this id, of any integral type, a stop token?
+    /// True if this id, of any integral type, is a stop token.
     bool stops(detail::Integer auto id) const {
         return std::ranges::any_of(stop_tokens, [id](Token stop) { return std::cmp_equal(stop, id); });
     }
 };
 
-/// Does a round end the text, and why?
+/// Whether a round ends the text, and why.
 enum class RoundEnd {
     none,        ///< the text may go on
-    budget,      ///< it has as many tokens as it was allowed
+    budget,      ///< the round has max_tokens tokens
     stop_token,  ///< its last token is a stop token
     included,    ///< the predicate ended the text after its last token
     excluded     ///< the predicate ended the text before a token, which is left out
 };
 
-/// Memory that rounds reuse. After the first round of a size a round allocates nothing.
+/// Memory that rounds reuse. After the first round of a size, a round allocates nothing.
 struct Workspace {
-    /// What a ratio walk notes of a node: see ResidualTarget.
+    /// The notes of a ratio walk about a node: see ResidualTarget.
     struct Node {
-        double c = 1;         ///< what its row is scaled by
+        double c = 1;         ///< the factor of its row
         double residual = 1;  ///< T, the sum of the residual, if `is_summed`
         bool is_summed = true;
         Index rejected = no_node;  ///< the last of its children that was rejected
-        double factor = 0;         ///< what its own distribution is scaled by, once it is rejected itself
+        double factor = 0;         ///< the factor of its own distribution, once it is rejected itself
     };
 
-    std::vector<Token> drafted;
-    std::vector<Token> tokens;
-    std::vector<Index> path;
-    std::vector<Node> nodes;
-    detail::Links links;
-    std::vector<Eigen::ArrayXd> rows;  ///< that a target transform makes, one per node
+    std::vector<Token> drafted;        ///< the drafted tokens
+    std::vector<Token> tokens;         ///< of the round
+    std::vector<Index> path;           ///< the accepted nodes
+    std::vector<Node> nodes;           ///< notes about the nodes, the root's first
+    detail::Links links;               ///< of the drafted tree
+    std::vector<Eigen::ArrayXd> rows;  ///< made by a target transform, one per node
 };
 
-/// What one draft and one verification gave.
+/// The result of one draft and its verification.
 ///
-/// `tokens` are the accepted drafted tokens and at most one more, named by `last`; `path` are the nodes of the accepted
-/// ones, 0, 1, 2 .. in a chain. They point into the workspace until its next use. A round with a fault has no tokens:
-/// nothing of it may be committed, and the same round may be asked again.
+/// `tokens` and `path` point into the workspace until its next use. A round with a fault has no tokens: nothing of it
+/// may be committed, and the same round may be asked for again.
 struct Round {
-    std::span<const Token> tokens{};
-    std::span<const Index> path{};
-    Index proposed = 0;   ///< drafted tokens given
-    Index depth = 0;      ///< of them on the longest path
-    Index evaluated = 0;  ///< positions decided: accepted, or left without an accepted token
-    Index accepted = 0;   ///< = path.size()
-    Index continued = 0;  ///< accepted nodes that the draft went on from
-    Index discarded = 0;  ///< tokens that were decided and then cut, because the text ends before them
-    Index passes = 1;     ///< target passes made for its rows; whoever makes several counts them
-    LastToken last = LastToken::stopped;
-    RoundEnd end = RoundEnd::none;
-    std::optional<RowFault> fault{};
+    std::span<const Token> tokens{};      ///< the accepted drafted tokens, and at most one more, named by `last`
+    std::span<const Index> path{};        ///< the nodes of the accepted tokens; 0, 1, 2 .. in a chain
+    Index proposed = 0;                   ///< drafted tokens given
+    Index depth = 0;                      ///< drafted tokens on the longest path
+    Index evaluated = 0;                  ///< positions decided: the accepted ones, and that of a rejection or mismatch
+    Index accepted = 0;                   ///< = path.size()
+    Index continued = 0;                  ///< accepted nodes after which something was drafted
+    Index discarded = 0;                  ///< tokens decided and then cut, because the text ends before them
+    Index passes = 1;                     ///< target passes that its rows took; a Sampler counts them
+    LastToken last = LastToken::stopped;  ///< what the last token is
+    RoundEnd end = RoundEnd::none;        ///< whether the text ends, and why
+    std::optional<RowFault> fault{};      ///< the bad data that was met, if any
 
-    /// Is it a round without bad data?
+    /// True if no bad data was met.
     explicit operator bool() const { return !fault; }
 
-    /// Positions of the target's cache that stay valid, for a text of `start` tokens before the round. The last
-    /// token of the round has not been shown to any model yet; an accepted stop token only where its row was asked for.
+    /// Positions of the target's cache that stay valid, for a text of `start` tokens before the round. No model has
+    /// been shown the round's last token yet, and an accepted stop token only if its row was asked for.
     Index keep_target(Index start) const { return start + accepted; }
 
-    /// The same for the draft's cache, which has not been shown a token that it drafted nothing after. Of a tree: for a
-    /// cache that holds the path.
+    /// The same for the draft's cache. A draft model has not been shown a token after which it drafted nothing. For a
+    /// tree, the cache must hold the accepted path.
     Index keep_draft(Index start) const { return start + continued; }
 
-    /// Positions of either cache that stay valid for a model that must not have seen what ended the text: a recurrent
-    /// state cannot forget a stop token. Otherwise the same as `keep`, one of the two above.
+    /// Positions of a cache to keep if the model must not have seen what ended the text; a recurrent state, for one,
+    /// cannot forget a stop token. Where nothing ended it, all of `keep`: keep_target(start) or keep_draft(start).
     Index keep_before_end(Index keep, Index start) const {
         const bool ended = end == RoundEnd::stop_token || end == RoundEnd::included;
         return std::min(keep, start + static_cast<Index>(tokens.size()) - (ended ? 1 : 0));
     }
 
-    /// Call move(from, to), in an order in which nothing is overwritten that is still to be moved, for every position
-    /// of the target's cache that has to go elsewhere: what was computed for node i lies at start + i, and the accepted
-    /// ones must lie at start, start + 1 .. In a chain nothing moves.
+    /// Call move(from, to) for every position of the target's cache that has to move: node i was computed at start + i,
+    /// and the accepted nodes must lie at start, start + 1 .. The order of the calls overwrites nothing that is still
+    /// to be moved. In a chain nothing moves.
     template <class Move>
     void compact(Index start, Move&& move) const {
         for (Index i = 0; i < std::ssize(path); ++i)
@@ -179,7 +182,7 @@ struct Round {
         end = RoundEnd::none;
     }
 
-    /// What the round adds to a tally.
+    /// The counts that the round adds to a Tally.
     RoundCounts counts() const {
         RoundCounts counts{.proposed = proposed,
                            .evaluated = evaluated,
@@ -193,5 +196,8 @@ struct Round {
         return counts;
     }
 };
+
+/// What is wrong with a round's data, in a sentence; nothing where its round has no fault.
+[[gnu::cold]] inline std::string message(const Round& round) { return round.fault ? message(*round.fault) : ""; }
 
 }  // namespace specsample

@@ -1,4 +1,4 @@
-// What a walk is given, what it decides, and how the data on its way is checked.
+// The input of a rule (RoundContext), its result (Outcome), and a row on its way, checked as it is read (NodeRow).
 #pragma once
 
 #include <cmath>
@@ -15,24 +15,25 @@
 
 namespace specsample {
 
-/// A draft before its judge: nodes 0 .. K-1 and the root -1, whose row is row 0. Tokens are inside the vocabulary.
+/// The input of a rule: a drafted tree with nodes 0 .. K-1 and the root -1, and the target's rows, i + 1 after node i.
+/// Tokens are inside the vocabulary.
 template <class S, class Distributions, class Rows, class Source>
 struct RoundContext {
-    /// A row of the target, for as long as somebody stands on it.
+    /// A row of the target, held while a walk stands on its node.
     using Held = detail::RowRef<detail::Element<Rows>>;
 
-    const S& shape;
-    std::span<const Token> tokens;
-    Distributions& distributions;
-    Rows& rows;
-    const Source& rng;
-    const RoundLimits& limits;
-    Index vocab;
-    Workspace& workspace;
-    std::optional<Held>& first;  ///< row 0, until somebody takes it: the vocabulary was read off it
+    const S& shape;                 ///< the links of the tree
+    std::span<const Token> tokens;  ///< the drafted tokens, one per node
+    Distributions& distributions;   ///< what they were drawn from
+    Rows& rows;                     ///< the target's rows
+    const Source& rng;              ///< the random numbers of the round
+    const RoundLimits& limits;      ///< where the round ends
+    Index vocab;                    ///< the number of ids
+    Workspace& workspace;           ///< memory reused from round to round
+    std::optional<Held>& first;     ///< row 0, which gave the vocabulary its size, until row(root_node) takes it
 
-    /// The target's row at a node. A computed row costs a model's pass or a shaping: none is asked for twice on a way
-    /// down.
+    /// The target's row after a node. A computed row costs a model's pass or a shaping, so no walk asks for one twice
+    /// on its way down.
     Held row(Index node) const {
         if (node != root_node || !first) return Held(detail::element(rows, node + 1));
         Held row(std::move(*first));
@@ -40,23 +41,24 @@ struct RoundContext {
         return row;
     }
 
+    /// The drafted token of a node.
     Token token(Index node) const { return tokens[static_cast<std::size_t>(node)]; }
-    /// A walk's notes on a node.
+    /// The notes of the walk about a node.
     Workspace::Node& state(Index node) const { return workspace.nodes[static_cast<std::size_t>(node + 1)]; }
 };
 
-/// What a walk decided.
+/// The decision of a rule: the accepted path and the token after it.
 struct Outcome {
-    Index node = root_node;  ///< the end of the accepted path
-    Index accepted = 0;      ///< its length
-    LastToken last = LastToken::stopped;
-    Token token = 0;  ///< the last token, unless stopped
-    std::optional<RowFault> fault{};
+    Index node = root_node;               ///< the last accepted node
+    Index accepted = 0;                   ///< the length of the path to it
+    LastToken last = LastToken::stopped;  ///< what the last token is
+    Token token = 0;                      ///< the last token, unless there is none (stopped)
+    std::optional<RowFault> fault{};      ///< the first bad data met, if any
 };
 
 namespace detail {
 
-/// Is a row of `size` entries as long as the others?
+/// Check that a row of `size` entries is as long as the others.
 inline std::optional<RowFault> check_size(Index size, Side side, Index number, Index vocab) {
     if (size == vocab && size > 0) return std::nullopt;
     RowFault fault{.side = side, .row = number, .value = static_cast<double>(size)};
@@ -66,14 +68,14 @@ inline std::optional<RowFault> check_size(Index size, Side side, Index number, I
     return fault;
 }
 
-/// Look at a view of a row as far as `check` asks: at its size and ids always, at all of it under Check::every_row.
+/// Check a view of a row: its size and ids always, all of it under Check::every_row.
 template <class View>
 std::optional<RowFault> check_row(const View& view, Side side, Index number, Index vocab, Check check) {
     if (const auto bad = check_size(view.size(), side, number, vocab)) return bad;
     return check == Check::every_row ? kernels::inspect(view, side, number) : inspect_ids(view, side, number);
 }
 
-/// Is this a row of logits that are no distribution, which their normaliser has told, or one that was refused?
+/// True for a row that was refused, or of logits whose normaliser shows that they are no distribution.
 template <class View>
 bool is_known_bad(const View& view) {
     if constexpr (is_entries_row<View>) {
@@ -83,8 +85,8 @@ bool is_known_bad(const View& view) {
     }
 }
 
-/// Can `mass`, the entry of `token` in a row seen as View, be a probability? A token's own distribution must give it
-/// some.
+/// Check that `mass`, the entry of `token` in a row seen as View, can be a probability. In a draft row it must be above
+/// 0: the token was drawn from it.
 template <class View>
 std::optional<RowFault> check_entry(double mass, Token token, Side side, Index number) {
     RowFault fault{.side = side, .row = number, .value = mass, .bound = 1 + tolerance_of<View>, .id = token};
@@ -102,7 +104,7 @@ std::optional<RowFault> check_entry(double mass, Token token, Side side, Index n
     return fault;
 }
 
-/// The row behind a distribution, and its entry at the token drawn from it.
+/// Check the row behind a distribution, and its entry at the token drawn from it.
 template <DraftDistribution L>
 std::optional<RowFault> check_distribution(const L& distribution, Token token, Index node, Index vocab, Check check) {
     if constexpr (RowDistribution<L>) {
@@ -120,7 +122,7 @@ std::optional<RowFault> check_distribution(const L& distribution, Token token, I
 
 namespace walks {
 
-/// The target's row at a node, for as long as a walk stands on it, and the first thing found wrong there.
+/// The target's row after a node, held while a walk stands there, and the first fault found in it.
 template <class T>
 class NodeRow {
     using Held = typename T::Held;
@@ -129,7 +131,7 @@ class NodeRow {
     using View = decltype(std::declval<const Held&>().view());
 
     NodeRow(const T& context, Index node) : context_(context), node_(node), held_(context.row(node)) {
-        // Supplied rows were checked in full before the walk, where that was asked for.
+        // Supplied rows were checked in full before the walk, if that was asked for.
         constexpr bool computed = !detail::is_supplied<std::remove_reference_t<decltype(context.rows)>>;
         const bool in_full = computed && context.limits.check == Check::every_row;
         fault_ = detail::check_size(held_.size(), Side::target, node + 1, context.vocab);
@@ -143,12 +145,13 @@ class NodeRow {
 
     const T& context() const { return context_; }
     Index node() const { return node_; }
+    /// The first fault found, if any.
     const std::optional<RowFault>& fault() const { return fault_; }
 
     /// The row as it was given.
     const auto& row() const { return held_.row(); }
 
-    /// Its probabilities. Logits are normalised when these are first asked for.
+    /// Its probabilities. Logits are normalised at the first call.
     const View& view() {
         if (!view_) {
             view_.emplace(held_.view());
@@ -157,15 +160,15 @@ class NodeRow {
         return *view_;
     }
 
-    /// Remember the first fault.
+    /// Record a fault, unless there is one already.
     void blame(const std::optional<RowFault>& fault) {
         if (!fault_) fault_ = fault;
     }
 
-    /// Remember what is wrong with the row, if anything is.
+    /// Record what is wrong with the row, if anything is.
     void blame_row() { blame(kernels::inspect(view(), Side::target, node_ + 1)); }
 
-    /// p(x), checked.
+    /// The probability p(x) of a token, checked.
     double entry(Token token) {
         const double mass = static_cast<double>(view().coeff(token));
         blame(detail::check_entry<View>(mass, token, Side::target, node_ + 1));
@@ -180,7 +183,8 @@ class NodeRow {
         return distribution;
     }
 
-    /// Draw from the row itself: from logits as they are, in one pass.
+    /// Draw a token from the row. Logits are not normalised for it.
+    /// @cost   one pass
     template <class Rng>
     kernels::Drawn draw_from_row(const Rng& random) {
         if constexpr (requires { row().weights(); }) {
@@ -195,10 +199,10 @@ class NodeRow {
         }
     }
 
-    /// Draw from what is left of the row. A sum that is no part of a distribution has a bad row behind it, and so has a
-    /// token that is impossible: it can be residual only where a distribution takes a negative number off.
-    /// @param blame   called then, to say which row
-    /// @edge          nothing is left, which happens by rounding only: drawn from the row, which is then exact
+    /// Draw a token from what is left of the row. A sum that a part of a distribution cannot have means a bad row, and
+    /// so does an impossible token, whose residual only a negative entry of a draft row can make positive.
+    /// @param blame   called on a bad row, to say which it is
+    /// @edge          nothing is left, by rounding only: the token is drawn from the row, which is then exact
     template <class Rng, class W, class Blame>
     kernels::Drawn draw_from_rest(const Rng& random, const W& rest, const Blame& blame) {
         const kernels::Drawn drawn = specsample::draw(random, rest);

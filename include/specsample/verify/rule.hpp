@@ -1,4 +1,4 @@
-// Rules: how to write one. The page of the concept Rule.
+// The concept Rule: how to write a rule of one's own.
 //
 // A rule is a value that verify calls once per round, `rule(context) -> Outcome`, with a constant `lossless` in its
 // type:
@@ -25,41 +25,40 @@
 // It draws the target's token at every node and keeps the drafted ones for as long as they are the same.
 // testing::distance_from_target(SampleAndCompare{}, draft, target, lookahead) proves the claim by enumeration.
 //
-// What a rule is given: a RoundContext, const and valid for the call.
-//   context.shape         nodes 0 .. K-1 and root_node, the prefix: size(), depth(), parent(node), first_child(node),
-//                       next_sibling(node), the last two no_node where there is none. A chain is the tree with one
-//                       child per node
-//   context.token(node)   a drafted token, inside the vocabulary
-//   context.distributions          what the tokens were drawn from; NodeRow::distribution(child) reads one and checks
-//   it context.row(node)     the target's row after a node. A computed row costs a model's pass: ask for it on the way,
-//   and
-//                       once. NodeRow<T>(context, node) holds it and checks what is read: entry(token), view(),
-//                       draw_from_row(rng), fault()
-//   context.limits        max_tokens, and stops(token): nothing follows such a token, and its row is never asked for
-//   context.vocab         the number of ids
-//   context.workspace     memory that is reused from round to round
+// The input is a RoundContext, const and valid for the call:
+//   context.shape           nodes 0 .. K-1 and root_node, the prefix: size(), depth(), parent(node), first_child(node),
+//                           next_sibling(node), the last two no_node where there is none. A chain is the tree with one
+//                           child per node
+//   context.token(node)     a drafted token, inside the vocabulary
+//   context.distributions   what the tokens were drawn from; NodeRow::distribution(child) reads one and checks it
+//   context.row(node)       the target's row after a node. A computed row costs a model's pass: ask for it on the way,
+//                           and once. NodeRow<T>(context, node) holds it and checks what is read: entry(token), view(),
+//                           draw_from_row(rng), fault()
+//   context.limits          max_tokens, and stops(token): nothing follows such a token, and its row is never asked for
+//   context.vocab           the number of ids
+//   context.workspace       memory that is reused from round to round
 //
-// What it may draw: everything random comes from context.rng.at(purpose, node), by accept(rng, s, q), draw(rng, row)
-// and race(rng, row) of random/draw.hpp. An address may be used for one decision of a round, in any order:
+// All random numbers come from context.rng.at(purpose, node), by accept(rng, s, q), draw(rng, row) and race(rng, row)
+// of random/draw.hpp. An address serves one decision of a round; addresses may be used in any order:
 //   Purpose::accept, node   one per drafted node that is judged
-//   Purpose::last, i        one per token that is drawn from the target or the residual; at 0 where there is only one
+//   Purpose::last, i        one per token that is drawn from the target or the residual; at 0 if there is only one
 //   Purpose::race, i        the target's own noise, of the position i tokens behind the prefix: the same in every round
 //                           that gets there. For rules whose text does not depend on the draft (drafter_invariant); one
 //                           that shares it with the drafter says `static constexpr bool shares_noise = true`
-// Purpose::draft and Purpose::policy belong to drafters. A source of one's own generator ignores the addresses and
-// gives numbers in the order in which they are asked for, so that the order is part of a rule's documentation.
+// Purpose::draft and Purpose::policy belong to drafters. A source over an engine's own generator ignores the addresses
+// and returns numbers in the order in which they are asked for, so a rule documents that order.
 //
-// What it must return: an Outcome.
-//   node, accepted   the last accepted node and the number of nodes on its path; root_node and 0 where none is
+// The result is an Outcome:
+//   node, accepted   the last accepted node and the number of nodes on its path; root_node and 0 if there is none
 //   last, token      the one token after it, and what it is: recovered after a rejection, bonus at a leaf, matched
-//                    where the target left the draft. Last::stopped where there is none: the accepted path ends in a
+//                    where the target left the draft. LastToken::stopped if there is none: the accepted path ends in a
 //                    stop token, or is max_tokens long
-//   fault            the first bad data met, after which the rest is not looked at
-// It throws nothing on data, keeps no state between rounds, and may run on several threads at once.
+//   fault            the first bad data met, after which nothing more is read
+// A rule throws nothing on data, keeps no state between rounds, and may run on several threads at once.
 //
-// What it promises: `lossless` says that the text has exactly the target's distribution whatever was drafted. Most
-// rules are a few lines on one of three walks, which handle limits, faults and trees: commit (top-down), bottom-up
-// (bottom-up) and match. examples/own_rule.cpp is one, with its proof.
+// `lossless` promises that the text has exactly the target's distribution whatever was drafted. Most rules are a few
+// lines on one of three walks, which handle limits, faults and trees: walks::top_down, walks::bottom_up and
+// walks::match. examples/own_rule.cpp is one, with its proof.
 #pragma once
 
 #include <specsample/concepts.hpp>
@@ -67,9 +66,9 @@
 
 namespace specsample::detail {
 
-/// What is wrong with a rule, in one sentence.
+/// The compile-time checks of a rule: each mistake gives one sentence.
 /// @tparam T   the context that it is called with
-template <class R, class T = PlainTrial>
+template <class R, class T = PlainContext>
 struct RuleRequirements {
     static constexpr bool is_callable = RuleCall<R, T>;
     static constexpr bool gives_an_outcome = !is_callable || RuleFor<R, T>;

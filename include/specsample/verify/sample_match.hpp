@@ -1,4 +1,4 @@
-// Sample and match: the target draws its token first, and the draft is kept for as long as it guessed it.
+// Sample and match: the target's token is drawn first, and a drafted token is accepted if it is the same.
 //
 // "Naive sampling" of Miao et al.: "SpecInfer", ASPLOS 2024 (arXiv:2305.09781), section 4.3; what engines do for drafts
 // that have no distribution, and on trees of point masses (Medusa, EAGLE-2, retrieval).
@@ -8,8 +8,14 @@
 
 namespace specsample {
 
-/// Accepts a drafted token with probability p(x), so sum p q of tokens drawn from q; the best there is for point
-/// masses. @draws one race draw per position reached. Cost: one pass per position reached.
+/// Draws the target's token at every position and accepts a drafted token that is the same.
+///
+/// A drafted token x is accepted with probability p(x), tokens drawn from q with probability sum p q. For point masses
+/// no rule accepts more.
+///
+/// @draws    one race draw per position reached
+/// @cost     one pass per position reached
+/// @source   Miao et al. (arXiv:2305.09781), section 4.3, "naive sampling"
 struct SampleMatch {
     static constexpr bool lossless = true;
     static constexpr bool drafter_invariant = true;

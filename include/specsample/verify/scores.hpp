@@ -1,10 +1,10 @@
-// What a round's tokens are worth, told on request: log-probabilities, importance weights, near ties.
+// Scores of a round's tokens, made on request: log-probabilities, importance weights, near ties.
 //
-//   token_scores   every emitted token in the target's rows: in those it was judged by, or in those before shaping
-//   draft_scores   every drafted token that was decided: its distribution, its ratio, and how near it came to the other
-//   decision
+//   token_scores   every emitted token: its log-probability in the target's rows, as judged or as before shaping
+//   draft_scores   every drafted token that was decided: its log-probability in its distribution, its acceptance ratio,
+//                  and how near it came to the other decision
 //
-// A round does not pay for them. Both read the rows of the round again, and of these only those that it has read.
+// A round does not pay for them. Both read rows of the round again, and only those that the round has read.
 #pragma once
 
 #include <algorithm>
@@ -29,42 +29,42 @@ struct ScoredId {
 
 /// An emitted token in its row of the target.
 struct TokenScore {
-    Token token = 0;
-    Index row = 0;                    ///< as rows are numbered in the round
+    Token token = 0;                  ///< its id
+    Index row = 0;                    ///< the number of its row in the round
     double log_prob = 0;              ///< ln p(token); -inf where it is impossible
-    double margin = 0;                ///< the largest number of the row less the second, infinite where there is no
-                                      ///< second: logits in logits, probabilities in probabilities
+    double margin = 0;                ///< the largest number stored in the row (a logit or a probability) less the
+                                      ///< second largest; infinite if there is no second
     std::span<const ScoredId> top{};  ///< the most likely tokens, the likeliest first, the lowest id first on ties
 };
 
 /// A drafted token that was decided.
 struct DraftScore {
-    Index node = 0;
-    Token token = 0;
-    double log_draft = 0;  ///< ln Q(token), Q the distribution it was drawn from; 0 for a point mass
-    double ratio = 0;  ///< min(1, s / Q), the chance with which token verification accepts it. On a chain s = p(token)
-    double slack = 0;  ///< |u Q - s|: a random draw or rows that differ by less give the same decision
-    bool accepted = false;
+    Index node = 0;         ///< its node in the drafted tree
+    Token token = 0;        ///< its id
+    double log_draft = 0;   ///< ln Q(token), Q the distribution it was drawn from; 0 for a point mass
+    double ratio = 0;       ///< min(1, s / Q), with which token verification accepts it. On a chain s = p(token)
+    double slack = 0;       ///< |u Q - s|: a random number or rows that differ by less give the same decision
+    bool accepted = false;  ///< true if the round kept it
 };
 
-/// Memory for scores, reused: they point into it until its next use.
+/// Reusable memory of scores, which point into it until its next use.
 struct Scores {
-    std::vector<TokenScore> tokens;
-    std::vector<ScoredId> top;
-    std::vector<DraftScore> drafts;
-    Workspace workspace;
+    std::vector<TokenScore> tokens;  ///< what token_scores returns
+    std::vector<ScoredId> top;       ///< the most likely tokens that they list
+    std::vector<DraftScore> drafts;  ///< what draft_scores returns
+    Workspace workspace;             ///< for draft_scores
 };
 
 namespace detail {
 
-/// The places of the largest numbers above -inf, the largest first, the lowest first on ties.
+/// Find the places of the largest numbers above -inf, the largest first, the lowest place first on ties.
 /// @returns how many there are, `places.size()` at most
 template <class View>
 Index largest_places(const Blocks<View>& numbers, std::span<Index> places) {
     using Value = typename Blocks<View>::Value;
     typename Blocks<View>::Buffer buffer;
     std::size_t found = 0;
-    double least = -std::numeric_limits<double>::infinity();  // what a number must be above
+    double least = -std::numeric_limits<double>::infinity();  // a number must be above this one
     for_blocks(0, numbers.size(), [&](Index first, Index count) {
         const Value* block = numbers.read(first, count, buffer);
         if (!(static_cast<double>(block_max(count, block)) > least)) return;
@@ -80,7 +80,7 @@ Index largest_places(const Blocks<View>& numbers, std::span<Index> places) {
     return static_cast<Index>(found);
 }
 
-/// A view of a row, as what it stores: the numbers, and the ln p and id of a place.
+/// A view of a row by what it stores: the numbers, and the id and ln p of a place.
 template <class View>
 class StoredRow {
   public:
@@ -123,7 +123,7 @@ class StoredRow {
 /// Score one token in its row, with the `top.size()` likeliest.
 template <class View>
 TokenScore score_token(const View& view, Token token, Index row, std::span<ScoredId> top) {
-    constexpr std::size_t most = 64;  // at once, on the stack
+    constexpr std::size_t most = 64;  // that the stack has room for
     require(top.size() <= most, "token_scores", "top", top.size(), "at most 64");
     const StoredRow stored(view);
     const auto numbers = stored.numbers();
@@ -145,15 +145,15 @@ TokenScore score_token(const View& view, Token token, Index row, std::span<Score
 /// Score every emitted token of a round.
 ///
 /// @param round    without a fault
-/// @param rows     [K + 1] target rows as the round was given them; or as they were before shaping, for the raw
-///                 log-probabilities. Only those of emitted tokens are asked for
-/// @param memory   for the result
+/// @param rows     [K + 1] target rows as the round was given them, or, for raw log-probabilities, as they were before
+///                 shaping. Only those of emitted tokens are asked for
+/// @param memory   holds the result
 /// @param top      how many of the likeliest tokens to list per row, 0 .. 64
 /// @returns        one score per token of round.tokens
-/// @throws         std::invalid_argument for another `top`
-/// @cost           per token one pass over its row, two where its normaliser is not known; no allocation when warm
-/// @edge           at temperature 0 ln p is 0 or -inf and the margin is that of the logits: a small one says that
-///                 another batch shape or machine may decide otherwise, without a bug
+/// @throws         std::invalid_argument if `top` is not in [0, 64]
+/// @cost           per token one pass over its row, two if its normaliser is not known; no allocation when warm
+/// @edge           at temperature 0, ln p is 0 or -inf and the margin is that of the logits: if it is small, another
+///                 batch shape or machine may decide otherwise without a bug
 template <detail::RowSource Rows>
 std::span<const TokenScore> token_scores(const Round& round, Rows&& rows, Scores& memory, Index top = 0) {
     detail::require(top >= 0 && top <= 64, "token_scores", "top", top, "0 to 64");
@@ -213,15 +213,18 @@ std::span<const DraftScore> score_drafts(const S& shape, std::span<const Token> 
 
 }  // namespace detail
 
-/// Score every drafted token that a round decided, as token verification does: a walk of another kind decides by more
-/// than this, but for the distribution and the ratio of an accepted token, p / Q where it is below 1.
+/// Score every drafted token that a round decided, as token verification decides it. Other ratio walks decide by more
+/// than that; of an accepted token, the distribution and the ratio (p / Q where that is below 1) hold for them too.
 ///
-/// @param round    without a fault; of a ratio rule
-/// @param tokens, distributions, rows, rng   as the round was given them
-/// @param memory   for the result
-/// @returns        in the order of the walk: per accepted token the siblings that were rejected before it and itself,
-///                 and all children of the last node if the round ended there with a recovered token
-/// @cost           as the walk without its last draw; no allocation when warm
+/// @param round           without a fault; of a ratio rule
+/// @param tokens          as the round was given them, like the three that follow
+/// @param distributions   what the tokens were drawn from
+/// @param rows            the target's rows
+/// @param rng             the random numbers of the round
+/// @param memory          holds the result
+/// @returns               in the order of the walk: per accepted token the siblings rejected before it and itself, and
+///                        all children of the last node if the round ended there with a recovered token
+/// @cost                  that of the walk without its last draw; no allocation when warm
 template <class Distributions, class Rows>
     requires detail::DraftDistributions<Distributions> && detail::RowSource<Rows>
 std::span<const DraftScore> draft_scores(const Round& round, std::span<const Token> tokens,

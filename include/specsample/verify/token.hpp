@@ -9,11 +9,16 @@
 
 namespace specsample {
 
+/// Token verification: drafted tokens are accepted one by one, in order, until one is rejected.
+///
 ///     for i = 1..K:  accept x_i if u_i q_i(x_i) < p_i(x_i), else emit y ~ max(0, p_i - q_i) and stop
 ///     all accepted:  emit y ~ p_{K+1}
 ///
-/// @draws one accept draw per drafted token tested, then one last-token draw. Accepts with probability sum min(p, q).
-/// Cost: O(1) per token and one pass over one row (two where it is a residual).
+/// A token is accepted with probability sum min(p, q).
+///
+/// @draws    one accept draw per drafted token tested, then one last-token draw
+/// @cost     O(1) per token, and one pass over one row for the last token (over two if it is recovered)
+/// @source   Leviathan et al. (arXiv:2211.17192), Theorem 1; Chen et al. (arXiv:2302.01318), Theorem 1
 struct TokenVerification {
     static constexpr bool lossless = true;
     static constexpr bool looks_ahead = false;
@@ -24,13 +29,15 @@ struct TokenVerification {
     }
 };
 
-/// The same on a tree: the siblings of a rejected child are tried against the residual it left. Independent children
-/// are multi-step speculative sampling; Miao et al.: "SpecInfer", ASPLOS 2024 (arXiv:2305.09781), Theorem 4.2.
-/// Accepts at a node with probability 1 - prod_k (1 - sum min(s_k, Q)).
+/// Token verification on a tree of independent children (multi-step speculative sampling): after a rejection the next
+/// sibling is judged against the residual. One of a node's children is accepted with probability
+/// 1 - prod_k (1 - sum min(s_k, Q)).
+/// @source   Miao et al.: "SpecInfer", ASPLOS 2024 (arXiv:2305.09781), Theorem 4.2
 using SpecInfer = TokenVerification;
 
-/// The same with children drawn without replacement, Sampled{row, without}; Jeon et al.: "Recursive speculative
-/// decoding", 2024 (arXiv:2402.14160), Theorem 1; Chen et al.: "Sequoia", 2024 (arXiv:2402.12374).
+/// Token verification on a tree whose children were drawn without replacement: Sampled{row, without}.
+/// @source   Jeon et al.: "Recursive speculative decoding", 2024 (arXiv:2402.14160), Theorem 1; Chen et al.: "Sequoia",
+///           2024 (arXiv:2402.12374)
 using RecursiveRejection = TokenVerification;
 
 }  // namespace specsample

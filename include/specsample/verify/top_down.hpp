@@ -1,8 +1,8 @@
-// The top-down walk: top-down, an accepted child is final.
+// The top-down walk: nodes are decided from the root down, and an accepted child is final.
 //
-// At a node the children are tried in the order of their drawing. An accepted child becomes the node; where none is
-// left, the last token is drawn from what the rejections have left over. On a chain this is token verification, on a
-// tree recursive rejection. The walk never reads past the node where it stops.
+// The children of a node are tried in the order in which they were drawn. The walk goes on from an accepted child; if
+// none is accepted, the last token is drawn from the residual. On a chain this is token verification, on a tree
+// recursive rejection (token.hpp names the papers). The walk never reads past the node where it stops.
 #pragma once
 
 #include <concepts>
@@ -13,21 +13,22 @@ namespace specsample {
 
 namespace walks {
 
-/// What a top-down walk asks of the node it stands on.
+/// A node as the top-down walk uses it: see ResidualTarget.
 template <class N>
 concept TopDownNode = requires(N& node, Index child) {
-    { node.ratio(child) } -> std::same_as<Ratio>;  // the chance that the child is accepted
+    { node.ratio(child) } -> std::same_as<Ratio>;  // the acceptance probability of a child
     node.reject(child);
-    node.is_residual();  // does a last token come after a rejection?
+    node.is_residual();  // true once a child was rejected
     node.fault();
 };
 
-/// Walk down from the root of a draft, on nodes of the caller's making.
+/// Walk down a drafted tree from its root, on nodes that the caller makes.
 ///
-/// @param context   the draft; random draws used: one accept draw per child tried, one last-token draw
-/// @param open    open(node) -> a TopDownNode
-/// @returns       the accepted path and the last token, or the fault that was met
-/// @cost          what the nodes cost; no allocation
+/// @param context   the draft and the target's rows
+/// @param open      open(node) -> a TopDownNode
+/// @returns         the accepted path and the last token, or the fault that was met
+/// @draws           one accept draw per child tried, then one last-token draw
+/// @cost            that of the nodes; no allocation
 template <class T, class Open>
 Outcome top_down(const T& context, const Open& open) {
     Outcome outcome;
@@ -52,8 +53,8 @@ Outcome top_down(const T& context, const Open& open) {
     }
 }
 
-/// The walk on residual target.
-/// @cost   O(1) per child tried, a pass for each but the first of a node that was drawn from a row, and one for the
+/// Walk down a drafted tree on residual targets.
+/// @cost   O(1) per child tried, a pass per child after the first of a node that was drawn from a row, and one for the
 ///         last token
 template <class T>
 Outcome top_down(const T& context) {

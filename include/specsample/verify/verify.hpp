@@ -1,4 +1,4 @@
-// verify: one round's drafts before a rule, on the caller's own memory. Everything else calls this.
+// verify: judges the draft of one round by a rule, on the caller's own memory. All verification goes through it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace specsample {
 namespace detail {
 
-/// The first token outside [0, vocab), as a fault.
+/// The first id outside [0, vocab), as a fault.
 template <class Ids>
 std::optional<RowFault> check_ids(const Ids& ids, Side side, Index vocab) {
     Index place = 0;
@@ -28,7 +28,7 @@ std::optional<RowFault> check_ids(const Ids& ids, Side side, Index vocab) {
     return std::nullopt;
 }
 
-/// A source that knows its size must have `expected` elements, or up to `spare` more.
+/// Check that a source which knows its size has `expected` elements, or up to `spare` more.
 template <class Source>
 std::optional<RowFault> check_count(const Source& source, Side side, Index expected, Index spare = 0) {
     const auto count = element_count(source);
@@ -39,7 +39,7 @@ std::optional<RowFault> check_count(const Source& source, Side side, Index expec
                     .bound = static_cast<double>(expected)};
 }
 
-/// Under Check::every_row: all rows that were supplied, and the rows behind the distributions.
+/// Under Check::every_row, check all rows that were supplied, and the rows behind the distributions.
 template <class T>
 std::optional<RowFault> check_all(const T& context) {
     if (context.limits.check != Check::every_row) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<RowFault> check_all(const T& context) {
     return std::nullopt;
 }
 
-/// End a round where its limits end the text: tokens beyond that do not exist.
+/// Cut a round where its limits end the text: tokens beyond that do not exist.
 inline void cut(Round& round, const RoundLimits& limits) {
     round.truncate(limits.max_tokens);
     const auto ends = [&](Index count, RoundEnd end) {
@@ -77,7 +77,7 @@ inline void cut(Round& round, const RoundLimits& limits) {
     if (std::ssize(round.tokens) == limits.max_tokens) round.end = RoundEnd::budget;
 }
 
-/// The round behind an outcome: the tokens along the path that was accepted, and the last one.
+/// The round of an outcome: the tokens along the accepted path, and the last one.
 template <class T>
 Round made_round(const T& context, const Outcome& outcome) {
     Workspace& memory = context.workspace;
@@ -105,7 +105,7 @@ Round made_round(const T& context, const Outcome& outcome) {
     return round;
 }
 
-/// One round of any shape.
+/// Judge a chain or a tree, once the arguments have the right types.
 template <class Ids, Shape S, class Distributions, class Rows, class Rule, class Source>
 Round judge(const Ids& given, const S& shape, Distributions& distributions, Rows& rows, const Rule& rule,
             const Source& rng, const RoundLimits& limits, Workspace& workspace) {
@@ -137,28 +137,29 @@ Round judge(const Ids& given, const S& shape, Distributions& distributions, Rows
 
 }  // namespace detail
 
-/// Judge a draft: which of its tokens to keep, and what to write after them.
+/// Judge a draft: which of its tokens to accept, and which token to write after them.
 ///
-/// @param tokens      [K] drafted token ids, of any integral type
-/// @param distributions        [K] the distributions they were drawn from: Sampled{row} each, or PointMass{} for all.
-/// draft_token draws a
-///                    token and gives both; over logits it saves the pass that Sampled{row} makes for their normaliser
-/// @param rows        [K + 1] target probabilities; row i follows drafted token i - 1. A row-major matrix, anything
-///                    indexed [i], or a callable of i that computes rows when they are needed. The row after a
-///                    drafted stop token is never asked for, so K rows are enough where the last token is one. A
-///                    callable is asked for row 0 and then for those that the walk reaches, each once on its way down;
-///                    block verification asks again on its way up
-/// @param rule        a Rule: TokenVerification{} and its like, or one of your own (verify/rule.hpp)
-/// @param rng         RoundRng{seed, request, round start}, or any source with at(purpose, node)
-/// @param limits      stop tokens, a token budget, how much to check
-/// @param workspace   memory for the tokens of the result
-/// @returns           the round; on bad data a round with a fault and no tokens. Throws nothing on data
-/// @throws            std::invalid_argument if limits.max_tokens < 1
-/// @cost              what the rule costs; under Check::every_row also one pass over every supplied row. Never
-///                    copies a row, allocates nothing once the workspace has held as many tokens
-/// @edge              no drafted tokens: one token from row 0. A drafted stop token that is accepted ends the round,
-///                    and so do the budget and limits.until; all leave it without a last token. Where limits.until
-///                    leaves out the first token, a round has none
+/// @param tokens          [K] drafted token ids, of any integral type
+/// @param distributions   [K] the distributions they were drawn from: Sampled{row} each, or PointMass{} for all.
+///                        draft_token draws a token and returns both; over logits it saves the pass that Sampled{row}
+///                        makes for their normaliser
+/// @param rows            [K + 1] target probabilities; row i follows drafted token i - 1. A row-major matrix, anything
+///                        indexed [i], or a callable of i that computes rows when they are needed. The row after a
+///                        drafted stop token is never asked for, so K rows are enough if the last token is one. A
+///                        callable is asked for row 0, then for the rows that the walk reaches, each once on its way
+///                        down; block verification asks again on its way up
+/// @param rule            a Rule: TokenVerification{} and its like, or one of your own (verify/rule.hpp)
+/// @param rng             RoundRng{seed, request, round start}, or any source with at(purpose, node)
+/// @param limits          stop tokens, a token budget, how much to check
+/// @param workspace       memory for the tokens of the result
+/// @returns               the round; on bad data a round with a fault and no tokens
+/// @throws                std::invalid_argument if limits.max_tokens < 1; nothing on bad data
+/// @draws                 those of the rule
+/// @cost                  that of the rule; under Check::every_row also one pass over every supplied row. No row is
+///                        copied, and nothing is allocated once the workspace has held as many tokens
+/// @edge                  no drafted tokens: one token from row 0. A round that is cut, by an accepted stop token, the
+///                        budget or limits.until, has no last token. If limits.until leaves out the first token, it
+///                        has no token at all
 template <class Tokens, class Distributions, class Rows, class Rule, class Source>
 Round verify(const Tokens& tokens, Distributions&& distributions, Rows&& rows, const Rule& rule, const Source& rng,
              const RoundLimits& limits, Workspace& workspace) {
@@ -174,14 +175,14 @@ Round verify(const Tokens& tokens, Distributions&& distributions, Rows&& rows, c
     }
 }
 
-/// Judge a token tree.
+/// Judge a token tree. What is not said here is as above.
 ///
-/// @param tree    [K] drafted tokens and the node before each
-/// @param distributions    [K] the distributions of the nodes
-/// @param rows    [K + 1] target probabilities; row 0 follows the prefix, row i + 1 follows node i. The row after a
-///                drafted stop token is never asked for
-/// @throws        std::invalid_argument if a parent is not -1 or an earlier node, or there are not as many as tokens
-/// Otherwise as above.
+/// @param tree            [K] drafted tokens, and the parent of each
+/// @param distributions   [K] the distributions of the nodes
+/// @param rows            [K + 1] target probabilities; row 0 follows the prefix, row i + 1 follows node i. The row
+///                        after a drafted stop token is never asked for
+/// @throws                std::invalid_argument if a parent is not -1 or an earlier node, or there are not as many
+///                        parents as tokens
 template <class Id, class Parent, class Distributions, class Rows, class Rule, class Source>
 Round verify(const Tree<Id, Parent>& tree, Distributions&& distributions, Rows&& rows, const Rule& rule,
              const Source& rng, const RoundLimits& limits, Workspace& workspace) {

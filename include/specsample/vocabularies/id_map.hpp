@@ -1,4 +1,4 @@
-// Draft ids as target ids, where two models have vocabularies of their own.
+// A map from draft ids to target ids, for two models with vocabularies of their own.
 #pragma once
 
 #include <algorithm>
@@ -28,20 +28,22 @@ namespace vocabularies {
 
 class ReducedIdMap;
 
-/// Which target id each draft id means. Some may mean none, and several the same.
+/// Maps each draft id to its image, the target id of the same token. Some ids may have no image, and several may share
+/// one.
 ///
 ///     IdMap map(to_target, target_vocab);                       an id each, -1 for none
 ///     auto map = IdMap::from_offsets(d2t, target_vocab);        the reduced output head of an EAGLE-3 checkpoint
 ///     IdMap map = IdMap::same_ids(151936, 152064);              one vocabulary under two paddings
 ///     IdMap map = vocabulary_intersection(draft_texts, target_texts);
 ///
-/// A draft behind it is exact whatever it says: what is wrong in a map costs acceptance, never the distribution.
+/// The text stays exact whatever the map of a draft says: an error in it costs acceptance and never changes the output
+/// distribution.
 class IdMap {
   public:
     /// @param to_target      [draft vocab] the target id of each draft id, -1 for none
-    /// @param target_vocab   entries of the target's rows, those that pad them included
-    /// @throws               std::invalid_argument for an empty list, a vocabulary of no 31-bit size, an id outside
-    ///                       [0, target_vocab), or a list without an image
+    /// @param target_vocab   entries of the target's rows, padding included
+    /// @throws               std::invalid_argument for an empty list, a vocabulary size that is not a positive 31-bit
+    ///                       number, an id outside [0, target_vocab) other than -1, or a list without an image
     /// @cost                 O(n log n), and 12 bytes per draft id
     template <detail::Integers List>
     IdMap(const List& to_target, Index target_vocab) : target_vocab_(target_vocab) {
@@ -55,11 +57,13 @@ class IdMap {
         close();
     }
 
-    /// The same from a table of offsets, the d2t of EAGLE-3 checkpoints: target id = draft id + offsets[draft id].
+    /// The map of a table of offsets, the d2t of EAGLE-3 checkpoints: target id = draft id + offsets[draft id].
+    /// @throws   std::invalid_argument as the constructor; here every target id must be in [0, target_vocab)
     template <detail::Integers List>
     static ReducedIdMap from_offsets(const List& offsets, Index target_vocab);
 
-    /// Every draft id is the target id of the same number, where the target has one: a vocabulary padded to two sizes.
+    /// The map of a vocabulary that is padded to two sizes: each draft id to the target id of the same number, if there
+    /// is one.
     static IdMap same_ids(Index draft_vocab, Index target_vocab) {
         IdMap map(target_vocab);
         map.open(static_cast<std::size_t>(std::max<Index>(draft_vocab, 0)));
@@ -72,25 +76,26 @@ class IdMap {
     Index draft_vocab() const { return std::ssize(to_target_); }
     Index target_vocab() const { return target_vocab_; }
 
-    /// What a draft id means; nothing for one outside the vocabulary, such as pads a row.
+    /// The image of a draft id; nothing for an id without one, or outside the vocabulary, as the padding of a row is.
     std::optional<Token> image(Index draft) const {
         if (draft < 0 || draft >= draft_vocab() || to_target_[static_cast<std::size_t>(draft)] == none) return {};
         return to_target_[static_cast<std::size_t>(draft)];
     }
 
-    /// The draft ids that have an image, in the order of their images; of those with the same one, the lower first.
+    /// The draft ids that have an image, in the order of their images; among those with the same image, the lower
+    /// first.
     std::span<const Token> by_image() const { return by_image_; }
 
-    /// The target ids that are images, in order.
+    /// The target ids that are images, in ascending order.
     std::span<const Token> images() const { return images_; }
 
-    /// Has every draft id an image?
+    /// True if every draft id has an image.
     bool is_total() const { return by_image_.size() == to_target_.size(); }
 
-    /// Has every image one draft id?
+    /// True if no two draft ids have the same image.
     bool is_injective() const { return images_.size() == by_image_.size(); }
 
-    /// Does a higher draft id never mean a lower target id?
+    /// True if a higher draft id never has a lower image.
     bool is_monotone() const { return is_monotone_; }
 
   private:
@@ -131,7 +136,7 @@ class IdMap {
 };
 
 /// The map of a reduced output head. Its type says that the head's ids may not be those in which the model reads a
-/// text: EAGLE-3's reads the target's.
+/// text: EAGLE-3's model reads the target's ids.
 class ReducedIdMap : public IdMap {
     friend class IdMap;
     explicit ReducedIdMap(IdMap map) : IdMap(std::move(map)) {}
@@ -152,14 +157,14 @@ ReducedIdMap IdMap::from_offsets(const List& offsets, Index target_vocab) {
     return ReducedIdMap(std::move(map));
 }
 
-/// The draft id that is shown to a draft for each target id: the lowest that means it, or `unknown` where none does.
-/// What is shown is a matter of acceptance alone; every id is one that the draft has.
+/// Maps target ids back to draft ids, for the draft to read: to the lowest draft id with that image, or to `unknown` if
+/// there is none. The choice affects acceptance only; every result is an id that the draft has.
 ///
-/// @cost   4 bytes per target id; a look-up per token of a prefix
+/// @cost   4 bytes per target id; one look-up per token of a prefix
 class OwnIds {
   public:
-    /// @param unknown   a draft id, such as that of the draft's own token for what it does not know
-    /// @throws          std::invalid_argument unless the draft has it
+    /// @param unknown   a draft id, such as that of the draft's own token for unknown text
+    /// @throws          std::invalid_argument unless `unknown` is in the draft's vocabulary
     explicit OwnIds(const IdMap& map, Token unknown = 0) : unknown_(unknown) {
         if (unknown < 0 || unknown >= map.draft_vocab())
             detail::invalid("OwnIds", "unknown", unknown, "in [0, " + detail::to_text(map.draft_vocab()) + ")");
@@ -177,7 +182,7 @@ class OwnIds {
     Token unknown_;
 };
 
-/// Shows a draft the target's ids as they are: what a reduced output head on the target's own embedding reads.
+/// Shows a draft the target's ids unchanged, as a reduced output head on the target's own embedding reads them.
 struct TargetIds {
     Token operator()(Token target) const { return target; }
 };

@@ -1,7 +1,7 @@
-// Two vocabularies by what their tokens say: equal sizes prove nothing.
+// Compares two vocabularies by the texts of their tokens: equal sizes prove nothing.
 //
-//   vocabulary_intersection(draft, target)   the map of equal texts
-//   vocabulary_difference(draft, target)     whether the same ids are the same tokens, as a value with a message
+//   vocabulary_intersection(draft, target)   the map between tokens of equal texts
+//   vocabulary_difference(draft, target)     the ids whose texts differ, as a value with a message
 #pragma once
 
 #include <algorithm>
@@ -48,16 +48,19 @@ inline std::string quoted(std::string_view text) {
 
 namespace vocabularies {
 
-/// The tokens that two vocabularies have in common: draft id to target id wherever the texts are equal.
+/// The tokens that two vocabularies have in common: maps a draft id to a target id wherever their texts are equal.
 ///
-/// A draft behind this map is the token-level intersection of vocabularies (TLI): masked to the common tokens before
-/// its softmax, it accepts at least as often as one that may also draw tokens which the target does not have.
+/// A draft behind this map is the token-level intersection of vocabularies (TLI): it is masked to the common tokens
+/// before its softmax, and is accepted at least as often as one that may also draw tokens which the target does not
+/// have.
 ///
-/// @param draft, target   the texts of the tokens by id, as bytes that mean the same in both: a tokenizer's own marks
-///                        for spaces and bytes must be undone before. An empty text, as padding has, means nothing
-/// @param target_vocab    entries of the target's rows, where they are padded beyond its texts
-/// @returns               where the target has a text more than once, the same id if it can be had, else the lowest
-/// @throws                std::invalid_argument where nothing is in common, or target_vocab is less than the texts
+/// @param draft, target   the texts of the tokens by id, as bytes that can be compared: a tokenizer's own marks for
+///                        spaces and bytes must be undone first. An empty text, as padding has, is equal to none
+/// @param target_vocab    entries of the target's rows, if they are padded beyond its texts
+/// @returns               the map; if the target has a text more than once, to the same id if possible, else to the
+///                        lowest
+/// @throws                std::invalid_argument if nothing is in common, or target_vocab is less than the number of the
+///                        target's texts
 /// @cost                  a hash table of the target's texts
 /// @source                Timor et al. 2025, arXiv:2502.05202, Algorithm 4
 template <detail::Texts Draft, detail::Texts Target>
@@ -86,22 +89,22 @@ IdMap vocabulary_intersection(const Draft& draft, const Target& target) {
     return vocabulary_intersection(draft, target, std::ssize(std::span(target)));
 }
 
-/// How two vocabularies differ.
+/// The difference between two vocabularies.
 struct VocabularyDifference {
     Index draft_vocab = 0;
     Index target_vocab = 0;
     Index differing = 0;  ///< ids that both have, with different texts
 
-    std::optional<Index> first{};  ///< the lowest of those
-    std::string draft_text{};      ///< what it says in the one and in the other
-    std::string target_text{};
+    std::optional<Index> first{};  ///< the lowest of those ids
+    std::string draft_text{};      ///< its text in the draft
+    std::string target_text{};     ///< its text in the target
 
-    /// Is there a difference?
+    /// True if there is a difference.
     explicit operator bool() const { return differing > 0 || draft_vocab != target_vocab; }
 };
 
-/// Compare two vocabularies, by size and by content. Engines that compare sizes alone draft with other tokens than they
-/// believe: the text stays exact, but next to nothing is accepted.
+/// Compare two vocabularies by size and by content. An engine that compares sizes alone may draft other tokens than it
+/// believes: the text stays exact, but almost nothing is accepted.
 ///
 /// @param draft, target   the texts of the tokens by id
 /// @cost                  one comparison per id
@@ -120,7 +123,7 @@ VocabularyDifference vocabulary_difference(const Draft& draft, const Target& tar
     return result;
 }
 
-/// The sentence for a difference, or for there being none.
+/// A sentence that describes the difference, or says that there is none.
 inline std::string message(const VocabularyDifference& found) {
     using detail::to_text;
     if (!found) return "the vocabularies are the same: " + to_text(found.draft_vocab) + " ids with equal texts";

@@ -17,7 +17,7 @@ namespace specsample {
 namespace detail {
 
 /// Sends a row through a map of ids.
-/// @tparam Map   IdMap, or a reference wrapper of one that several share
+/// @tparam Map   IdMap, or a reference wrapper of one that several models share
 template <class Map>
 class MapRow {
   public:
@@ -41,7 +41,7 @@ inline constexpr bool is_prefix_mapped<vocabularies::TokenMapped<M, Translate>> 
 template <class M, class Translate>
 inline constexpr bool is_prefix_mapped<vocabularies::PrefixMapped<M, Translate>> = true;
 
-/// One sentence per thing that can be wrong with what is mapped; each is true where an earlier one already failed.
+/// Checks the arguments of mapped, with one sentence per error.
 template <class M, class Map>
 struct Mappable {
     static constexpr bool model = RowsModel<M>;
@@ -67,19 +67,19 @@ struct Mappable {
 
 namespace vocabularies {
 
-/// A model whose rows go through a map of ids. It offers what the model offers: one row, n rows in one pass, the rows
-/// of a tree in one pass, rollback. Rows view the wrapper's memory and the model's, until its next call.
+/// A model whose rows go through a map of ids. It offers the calls that the model offers: one row, n rows in one pass,
+/// the rows of a tree in one pass, rollback. Rows view the wrapper's memory and the model's, until its next call.
 template <class M, class Map>
 using Mapped = detail::RowAdaptor<M, detail::MapRow<Map>>;
 
-/// The same with what the draft is shown of a text said explicitly:
+/// Wrap a draft model as mapped(model, map) does, and say in which ids it reads a text.
 ///
-///     mapped(draft, map, OwnIds(map, unknown))      its own ids, with one for what it has no id for
+///     mapped(draft, map, OwnIds(map, unknown))      its own ids, with `unknown` for target ids that it has none for
 ///     mapped(draft, map, retokenise)                another tokenizer: the whole text, decoded and tokenised again
-///     mapped(head, d2t, TargetIds{})                a reduced output head: it reads the target's ids
+///     mapped(head, d2t, TargetIds{})                a reduced output head, which reads the target's ids
 ///
 /// @param reads   translate(token) -> token or translate(prefix) -> tokens, from target ids: see prefix_mapped. With
-///                the latter one row is offered, since positions of the two texts do not correspond
+///                the latter, one row at a time is offered, because positions of the two texts do not correspond
 template <class M, class Map, class Reads>
 auto mapped(M model, Map map, Reads reads) {
     constexpr bool is_translation = detail::TokenTranslation<Reads> || detail::PrefixTranslation<Reads>;
@@ -93,17 +93,19 @@ auto mapped(M model, Map map, Reads reads) {
     }
 }
 
-/// Wrap a draft model (or std::ref of one) that has a vocabulary of its own, so that a Sampler, and whatever else takes
-/// a model, sees the target's ids. The draft is shown its own ids: each token of a text as OwnIds(map) puts it.
+/// Wrap a draft model (or std::ref of one) that has a vocabulary of its own as a model over the target's ids, for a
+/// Sampler or anything else that takes a model. The draft reads its own ids: OwnIds(map) translates each token of a
+/// text.
 ///
 ///     mapped(draft, IdMap(ids, target_vocab))             its own ids in, the target's out
 ///     shaped(mapped(draft, map), pipeline)                shaped like the target
 ///
 /// @param model   draft(prefix) -> row of the draft's vocabulary, as push_forward takes it
-/// @param map     an IdMap, or std::cref of one. One of offsets (ReducedIdMap) does not say what the model reads: there
-///                the third argument must
-/// @cost          beside the model's, O(prefix) per call, and what push_forward costs
-/// @edge          a target id that no draft id means is shown as draft id 0; OwnIds(map, unknown) shows another
+/// @param map     an IdMap, or std::cref of one. A map of offsets (ReducedIdMap) does not say which ids the model
+///                reads, so it needs the third argument
+/// @returns       a model with the calls of `model`; its rows are valid until its next call
+/// @cost          beyond that of the model, O(prefix) per call, and that of push_forward
+/// @edge          a target id that is no image is shown as draft id 0; OwnIds(map, unknown) shows another
 template <class M, class Map>
 auto mapped(M model, Map map) {
     constexpr bool is_inverse_known = !std::convertible_to<const Map&, const ReducedIdMap&>;

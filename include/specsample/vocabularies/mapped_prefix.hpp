@@ -18,12 +18,12 @@ namespace detail {
 template <class F>
 using Translated = std::remove_cvref_t<std::invoke_result_t<F&, std::span<const Token>>>;
 
-/// Turns a prefix into another: a callable that returns a vector, a span or an array of tokens.
+/// A callable that turns a prefix into another: it returns a vector, a span or an array of tokens.
 template <class F>
 concept PrefixTranslation =
     std::invocable<F&, std::span<const Token>> && std::convertible_to<const Translated<F>&, std::span<const Token>>;
 
-/// Turns each token into another, whatever is before it.
+/// A callable that turns each token into another, whatever is before it.
 template <class F>
 concept TokenTranslation = !std::invocable<F&, std::span<const Token>> && std::invocable<F&, Token> &&
                            std::convertible_to<std::invoke_result_t<F&, Token>, Token>;
@@ -32,8 +32,8 @@ concept TokenTranslation = !std::invocable<F&, std::span<const Token>> && std::i
 
 namespace vocabularies {
 
-/// A model that is shown each token of a text as another. Positions stay what they are, so it offers whatever the model
-/// offers: one row, n rows, the rows of a tree, rollback.
+/// A model that is shown each token of a text as another. Positions do not change, so it offers the calls that the
+/// model offers: one row, n rows, the rows of a tree, rollback.
 template <class M, class Translate>
 class TokenMapped : public detail::Adaptor<TokenMapped<M, Translate>, M> {
     friend class detail::Adaptor<TokenMapped, M>;
@@ -68,8 +68,8 @@ class TokenMapped : public detail::Adaptor<TokenMapped<M, Translate>, M> {
 };
 
 /// A model that is shown another prefix than the one it is asked about. Positions of the two texts do not correspond,
-/// so it offers one row at a time and nothing else. The model caches what it was shown, so its rollback is called from
-/// here: lengths in target ids would mean nothing to it.
+/// so it offers one row at a time and nothing else. Lengths in target ids say nothing to a model that caches what it
+/// was shown, so this wrapper calls its rollback itself.
 template <class M, class Translate>
 class PrefixMapped {
   public:
@@ -88,8 +88,8 @@ class PrefixMapped {
     }
 
   private:
-    /// Cut the model's cache back to what it shares with `text`, without the last position, which it must compute. A
-    /// model that was never asked here, or whose last call threw, may hold anything, so it is always told.
+    /// Roll the model back to what it shares with `text`, but for the last position, which it must compute. If it was
+    /// never called from here, or its last call threw, it may hold anything, so it is always told.
     void rewind(std::span<const Token> text) {
         const auto common = std::ranges::mismatch(shown_, text).in1 - shown_.begin();
         const Index keep = std::max<Index>(0, std::min<Index>(common, std::ssize(text) - 1));
@@ -100,18 +100,18 @@ class PrefixMapped {
     M model_;
     Translate translate_;
     std::vector<Token> shown_;
-    bool is_settled_ = false;  ///< does the model hold `shown_`, and no more?
+    bool is_settled_ = false;  ///< true if the model holds exactly `shown_`
 };
 
 /// Wrap a model (or std::ref of one) so that it reads every text as `translate` puts it. For a draft with a vocabulary
-/// of its own write mapped(draft, map), or mapped(draft, map, translate). What a draft guesses is a matter of
-/// acceptance; the text has the target's distribution whatever the draft was shown.
+/// of its own write mapped(draft, map), or mapped(draft, map, translate). What a draft is shown affects acceptance
+/// only; the text has the target's distribution in any case.
 ///
-/// @param translate   of one kind or the other:
-///                    translate(token) -> token, an id in place of an id: the wrapped model offers what the model does;
-///                    translate(prefix) -> tokens, decoded and tokenised again, say: called with the whole prefix,
-///                    returns a vector, or a view of memory that lasts until its next call. Offers one row
-/// @cost              O(prefix) per call beside the translation, which may well remember the last one
+/// @param translate   one of two kinds: translate(token) -> token replaces ids one by one; the wrapped model offers the
+///                    calls of the model. translate(prefix) -> tokens is called with the whole prefix, to decode and
+///                    tokenise it again, say; it returns a vector, or a view of memory that lasts until its next call.
+///                    The wrapped model offers one row at a time
+/// @cost              O(prefix) per call beside the translation, which may cache its last result
 template <class M, detail::TokenTranslation Translate>
     requires(Model<M> || detail::ManyModel<M> || detail::TreeCallable<M>)
 auto prefix_mapped(M model, Translate translate) {

@@ -1,13 +1,14 @@
 // A row over the draft's ids as a row over the target's.
 //
-//     q'(y) = sum of q(x) over the x that mean y / q(I),      I = the draft ids that mean anything
+//     q'(y) = sum of q(x) over the x with image y / q(I),      I = the draft ids that have an image
 //
 //   push_forward(map, row, memory)   q'
-//   mapped_mass(map, row)            q(I): how much of the draft it keeps
-//   covered_mass(map, target)        p of the ids that can be named: no draft behind the map is accepted more often
+//   mapped_mass(map, row)            q(I): the part of the draft's row that is kept
+//   covered_mass(map, target)        p of the images: no draft behind the map is accepted more often
 //
-// To divide by q(I) is to draw from q on condition that the token means something; for logits, to mask the others
-// before the softmax. The token-level intersection of two vocabularies and a reduced vocabulary are the same mechanism.
+// Dividing by q(I) means drawing from q on condition that the token has an image; for logits, it means masking the
+// other ids before the softmax. The token-level intersection of two vocabularies and a reduced vocabulary are the same
+// mechanism.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +27,8 @@
 namespace specsample {
 namespace detail {
 
-/// The places of a row whose ids have an image, in the order of those.
-/// @param memory   for those of a sparse row
+/// The places of a row whose ids have an image, in the order of the images.
+/// @param memory   for the places of a sparse row
 template <class Ids>
 std::span<const Token> places_by_image(const vocabularies::IdMap& map, const Ids& ids, Index count,
                                        std::vector<Token>& memory) {
@@ -40,7 +41,7 @@ std::span<const Token> places_by_image(const vocabularies::IdMap& map, const Ids
     return memory;
 }
 
-/// The sum of numbers at some places.
+/// The sum of the numbers at some places.
 template <class Value>
 Value sum_at(std::span<const Value> numbers, std::span<const Token> places) {
     double sum = 0;
@@ -48,7 +49,7 @@ Value sum_at(std::span<const Value> numbers, std::span<const Token> places) {
     return static_cast<Value>(sum);
 }
 
-/// The logit of the sum of their probabilities: T ln sum exp(z / T).
+/// The logit of the summed probability of some places: T ln sum exp(z / T).
 template <class Value>
 Value logit_at(std::span<const Value> numbers, std::span<const Token> places, double temperature) {
     const auto z = [&](Token place) -> const Value& { return numbers[static_cast<std::size_t>(place)]; };
@@ -60,8 +61,8 @@ Value logit_at(std::span<const Value> numbers, std::span<const Token> places, do
     return static_cast<Value>(pivot + temperature * std::log(sum));
 }
 
-/// What the numbers at some places of a row become whose ids have one image: probabilities add up, and so do the
-/// exponentials of logits.
+/// Merge the numbers at places whose ids have the same image: probabilities add up, and so do the exponentials of
+/// logits.
 template <Row R, class Value>
 Value merged(const R& row, std::span<const Value> numbers, std::span<const Token> places) {
     if constexpr (holds_logits<R>) {
@@ -71,7 +72,7 @@ Value merged(const R& row, std::span<const Value> numbers, std::span<const Token
     }
 }
 
-/// Which ids a row's numbers belong to.
+/// The ids that a row's numbers belong to.
 template <Row R>
 auto ids_of(const R& row) {
     if constexpr (requires { row.ids(); }) {
@@ -88,8 +89,8 @@ inline IdList<Token> image_list(const vocabularies::IdMap& map) {
     return {images.data(), std::ssize(images), 1};
 }
 
-/// Make numbers that lost some a row again, as far as the row they come from is one. Logits are one as they are.
-/// @returns   false if what is left has no weight, for the lost ones had all of it
+/// Normalise the numbers that are left of a row, if that row was valid. Logits need no normalisation.
+/// @returns   false if the numbers left have no weight, because the others had all of it
 template <Row R, class Value>
 bool make_whole(const R& row, std::span<Value> numbers) {
     const auto is_sound = [&] { return !kernels::inspect(inner_row(row), Side::draft, 0); };
@@ -107,9 +108,9 @@ bool make_whole(const R& row, std::span<Value> numbers) {
     }
 }
 
-/// Gather a row's numbers by image, one per image.
-/// @param places   where they are, in the order of their images
-/// @returns        how many there are; memory has them and, unless the row holds every id, their images
+/// Gather a row's numbers, one per image.
+/// @param places   the places to gather, in the order of their images
+/// @returns        number of images; memory has their numbers and, unless the row holds every id, the images
 template <Row R, class Value>
 std::size_t gather(const vocabularies::IdMap& map, const R& row, std::span<const Token> places,
                    ShapedNumbers<Value>& memory, ShapingScratch<Value>& scratch) {
@@ -132,7 +133,7 @@ std::size_t gather(const vocabularies::IdMap& map, const R& row, std::span<const
     return count;
 }
 
-/// Numbers over some target ids, as what a row becomes.
+/// A shaped row with these numbers at these target ids.
 template <class R, class Value>
 ShapedRow<R> row_of(const vocabularies::IdMap& map, const R& row, const IdList<Token>& ids,
                     std::span<const Value> numbers) {
@@ -167,7 +168,7 @@ ShapedRow<R> push_forward(const vocabularies::IdMap& map, R&& row, ShapedNumbers
     const std::size_t count = gather(map, row, places, memory, scratch);
     const std::span<Value> numbers(memory.numbers.data(), count);
     if (!is_whole && !make_whole(row, numbers)) {
-        // Nothing that can be named was meant: any of it is as good.
+        // q has no weight on ids with an image, so no choice is better than another: uniform over the images.
         const std::size_t all = map.images().size();
         grow(memory.numbers, all);
         std::fill_n(memory.numbers.begin(), all, static_cast<Value>(is_logits ? 0 : 1 / static_cast<double>(all)));
@@ -181,25 +182,26 @@ ShapedRow<R> push_forward(const vocabularies::IdMap& map, R&& row, ShapedNumbers
 
 namespace vocabularies {
 
-/// The distribution of a draft's token as a target id, given that it means one: a sparse row over the target's ids, to
-/// draw from and to judge by.
+/// Turn a draft's row into the distribution of the drawn token's image, given that it has one: a sparse row over the
+/// target's ids, to draw from and to judge by.
 ///
 ///     Sampled(push_forward(map, Logits(head, .8), memory))
 ///
-/// @param row      [draft vocab or more] probabilities, Logits, or a sparse row of either; what pads it after the map's
-///                 ids means nothing
-/// @param memory   ShapedMemory<float>, <double> for double rows; one for every row that is in use at a time
-/// @returns        a view of `memory`, of the map's images, and of the row's own numbers where they stay in their
-/// order.
-///                 Logits stay logits at their temperature: no exponential is computed, but for ids that share an image
+/// A token that is drawn from q' and judged by q' is exact whatever the map. It is accepted with probability sum min(p,
+/// q').
+///
+/// @param row      [draft vocab or more] probabilities, Logits, or a sparse row of either; padding after the map's ids
+///                 has no image
+/// @param memory   ShapedMemory<float>, or <double> for double rows; one for every row that is in use at a time
+/// @returns        a view of `memory`, of the map's images, and of the row's own numbers if they stay in their order.
+///                 Logits stay logits at their temperature: exponentials are computed only for ids that share an image
 /// @throws         std::invalid_argument if the row is shorter than the draft's vocabulary
-/// @cost           O(what the row holds); a pass more for probabilities of which some mean nothing; a sort for a sparse
-///                 row behind a map that is not monotone. No allocation once the memory is warm
-/// @edge           all of q is on ids that mean nothing: q' is uniform over the map's images. At temperature 0 ties go
-/// to
-///                 the lowest target id. A row that names no distribution stays one that does not, and is a fault where
-///                 it is used, named by target ids; wrong numbers at ids that mean nothing are not looked at in logits
-/// @accuracy       q' is exact for a token drawn from q', whatever the map; acceptance = sum min(p, q')
+/// @cost           O(what the row holds); one more pass for probabilities of which some have no image; a sort for a
+///                 sparse row behind a map that is not monotone. No allocation once the memory is warm
+/// @edge           all of q is on ids without an image: q' is uniform over the images
+/// @edge           at temperature 0, ties go to the lowest target id
+/// @edge           an invalid row stays invalid, and is a fault where it is used, named by target ids; in logits, wrong
+///                 numbers at ids without an image are not looked at
 /// @source         token-level intersection: Timor et al. 2025, arXiv:2502.05202; reduced vocabularies: EAGLE-3,
 ///                 arXiv:2503.01840
 template <class R>
@@ -211,8 +213,8 @@ detail::ShapedRow<R> push_forward(const IdMap& map, R&& row,
 template <class R, class Memory>
 void push_forward(const IdMap&& map, R&& row, Memory& memory) = delete;  // the row would view a map that is gone
 
-/// How much of a draft's row is on ids that mean something: sum of q over I. The rest of it is redrawn.
-/// @cost   O(what the row holds); a pass more for logits
+/// The probability that a draft's row has on ids with an image: sum of q over I. push_forward divides by it.
+/// @cost   O(what the row holds); one more pass for logits
 template <Row R>
 double mapped_mass(const IdMap& map, const R& row) {
     const kernels::RowWeights weights(detail::as_row(row));
@@ -222,8 +224,8 @@ double mapped_mass(const IdMap& map, const R& row) {
     return mass;
 }
 
-/// How much of a target's row is on ids that a draft behind the map can name: sum of p over the images.
-/// @returns   a bound of acceptance: sum min(p, q') is at most this, whatever the draft
+/// The probability that a target's row has on the images of a map: sum of p over the images.
+/// @returns   an upper bound of acceptance: sum min(p, q') is at most this, whatever the draft
 /// @throws    std::invalid_argument if the row is not as long as the target's vocabulary
 template <Row R>
 double covered_mass(const IdMap& map, const R& target) {

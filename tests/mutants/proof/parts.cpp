@@ -1,4 +1,4 @@
-// Drafters inside drafters: every part draws from a source of its own.
+// Drafters inside drafters: every part has an RNG of its own.
 #include <specsample/drafters/united.hpp>
 #include <specsample/sampler/staged.hpp>
 

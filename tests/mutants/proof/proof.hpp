@@ -1,4 +1,4 @@
-// What a mutant must break: the parts of the proof, each a small program of distributions.
+// The proof that a mutant must break: small programs that check distributions.
 //
 // Exit code 0: every distribution holds. Exit code 3: one is violated, and printed. Anything else: the run itself
 // broke.
@@ -25,7 +25,7 @@ inline void must(bool holds, const std::string& what) {
     throw Violated();
 }
 
-/// A refused round breaks the distribution as well: a random draw used twice, or honest rows called bad.
+/// A refused round breaks the distribution as well: a random number is used twice, or a valid row is called bad.
 template <class Check>
 void must_hold(const std::string& name, const Check& check) {
     try {
@@ -103,7 +103,7 @@ void prove(const std::string& name, const Rule& rule,
     });
 }
 
-/// What main returns.
+/// The exit code of main.
 template <class Distributions>
 int run(const Distributions& distributions) {
     try {

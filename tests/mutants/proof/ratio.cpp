@@ -1,4 +1,4 @@
-// The other rules of ratios.
+// The other rules that accept by ratios.
 #include "mutants/proof/proof.hpp"
 
 using namespace proof;

@@ -1,4 +1,4 @@
-// Token verification, the rule of the textbook; and what every rule is made of: random draws, draws, models.
+// Token verification, and the parts of every rule: random numbers, draws, models.
 #include "mutants/proof/proof.hpp"
 
 using namespace proof;
@@ -6,7 +6,7 @@ using namespace specsample::kernels;
 
 namespace {
 
-/// The random draw 0 accepts and draws nothing that has no probability.
+/// The random number 0 neither accepts nor draws a token of probability 0.
 void prove_zero_draw() {
     const ScriptedRng rng = ScriptedRng().set(Purpose::draft, 0, 0).set(Purpose::accept, 0, 0).set(Purpose::last, 0, 0);
     Sampler sampler(Remembered(FixedModel{row({1, 0, 0})}), Remembered(FixedModel{row({0, 0.5, 0.5})}),

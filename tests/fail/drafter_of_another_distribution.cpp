@@ -1,6 +1,6 @@
 // A drafter fills a draft tree of its own Distribution.
-// expect: error: static assertion failed.*specsample::Sampler: draft.propose cannot be called with a prefix, random
-// draws
+// expect: error: static assertion failed.*specsample::Sampler: draft.propose cannot be called with a prefix, a
+// expect: a prefix, a random source and a DraftTree of its Distribution
 #include <specsample/sampler.hpp>
 
 using namespace specsample;

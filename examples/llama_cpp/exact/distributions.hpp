@@ -1,5 +1,5 @@
-// Rows of the real models, recorded, and what the rules make of them: by enumeration on the likeliest tokens, and by
-// counting on whole rows.
+// Recorded rows of the real models, and the distributions of the rules on them: by enumeration on the likeliest tokens,
+// and by counting on whole rows.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline std::vector<Token> largest(const Eigen::ArrayXf& row, Index n) {
     return ids;
 }
 
-/// A model after a text, on some of its tokens alone: their probabilities, which sum to 1. Every row is asked for once.
+/// A model after a text, restricted to some tokens: their probabilities, which sum to 1. Each row is computed once.
 class Restricted {
   public:
     static constexpr bool stable_rows = true;
@@ -69,7 +69,7 @@ inline std::vector<Token> likeliest(LlamaModel& target, LlamaModel& draft, const
     return ids;
 }
 
-/// The largest difference, over all strings, between what a rule writes and what the target would.
+/// The largest difference, over all strings, between the probabilities of a rule's text and of the target's.
 template <class Rule, class Draft>
 double distance(const Rule& rule, const Draft& draft, const Restricted& target, Index lookahead) {
     const auto distribution = testing::exact_distribution(rule, draft, target, lookahead);
@@ -81,7 +81,7 @@ double distance(const Rule& rule, const Draft& draft, const Restricted& target, 
     return largest;
 }
 
-/// Whole rows of the models after a text and along a text behind it, as a model that knows the depth alone.
+/// Whole rows of a model along a text, as a model that depends on the depth alone.
 class Recorded {
   public:
     static constexpr bool stable_rows = true;
@@ -102,10 +102,10 @@ class Recorded {
     std::vector<Eigen::VectorXd> rows_;
 };
 
-/// Counts against a distribution.
+/// Pearson's statistic of counts against a distribution.
 struct ChiSquare {
     double statistic = 0;
-    double bound = 0;  ///< exceeded with probability 2.9e-7 by exact counts
+    double bound = 0;  ///< exceeded with probability 2.9e-7 by counts from the distribution
     Index bins = 0;
 
     bool holds() const { return statistic <= bound; }
@@ -118,7 +118,7 @@ inline ChiSquare chi_square(const Eigen::ArrayXd& counts, const Eigen::ArrayXd& 
         ++result.bins;
     };
     const double samples = counts.sum();
-    double seen = 0, mean = 0;  // of tokens that are too rare for bins of their own
+    double seen = 0, mean = 0;  // tokens that are too rare for bins of their own
     for (Index i = 0; i < distribution.size(); ++i) {
         if (distribution[i] * samples >= 10) {
             add(counts[i], distribution[i] * samples);
@@ -134,7 +134,7 @@ inline ChiSquare chi_square(const Eigen::ArrayXd& counts, const Eigen::ArrayXd& 
     return result;
 }
 
-/// The first token of many rounds, each with a seed of its own, against the target's row.
+/// The statistic of the first token of many rounds, each with a seed of its own, against the target's row.
 template <class Rule>
 ChiSquare first_tokens(const Rule& rule, const Recorded& draft, const Recorded& target, Index lookahead, int rounds) {
     Eigen::ArrayXd counts = Eigen::ArrayXd::Zero(target.at(0).size());

@@ -1,5 +1,5 @@
-// Drafts of which only a part of each row is kept or sent: exact where the row is cut before the draw, and biased where
-// it is cut around the token that was drawn.
+// Drafts of which only a part of each row is kept or sent: exact if the row is cut before the draw, and biased if it is
+// cut around the drawn token.
 #include <deque>
 
 #include <specsample/specsample.hpp>
@@ -16,11 +16,11 @@ namespace {
 
 constexpr Index vocab = 4, few = 2;
 
-/// What is done with a token that was drawn from the whole row, when of that row only the likeliest ids are kept.
+/// The treatment of a token that was drawn from the whole row, if only the likeliest ids of that row are kept.
 enum class Outside {
-    kept,   ///< it takes the place of the last of them: the ids that are kept depend on the token
-    named,  ///< one that is not among them is a point mass
-    left    ///< the draft ends before one that is not among them
+    kept,   ///< it replaces the last of them: the kept ids depend on the token
+    named,  ///< a token that is not among them is a point mass
+    left    ///< the draft ends before a token that is not among them
 };
 
 /// A drafter that draws from the whole row and keeps a part of it, renormalised.

@@ -165,7 +165,7 @@ class RealModel {
     bool enumerated_distributions() {
         const ContextOwner target = context(*target_, size), draft = context(*draft_, size);
         LlamaModel target_model(target.get()), draft_model(draft.get());
-        std::printf("\nlaws by enumeration, on the 4 likeliest tokens of either model, lookahead 2\n");
+        std::printf("\ndistributions by enumeration, on the 4 likeliest tokens of either model, lookahead 2\n");
         double worst = 0;
         for (std::size_t i = 0; i < prompts_.size(); i += quick_ ? 12 : 4) {
             const auto text = tokens(prompts_[i]);

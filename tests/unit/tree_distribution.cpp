@@ -47,8 +47,7 @@ TEST_CASE("a sampled distribution is deduced from every kind of row", "[tree]") 
     CHECK(Sampled{vector}.weight(0) == 1);
 }
 
-TEST_CASE("rows in one kind of memory have one distribution, so that distributions fit into one array",
-          "[tree]") {
+TEST_CASE("rows in one kind of memory have one distribution, so that distributions fit into one array", "[tree]") {
     const std::vector<float> vector{.5f, .5f};
     const Eigen::VectorXf eigen = Eigen::Vector2f(.25f, .75f);
     const std::array distributions{Sampled(vector), Sampled(eigen)};

@@ -16,10 +16,9 @@ using namespace specsample::walks;
 /// Accepts a fixed share of what token verification accepts, and makes up for it in the residual: p - share min(p, q).
 /// For chains: in a tree, the siblings of a rejected child must be judged by its residual, as ResidualTarget does.
 /// @tparam careful   false draws from max(0, p - q) instead, as if share were 1
-template <class RoundContext, bool careful>
-struct ShareNode : NodeRow<RoundContext> {
-    ShareNode(const RoundContext& context, Index node, double part)
-        : NodeRow<RoundContext>(context, node), share(part) {}
+template <class Context, bool careful>
+struct ShareNode : NodeRow<Context> {
+    ShareNode(const Context& context, Index node, double part) : NodeRow<Context>(context, node), share(part) {}
 
     Ratio ratio(Index child) {
         const double p = this->entry(this->context().token(child)),

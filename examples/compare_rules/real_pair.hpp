@@ -27,8 +27,8 @@ struct Observed {
         double seconds = 0;  // spent on the bounds
     }* sums;
 
-    template <class RoundContext>
-    specsample::Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    specsample::Outcome operator()(const Context& context) const {
         ++sums->rounds;
         using Distribution =
             std::remove_cvref_t<decltype(specsample::detail::distribution_at(context.distributions, 0))>;
@@ -39,8 +39,8 @@ struct Observed {
     }
 
   private:
-    template <class RoundContext>
-    void observe(const RoundContext& context) const {
+    template <class Context>
+    void observe(const Context& context) const {
         using namespace specsample;
         using namespace specsample::lossy;
         using namespace specsample::theory;

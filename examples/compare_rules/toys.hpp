@@ -34,6 +34,10 @@ inline void rank_chains(int draws, int rounds) {
 /// Two children per node, two levels: tokens per round for two draft steps.
 inline void rank_trees(int draws, int rounds) {
     using namespace specsample;
+    using namespace specsample::children;
+    using namespace specsample::kernels;
+    using namespace specsample::lossy;
+    using namespace specsample::theory;
     const std::vector<Index> branching{2, 2};
     const auto chain = [=](const char* name, const auto& rule) {
         return Column{name, [=](const Pair& pair) { return chain_tokens(rule, pair, 2, rounds); }};
@@ -55,6 +59,10 @@ inline void rank_trees(int draws, int rounds) {
 /// that kind. The first tokens of a race are a sample without replacement, so its bound is that of GumbelMatch, too.
 inline void rank_positions(specsample::Index count, int draws, int rounds) {
     using namespace specsample;
+    using namespace specsample::children;
+    using namespace specsample::kernels;
+    using namespace specsample::lossy;
+    using namespace specsample::theory;
     const auto position = [=](const char* name, const auto& rule, const auto& children, int bound) {
         return Column{name, [=](const Pair& pair) { return tree_tokens(rule, children, pair, {count}, rounds) - 1; },
                       bound};

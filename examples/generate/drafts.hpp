@@ -130,6 +130,7 @@ class Drafts {
         one_ = [model](auto text) { (*model)(text); };
         make_ = [model, tree = tree_]() -> AnyDraft {
             using namespace specsample;
+            using namespace specsample::heads;
             if (tree.empty()) return HeadsDrafter(std::ref(*model), model->count());
             return HeadsTreeDrafter(std::ref(*model), expansion_tree(tree));
         };

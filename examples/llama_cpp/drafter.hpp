@@ -12,7 +12,7 @@
 #include "llama_cpp/text_model.hpp"
 
 /// The shape of drafts: the number of children at each depth; empty for a chain.
-struct DraftTree {
+struct DraftShape {
     std::vector<specsample::Index> children{};
     bool are_likeliest = false;  ///< children are the likeliest tokens, not drawn ones
 };
@@ -27,7 +27,7 @@ class TextDrafter {
     TextDrafter() = default;
 
     /// Drafts by a model, which is borrowed.
-    TextDrafter(TextModel& model, const DraftTree& tree) : drafter_(kind(model, tree)) {}
+    TextDrafter(TextModel& model, const DraftShape& tree) : drafter_(kind(model, tree)) {}
 
     template <class Source, class L>
     void propose(std::span<const specsample::Token> prefix, const Source& rng, specsample::DraftTree<L>& draft_tree) {
@@ -43,7 +43,7 @@ class TextDrafter {
                               specsample::TreeDrafter<DraftModel>,
                               specsample::TreeDrafter<DraftModel, specsample::children::TopChildren>>;
 
-    static Kind kind(DraftModel model, const DraftTree& tree) {
+    static Kind kind(DraftModel model, const DraftShape& tree) {
         using namespace specsample;
         using namespace specsample::children;
         if (tree.children.empty()) return ChainDrafter(model);

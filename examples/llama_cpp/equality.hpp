@@ -78,8 +78,8 @@ class SamplerChain {
 struct EqualityRule {
     static constexpr bool lossless = true;
 
-    template <class RoundContext>
-    specsample::Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    specsample::Outcome operator()(const Context& context) const {
         return specsample::walks::match(
             context, [this](auto& node, const auto&) { return chain->sample(node.row().held().numbers()); });
     }

@@ -66,7 +66,7 @@ class Adding {
 struct Writers {
     TextModel target;
     std::optional<TextModel> draft{};  ///< none: lookup in the text drafts
-    DraftTree tree{};
+    DraftShape tree{};
 
     TextDrafter drafter() { return draft ? TextDrafter(*draft, tree) : TextDrafter(); }
 };

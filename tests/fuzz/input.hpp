@@ -30,7 +30,7 @@ struct NoRow {};
 template <class Kind>
 struct DistributionsOf {
     using Memory = typename Kind::Memory;
-    using type = std::vector<Mixed<row_view_t<decltype(Kind::row(std::declval<const Memory&>()))>>>;
+    using type = std::vector<Mixed<detail::row_view_t<decltype(Kind::row(std::declval<const Memory&>()))>>>;
 };
 template <>
 struct DistributionsOf<NoRow> {
@@ -161,13 +161,13 @@ struct Input {
             distributions.emplace_back(PointMass{});
             return;
         }
-        const WithoutWeights left(as_row(row), removed);
+        const WithoutWeights left(detail::as_row(row), removed);
         std::optional<double> rest = left.sum(0, left.size());
-        if (!bytes.one_in(4) || !is_positive(*rest)) rest.reset();
+        if (!bytes.one_in(4) || !detail::is_positive(*rest)) rest.reset();
         const Sampled distribution(row, removed, rest);
         distributions.emplace_back(distribution);
         is_good = is_good && numbers.is_good();
-        const Index common = std::min(vocab, row_size(row));
+        const Index common = std::min(vocab, detail::row_size(row));
         for (Index i = 0; i < common; ++i) {
             const Index id = (start + i) % common;
             if (!(distribution.weight(id) > 0)) continue;

@@ -91,7 +91,7 @@ struct Padded {
         auto rows() const {
             const auto matrix = rows_in_memory(numbers.data(), count, vocab, vocab + 3);
             if constexpr (is_logits) {
-                return logits_of(RowsInMemory<Scalar>(matrix), temperature);
+                return logits_of(detail::RowsInMemory<Scalar>(matrix), temperature);
             } else {
                 return matrix;
             }

@@ -14,7 +14,7 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
-struct DraftTree {
+struct DraftShape {
     Tokens tokens;
     std::vector<Index> parents;
 
@@ -46,8 +46,8 @@ class Dice {
         while (std::ssize(result) < count) result.push_back(Token(below(3)));  // few, so that branches look alike
         return result;
     }
-    DraftTree tree(Index most_nodes, Index most_leaves) {
-        DraftTree result;
+    DraftShape tree(Index most_nodes, Index most_leaves) {
+        DraftShape result;
         const Index nodes = below(most_nodes + 1);
         for (Index node = 0; node < nodes; ++node) {
             result.tokens.push_back(Token(below(2)));
@@ -71,7 +71,7 @@ class Player {
         const Tokens prefix = next_prefix(dice);
         const Index n = 1 + dice.below(std::min<Index>(5, std::ssize(prefix)));
         const bool branches = dice.below(2) == 0;
-        const DraftTree tree = branches ? dice.tree(6, 3) : DraftTree{};
+        const DraftShape tree = branches ? dice.tree(6, 3) : DraftShape{};
         if (dice.below(10) == 0) {
             fail(dice, prefix, branches ? 1 : n, tree);
         } else if (branches) {
@@ -103,7 +103,7 @@ class Player {
         return std::min(most, std::ssize(prefix) - n);
     }
 
-    void check_rows(Index known, const Tokens& prefix, Index n, const DraftTree& tree, const LlamaModel::Rows& rows) {
+    void check_rows(Index known, const Tokens& prefix, Index n, const DraftShape& tree, const LlamaModel::Rows& rows) {
         const Index nodes = std::ssize(tree.tokens);
         bool same = std::ssize(rows) == n + nodes;
         for (Index i = 0; same && i < n + nodes; ++i) {
@@ -119,7 +119,7 @@ class Player {
         nodes_ = nodes;
     }
 
-    void fail(Dice& dice, const Tokens& prefix, Index n, const DraftTree& tree) {
+    void fail(Dice& dice, const Tokens& prefix, Index n, const DraftShape& tree) {
         const Index known = in_cache(prefix, n);
         const std::int32_t status = std::array{1, 2, -3}[std::size_t(dice.below(3))];
         context_.trouble = {status, std::int32_t(dice.below(5))};
@@ -159,7 +159,7 @@ TEST_CASE("rows are those of a fresh cache, and no token is decoded twice") {
 TEST_CASE("the path of a repeated sibling is found") {
     llama_context context;
     LlamaModel model(&context);
-    const DraftTree tree{{5, 5, 6, 7}, {-1, -1, 0, 1}};
+    const DraftShape tree{{5, 5, 6, 7}, {-1, -1, 0, 1}};
     model(Tokens{1}, tree.view());
     const auto rows = model(Tokens{1, 5, 7, 2}, 1);
     CHECK(std::ranges::equal(rows[0], logits_after(Tokens{1, 5, 7, 2}, context.model)));
@@ -180,7 +180,7 @@ TEST_CASE("a text longer than n_batch takes as few decodes as it can") {
             CHECK(std::ranges::equal(rows[std::size_t(n - 1)], logits_after(text, {})));
             CHECK(std::ssize(context.decodes) == (size + 15) / 16);
 
-            const DraftTree tree{{1, 2, 3}, {-1, -1, 0}};
+            const DraftShape tree{{1, 2, 3}, {-1, -1, 0}};
             model.keep({});
             context.decodes.clear();
             const auto of_tree = model(text, tree.view());

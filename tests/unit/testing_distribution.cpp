@@ -25,9 +25,9 @@ struct Wrong {
     Judge judge;                            ///< (rng, p, q) -> accepted
     Emit emit;                              ///< (rng, target row, distribution, token) -> what follows a rejection
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
-        NodeRow<RoundContext> first(context, root_node);
+    template <class Context>
+    Outcome operator()(const Context& context) const {
+        NodeRow<Context> first(context, root_node);
         if (context.tokens.empty())
             return {
                 .last = LastToken::bonus,
@@ -35,7 +35,7 @@ struct Wrong {
         const Token token = context.tokens[0];
         const auto distribution = detail::distribution_at(context.distributions, 0);
         if (judge(context.rng.at(Purpose::accept, 0), first.view()[token], distribution.weight(token))) {
-            NodeRow<RoundContext> second(context, 0);
+            NodeRow<Context> second(context, 0);
             return {
                 .node = 0,
                 .accepted = 1,

@@ -15,7 +15,6 @@
 using namespace shaping_rows;
 using namespace specsample::vocabularies;
 using namespace specsample::theory;
-using namespace specsample::lossy;
 using namespace specsample::kernels;
 using namespace specsample::filters;
 

@@ -85,11 +85,11 @@ struct BigLittle {
         return confidence >= fallback && mass > 0 && -std::log(mass) <= rollback;
     }
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    Outcome operator()(const Context& context) const {
         check();
         return walks::top_down(
-            context, [&](Index node) { return detail::BigLittleNode<RoundContext, BigLittle>(context, node, *this); });
+            context, [&](Index node) { return detail::BigLittleNode<Context, BigLittle>(context, node, *this); });
     }
 
     /// For each id, the probability that it is accepted once drafted.

@@ -104,11 +104,10 @@ struct Cactus {
 
     void check() const { detail::require_not_negative("Cactus", "delta", delta); }
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    Outcome operator()(const Context& context) const {
         check();
-        return walks::top_down(context,
-                               [&](Index node) { return detail::CactusNode<RoundContext>(context, node, delta); });
+        return walks::top_down(context, [&](Index node) { return detail::CactusNode<Context>(context, node, delta); });
     }
 
     /// For each id, the probability that it is accepted once drafted.

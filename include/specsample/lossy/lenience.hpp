@@ -35,8 +35,8 @@ struct Lenience {
 
     void check() const { detail::require(l > 0 && l <= 1, "Lenience", "l", l, "in (0, 1]"); }
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    Outcome operator()(const Context& context) const {
         check();
         return top_down_relaxed(
             context,

@@ -55,10 +55,10 @@ class RankedNode : public walks::NodeRow<T> {
     bool missed_ = false;
 };
 
-template <class RoundContext, class Rule>
-Outcome walk_ranked(const RoundContext& context, const Rule& rule) {
+template <class Context, class Rule>
+Outcome walk_ranked(const Context& context, const Rule& rule) {
     rule.check();
-    return walks::top_down(context, [&](Index node) { return RankedNode<RoundContext, Rule>(context, node, rule); });
+    return walks::top_down(context, [&](Index node) { return RankedNode<Context, Rule>(context, node, rule); });
 }
 
 template <class Rule, Row Q, Row P>
@@ -117,8 +117,8 @@ struct RelaxedTopN {
         return mass > 0 && mass >= detail::mass_at(row, best) - delta && detail::rank(row, token) < n;
     }
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    Outcome operator()(const Context& context) const {
         return detail::walk_ranked(context, *this);
     }
     /// For each id, the probability that it is accepted once drafted: 0 or 1.
@@ -153,8 +153,8 @@ struct TopKMembership {
         return detail::mass_at(row, token) > 0 && (token == best || detail::rank(row, token) < k);
     }
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    Outcome operator()(const Context& context) const {
         return detail::walk_ranked(context, *this);
     }
     /// For each id, the probability that it is accepted once drafted: 0 or 1.
@@ -189,8 +189,8 @@ struct GreedyLenience {
         return mass > 0 && mass >= l * detail::mass_at(row, best);
     }
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    Outcome operator()(const Context& context) const {
         return detail::walk_ranked(context, *this);
     }
     /// For each id, the probability that it is accepted once drafted: 0 or 1.

@@ -25,8 +25,8 @@ struct RatioThreshold {
 
     void check() const { detail::require(detail::is_positive(t), "RatioThreshold", "t", t, "a positive number"); }
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    Outcome operator()(const Context& context) const {
         check();
         return top_down_relaxed(context, [&](const walks::Ratio& exact) {
             return walks::Ratio{exact.s > 0 && exact.s >= t * exact.q ? 1.0 : 0.0, 1};

@@ -92,12 +92,11 @@ struct TreeThresholds {
         return {std::min(1.0, (before + mass) / accumulated) - until, 1 - until};
     }
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    Outcome operator()(const Context& context) const {
         check();
-        return walks::top_down(context, [&](Index node) {
-            return detail::ThresholdNode<RoundContext, TreeThresholds>(context, node, *this);
-        });
+        return walks::top_down(
+            context, [&](Index node) { return detail::ThresholdNode<Context, TreeThresholds>(context, node, *this); });
     }
 
     /// For each id, the probability that it is accepted as the only child.

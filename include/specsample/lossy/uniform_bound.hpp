@@ -28,8 +28,8 @@ struct UniformBound {
 
     void check() const { detail::require(detail::is_positive(b), "UniformBound", "b", b, "a positive number"); }
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    Outcome operator()(const Context& context) const {
         check();
         return top_down_relaxed(context, [&](const walks::Ratio& exact) {
             return walks::Ratio{b > 1 ? std::min(exact.s, exact.q) : exact.s, b * exact.q};

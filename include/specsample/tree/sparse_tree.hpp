@@ -37,7 +37,7 @@ namespace theory {
 ///     RankAcceptance{{.7, .15, .06}}            an acceptance vector, the same at every depth
 ///     RankAcceptance{{{.6, .2}, {.5, .1}}}      a table with one row per depth; nothing is accepted below it
 ///
-/// Where braces alone do not compile (one row, or rows of one entry), name the vector's type.
+/// If braces alone do not compile (one row, or rows of one entry), name the vector's type.
 ///
 /// A node is accepted with the product of the entries on its path, if these do not depend on the accepted tokens.
 class RankAcceptance {

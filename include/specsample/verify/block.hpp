@@ -22,8 +22,8 @@ namespace specsample {
 struct BlockVerification {
     static constexpr bool lossless = true;
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    Outcome operator()(const Context& context) const {
         return walks::bottom_up(context);
     }
 };

@@ -21,8 +21,8 @@ struct GreedyMatch {
     static constexpr bool lossless = false;
     static constexpr bool drafter_invariant = true;
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    Outcome operator()(const Context& context) const {
         return walks::match(context, [](auto& node, const auto&) {
             const Index token = kernels::argmax(node.row());
             if (token < 0) node.blame_row();

@@ -25,8 +25,8 @@ struct GumbelMatch {
     static constexpr bool drafter_invariant = true;
     static constexpr bool shares_noise = true;
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    Outcome operator()(const Context& context) const {
         return walks::match(context, [](auto& node, const auto& rng) {
             const Index token = race(rng, kernels::row_weights(node.row()));
             if (token < 0) node.blame_row();

@@ -129,9 +129,9 @@ struct KSeq {
     static constexpr bool lossless = true;
     static constexpr bool looks_ahead = false;
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
-        return walks::top_down(context, [&](Index node) { return detail::KSeqNode<RoundContext>(context, node); });
+    template <class Context>
+    Outcome operator()(const Context& context) const {
+        return walks::top_down(context, [&](Index node) { return detail::KSeqNode<Context>(context, node); });
     }
 };
 

@@ -197,7 +197,7 @@ struct Round {
     }
 };
 
-/// What is wrong with a round's data, in a sentence; nothing where its round has no fault.
+/// A sentence on the bad data that a round met; empty where it has no fault.
 [[gnu::cold]] inline std::string message(const Round& round) { return round.fault ? message(*round.fault) : ""; }
 
 }  // namespace specsample

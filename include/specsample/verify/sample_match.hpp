@@ -20,8 +20,8 @@ struct SampleMatch {
     static constexpr bool lossless = true;
     static constexpr bool drafter_invariant = true;
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    Outcome operator()(const Context& context) const {
         return walks::match(context, [](auto& node, const auto& rng) { return node.draw_from_row(rng).index; });
     }
 };

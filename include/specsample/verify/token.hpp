@@ -23,8 +23,8 @@ struct TokenVerification {
     static constexpr bool lossless = true;
     static constexpr bool looks_ahead = false;
 
-    template <class RoundContext>
-    Outcome operator()(const RoundContext& context) const {
+    template <class Context>
+    Outcome operator()(const Context& context) const {
         return walks::top_down(context);
     }
 };

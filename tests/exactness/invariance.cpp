@@ -50,7 +50,8 @@ void for_drafts(const Rule& rule, Index vocab, const Target& target, const Check
         for_children([&](const std::string& kind, const auto& children) {
             const TreeDrafter tree(good, branching, children);
             check(kind + " " + to_string(branching), texts(rule, tree, target, 8));
-            check(kind + " " + to_string(branching) + ", cut", texts(rule, tree, target, 2));
+            check(kind + " " + to_string(branching) + ", as deep as it may be",
+                  texts(rule, tree, target, std::ssize(branching)));
         });
     const Remembered row = good;
     const Drafted mixed{[&](const auto& text, Index depth, const auto& rng, const auto& add) {

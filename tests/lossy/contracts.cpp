@@ -66,39 +66,39 @@ void for_rules(F&& f) {
 }  // namespace
 
 TEST_CASE("options out of range are refused by name") {
-    refuses(Lenience{.l = 0}, "specsample::lossy::Lenience: l is 0, but must be in (0, 1]");
-    refuses(Lenience{.l = 1.5}, "specsample::lossy::Lenience: l is 1.5, but must be in (0, 1]");
-    refuses(Lenience{.l = not_a_number}, "specsample::lossy::Lenience: l is nan, but must be in (0, 1]");
-    refuses(UniformBound{.b = 0}, "specsample::lossy::UniformBound: b is 0, but must be a positive number");
-    refuses(UniformBound{.b = infinity}, "specsample::lossy::UniformBound: b is inf, but must be a positive number");
-    refuses(RatioThreshold{.t = -1}, "specsample::lossy::RatioThreshold: t is -1, but must be a positive number");
+    refuses(Lenience{.l = 0}, "specsample::Lenience: l is 0, but must be in (0, 1]");
+    refuses(Lenience{.l = 1.5}, "specsample::Lenience: l is 1.5, but must be in (0, 1]");
+    refuses(Lenience{.l = not_a_number}, "specsample::Lenience: l is nan, but must be in (0, 1]");
+    refuses(UniformBound{.b = 0}, "specsample::UniformBound: b is 0, but must be a positive number");
+    refuses(UniformBound{.b = infinity}, "specsample::UniformBound: b is inf, but must be a positive number");
+    refuses(RatioThreshold{.t = -1}, "specsample::RatioThreshold: t is -1, but must be a positive number");
     refuses(Cactus{.delta = -.1},
-            "specsample::lossy::Cactus: delta is -0.1, but must be a finite number of at least 0");
-    refuses(TypicalAcceptance{.epsilon = -1}, "specsample::lossy::TypicalAcceptance: epsilon is -1, but must be");
-    refuses(TypicalAcceptance{.delta = infinity}, "specsample::lossy::TypicalAcceptance: delta is inf, but must be");
-    refuses(BigLittle{.fallback = 1.1}, "specsample::lossy::BigLittle: fallback is 1.1, but must be in [0, 1]");
-    refuses(BigLittle{.rollback = -1}, "specsample::lossy::BigLittle: rollback is -1, but must be");
-    refuses(RelaxedTopN{.n = 0}, "specsample::lossy::RelaxedTopN: n is 0, but must be at least 1");
-    refuses(RelaxedTopN{.n = 2, .delta = -1}, "specsample::lossy::RelaxedTopN: delta is -1, but must be");
-    refuses(TopKMembership{.k = 0}, "specsample::lossy::TopKMembership: k is 0, but must be at least 1");
-    refuses(GreedyLenience{.l = 0}, "specsample::lossy::GreedyLenience: l is 0, but must be in (0, 1]");
-    refuses(TreeThresholds{.single = 0}, "specsample::lossy::TreeThresholds: single is 0, but must be in (0, 1]");
+            "specsample::Cactus: delta is -0.1, but must be a finite number of at least 0");
+    refuses(TypicalAcceptance{.epsilon = -1}, "specsample::TypicalAcceptance: epsilon is -1, but must be");
+    refuses(TypicalAcceptance{.delta = infinity}, "specsample::TypicalAcceptance: delta is inf, but must be");
+    refuses(BigLittle{.fallback = 1.1}, "specsample::BigLittle: fallback is 1.1, but must be in [0, 1]");
+    refuses(BigLittle{.rollback = -1}, "specsample::BigLittle: rollback is -1, but must be");
+    refuses(RelaxedTopN{.n = 0}, "specsample::RelaxedTopN: n is 0, but must be at least 1");
+    refuses(RelaxedTopN{.n = 2, .delta = -1}, "specsample::RelaxedTopN: delta is -1, but must be");
+    refuses(TopKMembership{.k = 0}, "specsample::TopKMembership: k is 0, but must be at least 1");
+    refuses(GreedyLenience{.l = 0}, "specsample::GreedyLenience: l is 0, but must be in (0, 1]");
+    refuses(TreeThresholds{.single = 0}, "specsample::TreeThresholds: single is 0, but must be in (0, 1]");
     refuses(TreeThresholds{.accumulated = 2},
-            "specsample::lossy::TreeThresholds: accumulated is 2, but must be in (0, 1]");
-    refuses(PathHeuristic{.threshold = -1}, "specsample::lossy::PathHeuristic: threshold is -1, but must be");
-    refuses(PathHeuristic{.score = nullptr}, "specsample::lossy::PathHeuristic: score is null, but must be a function");
-    refuses(PathHeuristic{.k = 0}, "specsample::lossy::PathHeuristic: k is 0, but must be at least 1");
+            "specsample::TreeThresholds: accumulated is 2, but must be in (0, 1]");
+    refuses(PathHeuristic{.threshold = -1}, "specsample::PathHeuristic: threshold is -1, but must be");
+    refuses(PathHeuristic{.score = nullptr}, "specsample::PathHeuristic: score is null, but must be a function");
+    refuses(PathHeuristic{.k = 0}, "specsample::PathHeuristic: k is 0, but must be at least 1");
 }
 
 TEST_CASE("a transform's options are refused where it is put in front of a rule") {
-    throws([] { Transformed(Mentored{-1}); }, "specsample::lossy::Mentored: budget is -1, but must be");
-    throws([] { Transformed(Fuzzy{-1}); }, "specsample::lossy::Fuzzy: threshold is -1, but must be");
+    throws([] { Transformed(Mentored{-1}); }, "specsample::Mentored: budget is -1, but must be");
+    throws([] { Transformed(Fuzzy{-1}); }, "specsample::Fuzzy: threshold is -1, but must be");
     CHECK_THROWS_WITH(Transformed(Chow{not_a_number}),
-                      ContainsSubstring("specsample::lossy::Chow: alpha is nan, but must be"));
-    throws([] { Transformed(TokenV3{not_a_number}); }, "specsample::lossy::TokenV3: alpha is nan");
+                      ContainsSubstring("specsample::Chow: alpha is nan, but must be"));
+    throws([] { Transformed(TokenV3{not_a_number}); }, "specsample::TokenV3: alpha is nan");
     Transformed changed(Mentored{.1});
     changed.transform.budget = -1;
-    refuses(changed, "specsample::lossy::Mentored: budget is -1, but must be");
+    refuses(changed, "specsample::Mentored: budget is -1, but must be");
 }
 
 TEST_CASE("every bad row is a fault of its own side under every_row") {

@@ -449,7 +449,7 @@ TEST_CASE("a row of the target that a search reads and that is bad is a fault", 
             CHECK(fault.fault.side == Side::target);
             CHECK(fault.fault.cause == bad.cause);
             CHECK(fault.emitted == path);
-            CHECK(std::string_view(fault.what()).starts_with("specsample::beam::BeamSearch: "));
+            CHECK(std::string_view(fault.what()).starts_with("specsample::BeamSearch: "));
             CHECK_THAT(fault.what(), ContainsSubstring("target row " + std::to_string(fault.fault.row) + bad.sentence));
         }
         broken = false;
@@ -508,21 +508,21 @@ TEST_CASE("a model that throws leaves a search that goes on", "[beam]") {
 TEST_CASE("a search says what is wrong with its options and limits", "[beam]") {
     const OnePosition model{{tied(1)}};
     const auto with = [&](const BeamOptions& options) { return BeamSearch(model, model, options); };
-    CHECK_THROWS_WITH(with({.width = 0}), "specsample::beam::BeamSearch: options.width is 0, but must be at least 1");
+    CHECK_THROWS_WITH(with({.width = 0}), "specsample::BeamSearch: options.width is 0, but must be at least 1");
     CHECK_THROWS_WITH(with({.width = 4, .draft_width = 3}),
-                      "specsample::beam::BeamSearch: options.draft_width is 3, but must be at least the width, 4");
+                      "specsample::BeamSearch: options.draft_width is 3, but must be at least the width, 4");
     CHECK_THROWS_WITH(with({.lookahead = -1}),
-                      "specsample::beam::BeamSearch: options.lookahead is -1, but must be at least 0");
+                      "specsample::BeamSearch: options.lookahead is -1, but must be at least 0");
     CHECK_THROWS_WITH(with({.length_penalty = std::numeric_limits<double>::infinity()}),
-                      "specsample::beam::BeamSearch: options.length_penalty is inf, but must be finite");
+                      "specsample::BeamSearch: options.length_penalty is inf, but must be finite");
     auto search = with({});
     CHECK_THROWS_WITH(search.generate(prompt, {.max_new_tokens = -1}),
-                      "specsample::beam::BeamSearch: limits.max_new_tokens is -1, but must be at least 0");
+                      "specsample::BeamSearch: limits.max_new_tokens is -1, but must be at least 0");
     CHECK_THROWS_WITH(
         search.generate(prompt, {.max_length = 1}),
-        "specsample::beam::BeamSearch: limits.max_length is 1, but must be at least the 2 tokens there are");
+        "specsample::BeamSearch: limits.max_length is 1, but must be at least the 2 tokens there are");
     CHECK_THROWS_WITH(search.generate({-3}),
-                      "specsample::beam::BeamSearch: a token of the prompt is -3, but must be a token id of 31 bits");
+                      "specsample::BeamSearch: a token of the prompt is -3, but must be a token id of 31 bits");
 }
 
 TEST_CASE("prompts of a search are ids of any integral type, or none", "[beam]") {

@@ -17,7 +17,7 @@ TEST_CASE("the message of a broken contract has the value and the requirement", 
 TEST_CASE("a contract that holds raises nothing", "[core]") {
     CHECK_NOTHROW(require(true, "where", "what", 1, "anything"));
     CHECK_THROWS_WITH(require(false, "TopP", "top_p", 1.5, "in (0, 1]"),
-                      "specsample::filters::TopP: top_p is 1.5, but must be in (0, 1]");
+                      "specsample::TopP: top_p is 1.5, but must be in (0, 1]");
 }
 
 TEST_CASE("a contract that holds can be checked at compile time", "[core]") {

@@ -115,7 +115,7 @@ TEST_CASE("another number of rows than heads is an error", "[draft]") {
         heads.count = found;
         HeadsDrafter draft(heads, 3);
         const std::string message =
-            "specsample::heads::HeadsDrafter: the number of rows that heads(prefix) returns is " +
+            "specsample::HeadsDrafter: the number of rows that heads(prefix) returns is " +
             std::to_string(found) + ", but must be 3";
         CHECK_THROWS_WITH(propose(draft, {1}, 3), message);
         std::vector<Token> text{1};

@@ -176,16 +176,16 @@ TEST_CASE("a text made to collide loses matches, and never gets a false one") {
 
 TEST_CASE("an index refuses wrong lengths by name") {
     CHECK_THROWS_WITH(detail::NgramIndex(0, 3),
-                      "specsample::detail::NgramIndex: min_match is 0, but must be at least 1");
+                      "specsample::NgramIndex: min_match is 0, but must be at least 1");
     CHECK_THROWS_WITH(detail::NgramIndex(-2, 3),
-                      "specsample::detail::NgramIndex: min_match is -2, but must be at least 1");
+                      "specsample::NgramIndex: min_match is -2, but must be at least 1");
     CHECK_THROWS_WITH(detail::NgramIndex(4, 3),
-                      "specsample::detail::NgramIndex: max_match is 3, but must be at least min_match, 4");
+                      "specsample::NgramIndex: max_match is 3, but must be at least min_match, 4");
     detail::NgramIndex index(1, 3);
     index.push_back(1);
     CHECK_THROWS_WITH(index.truncate(2),
-                      "specsample::detail::NgramIndex: length is 2, but must be 0 to the 1 tokens there are");
+                      "specsample::NgramIndex: length is 2, but must be 0 to the 1 tokens there are");
     CHECK_THROWS_WITH(index.truncate(-1),
-                      "specsample::detail::NgramIndex: length is -1, but must be 0 to the 1 tokens there are");
+                      "specsample::NgramIndex: length is -1, but must be 0 to the 1 tokens there are");
     CHECK(index.size() == 1);
 }

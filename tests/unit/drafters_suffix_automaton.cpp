@@ -229,9 +229,9 @@ TEST_CASE("an automaton refuses a wrong length by name") {
     automaton.close();
     automaton.push_back(4);
     CHECK_THROWS_WITH(automaton.truncate(2),
-                      "specsample::detail::SuffixAutomaton: length is 2, but must be 0 to the 1 tokens there are");
+                      "specsample::SuffixAutomaton: length is 2, but must be 0 to the 1 tokens there are");
     CHECK_THROWS_WITH(automaton.truncate(-1),
-                      "specsample::detail::SuffixAutomaton: length is -1, but must be 0 to the 1 tokens there are");
+                      "specsample::SuffixAutomaton: length is -1, but must be 0 to the 1 tokens there are");
     CHECK(automaton.size() == 1);
 }
 

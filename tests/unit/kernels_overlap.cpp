@@ -71,5 +71,5 @@ TEST_CASE("empty rows do not overlap", "[kernels]") { CHECK(overlap(std::vector<
 TEST_CASE("rows of different sizes are refused with both sizes", "[kernels]") {
     CHECK_THROWS_AS(overlap(Eigen::Vector3d::Zero(), Eigen::Vector2f::Zero()), std::invalid_argument);
     CHECK_THROWS_WITH(overlap(Eigen::Vector3d::Zero(), Eigen::Vector2f::Zero()),
-                      "specsample::kernels::overlap: the second row's size is 2, but must be the first row's, 3");
+                      "specsample::overlap: the second row's size is 2, but must be the first row's, 3");
 }

@@ -175,9 +175,9 @@ TEST_CASE("a negative or non-finite temperature is refused", "[kernels]") {
     const std::vector<float> logits{1, 2};
     CHECK_THROWS_AS(softmax(logits, -1), std::invalid_argument);
     CHECK_THROWS_WITH(softmax(logits, -.5),
-                      "specsample::kernels::softmax: temperature is -0.5, but must be a finite number >= 0");
+                      "specsample::softmax: temperature is -0.5, but must be a finite number >= 0");
     CHECK_THROWS_WITH(softmax(logits, std::numeric_limits<double>::infinity()),
-                      "specsample::kernels::softmax: temperature is inf, but must be a finite number >= 0");
+                      "specsample::softmax: temperature is inf, but must be a finite number >= 0");
     CHECK_THROWS_AS(softmax(logits, std::nan("")), std::invalid_argument);
 }
 

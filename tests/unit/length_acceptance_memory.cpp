@@ -147,9 +147,9 @@ TEST_CASE("overlaps replace the outcomes of the round that follows, where that r
     CHECK(estimates(halves, 1)[0] == Approx(pooling * detail::AcceptanceMemory::expected / (pooling + 1)));
 
     CHECK_THROWS_WITH(told.observe_overlap(-1, .5),
-                      "specsample::detail::AcceptanceMemory::observe_overlap: position is -1, but must be 0 or more");
+                      "specsample::AcceptanceMemory::observe_overlap: position is -1, but must be 0 or more");
     CHECK_THROWS_WITH(told.observe_overlap(0, 1.5),
-                      "specsample::detail::AcceptanceMemory::observe_overlap: overlap is 1.5, but must be in [0, 1]");
+                      "specsample::AcceptanceMemory::observe_overlap: overlap is 1.5, but must be in [0, 1]");
     CHECK_THROWS_AS(told.observe_overlap(0, std::nan("")), std::invalid_argument);
 }
 

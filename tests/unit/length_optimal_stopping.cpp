@@ -126,23 +126,23 @@ TEST_CASE("the optimal stop refuses impossible parameters, by name", "[length]")
     const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
     const auto fine = [](double) { return detail::RoundMeans{}; };
     CHECK_THROWS_WITH(detail::pays_to_draft(1.5, .1, 2),
-                      "specsample::detail::pays_to_draft: survival is 1.5, but must be in [0, 1]");
+                      "specsample::pays_to_draft: survival is 1.5, but must be in [0, 1]");
     CHECK_THROWS_AS(detail::pays_to_draft(nan, .1, 2), std::invalid_argument);
     CHECK_THROWS_WITH(detail::pays_to_draft(.5, -.1, 2),
-                      "specsample::detail::pays_to_draft: draft_cost is -0.1, but must be finite and 0 or more");
+                      "specsample::pays_to_draft: draft_cost is -0.1, but must be finite and 0 or more");
     CHECK_THROWS_WITH(detail::pays_to_draft(.5, .1, 0),
-                      "specsample::detail::pays_to_draft: rate is 0, but must be finite and above 0");
+                      "specsample::pays_to_draft: rate is 0, but must be finite and above 0");
     CHECK_THROWS_WITH(detail::best_rate(inf, fine),
-                      "specsample::detail::best_rate: draft_cost is inf, but must be finite and 0 or more");
+                      "specsample::best_rate: draft_cost is inf, but must be finite and 0 or more");
     CHECK_THROWS_WITH(detail::best_rate(.1,
                                         [](double) {
                                             return detail::RoundMeans{1, 0};
                                         }),
-                      "specsample::detail::best_rate: cost is 0, but must be finite and above 0");
+                      "specsample::best_rate: cost is 0, but must be finite and above 0");
     CHECK_THROWS_WITH(detail::best_rate(.1,
                                         [](double) {
                                             return detail::RoundMeans{-1, 1};
                                         }),
-                      "specsample::detail::best_rate: tokens is -1, but must be finite and above 0");
+                      "specsample::best_rate: tokens is -1, but must be finite and above 0");
     CHECK(detail::best_rate(.1, fine) == 1);
 }

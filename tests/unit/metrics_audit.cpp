@@ -427,11 +427,11 @@ TEST_CASE("Audit refuses impossible observations, and is not changed by them", "
     const Vector row{.5, .5};
     CHECK_THROWS_WITH(
         audit.observe(Vector{1}, row, 0),
-        "specsample::metrics::Audit::observe: the draft row's size is 1, but must be that of the target row");
+        "specsample::Audit::observe: the draft row's size is 1, but must be that of the target row");
     CHECK_THROWS_WITH(audit.observe(row, 2),
-                      "specsample::metrics::Audit::observe: token is 2, but must be inside the rows");
+                      "specsample::Audit::observe: token is 2, but must be inside the rows");
     CHECK_THROWS_WITH(audit.observe(row, -1),
-                      "specsample::metrics::Audit::observe: token is -1, but must be inside the rows");
+                      "specsample::Audit::observe: token is -1, but must be inside the rows");
     CHECK_THROWS_AS(audit.observe(row, std::uint64_t{1} << 63), std::invalid_argument);
     const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
     for (const double bad : {nan, infinity}) {
@@ -442,7 +442,7 @@ TEST_CASE("Audit refuses impossible observations, and is not changed by them", "
     }
     CHECK_THROWS_AS(audit.observe(Vector{0, 0}, 0), std::invalid_argument);
     CHECK_THROWS_AS(audit.alarm(0), std::invalid_argument);
-    CHECK_THROWS_WITH(audit.alarm(1), "specsample::metrics::Audit::alarm: alpha is 1, but must be in (0, 1)");
+    CHECK_THROWS_WITH(audit.alarm(1), "specsample::Audit::alarm: alpha is 1, but must be in (0, 1)");
     CHECK_THROWS_AS(audit.alarm(nan), std::invalid_argument);
     CHECK(audit.tokens() == 0);
     CHECK(audit.log_evidence() == 0);

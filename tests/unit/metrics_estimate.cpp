@@ -85,13 +85,13 @@ TEST_CASE("estimate_acceptance covers the truth as often as promised", "[analysi
 TEST_CASE("estimate_acceptance refuses impossible counts", "[analysis]") {
     CHECK_THROWS_AS(estimate_acceptance(3, 2), std::invalid_argument);
     CHECK_THROWS_WITH(estimate_acceptance(3, 2),
-                      "specsample::metrics::estimate_acceptance: accepted is 3, but must be in [0, evaluated]");
+                      "specsample::estimate_acceptance: accepted is 3, but must be in [0, evaluated]");
     CHECK_THROWS_WITH(estimate_acceptance(-1, 2),
-                      "specsample::metrics::estimate_acceptance: accepted is -1, but must be in [0, evaluated]");
+                      "specsample::estimate_acceptance: accepted is -1, but must be in [0, evaluated]");
     CHECK_THROWS_WITH(estimate_acceptance(0, -2),
-                      "specsample::metrics::estimate_acceptance: evaluated is -2, but must be 0 or more");
+                      "specsample::estimate_acceptance: evaluated is -2, but must be 0 or more");
     CHECK_THROWS_WITH(estimate_acceptance(1, 2, -1.),
-                      "specsample::metrics::estimate_acceptance: z is -1, but must be finite and 0 or more");
+                      "specsample::estimate_acceptance: z is -1, but must be finite and 0 or more");
     CHECK_THROWS_AS(estimate_acceptance(1, 2, std::numeric_limits<double>::infinity()), std::invalid_argument);
     CHECK_THROWS_AS(estimate_acceptance(1, 2, std::nan("")), std::invalid_argument);
 }

@@ -200,17 +200,17 @@ TEST_CASE("OverlapEstimate refuses invalid overlaps, and adds nothing then", "[a
     const OverlapEstimate before = estimate;
     const double nan = std::numeric_limits<double>::quiet_NaN();
     CHECK_THROWS_WITH(estimate.add(-1, .5),
-                      "specsample::metrics::OverlapEstimate::add: position is -1, but must be 0 or more");
+                      "specsample::OverlapEstimate::add: position is -1, but must be 0 or more");
     CHECK_THROWS_WITH(estimate.add(9, 1.5),
-                      "specsample::metrics::OverlapEstimate::add: overlap is 1.5, but must be in [0, 1]");
+                      "specsample::OverlapEstimate::add: overlap is 1.5, but must be in [0, 1]");
     CHECK_THROWS_AS(estimate.add(9, -1e-9), std::invalid_argument);
     CHECK_THROWS_AS(estimate.add(9, nan), std::invalid_argument);
     CHECK(estimate == before);
     CHECK_THROWS_WITH(estimate.reserve(-1),
-                      "specsample::metrics::OverlapEstimate::reserve: lookahead is -1, but must be 0 or more");
+                      "specsample::OverlapEstimate::reserve: lookahead is -1, but must be 0 or more");
     CHECK_THROWS_WITH(estimate.at(-1),
-                      "specsample::metrics::OverlapEstimate::at: position is -1, but must be 0 or more");
+                      "specsample::OverlapEstimate::at: position is -1, but must be 0 or more");
     CHECK_THROWS_WITH(estimate.acceptance(-1.),
-                      "specsample::metrics::OverlapEstimate::acceptance: z is -1, but must be finite and 0 or more");
+                      "specsample::OverlapEstimate::acceptance: z is -1, but must be finite and 0 or more");
     CHECK_THROWS_AS(estimate.acceptance(nan), std::invalid_argument);
 }

@@ -180,7 +180,7 @@ TEST_CASE("to_prometheus refuses names that the format has not", "[analysis]") {
     const Tally tally = example();
     CHECK_THROWS_WITH(
         to_prometheus(tally, {}, "9lives"),
-        "specsample::metrics::to_prometheus: prefix is 9lives, but must be of letters, digits, _ and :, not "
+        "specsample::to_prometheus: prefix is 9lives, but must be of letters, digits, _ and :, not "
         "beginning with a digit");
     CHECK_THROWS_AS(to_prometheus(tally, {}, ""), std::invalid_argument);
     for (const char* name : {"", "a-b", "a:b", "__name__", "1a", "é", "position", "cause"}) {
@@ -188,6 +188,6 @@ TEST_CASE("to_prometheus refuses names that the format has not", "[analysis]") {
         CHECK_THROWS_AS(to_prometheus(tally, {{name, "x"}}), std::invalid_argument);
     }
     CHECK_THROWS_WITH(to_prometheus(tally, {{"a", "1"}, {"b", "2"}, {"a", "3"}}),
-                      "specsample::metrics::to_prometheus: a label's name is a, but must be given once");
+                      "specsample::to_prometheus: a label's name is a, but must be given once");
     CHECK_NOTHROW(to_prometheus(tally, {{"_a1", ""}, {"B_", "x"}}));
 }

@@ -62,8 +62,8 @@ TEST_CASE("no bias leaves the model's own memory", "[shaping]") {
 }
 
 TEST_CASE("biases out of range cannot be built", "[shaping]") {
-    CHECK_THROWS_WITH(LogitBias({{-1, 1}}), "specsample::filters::LogitBias: a token is -1, but must be at least 0");
+    CHECK_THROWS_WITH(LogitBias({{-1, 1}}), "specsample::LogitBias: a token is -1, but must be at least 0");
     CHECK_THROWS_WITH(LogitBias({{1, infinity}}),
-                      "specsample::filters::LogitBias: a bias is inf, but must be a finite number, or -inf for a ban");
+                      "specsample::LogitBias: a bias is inf, but must be a finite number, or -inf for a ban");
     CHECK_THROWS_AS(LogitBias({{1, std::nan("")}}), std::invalid_argument);
 }

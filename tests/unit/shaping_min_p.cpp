@@ -75,7 +75,7 @@ TEMPLATE_TEST_CASE("what is impossible is never kept, however low the threshold"
 }
 
 TEST_CASE("a min_p outside 0 to 1 cannot be built", "[shaping]") {
-    CHECK_THROWS_WITH(MinP(1.5), "specsample::filters::MinP: min_p is 1.5, but must be in [0, 1]");
-    CHECK_THROWS_WITH(MinP(-.1), "specsample::filters::MinP: min_p is -0.1, but must be in [0, 1]");
+    CHECK_THROWS_WITH(MinP(1.5), "specsample::MinP: min_p is 1.5, but must be in [0, 1]");
+    CHECK_THROWS_WITH(MinP(-.1), "specsample::MinP: min_p is -0.1, but must be in [0, 1]");
     CHECK_THROWS_AS(MinP(std::nan("")), std::invalid_argument);
 }

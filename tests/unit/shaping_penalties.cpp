@@ -140,14 +140,14 @@ TEST_CASE("tokens outside the vocabulary are passed over, and what is impossible
 
 TEST_CASE("penalties out of range cannot be built", "[shaping]") {
     CHECK_THROWS_WITH(RepetitionPenalty(0),
-                      "specsample::filters::RepetitionPenalty: penalty is 0, but must be a positive number");
+                      "specsample::RepetitionPenalty: penalty is 0, but must be a positive number");
     CHECK_THROWS_AS(RepetitionPenalty(infinity), std::invalid_argument);
     CHECK_THROWS_WITH(FrequencyPenalty(infinity),
-                      "specsample::filters::FrequencyPenalty: penalty is inf, but must be a finite number");
+                      "specsample::FrequencyPenalty: penalty is inf, but must be a finite number");
     CHECK_THROWS_WITH(PresencePenalty(std::nan("")),
-                      "specsample::filters::PresencePenalty: penalty is nan, but must be a finite number");
+                      "specsample::PresencePenalty: penalty is nan, but must be a finite number");
     CHECK_THROWS_WITH(PresencePenalty(1, {.last_n = -1}),
-                      "specsample::filters::Window: last_n is -1, but must be at least 0");
+                      "specsample::Window: last_n is -1, but must be at least 0");
     CHECK_THROWS_WITH(FrequencyPenalty(1, {.skip = -1}),
-                      "specsample::filters::Window: skip is -1, but must be at least 0");
+                      "specsample::Window: skip is -1, but must be at least 0");
 }

@@ -83,20 +83,20 @@ TEST_CASE("settings out of range are refused when they are used, and when a mode
         CHECK_THROWS_WITH(shaped(model, settings), message);
         CHECK_THROWS_WITH(Pipeline{settings}, message);
     };
-    check({.temperature = -1}, "specsample::filters::Temperature: temperature is -1, but must be a finite number >= 0");
-    check({.top_k = -1}, "specsample::filters::TopK: top_k is -1, but must be at least 0");
-    check({.top_p = 0}, "specsample::filters::TopP: top_p is 0, but must be in (0, 1]");
-    check({.top_p = 2}, "specsample::filters::TopP: top_p is 2, but must be in (0, 1]");
-    check({.min_p = 2}, "specsample::filters::MinP: min_p is 2, but must be in [0, 1]");
-    check({.typical_p = 0}, "specsample::filters::TypicalP: typical_p is 0, but must be in (0, 1]");
+    check({.temperature = -1}, "specsample::Temperature: temperature is -1, but must be a finite number >= 0");
+    check({.top_k = -1}, "specsample::TopK: top_k is -1, but must be at least 0");
+    check({.top_p = 0}, "specsample::TopP: top_p is 0, but must be in (0, 1]");
+    check({.top_p = 2}, "specsample::TopP: top_p is 2, but must be in (0, 1]");
+    check({.min_p = 2}, "specsample::MinP: min_p is 2, but must be in [0, 1]");
+    check({.typical_p = 0}, "specsample::TypicalP: typical_p is 0, but must be in (0, 1]");
     check({.repetition_penalty = 0},
-          "specsample::filters::RepetitionPenalty: penalty is 0, but must be a positive number");
+          "specsample::RepetitionPenalty: penalty is 0, but must be a positive number");
     check({.frequency_penalty = infinity},
-          "specsample::filters::FrequencyPenalty: penalty is inf, but must be a finite number");
+          "specsample::FrequencyPenalty: penalty is inf, but must be a finite number");
     check({.presence_penalty = infinity},
-          "specsample::filters::PresencePenalty: penalty is inf, but must be a finite number");
-    check({.penalty_last_n = -1}, "specsample::filters::Window: last_n is -1, but must be at least 0");
-    check({.prompt_size = -1}, "specsample::filters::Window: skip is -1, but must be at least 0");
+          "specsample::PresencePenalty: penalty is inf, but must be a finite number");
+    check({.penalty_last_n = -1}, "specsample::Window: last_n is -1, but must be at least 0");
+    check({.prompt_size = -1}, "specsample::Window: skip is -1, but must be at least 0");
     check({.logit_bias = {{1, infinity}}},
-          "specsample::filters::LogitBias: a bias is inf, but must be a finite number, or -inf for a ban");
+          "specsample::LogitBias: a bias is inf, but must be a finite number, or -inf for a ban");
 }

@@ -120,9 +120,9 @@ TEST_CASE("a row certain of one token stays certain", "[shaping]") {
 TEST_CASE("a negative or non-finite temperature cannot be built", "[shaping]") {
     CHECK_THROWS_AS(Temperature(-1), std::invalid_argument);
     CHECK_THROWS_WITH(Temperature(-.1),
-                      "specsample::filters::Temperature: temperature is -0.1, but must be a finite number >= 0");
+                      "specsample::Temperature: temperature is -0.1, but must be a finite number >= 0");
     CHECK_THROWS_WITH(Temperature(infinity),
-                      "specsample::filters::Temperature: temperature is inf, but must be a finite number >= 0");
+                      "specsample::Temperature: temperature is inf, but must be a finite number >= 0");
     CHECK_THROWS_AS(Temperature(std::nan("")), std::invalid_argument);
     CHECK_NOTHROW(Temperature(0));
 }

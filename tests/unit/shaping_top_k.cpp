@@ -65,6 +65,6 @@ TEST_CASE("a row of k tokens holds no more than k", "[shaping]") {
 }
 
 TEST_CASE("a negative k cannot be built", "[shaping]") {
-    CHECK_THROWS_WITH(TopK(-1), "specsample::filters::TopK: top_k is -1, but must be at least 0");
+    CHECK_THROWS_WITH(TopK(-1), "specsample::TopK: top_k is -1, but must be at least 0");
     CHECK_NOTHROW(TopK(0));
 }

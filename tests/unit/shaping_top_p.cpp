@@ -117,8 +117,8 @@ TEST_CASE("the nucleus of logits is that of their probabilities at the temperatu
 
 TEST_CASE("p that is not above 0 and at most 1 cannot be built", "[shaping]") {
     CHECK_THROWS_AS(TopP(0), std::invalid_argument);
-    CHECK_THROWS_WITH(TopP(0), "specsample::filters::TopP: top_p is 0, but must be in (0, 1]");
-    CHECK_THROWS_WITH(TopP(1.01), "specsample::filters::TopP: top_p is 1.01, but must be in (0, 1]");
-    CHECK_THROWS_WITH(TopP(-.5), "specsample::filters::TopP: top_p is -0.5, but must be in (0, 1]");
+    CHECK_THROWS_WITH(TopP(0), "specsample::TopP: top_p is 0, but must be in (0, 1]");
+    CHECK_THROWS_WITH(TopP(1.01), "specsample::TopP: top_p is 1.01, but must be in (0, 1]");
+    CHECK_THROWS_WITH(TopP(-.5), "specsample::TopP: top_p is -0.5, but must be in (0, 1]");
     CHECK_THROWS_AS(TopP(std::nan("")), std::invalid_argument);
 }

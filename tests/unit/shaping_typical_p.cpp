@@ -65,6 +65,6 @@ TEST_CASE("a typical_p of 1 keeps everything, and looks at nothing", "[shaping]"
 }
 
 TEST_CASE("a typical_p that is not above 0 and at most 1 cannot be built", "[shaping]") {
-    CHECK_THROWS_WITH(TypicalP(0), "specsample::filters::TypicalP: typical_p is 0, but must be in (0, 1]");
-    CHECK_THROWS_WITH(TypicalP(2), "specsample::filters::TypicalP: typical_p is 2, but must be in (0, 1]");
+    CHECK_THROWS_WITH(TypicalP(0), "specsample::TypicalP: typical_p is 0, but must be in (0, 1]");
+    CHECK_THROWS_WITH(TypicalP(2), "specsample::TypicalP: typical_p is 2, but must be in (0, 1]");
 }

@@ -55,5 +55,5 @@ TEST_CASE("acceptance refuses rows of different sizes", "[analysis]") {
     const std::vector<double> p{.5, .5}, q{.2, .3, .5};
     CHECK_THROWS_AS(acceptance(q, p), std::invalid_argument);
     CHECK_THROWS_WITH(total_variation(q, p),
-                      ContainsSubstring("specsample::kernels::overlap: ") && ContainsSubstring("size"));
+                      ContainsSubstring("specsample::overlap: ") && ContainsSubstring("size"));
 }

@@ -159,18 +159,18 @@ TEST_CASE("lambert_excess solves y - ln(1 + y) = u, Lambert's lower branch", "[a
 TEST_CASE("best_lookahead and continuous_lookahead refuse impossible parameters, by name", "[analysis]") {
     CHECK_THROWS_AS(best_lookahead(.8, .1, FlatCost{}, -1), std::invalid_argument);
     CHECK_THROWS_WITH(best_lookahead(.8, .1, FlatCost{}, -1),
-                      "specsample::theory::best_lookahead: max is -1, but must be 0 or more");
+                      "specsample::best_lookahead: max is -1, but must be 0 or more");
     CHECK_THROWS_WITH(best_lookahead(8., .1, FlatCost{}, 4),
-                      "specsample::theory::best_lookahead: alpha is 8, but must be in [0, 1]");
+                      "specsample::best_lookahead: alpha is 8, but must be in [0, 1]");
     CHECK_THROWS_WITH(best_lookahead(.8, -.5, FlatCost{}, 4),
-                      "specsample::theory::best_lookahead: draft_cost is -0.5, but must be finite and 0 or more");
+                      "specsample::best_lookahead: draft_cost is -0.5, but must be finite and 0 or more");
     CHECK_THROWS_WITH(best_lookahead(.8, .1, std::vector<double>{1., 1.1}, 2),
-                      "specsample::theory::best_lookahead: size of the verify_cost table is 2, but must be at least "
+                      "specsample::best_lookahead: size of the verify_cost table is 2, but must be at least "
                       "lookahead + 1");
     CHECK_NOTHROW(best_lookahead(.8, .1, std::vector<double>{1., 1.1}, 1));
     CHECK_THROWS_WITH(continuous_lookahead(1., .1),
-                      "specsample::theory::continuous_lookahead: alpha is 1, but must be in [0, 1)");
+                      "specsample::continuous_lookahead: alpha is 1, but must be in [0, 1)");
     CHECK_THROWS_WITH(continuous_lookahead(.8, 0.),
-                      "specsample::theory::continuous_lookahead: draft_cost is 0, but must be finite and above 0");
+                      "specsample::continuous_lookahead: draft_cost is 0, but must be finite and above 0");
     CHECK_THROWS_AS(continuous_lookahead(std::nan(""), .1), std::invalid_argument);
 }

@@ -140,7 +140,7 @@ TEST_CASE("best_tree refuses costs that are none, and tables that are too short"
     CHECK_THROWS_AS(best_tree(tokens, inf, FlatCost{}), std::invalid_argument);
     CHECK_THROWS_AS(best_tree(tokens, nan, FlatCost{}), std::invalid_argument);
     CHECK_THROWS_WITH(best_tree(tokens, -.5, FlatCost{}),
-                      "specsample::theory::best_tree: draft_cost is -0.5, but must be finite and 0 or more");
+                      "specsample::best_tree: draft_cost is -0.5, but must be finite and 0 or more");
     for (const double bad : {inf, nan, 0., -1.}) {
         CHECK_THROWS_AS(best_tree(tokens, .1, [&](Index n) { return n == 3 ? bad : 1.; }), std::invalid_argument);
         CHECK_THROWS_AS(best_tree(tokens, .1, [&](Index n) { return n == 1 ? bad : 1.; }), std::invalid_argument);
@@ -148,9 +148,9 @@ TEST_CASE("best_tree refuses costs that are none, and tables that are too short"
         CHECK_THROWS_AS(best_tree(tokens, .1, std::vector{bad, 1., 1.}), std::invalid_argument);
     }
     CHECK_THROWS_WITH(best_tree(tokens, .1, [](Index) { return 0.; }),
-                      "specsample::theory::best_tree: verify_cost is 0, but must be finite and above 0");
+                      "specsample::best_tree: verify_cost is 0, but must be finite and above 0");
     CHECK_THROWS_WITH(best_tree(tokens, .1, std::vector{1., 1.}),
-                      "specsample::theory::best_tree: size of the verify_cost table is 2, but must be at least the "
+                      "specsample::best_tree: size of the verify_cost table is 2, but must be at least the "
                       "number of nodes + 1, 3");
     CHECK_NOTHROW(best_tree(tokens, .1, std::vector{1., 1., 1.}));
 }
@@ -163,5 +163,5 @@ TEST_CASE("best_tree refuses tokens that no tree can emit", "[analysis]") {
         CHECK_THROWS_AS(best_tree(tokens, .1, FlatCost{}), std::invalid_argument);
     }
     CHECK_THROWS_WITH(best_tree(RowMajorMatrixXd(0, 0), .1, FlatCost{}),
-                      "specsample::theory::best_tree: the size of tokens is 0, but must be 1 or more");
+                      "specsample::best_tree: the size of tokens is 0, but must be 1 or more");
 }

@@ -36,7 +36,7 @@ TEST_CASE("a path's product neither overflows nor vanishes", "[analysis]") {
 
 TEST_CASE("an invalid ratio is refused", "[analysis]") {
     CHECK_THROWS_WITH(one_round_bound_of_path(std::vector{.5, -1.}),
-                      "specsample::theory::one_round_bound_of_path: a ratio is -1, but must be a finite number >= 0");
+                      "specsample::one_round_bound_of_path: a ratio is -1, but must be a finite number >= 0");
     CHECK_THROWS_AS(one_round_bound_of_path(std::vector{std::numeric_limits<double>::infinity()}),
                     std::invalid_argument);
     CHECK_THROWS_AS(one_round_bound_of_path(std::vector{std::numeric_limits<double>::quiet_NaN()}),

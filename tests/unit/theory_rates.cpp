@@ -72,22 +72,22 @@ TEST_CASE("the rates at their edges", "[analysis]") {
 TEST_CASE("the rates refuse values they cannot have", "[analysis]") {
     CHECK_THROWS_AS(conditional_rate(CapacityRate{.1}, 4), std::invalid_argument);
     CHECK_THROWS_WITH(conditional_rate(CapacityRate{.1}, 4),
-                      "specsample::theory::conditional_rate: tokens over capacity is 0.1, but must be in "
+                      "specsample::conditional_rate: tokens over capacity is 0.1, but must be in "
                       "[1 / (lookahead + 1), 1]");
     CHECK_THROWS_AS(conditional_rate(CapacityRate{1.01}, 4), std::invalid_argument);
     CHECK_THROWS_WITH(conditional_rate(CapacityRate{1.}, 0),
-                      "specsample::theory::conditional_rate: lookahead is 0, but must be 1 or more");
+                      "specsample::conditional_rate: lookahead is 0, but must be 1 or more");
     CHECK_THROWS_WITH(conditional_rate(DraftedRate{1.5}, 4),
-                      "specsample::theory::conditional_rate: accepted over drafted is 1.5, but must be in [0, 1]");
+                      "specsample::conditional_rate: accepted over drafted is 1.5, but must be in [0, 1]");
     CHECK_THROWS_AS(conditional_rate(DraftedRate{std::nan("")}, 4), std::invalid_argument);
     CHECK_THROWS_WITH(conditional_rate(DraftedRate{.5}, 0),
-                      "specsample::theory::conditional_rate: lookahead is 0, but must be 1 or more");
+                      "specsample::conditional_rate: lookahead is 0, but must be 1 or more");
     CHECK_THROWS_WITH(drafted_rate(ConditionalRate{.5}, 0),
-                      "specsample::theory::drafted_rate: lookahead is 0, but must be 1 or more");
+                      "specsample::drafted_rate: lookahead is 0, but must be 1 or more");
     CHECK_THROWS_WITH(drafted_rate(ConditionalRate{2.}, 3),
-                      "specsample::theory::drafted_rate: alpha is 2, but must be in [0, 1]");
+                      "specsample::drafted_rate: alpha is 2, but must be in [0, 1]");
     CHECK_THROWS_WITH(capacity_rate(ConditionalRate{-1.}, 3),
-                      "specsample::theory::capacity_rate: alpha is -1, but must be in [0, 1]");
+                      "specsample::capacity_rate: alpha is -1, but must be in [0, 1]");
     CHECK_THROWS_WITH(capacity_rate(ConditionalRate{.5}, -3),
-                      "specsample::theory::capacity_rate: lookahead is -3, but must be 0 or more");
+                      "specsample::capacity_rate: lookahead is -3, but must be 0 or more");
 }

@@ -243,20 +243,20 @@ TEST_CASE("outputs of another size, or too narrow, are refused by name", "[tree]
     BoolMatrix wide(3, 4), high(4, 3);
     std::vector<std::uint64_t> words(4);
     CHECK_THROWS_WITH(position_ids(parents, 0, positions),
-                      "specsample::attention::position_ids: the number of positions is 2, but must be 3");
+                      "specsample::position_ids: the number of positions is 2, but must be 3");
     CHECK_THROWS_WITH(ancestor_mask(parents, wide),
-                      "specsample::attention::ancestor_mask: the number of columns is 4, but must be 3");
+                      "specsample::ancestor_mask: the number of columns is 4, but must be 3");
     CHECK_THROWS_WITH(ancestor_mask(parents, high),
-                      "specsample::attention::ancestor_mask: the number of rows is 4, but must be 3");
+                      "specsample::ancestor_mask: the number of rows is 4, but must be 3");
     CHECK_THROWS_WITH(ancestor_bits(parents, words),
-                      "specsample::attention::ancestor_bits: the number of words is 4, but must be 3");
+                      "specsample::ancestor_bits: the number of words is 4, but must be 3");
     CHECK_THROWS_WITH(with_root(parents, rooted),
-                      "specsample::attention::with_root: the number of rooted parents is 3, but must be 4");
+                      "specsample::with_root: the number of rooted parents is 3, but must be 4");
 
     std::vector<std::int8_t> narrow(3);
     CHECK_NOTHROW(position_ids(parents, 125, narrow));
     CHECK_THROWS_WITH(position_ids(parents, 126, narrow),
-                      "specsample::attention::position_ids: a number is 128, but must be inside the range of the type "
+                      "specsample::position_ids: a number is 128, but must be inside the range of the type "
                       "it is written as");
     std::vector<std::uint32_t> no_sign(4);
     CHECK_THROWS_AS(with_root(parents, no_sign), std::invalid_argument);

@@ -253,11 +253,11 @@ TEST_CASE("the tokens of all sizes are those of the dynamic programme", "[tree]"
 TEST_CASE("acceptances that are none are refused by name", "[tree]") {
     const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
     CHECK_THROWS_WITH((RankAcceptance{{.5, 1.5}}),
-                      "specsample::theory::RankAcceptance: rank 1 is 1.5, but must be in [0, 1]");
+                      "specsample::RankAcceptance: rank 1 is 1.5, but must be in [0, 1]");
     CHECK_THROWS_WITH((RankAcceptance{{.5, -.25}}),
-                      "specsample::theory::RankAcceptance: rank 1 is -0.25, but must be in [0, 1]");
+                      "specsample::RankAcceptance: rank 1 is -0.25, but must be in [0, 1]");
     CHECK_THROWS_WITH(RankAcceptance(Table{{.5}, {.5, 2}}),
-                      "specsample::theory::RankAcceptance: rank 1 of depth 2 is 2, but must be in [0, 1]");
+                      "specsample::RankAcceptance: rank 1 of depth 2 is 2, but must be in [0, 1]");
     CHECK_THROWS_AS((RankAcceptance{{.5, nan}}), std::invalid_argument);
     CHECK_THROWS_AS((RankAcceptance{{inf, .5}}), std::invalid_argument);
 }
@@ -269,7 +269,7 @@ TEST_CASE("rows that rise are refused where the largest products would be no tre
     CHECK_THROWS_WITH(sparse_tree({{{.5, .5}, {.25, .5}}}, 3),
                       "specsample::sparse_tree: rank 1 of depth 2 is 0.5, but must be at most 0.25, that before");
     CHECK_THROWS_WITH(sparse_tree_tokens({{.25, .5}}, 3, 3),
-                      "specsample::theory::sparse_tree_tokens: rank 1 is 0.5, but must be at most 0.25, that before");
+                      "specsample::sparse_tree_tokens: rank 1 is 0.5, but must be at most 0.25, that before");
     CHECK_NOTHROW(expected_path_value(expansion_tree({2}), {{.25, .5}}));
     CHECK_NOTHROW(sparse_tree({{.5, .5, .5}}, 3));
 }
@@ -280,13 +280,13 @@ TEST_CASE("bounds below 0 and ranks without an acceptance are refused", "[tree]"
     CHECK_THROWS_WITH(sparse_tree(acceptance, 1, -1),
                       "specsample::sparse_tree: max_depth is -1, but must be at least 0");
     CHECK_THROWS_WITH(sparse_tree_tokens(acceptance, -1, 1),
-                      "specsample::theory::sparse_tree_tokens: max_nodes is -1, but must be at least 0");
+                      "specsample::sparse_tree_tokens: max_nodes is -1, but must be at least 0");
     CHECK_THROWS_WITH(sparse_tree_tokens(acceptance, 1, -1),
-                      "specsample::theory::sparse_tree_tokens: max_depth is -1, but must be at least 0");
+                      "specsample::sparse_tree_tokens: max_depth is -1, but must be at least 0");
     CHECK_THROWS_WITH(
         expected_path_value(expansion_tree({3}), acceptance),
-        "specsample::theory::expected_path_value: the rank of node 2 is 2, but must be below the 2 of its depth");
+        "specsample::expected_path_value: the rank of node 2 is 2, but must be below the 2 of its depth");
     CHECK_THROWS_WITH(
         expected_path_value(chain_tree(2), Table{{.5}}),
-        "specsample::theory::expected_path_value: the rank of node 1 is 0, but must be below the 0 of its depth");
+        "specsample::expected_path_value: the rank of node 1 is 0, but must be below the 0 of its depth");
 }

@@ -123,7 +123,7 @@ TEST_CASE("a draft that looks its ids up in a table finds them all", "[shaping]"
 }
 
 TEST_CASE("what stands for an unknown token is an id that the draft has", "[shaping]") {
-    CHECK_THROWS_WITH(OwnIds(map, 3), "specsample::vocabularies::OwnIds: unknown is 3, but must be in [0, 3)");
+    CHECK_THROWS_WITH(OwnIds(map, 3), "specsample::OwnIds: unknown is 3, but must be in [0, 3)");
     CHECK_THROWS_AS(OwnIds(map, -1), std::invalid_argument);
 }
 

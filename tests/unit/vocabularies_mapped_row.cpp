@@ -268,11 +268,11 @@ TEST_CASE("sizes that cannot belong to a map are refused", "[shaping]") {
     filters::ShapedMemory<double> memory;
     CHECK_THROWS_WITH(
         push_forward(map, std::vector<double>{.5, .5}, memory),
-        "specsample::vocabularies::push_forward: the size of the row is 2, but must be at least the draft vocabulary "
+        "specsample::push_forward: the size of the row is 2, but must be at least the draft vocabulary "
         "of the map, 6");
     CHECK_THROWS_WITH(
         covered_mass(map, std::vector<double>{.5, .5}),
-        "specsample::vocabularies::covered_mass: the size of the row is 2, but must be the target vocabulary of the "
+        "specsample::covered_mass: the size of the row is 2, but must be the target vocabulary of the "
         "map, 7");
 }
 

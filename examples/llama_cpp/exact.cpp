@@ -51,7 +51,7 @@ class RealModel {
           quick_(given.quick),
           target_(load(given.models[0])),
           draft_(load(given.models[1])) {
-        same_vocabulary(*target_, *draft_);
+        same_vocabulary(*draft_, *target_);
     }
 
     bool run() {
@@ -135,14 +135,14 @@ class RealModel {
         const bool chains = compare_texts(
             "temperature 0, chains of 4, against llama.cpp's own greedy decoding", by_llama(false),
             [&](const auto& prompt) {
-                return sampled(target_model, drafting, TokenVerification{}, 0, 4, prompt, limits());
+                return sampled(drafting, target_model, TokenVerification{}, 0, 4, prompt, limits());
             },
             no_noise);
         const TreeDrafter tree(Drafting{&draft_model, 1}, {2, 2, 1}, TopChildren{});
         const bool trees = compare_texts(
             "temperature 0, trees of 2, 2, 1 children, against the same", by_llama(false),
             [&](const auto& prompt) {
-                return sampled(target_model, tree, TraversalVerification{}, 0, 3, prompt, limits());
+                return sampled(tree, target_model, TraversalVerification{}, 0, 3, prompt, limits());
             },
             no_noise);
         return alone && chains && trees;
@@ -154,7 +154,7 @@ class RealModel {
         LlamaModel plain_model(plain.get()), target_model(target.get()), draft_model(draft.get());
         const auto with = [&](LlamaModel& model, Index lookahead) {
             return [&, lookahead](const auto& prompt) {
-                return sampled(model, Drafting{&draft_model, 0.8}, GumbelMatch{}, 0.8, lookahead, prompt, limits());
+                return sampled(Drafting{&draft_model, 0.8}, model, GumbelMatch{}, 0.8, lookahead, prompt, limits());
             };
         };
         return compare_texts("Gumbel match at temperature 0.8, the same seed: lookahead 0 and chains of 4",
@@ -169,7 +169,7 @@ class RealModel {
         double worst = 0;
         for (std::size_t i = 0; i < prompts_.size(); i += quick_ ? 12 : 4) {
             const auto text = tokens(prompts_[i]);
-            const auto ids = likeliest(target_model, draft_model, text, 4);
+            const auto ids = likeliest(draft_model, target_model, text, 4);
             const Restricted p(target_model, text, ids), q(draft_model, text, ids);
             std::printf("  prompt %2zu, %zu tokens:", i + 1, ids.size());
             const auto say = [&](const char* rule, double distance) {

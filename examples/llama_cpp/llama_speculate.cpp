@@ -101,7 +101,7 @@ class Session {
         ModelOwner draft;
         if (!arguments.draft_model.empty()) {
             draft = load(arguments.draft_model);
-            same_vocabulary(*target, *draft);
+            same_vocabulary(*draft, *target);
             length = std::min<Index>(length, llama_model_n_ctx_train(draft.get()));
         }
         if (arguments.context > 0) length = arguments.context;
@@ -166,7 +166,7 @@ class Session {
         llama_context* draft = draft_ ? draft_->context.get() : nullptr;
         try {
             with_rule(arguments_.rule, [&](auto rule) {
-                ParallelWriter writer(target_->context.get(), draft, TextShape(arguments_, banned_), rule,
+                ParallelWriter writer(draft, target_->context.get(), TextShape(arguments_, banned_), rule,
                                       request_.options, request_.limits, at_once);
                 writer.write(result.texts, result.seconds);
             });
@@ -243,7 +243,7 @@ class Session {
     PassCosts costs(const std::vector<Token>& text) const {
         Writers measured = writers();
         const Index most = std::min(arguments_.lookahead, length() - std::ssize(text)) + 1;
-        return measure(measured.target, measured.draft ? &*measured.draft : nullptr, text, most);
+        return measure(measured.draft ? &*measured.draft : nullptr, measured.target, text, most);
     }
 
     Arguments arguments_;

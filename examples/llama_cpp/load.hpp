@@ -129,7 +129,7 @@ inline ContextOwner context(llama_model& model, const ContextOptions& options) {
 }
 
 /// The first difference between the vocabularies of target and draft; empty if they are the same.
-inline std::string vocabulary_difference(const llama_vocab& target, const llama_vocab& draft) {
+inline std::string vocabulary_difference(const llama_vocab& draft, const llama_vocab& target) {
     const auto size = llama_vocab_n_tokens(&target);
     if (llama_vocab_n_tokens(&draft) != size)
         return "the draft has " + std::to_string(llama_vocab_n_tokens(&draft)) + " tokens, but the target " +
@@ -148,8 +148,8 @@ inline std::string vocabulary_difference(const llama_vocab& target, const llama_
 }
 
 /// @throws std::runtime_error unless every id is the same token to both
-inline void same_vocabulary(const llama_model& target, const llama_model& draft) {
-    const auto difference = vocabulary_difference(*llama_model_get_vocab(&target), *llama_model_get_vocab(&draft));
+inline void same_vocabulary(const llama_model& draft, const llama_model& target) {
+    const auto difference = vocabulary_difference(*llama_model_get_vocab(&draft), *llama_model_get_vocab(&target));
     if (!difference.empty()) throw std::runtime_error("this draft is not for this target: " + difference);
 }
 

@@ -35,7 +35,7 @@ double median_seconds_of(Work&& work) {
 
 /// Measures passes after a text, over 1, 2, 3, 5, 9 ... positions; costs between them are interpolated linearly.
 /// @param draft   null where drafts cost nothing
-inline PassCosts measure(TextModel target, TextModel* draft, std::vector<specsample::Token> text,
+inline PassCosts measure(TextModel* draft, TextModel target, std::vector<specsample::Token> text,
                          specsample::Index positions) {
     using specsample::Index;
     const auto size = static_cast<Index>(text.size());

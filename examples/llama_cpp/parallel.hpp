@@ -64,7 +64,7 @@ class ParallelWriter {
   public:
     /// @param draft   null where texts draft by lookup in themselves, or options.lookahead is 0
     /// @throws std::invalid_argument for more slots than either context has sequences
-    ParallelWriter(llama_context* target, llama_context* draft, TextShape shape, Rule rule,
+    ParallelWriter(llama_context* draft, llama_context* target, TextShape shape, Rule rule,
                    const specsample::Options& options, const specsample::Limits& limits, std::size_t slots)
         : target_(target),
           shape_(std::move(shape)),

@@ -20,7 +20,7 @@ int main(int count, char** values) try {
     std::vector<std::string_view> words(values + 1, values + count);
     const bool quick = std::erase(words, "--quick") > 0;
     if (words.size() != 2) throw std::invalid_argument("usage: tables MODEL DRAFT [--quick]");
-    const Pair pair(words[0], words[1]);
+    const Pair pair(/*draft*/ words[1], /*target*/ words[0]);
     const Amount judged = quick ? Amount{1, 1, 24} : Amount{4, 1, 72};
     const Amount timed = quick ? Amount{1, 1, 24} : Amount{4, 1, 48};
 

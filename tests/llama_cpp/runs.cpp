@@ -44,7 +44,7 @@ void write_together(const Task& task, const Rule& rule, std::vector<ParallelText
                     std::size_t slots) {
     llama_context draft = draft_context();
     target.memory.unified = draft.memory.unified = false;
-    ParallelWriter writer(&target, task.has_model ? &draft : nullptr, task.shape(), rule, task.options(0), task.limits,
+    ParallelWriter writer(task.has_model ? &draft : nullptr, &target, task.shape(), rule, task.options(0), task.limits,
                           slots);
     double seconds = 0;
     writer.write(texts, seconds);

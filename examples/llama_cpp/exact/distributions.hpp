@@ -62,7 +62,7 @@ class Restricted {
 };
 
 /// The likeliest tokens of either model after a text.
-inline std::vector<Token> likeliest(LlamaModel& target, LlamaModel& draft, const std::vector<Token>& text, Index each) {
+inline std::vector<Token> likeliest(LlamaModel& draft, LlamaModel& target, const std::vector<Token>& text, Index each) {
     std::vector<Token> ids = largest(target(text, 1)[0], each);
     for (const Token id : largest(draft(text, 1)[0], each))
         if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);

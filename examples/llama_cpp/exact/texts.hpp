@@ -102,7 +102,7 @@ inline double race_noise(double temperature, Index position, Token token) {
 
 /// A text by Sampler. The pass that reads the prompt has no draft behind it, as in plain decoding.
 template <class Draft, class Rule>
-Noted sampled(LlamaModel& target, const Draft& draft, const Rule& rule, double temperature, Index lookahead,
+Noted sampled(const Draft& draft, LlamaModel& target, const Rule& rule, double temperature, Index lookahead,
               const std::vector<Token>& prompt, const Limits& limits) {
     Noting noting(target, temperature);
     std::vector<Token> text = prompt;

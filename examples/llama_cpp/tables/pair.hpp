@@ -12,9 +12,9 @@
 
 class Pair {
   public:
-    Pair(const std::filesystem::path& target, const std::filesystem::path& draft)
+    Pair(const std::filesystem::path& draft, const std::filesystem::path& target)
         : target_model_(load(target)), draft_model_(load(draft)) {
-        same_vocabulary(*target_model_, *draft_model_);
+        same_vocabulary(*draft_model_, *target_model_);
     }
 
     const llama_vocab& vocab() const { return *llama_model_get_vocab(target_model_.get()); }

@@ -163,7 +163,7 @@ class Times {
 
     PassCosts costs(bool has_model) const {
         TextModel draft = pair_->draft(temperature_);
-        return measure(pair_->target(temperature_), has_model ? &draft : nullptr, pair_->tokens_of(kinds[1].prompts[1]),
+        return measure(has_model ? &draft : nullptr, pair_->target(temperature_), pair_->tokens_of(kinds[1].prompts[1]),
                        most + 1);
     }
 

@@ -17,15 +17,15 @@ namespace {
 
 constexpr std::uint64_t parts = 12;
 
-/// The number of a random draw: a function of its address, and a multiple of 1/12.
-struct GridRng {
+/// A random number: a function of its address, and a multiple of 1/12.
+struct GridNumber {
     std::uint64_t bits;
     double uniform() const { return static_cast<double>(bits % parts) / static_cast<double>(parts); }
 };
 
 struct GridRng {
     std::uint64_t round;
-    GridRng at(Purpose purpose, Index node) const {
+    GridNumber at(Purpose purpose, Index node) const {
         return {Rng({.seed = round, .purpose = purpose, .node = node}).bits()};
     }
 };

@@ -59,6 +59,6 @@ TEMPLATE_TEST_CASE("with a match rule the text of the real pair is the same for 
         CHECK(texts(rule, TreeDrafter(std::ref(good), shape, Independent{}), 4) == plain);
         CHECK(texts(rule, TreeDrafter(std::ref(good), shape, TopChildren{}), 4) == plain);
         CHECK(texts(rule, TreeDrafter(std::ref(good), shape, GreedyChildren{}), 4) == plain);
-        CHECK(texts(rule, TreeDrafter(Uniform{}, shape), 2) == plain);
+        CHECK(texts(rule, TreeDrafter(Uniform{}, shape), std::ssize(shape)) == plain);
     }
 }

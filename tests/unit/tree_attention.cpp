@@ -227,11 +227,11 @@ TEST_CASE("a parent that is no earlier node is refused by name, in all of them",
     std::vector<std::uint64_t> words(3);
     const std::string cycle = ": parents[1] is 2, but must be -1 or a node before 1";
     const Nodes bad{-1, 2, 1};
-    CHECK_THROWS_WITH(position_ids(bad, 0, positions), "specsample::attention::position_ids" + cycle);
-    CHECK_THROWS_WITH(ancestor_mask(bad, mask), "specsample::attention::ancestor_mask" + cycle);
-    CHECK_THROWS_WITH(ancestor_bits(bad, words), "specsample::attention::ancestor_bits" + cycle);
-    CHECK_THROWS_WITH(leaf_paths(bad), "specsample::attention::leaf_paths" + cycle);
-    CHECK_THROWS_WITH(with_root(bad, rooted), "specsample::attention::with_root" + cycle);
+    CHECK_THROWS_WITH(position_ids(bad, 0, positions), "specsample::position_ids" + cycle);
+    CHECK_THROWS_WITH(ancestor_mask(bad, mask), "specsample::ancestor_mask" + cycle);
+    CHECK_THROWS_WITH(ancestor_bits(bad, words), "specsample::ancestor_bits" + cycle);
+    CHECK_THROWS_WITH(leaf_paths(bad), "specsample::leaf_paths" + cycle);
+    CHECK_THROWS_WITH(with_root(bad, rooted), "specsample::with_root" + cycle);
     CHECK_THROWS_AS(leaf_paths(Nodes{0}), std::invalid_argument);
     CHECK_THROWS_AS(leaf_paths(Nodes{-2}), std::invalid_argument);
     CHECK_THROWS_AS(leaf_paths(std::vector<std::uint32_t>{~0u}), std::invalid_argument);

@@ -22,3 +22,6 @@
 
 # In the line of a tag, a type such as std::vector<double> is no HTML.
 \,^ */// @, s,<,\\<,g
+
+# The inline namespace of a configuration (core/config.hpp) is no part of the names that users write.
+s/^namespace specsample::inline SPECSAMPLE_ABI/namespace specsample/

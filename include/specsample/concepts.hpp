@@ -27,7 +27,7 @@
 #include <specsample/core/ask.hpp>
 #include <specsample/core/tree.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 // The types that the concepts mention, each with the header that defines it.
 

@@ -22,7 +22,7 @@
 #include <specsample/sampler/scorer.hpp>
 #include <specsample/tree/draft_tree.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace beam {
 

@@ -9,7 +9,7 @@
 #include <specsample/kernels/entries.hpp>
 #include <specsample/verify/scores.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// A beam with one more token; or a finished beam, unchanged.
 struct Extension {

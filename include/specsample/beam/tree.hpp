@@ -13,7 +13,7 @@
 #include <specsample/tree/draft_tree.hpp>
 #include <specsample/verify/verify.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// A beam in a round.
 struct RoundBeam {

@@ -14,7 +14,7 @@
 #include <specsample/core/rows.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// The type of a model itself, also where it is given as std::ref.
 template <class M>

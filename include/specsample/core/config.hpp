@@ -1,7 +1,12 @@
-// The version and the failure hook. No other header defines macros.
+// The version, the failure hook, and the inline namespace of a configuration. No other header defines macros.
 //
 //   SPECSAMPLE_FAIL(message)   replaces `throw` under -fno-exceptions. It prints and aborts, unless the user defines
 //                              it as something else that does not return.
+//   SPECSAMPLE_ABI             names an inline namespace that holds the whole library: abi_throws_simd16_ieee, say. It
+//                              spells out what changes the code of a header: how a failure ends (it throws, aborts, or
+//                              calls the user's SPECSAMPLE_FAIL), fused multiply-adds, the width of the registers
+//                              in bytes, and whether the compiler may forget NaN. Files that are compiled
+//                              differently thus use different functions, and may be linked into one program.
 #pragma once
 
 #if !__has_include(<Eigen/Core>)
@@ -15,10 +20,32 @@
 #define SPECSAMPLE_VERSION_MINOR 1
 #define SPECSAMPLE_VERSION_PATCH 0
 
-#if !defined(__cpp_exceptions) && !defined(SPECSAMPLE_FAIL)
+#if defined(__cpp_exceptions)
+#define SPECSAMPLE_ABI_FAILURE throws
+#elif defined(SPECSAMPLE_FAIL)
+#define SPECSAMPLE_ABI_FAILURE calls
+#else
 #include <cstdio>
 #include <cstdlib>
 #define SPECSAMPLE_FAIL(message) (std::fprintf(stderr, "%s\n", (message)), std::abort())
+#define SPECSAMPLE_ABI_FAILURE aborts
 #endif
+
+#if defined(EIGEN_VECTORIZE_FMA)
+#define SPECSAMPLE_ABI_SIMD fma
+#else
+#define SPECSAMPLE_ABI_SIMD simd
+#endif
+
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#define SPECSAMPLE_ABI_MATH finite
+#else
+#define SPECSAMPLE_ABI_MATH ieee
+#endif
+
+#define SPECSAMPLE_ABI_PASTE(failure, simd, bytes, math) abi_##failure##_##simd##bytes##_##math
+#define SPECSAMPLE_ABI_NAME(failure, simd, bytes, math) SPECSAMPLE_ABI_PASTE(failure, simd, bytes, math)
+#define SPECSAMPLE_ABI \
+    SPECSAMPLE_ABI_NAME(SPECSAMPLE_ABI_FAILURE, SPECSAMPLE_ABI_SIMD, EIGEN_MAX_STATIC_ALIGN_BYTES, SPECSAMPLE_ABI_MATH)
 
 static_assert(EIGEN_VERSION_AT_LEAST(3, 4, 0), "specsample needs Eigen 3.4 or newer");

@@ -14,7 +14,7 @@
 
 #include <specsample/core/config.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// Raise `error`; never returns. It is cold, so that the code of failures stays out of the hot path.
 template <class Error>

@@ -15,7 +15,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// The origin of bad data: a draft row or drafted token, a target row, or the limits of the round.
 enum class Side { draft, target, limits };

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 

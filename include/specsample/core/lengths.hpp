@@ -7,7 +7,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// The largest number of tokens in a draft, on a path or in a tree, and of alternatives for one position. It is far
 /// more than pays, and small enough that no length can exhaust memory by itself.

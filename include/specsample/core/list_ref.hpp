@@ -6,7 +6,7 @@
 #include <span>
 #include <type_traits>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// A std::span<const T> for types that keep a borrowed list: limits, trees, draft distributions.
 ///

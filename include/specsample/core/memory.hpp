@@ -11,7 +11,7 @@
 #include <specsample/core/list_ref.hpp>
 #include <specsample/core/row.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 

@@ -11,7 +11,7 @@
 
 #include <specsample/core/config.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The bits of infinity: every bit of the exponent and no other.

@@ -6,7 +6,7 @@
 
 #include <specsample/core/contract.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// A flag that is set while a call of its object runs. It belongs to the object and not to its value: a copy starts
 /// with no call.

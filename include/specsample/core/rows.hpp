@@ -15,7 +15,7 @@
 
 #include <specsample/core/row.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 template <class R>

@@ -7,7 +7,7 @@
 #include <specsample/core/list_ref.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// The number of the root: the prefix that the draft continues.
 inline constexpr Index root_node = -1;

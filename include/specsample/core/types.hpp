@@ -5,7 +5,7 @@
 
 #include <specsample/core/config.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// A token id. Arguments may have any integral type; inside the library ids have 32 bits.
 using Token = std::int32_t;

@@ -20,7 +20,7 @@
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/kernels/top.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// A beam search of a model: level by level, it scores the most probable next tokens of the most probable paths.

@@ -15,7 +15,7 @@
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/random/draw.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// Draw a token from a row, and add it to a draft tree with that row as its distribution.

@@ -13,7 +13,7 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/tree/distribution.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace children {
 

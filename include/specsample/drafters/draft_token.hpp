@@ -17,7 +17,7 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/tree/distribution.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 

@@ -9,7 +9,7 @@
 #include <specsample/random/rng.hpp>
 #include <specsample/tree/draft_tree.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// A drafter that can also draw with the target's noise.
 template <class D>

@@ -18,7 +18,7 @@
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/kernels/top.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace heads {
 

@@ -10,7 +10,7 @@
 #include <specsample/drafters/heads.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace heads {
 

@@ -12,7 +12,7 @@
 
 #include <specsample/concepts.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// Make `context` equal to `text`, of which it already has the `known` leading tokens, with room for `more` tokens.
 /// @cost   O(size - known); when full, it grows to twice the size and 1024 tokens, since texts grow by a round at a

@@ -12,7 +12,7 @@
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/drafters/ngram_index.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// Bounds on the suffix of a text that must have occurred before. The longest that did is used, at its latest
 /// occurrence.

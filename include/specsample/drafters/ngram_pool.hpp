@@ -15,7 +15,7 @@
 #include <specsample/core/lengths.hpp>
 #include <specsample/drafters/drafter.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// The latest n-grams, grouped by their first token. A new n-gram replaces the one of its group that was added the
 /// longest time ago, if there is no room for one more.

@@ -8,7 +8,7 @@
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/drafters/host.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// The drafter that D stands for: a drafter is itself, a model becomes a drafter of chains.
 template <class D>

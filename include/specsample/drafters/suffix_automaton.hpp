@@ -15,7 +15,7 @@
 #include <specsample/core/types.hpp>
 #include <specsample/drafters/transitions.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 

@@ -15,7 +15,7 @@
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/drafters/suffix_automaton.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// The size of a suffix lookup's tree, and the shortest suffix of a text that counts as a match.
 struct SuffixLookupOptions {

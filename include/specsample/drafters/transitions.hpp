@@ -8,7 +8,7 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 constexpr std::uint64_t transition_hash(std::int32_t from, Token token) {
     std::uint64_t hash = std::uint64_t{static_cast<std::uint32_t>(from)} << 32 | static_cast<std::uint32_t>(token);

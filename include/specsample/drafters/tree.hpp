@@ -13,7 +13,7 @@
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// Drafts a tree of a given shape from a model's rows: child i of a node is the i-th that Children gives, the i-th most
 /// probable or the i-th drawn.

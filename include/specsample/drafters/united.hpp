@@ -15,7 +15,7 @@
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/random/draw.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The distribution type that can hold each of several distributions; void if there is none.

@@ -8,7 +8,7 @@
 #include <specsample/kernels/entries.hpp>
 #include <specsample/kernels/nan.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace kernels {
 

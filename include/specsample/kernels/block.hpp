@@ -15,7 +15,7 @@
 #include <specsample/core/row.hpp>
 #include <specsample/kernels/convert.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// Entries per block: few enough for accurate float sums, enough that the loop over blocks costs nothing.
 inline constexpr Index block_size = 512;

@@ -11,7 +11,7 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// A bfloat16 is the upper half of a float's bits.
 struct Bfloat16Bits {

@@ -11,7 +11,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/weights.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace kernels {
 

@@ -8,7 +8,7 @@
 #include <specsample/core/types.hpp>
 #include <specsample/kernels/exp2.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// Maps a stored number to its weight: probabilities, logits, or all weight on one place.
 template <class Value>

@@ -14,7 +14,7 @@
 #include <specsample/kernels/encoding.hpp>
 #include <specsample/kernels/ids.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// A block of logits that become weights where they are used: going through a buffer would cost a third of the sum.
 template <class View>

@@ -5,7 +5,7 @@
 
 #include <specsample/kernels/entries.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 template <class View>

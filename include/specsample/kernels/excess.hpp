@@ -4,7 +4,7 @@
 #include <specsample/core/config.hpp>
 #include <specsample/core/number.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// Twice max(0, x - y), for Eigen's binaryExpr: d + |d| with d = x - y. Unlike a maximum this keeps a NaN, so that a
 /// bad row does not pass unseen. It is a functor because an expression that names d twice computes it twice.

@@ -13,7 +13,7 @@
 #include <specsample/core/config.hpp>
 #include <specsample/core/number.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
 inline constexpr bool nan_may_be_lost = true;  ///< by a minimum or a maximum, whose operands may be swapped

@@ -5,7 +5,7 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// The ids of a dense row: every id, in order.
 struct EveryId {

@@ -9,7 +9,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/entries.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace kernels {
 

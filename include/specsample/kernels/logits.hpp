@@ -20,7 +20,7 @@
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/kernels/draw.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The type by which a row stores a row that it is given: an owner given by value is moved in, anything else is viewed.

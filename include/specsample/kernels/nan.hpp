@@ -10,7 +10,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/block.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// Accumulates whether a number was NaN, for Eigen's binaryExpr: the sign bit of `seen` is set once one was. Its other
 /// bits are arbitrary.

@@ -4,7 +4,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/kernels/entries.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The overlap, summed over the places of p.

@@ -19,7 +19,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/weights.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace kernels {
 

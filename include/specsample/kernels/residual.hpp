@@ -9,7 +9,7 @@
 #include <specsample/kernels/excess.hpp>
 #include <specsample/kernels/weights.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace kernels {
 

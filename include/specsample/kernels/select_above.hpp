@@ -15,7 +15,7 @@
 
 #include <specsample/kernels/block.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// Entries per tile. With 256, finding the largest value costs nothing beside the reading of cold memory; with 64 it

@@ -16,7 +16,7 @@
 
 #include <specsample/kernels/select_above.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace kernels {
 

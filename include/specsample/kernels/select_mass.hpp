@@ -9,7 +9,7 @@
 
 #include <specsample/kernels/select_cut.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The mass of a value in a nucleus: the value itself.

@@ -9,7 +9,7 @@
 
 #include <specsample/kernels/select_cut.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The fewest groups of tiles: merging tiles into fewer is not worth its cost.

@@ -13,7 +13,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace kernels {
 

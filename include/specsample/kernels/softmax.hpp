@@ -5,7 +5,7 @@
 
 #include <specsample/kernels/logits.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace kernels {
 

@@ -8,7 +8,7 @@
 
 #include <specsample/kernels/logits.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// Ids in memory: contiguous, or one field of an array of structs.

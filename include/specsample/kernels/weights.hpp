@@ -15,7 +15,7 @@
 #include <specsample/core/list_ref.hpp>
 #include <specsample/kernels/entries.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace kernels {
 
 /// Numbers that a token can be drawn from: a number of places, the weight at one, and the sum of a range in double. If

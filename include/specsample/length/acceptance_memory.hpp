@@ -12,7 +12,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/metrics/tally.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 

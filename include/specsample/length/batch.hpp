@@ -11,7 +11,7 @@
 
 #include <specsample/theory/verify_cost.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// A token that could be drafted. It is emitted if it and all before it are accepted, with probability `survival`.

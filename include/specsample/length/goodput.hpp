@@ -13,7 +13,7 @@
 #include <specsample/length/round_times.hpp>
 #include <specsample/theory/verify_cost.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// Drafts the number of tokens with the most expected tokens per cost, or none if drafting does not pay.
 ///

@@ -5,7 +5,7 @@
 
 #include <specsample/length/length.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// Drafts K + 2 tokens after a full acceptance of K, else max(1, K - 1): the heuristic of Hugging Face transformers.
 ///

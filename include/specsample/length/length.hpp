@@ -4,7 +4,7 @@
 #include <specsample/concepts.hpp>
 #include <specsample/metrics/tally.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// Drafts as many tokens as the options allow, in every round.
 struct FixedLength {

@@ -12,7 +12,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/number.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 

@@ -10,7 +10,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/top_down.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// A node of the BigLittle walk. Its last token is drawn from p, after a rejection too.

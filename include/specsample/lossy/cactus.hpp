@@ -10,7 +10,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/top_down.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// min(1, p + sqrt(2 delta p (1 - p))): the largest entry of an h with KL(h || p) <= delta, to second order.

@@ -24,7 +24,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/divergence.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 inline void require_number(std::string_view where, double alpha) {

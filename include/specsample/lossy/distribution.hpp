@@ -21,7 +21,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/row.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace lossy {
 

@@ -15,7 +15,7 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// a log(a / b): 0 if a = 0, infinite if only b = 0, NaN if an argument is.

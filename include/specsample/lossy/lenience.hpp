@@ -7,7 +7,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/relaxed.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace lossy {
 

@@ -10,7 +10,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/divergence.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace lossy {
 

@@ -10,7 +10,7 @@
 
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace lossy {
 

@@ -12,7 +12,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/top_down.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The number of entries that rank before that of `token`: larger ones, and equal ones of lower ids.

@@ -10,7 +10,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/token.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The rows pi(q_i, p_i), each made when a walk first asks for it in a round.

@@ -7,7 +7,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/top_down.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// A node of the walk: `before_` is the target's mass on the children that were rejected.

@@ -11,7 +11,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/paths.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace lossy {
 

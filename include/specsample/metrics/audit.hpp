@@ -21,7 +21,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/entries.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The scores of a token in its target row, -1 or more each, one for every key that is bet on.

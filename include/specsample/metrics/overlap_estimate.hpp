@@ -12,7 +12,7 @@
 
 #include <specsample/metrics/estimate.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace metrics {
 

@@ -15,7 +15,7 @@
 
 #include <specsample/metrics/report.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace metrics {
 

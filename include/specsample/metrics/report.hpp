@@ -15,7 +15,7 @@
 
 #include <specsample/metrics/tally.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// A counter of some struct: its key in every format, a sentence that describes it, and the member.

@@ -14,7 +14,7 @@
 #include <specsample/metrics/estimate.hpp>
 #include <specsample/metrics/names.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// The contribution of one round to a `Tally`, counted after the round was cut: it describes what was really emitted.
 struct RoundCounts {

@@ -21,7 +21,7 @@
 #include <specsample/kernels/weights.hpp>
 #include <specsample/random/address.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 

@@ -16,7 +16,7 @@
 #include <specsample/kernels/draw.hpp>
 #include <specsample/random/address.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// The random numbers of one address. They are a pure function of it: a copy, or a second call, gives the same numbers.
 class Rng {

@@ -8,7 +8,7 @@
 
 #include <specsample/verify/round.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// The options of a sampler, fixed for its life.
 struct Options {

@@ -6,7 +6,7 @@
 #include <specsample/concepts.hpp>
 #include <specsample/drafters/drafter.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// True for a row that states its encoding (Logits, Sparse) over numbers that it borrows from an owner, which is gone
 /// when the model has returned.

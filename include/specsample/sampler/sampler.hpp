@@ -23,7 +23,7 @@
 #include <specsample/verify/token.hpp>
 #include <specsample/verify/verify.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The on_token of a caller who gives none.

@@ -13,7 +13,7 @@
 #include <specsample/tree/draft_tree.hpp>
 #include <specsample/verify/verify.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// The rows of a tree that came in several passes. The row of a drafted stop token is not asked for; the root's stands
 /// in its place, and no walk reads it.

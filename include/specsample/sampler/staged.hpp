@@ -16,7 +16,7 @@
 #include <specsample/verify/token.hpp>
 #include <specsample/verify/verify.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The type in which rows of a model are kept, whether they come one by one or several at a time.

@@ -6,7 +6,7 @@
 
 #include <specsample/verify/round.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// Turns the predicate of a text into one of its rounds: it is shown all that a call has written, not the tokens of the
 /// round alone.

@@ -8,7 +8,7 @@
 
 #include <specsample/concepts.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// The form in which a model takes the prefix of a call: a span or a vector.
 template <class M, class... Rest>

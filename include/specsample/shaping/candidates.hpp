@@ -22,7 +22,7 @@
 #include <specsample/shaping/memory.hpp>
 #include <specsample/shaping/scan.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace filters {
 

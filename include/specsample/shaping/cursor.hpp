@@ -12,7 +12,7 @@
 
 #include <specsample/shaping/mask.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 template <class C>
 bool accepts(C& cursor, Token token) {

@@ -9,7 +9,7 @@
 #include <specsample/kernels/logits.hpp>
 #include <specsample/shaping/adaptor.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 

@@ -13,7 +13,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/shaping/cursor.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// Allow only the tokens that a grammar allows after the context of a row.
 ///

@@ -12,7 +12,7 @@
 #include <specsample/concepts.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace filters {
 

@@ -9,7 +9,7 @@
 #include <specsample/kernels/select_cut.hpp>
 #include <specsample/kernels/select_typical.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 

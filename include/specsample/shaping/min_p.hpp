@@ -11,7 +11,7 @@
 #include <specsample/kernels/select_above.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The smallest possible number that is not below `x`: a possible number is >= least_from(x) exactly if it is >= x.

@@ -11,7 +11,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/shaping/window.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace filters {
 

@@ -9,7 +9,7 @@
 #include <specsample/concepts.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// Check the settings of a shaper that is a plain value; the other shapers check theirs in their constructors.

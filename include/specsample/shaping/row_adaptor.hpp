@@ -16,7 +16,7 @@
 #include <specsample/shaping/adaptor.hpp>
 #include <specsample/shaping/shape.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// The prefix of every row that a call asks for, the tokens drafted before its position included.
 class Contexts {

@@ -15,7 +15,7 @@
 #include <specsample/shaping/top_p.hpp>
 #include <specsample/shaping/typical_p.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// Sampling parameters as requests carry them. Each stage is off unless it is set, and costs nothing then.
 ///

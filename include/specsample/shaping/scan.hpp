@@ -13,7 +13,7 @@
 #include <specsample/kernels/select_above.hpp>
 #include <specsample/shaping/memory.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// The result of one pass.
 struct Scan {

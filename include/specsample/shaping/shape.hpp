@@ -16,7 +16,7 @@
 #include <specsample/shaping/candidates.hpp>
 #include <specsample/shaping/pipeline.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The row that holds a row's numbers: the row itself, or the one inside a sparse row.

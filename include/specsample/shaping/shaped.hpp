@@ -7,7 +7,7 @@
 #include <specsample/shaping/row_adaptor.hpp>
 #include <specsample/shaping/shape.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// Sends a row through a pipeline.

@@ -5,7 +5,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace filters {
 

@@ -7,7 +7,7 @@
 #include <specsample/kernels/select_top.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace filters {
 

@@ -8,7 +8,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace filters {
 

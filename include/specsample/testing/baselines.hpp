@@ -21,7 +21,7 @@
 #include <specsample/testing/enumerate.hpp>
 #include <specsample/theory/one_round_bound.hpp>
 
-namespace specsample::testing {
+namespace specsample::inline SPECSAMPLE_ABI::testing {
 
 /// Draw a token from the target, the same as a round of lookahead 0 does with the same source.
 /// @returns  the token; -1 where the row's sum is not a positive number

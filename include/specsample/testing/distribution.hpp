@@ -17,7 +17,7 @@
 #include <specsample/sampler.hpp>
 #include <specsample/testing/enumerate.hpp>
 
-namespace specsample::testing {
+namespace specsample::inline SPECSAMPLE_ABI::testing {
 
 /// Probabilities of token strings.
 using TextDistribution = std::map<std::vector<Token>, double>;

@@ -20,7 +20,7 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/testing/shared_race.hpp>
 
-namespace specsample::testing {
+namespace specsample::inline SPECSAMPLE_ABI::testing {
 
 /// An enumeration of all paths through a program's decisions, one after another (depth first, by replay).
 class Enumerator {

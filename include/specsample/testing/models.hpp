@@ -10,7 +10,7 @@
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/random/rng.hpp>
 
-namespace specsample::testing {
+namespace specsample::inline SPECSAMPLE_ABI::testing {
 
 /// A model with the same row after every prefix.
 struct FixedModel {

@@ -8,7 +8,7 @@
 
 #include <specsample/random/draw.hpp>
 
-namespace specsample::testing {
+namespace specsample::inline SPECSAMPLE_ABI::testing {
 
 /// A random source with one uniform number per address, set by the test.
 class ScriptedRng {

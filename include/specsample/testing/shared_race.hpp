@@ -11,7 +11,7 @@
 
 #include <specsample/core/row.hpp>
 
-namespace specsample::testing {
+namespace specsample::inline SPECSAMPLE_ABI::testing {
 
 /// The probability that m wins at rates q and j wins at rates p, with the same noise; q sums to 1.
 inline double both_win(const Eigen::VectorXd& q, Index m, const Eigen::VectorXd& p, Index j) {

@@ -9,7 +9,7 @@
 #include <specsample/core/row.hpp>
 #include <specsample/kernels/overlap.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace theory {
 

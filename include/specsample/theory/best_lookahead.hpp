@@ -9,7 +9,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/theory/speedup.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace theory {
 

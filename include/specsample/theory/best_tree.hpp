@@ -10,7 +10,7 @@
 #include <specsample/core/types.hpp>
 #include <specsample/theory/verify_cost.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace theory {
 

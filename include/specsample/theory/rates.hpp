@@ -9,7 +9,7 @@
 
 #include <specsample/theory/expected_tokens.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace theory {
 

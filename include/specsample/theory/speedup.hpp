@@ -10,7 +10,7 @@
 #include <specsample/theory/expected_tokens.hpp>
 #include <specsample/theory/verify_cost.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 

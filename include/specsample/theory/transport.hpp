@@ -28,7 +28,7 @@
 #include <specsample/kernels/weights.hpp>
 #include <specsample/theory/acceptance.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// A token that can be drafted, by its probabilities in the two rows.

@@ -14,7 +14,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace theory {
 

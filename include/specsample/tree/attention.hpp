@@ -37,7 +37,7 @@
 #include <specsample/tree/chain.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 template <class Numbers>

@@ -9,7 +9,7 @@
 #include <specsample/core/tree.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 

@@ -27,7 +27,7 @@
 #include <specsample/core/list_ref.hpp>
 #include <specsample/kernels/weights.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// The distribution of a token that was drawn from a row, possibly with some ids removed.
 ///

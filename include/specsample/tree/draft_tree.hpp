@@ -12,7 +12,7 @@
 #include <specsample/tree/distribution.hpp>
 #include <specsample/tree/tree.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// The draft tree that a drafter fills. Its memory is reused from round to round.
 ///

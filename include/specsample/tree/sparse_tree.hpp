@@ -28,7 +28,7 @@
 #include <specsample/tree/tree.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace theory {
 

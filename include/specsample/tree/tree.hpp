@@ -13,7 +13,7 @@
 #include <specsample/core/tree.hpp>  // IWYU pragma: export
 #include <specsample/tree/chain.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 

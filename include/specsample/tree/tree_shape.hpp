@@ -20,7 +20,7 @@
 #include <specsample/core/row.hpp>
 #include <specsample/tree/chain.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// Read parents[node], and check that it is an earlier node or the prefix; `where` names the caller in errors.

@@ -10,7 +10,7 @@
 #include <specsample/verify/round_context.hpp>
 #include <specsample/verify/rule.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// Token ids in contiguous memory, of any integral type.
 template <class T>

@@ -21,7 +21,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/verify/round.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// The result of one request: its round, or the reason why it has none. A round with an error has no tokens.
 struct BatchRound : Round {

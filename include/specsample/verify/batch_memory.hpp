@@ -14,7 +14,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/rows.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// Elements [begin, end) of a list, or of a callable that computes them.

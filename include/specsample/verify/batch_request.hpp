@@ -9,7 +9,7 @@
 #include <specsample/verify/batch.hpp>
 #include <specsample/verify/verify.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The message of what verify would throw for a chain, if anything.

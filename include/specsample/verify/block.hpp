@@ -5,7 +5,7 @@
 
 #include <specsample/verify/bottom_up.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// Block verification: the prefixes of a chain are accepted or rejected as wholes, the longest first.
 ///

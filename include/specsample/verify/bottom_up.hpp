@@ -14,7 +14,7 @@
 
 #include <specsample/verify/residual_target.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The next move of a walk: down to a child, stay and end here, or up to the parent.

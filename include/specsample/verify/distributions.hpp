@@ -8,7 +8,7 @@
 #include <specsample/core/rows.hpp>
 #include <specsample/tree/distribution.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 

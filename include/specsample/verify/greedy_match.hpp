@@ -7,7 +7,7 @@
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/verify/match.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// Greedy decoding of the target: argmax at every position, the lowest id on ties.
 ///

@@ -7,7 +7,7 @@
 #include <specsample/kernels/logits.hpp>
 #include <specsample/verify/match.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// Draws the target's token by a race whose noise the drafter shares, and accepts a drafted token that is the same.
 ///

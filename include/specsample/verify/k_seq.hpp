@@ -9,7 +9,7 @@
 #include <specsample/kernels/overlap.hpp>
 #include <specsample/verify/top_down.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The constants of a node with n children drawn independently from q.

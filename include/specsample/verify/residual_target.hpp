@@ -23,7 +23,7 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace walks {
 

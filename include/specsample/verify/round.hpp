@@ -20,7 +20,7 @@
 #include <specsample/metrics/tally.hpp>
 #include <specsample/tree/tree.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// The value of a limit that bounds nothing.
 inline constexpr Index unlimited = std::numeric_limits<Index>::max();

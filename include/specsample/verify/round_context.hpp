@@ -13,7 +13,7 @@
 #include <specsample/verify/distributions.hpp>
 #include <specsample/verify/round.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// The input of a rule: a drafted tree with nodes 0 .. K-1 and the root -1, and the target's rows, i + 1 after node i.
 /// Tokens are inside the vocabulary.

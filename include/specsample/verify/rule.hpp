@@ -64,7 +64,7 @@
 #include <specsample/concepts.hpp>
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample::detail {
+namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// The compile-time checks of a rule: each mistake gives one sentence.
 /// @tparam T   the context that it is called with

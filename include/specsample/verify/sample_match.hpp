@@ -6,7 +6,7 @@
 
 #include <specsample/verify/match.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// Draws the target's token at every position and accepts a drafted token that is the same.
 ///

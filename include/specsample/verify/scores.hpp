@@ -19,7 +19,7 @@
 #include <specsample/random/rng.hpp>
 #include <specsample/verify/residual_target.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// A token and its log-probability.
 struct ScoredId {

@@ -7,7 +7,7 @@
 
 #include <specsample/verify/top_down.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 /// Token verification: drafted tokens are accepted one by one, in order, until one is rejected.
 ///

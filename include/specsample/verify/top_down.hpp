@@ -9,7 +9,7 @@
 
 #include <specsample/verify/residual_target.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace walks {
 

@@ -9,7 +9,7 @@
 #include <specsample/verify/arguments.hpp>
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The first id outside [0, vocab), as a fault.

@@ -14,7 +14,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/row.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// Integers in memory: a vector, an array or a span of any integral type.

@@ -17,7 +17,7 @@
 
 #include <specsample/vocabularies/id_map.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The texts of a vocabulary, by id: a vector, an array or a span of strings or string views.

@@ -13,7 +13,7 @@
 #include <specsample/vocabularies/mapped_prefix.hpp>
 #include <specsample/vocabularies/mapped_row.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// Sends a row through a map of ids.

@@ -12,7 +12,7 @@
 #include <specsample/concepts.hpp>
 #include <specsample/shaping/adaptor.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 template <class F>

@@ -24,7 +24,7 @@
 #include <specsample/shaping/shape.hpp>
 #include <specsample/vocabularies/id_map.hpp>
 
-namespace specsample {
+namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
 /// The places of a row whose ids have an image, in the order of the images.

@@ -1,5 +1,5 @@
 // Tally: its definitions on rounds made by hand, merging, and its rates on simulated rounds (fixed seeds).
-#include <specsample/metrics/tally.hpp>
+#include <specsample/core/tally.hpp>
 #include <specsample/theory/expected_tokens.hpp>
 
 #include <algorithm>

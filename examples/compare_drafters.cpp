@@ -13,6 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/drafters.hpp>
+#include <specsample/length.hpp>
+#include <specsample/tree.hpp>
+
 #include "compare_drafters/editors.hpp"
 #include "compare_drafters/measure.hpp"
 #include "compare_drafters/texts.hpp"

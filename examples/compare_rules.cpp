@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include <specsample/lossy.hpp>
+
 #include "compare_rules/real_pair.hpp"
 #include "compare_rules/toys.hpp"
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include <specsample/specsample.hpp>
+#include <specsample/vocabularies.hpp>
 
 using namespace specsample;
 using namespace specsample::kernels;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <specsample/specsample.hpp>
+#include <specsample/theory.hpp>
 
 #include "compare_rules/families.hpp"
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specsample/specsample.hpp>
+#include <specsample/theory.hpp>
 
 #include "compare_rules/result.hpp"
 #include "engine/tokenizer.hpp"

@@ -1,6 +1,8 @@
 // The rankings on small families: chains, trees, and one position with several drafts.
 #pragma once
 
+#include <specsample/theory.hpp>
+
 #include "compare_rules/measure.hpp"
 #include "compare_rules/table.hpp"
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/drafters.hpp>
+
 #include "engine/smaller.hpp"
 #include "generate/any_draft.hpp"
 #include "generate/arguments.hpp"

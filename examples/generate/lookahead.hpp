@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include <specsample/length.hpp>
+
 #include "generate/costs.hpp"
 
 class Lookahead {

@@ -6,6 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include <specsample/theory.hpp>
+#include <specsample/metrics.hpp>
+
 #include "generate/costs.hpp"
 #include "generate/run.hpp"
 

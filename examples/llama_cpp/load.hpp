@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <specsample/core/types.hpp>
+#include <specsample/vocabularies.hpp>
 
 struct FreeModel {
     void operator()(llama_model* model) const { llama_model_free(model); }

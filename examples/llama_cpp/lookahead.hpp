@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include <specsample/length.hpp>
 #include <specsample/specsample.hpp>
 
 #include "generate/stopwatch.hpp"

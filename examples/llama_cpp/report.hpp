@@ -8,7 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include <specsample/metrics.hpp>
 #include <specsample/specsample.hpp>
+#include <specsample/theory.hpp>
 
 #include "llama_cpp/lookahead.hpp"
 #include "llama_cpp/run.hpp"

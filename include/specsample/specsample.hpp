@@ -1,14 +1,26 @@
-// specsample: speculative sampling with exactly the target's distribution. The table of contents, in floor order.
+// specsample: speculative sampling with exactly the target's distribution. This header is the path that a text takes,
+// in floor order:
 //
-//    8  testing                                      proofs that a rule is lossless: <specsample/testing.hpp>
-//    7  beam                                         speculative beam search
-//    6  sampler   lossy                              the loop over rounds; rules that change the distribution
-//    5  verify   drafters   length   vocabularies    rules; drafters; draft lengths; drafts of another vocabulary
-//    4  random   shaping   tree   metrics   theory   random numbers; filters; drafted trees; counts; speed-up
-//    3  models + concepts                            calls, rollbacks and adaptors; everything that a user may plug in
-//    2  rows                                         what a row is: dense, logits, sparse; who owns it
-//    1  kernels                                      passes over one row: sums, draws, races, softmax, selection
-//    0  core                                         basic types, faults, contracts, counters
+//    6  sampler                                    the loop over rounds
+//    5  verify   drafters   length                 lossless rules; drafters of chains, of trees, by lookup; lengths
+//    4  random   shaping   tree                    random numbers; filters; drafted trees
+//    3  models + concepts                          calls, rollbacks and adaptors; everything that a user may plug in
+//    2  rows                                       what a row is: dense, logits, sparse; who owns it
+//    1  kernels                                    passes over one row: sums, draws, races, softmax, selection
+//    0  core                                       basic types, faults, contracts, counters
+//
+// Who wants more includes it as well:
+//
+//    <specsample/drafters.hpp>         every drafter: heads, suffix automaton, n-gram pools, beams, unions
+//    <specsample/sampler/staged.hpp>   a drafter that drafts by rounds of its own
+//    <specsample/length.hpp>           draft lengths that adapt, and stops that end a draft early
+//    <specsample/vocabularies.hpp>     drafts of another vocabulary
+//    <specsample/tree.hpp>             attention masks, trees for known acceptance rates
+//    <specsample/theory.hpp>           acceptance, speed-up, expected tokens, transport bounds
+//    <specsample/metrics.hpp>          estimates, reports, export, an audit of the text
+//    <specsample/lossy.hpp>            rules that change the distribution
+//    <specsample/beam.hpp>             speculative beam search
+//    <specsample/testing.hpp>          proofs that a rule is lossless
 #pragma once
 
 #include <specsample/core.hpp>  // IWYU pragma: export
@@ -20,18 +32,15 @@
 #include <specsample/concepts.hpp>  // IWYU pragma: export
 #include <specsample/models.hpp>    // IWYU pragma: export
 
-#include <specsample/metrics.hpp>  // IWYU pragma: export
-#include <specsample/random.hpp>   // IWYU pragma: export
-#include <specsample/shaping.hpp>  // IWYU pragma: export
-#include <specsample/theory.hpp>   // IWYU pragma: export
-#include <specsample/tree.hpp>     // IWYU pragma: export
+#include <specsample/random.hpp>           // IWYU pragma: export
+#include <specsample/shaping.hpp>          // IWYU pragma: export
+#include <specsample/tree/draft_tree.hpp>  // IWYU pragma: export
+#include <specsample/tree/tree_shape.hpp>  // IWYU pragma: export
 
-#include <specsample/drafters.hpp>      // IWYU pragma: export
-#include <specsample/length.hpp>        // IWYU pragma: export
-#include <specsample/verify.hpp>        // IWYU pragma: export
-#include <specsample/vocabularies.hpp>  // IWYU pragma: export
+#include <specsample/drafters/chain.hpp>   // IWYU pragma: export
+#include <specsample/drafters/lookup.hpp>  // IWYU pragma: export
+#include <specsample/drafters/tree.hpp>    // IWYU pragma: export
+#include <specsample/length/length.hpp>    // IWYU pragma: export
+#include <specsample/verify.hpp>           // IWYU pragma: export
 
-#include <specsample/lossy.hpp>    // IWYU pragma: export
-#include <specsample/sampler.hpp>  // IWYU pragma: export
-
-#include <specsample/beam.hpp>  // IWYU pragma: export
+#include <specsample/sampler/sampler.hpp>  // IWYU pragma: export

@@ -1,6 +1,8 @@
 // Block verification: the literals of its paper, the identity behind it, and its exact distribution.
 #include <algorithm>
 
+#include <specsample/theory.hpp>
+
 #include "exactness/cases.hpp"
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"

@@ -6,8 +6,12 @@
 #include <string>
 #include <vector>
 
+#include <specsample/drafters.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
+#include <specsample/theory.hpp>
+#include <specsample/tree.hpp>
+#include <specsample/vocabularies.hpp>
 
 namespace cases {
 

@@ -11,6 +11,7 @@
 #include <specsample/drafters/lookup.hpp>
 #include <specsample/drafters/united.hpp>
 #include <specsample/sampler/staged.hpp>
+#include <specsample/theory.hpp>
 
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"

@@ -2,6 +2,8 @@
 // on chains and on trees, with every drafter, with cursors that roll back and with cursors that are copied.
 #include <functional>
 
+#include <specsample/theory.hpp>
+
 #include "exactness/trees.hpp"
 #include "support/any_children.hpp"
 #include "support/any_shaper.hpp"

@@ -2,6 +2,7 @@
 // target's probability of the drafted tokens.
 #include <specsample/drafters/lookup.hpp>
 #include <specsample/drafters/ngram_pool.hpp>
+#include <specsample/theory.hpp>
 
 #include <algorithm>
 

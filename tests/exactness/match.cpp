@@ -1,5 +1,7 @@
 // The match rules: exact distributions, the acceptance of drafts that share the target's noise, and the race
 // behind it.
+#include <specsample/theory.hpp>
+
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"
 

@@ -1,6 +1,8 @@
 // Many rounds with the keyed RNG. Random numbers that two rounds share cannot be seen by enumerating one round.
 #include <array>
 
+#include <specsample/theory.hpp>
+
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"
 

@@ -2,6 +2,7 @@
 // of several rounds, where each round learns from the one before it.
 #include <specsample/drafters/suffix_lookup.hpp>
 #include <specsample/drafters/united.hpp>
+#include <specsample/theory.hpp>
 
 #include <algorithm>
 

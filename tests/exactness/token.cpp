@@ -1,4 +1,6 @@
 // Token verification: the literals of its papers, its exact distribution on every pair of models, and many rounds.
+#include <specsample/theory.hpp>
+
 #include "exactness/cases.hpp"
 #include "support/catch.hpp"
 

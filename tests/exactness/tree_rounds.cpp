@@ -1,6 +1,9 @@
 // verify on the caller's trees: the order of nodes, invalid trees, the path, stop tokens and budgets.
 #include <array>
 
+#include <specsample/tree.hpp>
+#include <specsample/theory.hpp>
+
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"
 

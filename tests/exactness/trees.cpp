@@ -1,4 +1,6 @@
 // Recursive rejection and traversal verification on trees: exact distributions and published numbers.
+#include <specsample/theory.hpp>
+
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"
 

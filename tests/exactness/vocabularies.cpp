@@ -1,5 +1,8 @@
 // The distribution of a text whose drafts come from a model with another vocabulary: reduced, many to one, an
 // intersection.
+#include <specsample/vocabularies.hpp>
+#include <specsample/theory.hpp>
+
 #include "exactness/kinds.hpp"
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"

@@ -1,4 +1,6 @@
 // Bugs of the field, each with its distance from the target: the tests must be able to see them all.
+#include <specsample/theory.hpp>
+
 #include "exactness/wrong_rules.hpp"
 #include "support/catch.hpp"
 

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <specsample/lossy.hpp>
+#include <specsample/theory.hpp>
 
 using namespace cases;
 using namespace specsample::theory;

@@ -2,6 +2,8 @@
 // martingale, whatever the texts are.
 #include <cmath>
 
+#include <specsample/theory.hpp>
+
 #include "pair/pair.hpp"
 #include "support/catch.hpp"
 

@@ -5,7 +5,12 @@
 #include <functional>
 #include <new>
 
+#include <specsample/drafters.hpp>
+#include <specsample/lossy.hpp>
+#include <specsample/sampler/staged.hpp>
 #include <specsample/specsample.hpp>
+#include <specsample/tree.hpp>
+#include <specsample/vocabularies.hpp>
 
 #include "support/any_children.hpp"
 #include "support/any_drafter.hpp"

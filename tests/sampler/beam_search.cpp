@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include <specsample/beam.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 

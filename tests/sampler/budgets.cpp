@@ -1,8 +1,14 @@
 // The rest of a budget bounds the draft of a round, and nothing else; absurd lengths are refused by name.
 #include <algorithm>
 
+#include <specsample/beam.hpp>
+#include <specsample/drafters.hpp>
+#include <specsample/length.hpp>
+#include <specsample/sampler/staged.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
+#include <specsample/theory.hpp>
+#include <specsample/tree.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,4 +1,5 @@
 // Adaptive lookaheads: the calls that a length gets, and stops inside a draft.
+#include <specsample/length.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 

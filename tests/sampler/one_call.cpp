@@ -3,6 +3,7 @@
 #include <string>
 #include <thread>
 
+#include <specsample/beam.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 

@@ -6,6 +6,7 @@
 
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
+#include <specsample/theory.hpp>
 
 #include "support/catch.hpp"
 #include "support/numbers.hpp"

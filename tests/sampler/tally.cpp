@@ -2,6 +2,8 @@
 // round.
 #include <algorithm>
 
+#include <specsample/theory.hpp>
+
 #include "exactness/cases.hpp"
 #include "support/catch.hpp"
 

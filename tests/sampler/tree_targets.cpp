@@ -1,6 +1,7 @@
 // Targets that score a whole tree in one pass: the same texts as path by path, with one pass per round.
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
+#include <specsample/theory.hpp>
 
 #include "support/catch.hpp"
 

@@ -36,6 +36,15 @@
 #include <variant>
 #include <vector>
 
+#include <specsample/beam.hpp>
+#include <specsample/drafters.hpp>
+#include <specsample/length.hpp>
 #include <specsample/lossy.hpp>
+#include <specsample/metrics.hpp>
+#include <specsample/sampler.hpp>
 #include <specsample/specsample.hpp>
+#include <specsample/testing.hpp>
+#include <specsample/theory.hpp>
+#include <specsample/tree.hpp>
+#include <specsample/vocabularies.hpp>
 #include <specsample/testing.hpp>

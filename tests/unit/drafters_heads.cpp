@@ -9,6 +9,7 @@
 #include <specsample/shaping/from_logits.hpp>
 #include <specsample/testing/models.hpp>
 #include <specsample/verify/gumbel_match.hpp>
+#include <specsample/theory.hpp>
 
 #include "support/catch.hpp"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specsample/metrics/overlap_estimate.hpp>
+#include <specsample/theory.hpp>
 
 #include "support/catch.hpp"
 #include "support/uniforms.hpp"

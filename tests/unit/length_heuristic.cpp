@@ -1,5 +1,6 @@
 // FixedLength and HeuristicLength.
 #include <specsample/length/heuristic.hpp>
+#include <specsample/theory.hpp>
 
 #include <stdexcept>
 #include <vector>

@@ -6,6 +6,7 @@
 
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
+#include <specsample/vocabularies.hpp>
 
 #include "support/catch.hpp"
 #include "support/tree_target.hpp"

@@ -4,6 +4,7 @@
 #include <specsample/kernels/residual.hpp>
 #include <specsample/testing/models.hpp>
 #include <specsample/verify/token.hpp>
+#include <specsample/theory.hpp>
 
 #include "support/catch.hpp"
 

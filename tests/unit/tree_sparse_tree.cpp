@@ -1,4 +1,5 @@
 // Sparse trees against a dynamic programme, against all sets of nodes, and against all outcomes of a round.
+#include <specsample/theory.hpp>
 #include <specsample/tree/sparse_tree.hpp>
 
 #include <algorithm>

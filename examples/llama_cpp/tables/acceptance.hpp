@@ -11,7 +11,9 @@
 #include <tuple>
 #include <vector>
 
+#include <specsample/metrics.hpp>
 #include <specsample/specsample.hpp>
+#include <specsample/theory.hpp>
 
 #include "llama_cpp/drafter.hpp"
 #include "llama_cpp/tables/pair.hpp"

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <exception>
 
+#include <specsample/theory.hpp>
+
 #include "exactness/cases.hpp"
 #include "exactness/trees.hpp"
 

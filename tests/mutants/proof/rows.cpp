@@ -1,6 +1,8 @@
 // Rows of every kind, and shaped rows.
 #include <numbers>
 
+#include <specsample/theory.hpp>
+
 #include "exactness/kinds.hpp"
 #include "mutants/proof/proof.hpp"
 #include "support/tree_target.hpp"

@@ -1,4 +1,4 @@
-// Floor 5, beam: speculative beam search.
+// Floor 7, beam: speculative beam search.
 #pragma once
 
 #include <specsample/beam/options.hpp>  // IWYU pragma: export

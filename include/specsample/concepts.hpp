@@ -24,8 +24,9 @@
 #include <span>
 #include <type_traits>
 
-#include <specsample/core/ask.hpp>
 #include <specsample/core/tree.hpp>
+#include <specsample/models/ask.hpp>
+#include <specsample/rows/returned.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 
@@ -38,7 +39,7 @@ struct SharedNoise;                  // tree/distribution.hpp
 namespace detail {
 class Chain;  // tree/chain.hpp
 }  // namespace detail
-struct RoundCounts;  // metrics/tally.hpp
+struct RoundCounts;  // core/tally.hpp
 namespace filters {
 template <std::floating_point Value>
 class Candidates;  // shaping/candidates.hpp

@@ -5,7 +5,7 @@
 #include <specsample/kernels/draw.hpp>            // IWYU pragma: export
 #include <specsample/kernels/entropy.hpp>         // IWYU pragma: export
 #include <specsample/kernels/inspect.hpp>         // IWYU pragma: export
-#include <specsample/kernels/logits.hpp>          // IWYU pragma: export
+#include <specsample/kernels/logit_weights.hpp>   // IWYU pragma: export
 #include <specsample/kernels/overlap.hpp>         // IWYU pragma: export
 #include <specsample/kernels/race.hpp>            // IWYU pragma: export
 #include <specsample/kernels/residual.hpp>        // IWYU pragma: export
@@ -14,6 +14,5 @@
 #include <specsample/kernels/select_top.hpp>      // IWYU pragma: export
 #include <specsample/kernels/select_typical.hpp>  // IWYU pragma: export
 #include <specsample/kernels/softmax.hpp>         // IWYU pragma: export
-#include <specsample/kernels/sparse.hpp>          // IWYU pragma: export
 #include <specsample/kernels/top.hpp>             // IWYU pragma: export
 #include <specsample/kernels/weights.hpp>         // IWYU pragma: export

@@ -1,10 +1,10 @@
-// Floor 2, metrics: counters over rounds, estimates of the acceptance, reports, and an audit of the text.
+// Floor 4, metrics: counters over rounds, estimates of the acceptance, reports, and an audit of the text.
 #pragma once
 
+#include <specsample/core/estimate.hpp>             // IWYU pragma: export
+#include <specsample/core/tally.hpp>                // IWYU pragma: export
 #include <specsample/metrics/audit.hpp>             // IWYU pragma: export
-#include <specsample/metrics/estimate.hpp>          // IWYU pragma: export
 #include <specsample/metrics/names.hpp>             // IWYU pragma: export
 #include <specsample/metrics/overlap_estimate.hpp>  // IWYU pragma: export
 #include <specsample/metrics/prometheus.hpp>        // IWYU pragma: export
 #include <specsample/metrics/report.hpp>            // IWYU pragma: export
-#include <specsample/metrics/tally.hpp>             // IWYU pragma: export

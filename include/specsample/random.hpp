@@ -1,4 +1,4 @@
-// Floor 2: random numbers with addresses. Rules draw through draw.hpp only.
+// Floor 4: random numbers with addresses. Rules draw through draw.hpp only.
 #pragma once
 
 #include <specsample/random/address.hpp>  // IWYU pragma: export

@@ -1,7 +1,6 @@
-// Floor 2, shaping: changes rows before tokens are drawn from them.
+// Floor 4, shaping: changes rows before tokens are drawn from them.
 #pragma once
 
-#include <specsample/shaping/adaptor.hpp>          // IWYU pragma: export
 #include <specsample/shaping/cursor.hpp>           // IWYU pragma: export
 #include <specsample/shaping/from_logits.hpp>      // IWYU pragma: export
 #include <specsample/shaping/grammar.hpp>          // IWYU pragma: export
@@ -10,7 +9,6 @@
 #include <specsample/shaping/min_p.hpp>            // IWYU pragma: export
 #include <specsample/shaping/penalties.hpp>        // IWYU pragma: export
 #include <specsample/shaping/pipeline.hpp>         // IWYU pragma: export
-#include <specsample/shaping/row_adaptor.hpp>      // IWYU pragma: export
 #include <specsample/shaping/sampling_params.hpp>  // IWYU pragma: export
 #include <specsample/shaping/shape.hpp>            // IWYU pragma: export
 #include <specsample/shaping/shaped.hpp>           // IWYU pragma: export

@@ -1,11 +1,13 @@
 // specsample: speculative sampling with exactly the target's distribution. This header is the path that a text takes,
 // in floor order:
 //
-//    4  sampler                                    the loop over rounds
-//    3  verify   drafters   length                 lossless rules; drafters of chains, of trees, by lookup; lengths
-//    2  random   shaping   tree                    random numbers; filters; drafted trees
+//    6  sampler                                    the loop over rounds
+//    5  verify   drafters   length                 lossless rules; drafters of chains, of trees, by lookup; lengths
+//    4  random   shaping   tree                    random numbers; filters; drafted trees
+//    3  models + concepts                          calls, rollbacks and adaptors; everything that a user may plug in
+//    2  rows                                       what a row is: dense, logits, sparse; who owns it
 //    1  kernels                                    passes over one row: sums, draws, races, softmax, selection
-//    0  core + concepts                            basic types, contracts, everything that a user may plug in
+//    0  core                                       basic types, faults, contracts, counters
 //
 // Who wants more includes it as well:
 //
@@ -21,10 +23,14 @@
 //    <specsample/testing.hpp>          proofs that a rule is lossless
 #pragma once
 
-#include <specsample/concepts.hpp>  // IWYU pragma: export
-#include <specsample/core.hpp>      // IWYU pragma: export
+#include <specsample/core.hpp>  // IWYU pragma: export
 
 #include <specsample/kernels.hpp>  // IWYU pragma: export
+
+#include <specsample/rows.hpp>  // IWYU pragma: export
+
+#include <specsample/concepts.hpp>  // IWYU pragma: export
+#include <specsample/models.hpp>    // IWYU pragma: export
 
 #include <specsample/random.hpp>           // IWYU pragma: export
 #include <specsample/shaping.hpp>          // IWYU pragma: export

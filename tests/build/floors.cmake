@@ -4,8 +4,8 @@
 cmake_policy(VERSION 3.22)
 
 # Neighbours on a floor do not know each other. `specsample` is the umbrella: above every part, and beside `testing`.
-set(floors "core" "kernels" "random shaping tree metrics theory" "verify drafters length vocabularies" "sampler lossy" "beam"
-           "testing specsample")
+set(floors "core" "kernels" "rows" "models" "random shaping tree metrics theory" "verify drafters length vocabularies"
+           "sampler lossy" "beam" "testing specsample")
 
 set(height 0)
 foreach(floor IN LISTS floors)
@@ -16,10 +16,10 @@ foreach(floor IN LISTS floors)
     math(EXPR height "${height} + 1")
 endforeach()
 
-# part_of(header variable): the first word of the path; concepts.hpp belongs to core.
+# part_of(header variable): the first word of the path; concepts.hpp belongs to models.
 function(part_of header variable)
     string(REGEX MATCH "^[a-z_]+" part ${header})
-    string(REPLACE concepts core part ${part})
+    string(REPLACE concepts models part ${part})
     set(${variable} ${part} PARENT_SCOPE)
 endfunction()
 

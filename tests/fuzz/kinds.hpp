@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include <specsample/core/memory.hpp>
-#include <specsample/kernels/sparse.hpp>
+#include <specsample/rows/memory.hpp>
+#include <specsample/rows/sparse.hpp>
 #include <specsample/shaping/sampling_params.hpp>
 #include <specsample/shaping/shape.hpp>
 

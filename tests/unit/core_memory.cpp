@@ -1,12 +1,12 @@
 // Rows and fields as engines hold them: read in place, and never the padding between them.
-#include <specsample/core/memory.hpp>
+#include <specsample/rows/memory.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include <specsample/core/rows.hpp>
+#include <specsample/rows/rows.hpp>
 
 #include "support/catch.hpp"
 #include "support/numbers.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <specsample/kernels/sparse.hpp>
+#include <specsample/rows/sparse.hpp>
 #include <specsample/sampler/sampler.hpp>
 #include <specsample/shaping/from_logits.hpp>
 #include <specsample/testing/models.hpp>
@@ -115,9 +115,8 @@ TEST_CASE("another number of rows than heads is an error", "[draft]") {
         Heads heads;
         heads.count = found;
         HeadsDrafter draft(heads, 3);
-        const std::string message =
-            "specsample::HeadsDrafter: the number of rows that heads(prefix) returns is " +
-            std::to_string(found) + ", but must be 3";
+        const std::string message = "specsample::HeadsDrafter: the number of rows that heads(prefix) returns is " +
+                                    std::to_string(found) + ", but must be 3";
         CHECK_THROWS_WITH(propose(draft, {1}, 3), message);
         std::vector<Token> text{1};
         Sampler sampler(draft, ContextModel(vocab, 1), {.lookahead = 3});

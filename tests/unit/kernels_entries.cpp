@@ -9,8 +9,8 @@
 
 #include <specsample/kernels/overlap.hpp>
 #include <specsample/kernels/residual.hpp>
-#include <specsample/kernels/sparse.hpp>
 #include <specsample/random/rng.hpp>
+#include <specsample/rows/sparse.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,6 +1,6 @@
 // Rows of logits: their probabilities against long doubles, at every temperature, and where the pass that does not find
 // the largest logit must be repeated.
-#include <specsample/kernels/logits.hpp>
+#include <specsample/rows/logits.hpp>
 
 #include <cmath>
 #include <vector>

@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <vector>
 
-#include <specsample/kernels/logits.hpp>
 #include <specsample/kernels/overlap.hpp>
 #include <specsample/kernels/residual.hpp>
+#include <specsample/rows/logits.hpp>
 
 #include "support/catch.hpp"
 #include "support/uniforms.hpp"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include <specsample/kernels/residual.hpp>
-#include <specsample/kernels/sparse.hpp>
 #include <specsample/random/rng.hpp>
+#include <specsample/rows/sparse.hpp>
 
 #include "support/catch.hpp"
 

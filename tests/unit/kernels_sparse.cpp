@@ -1,5 +1,5 @@
 // Sparse rows: ids of every type and storage, draws equal to those of the dense row, and invalid ids.
-#include <specsample/kernels/sparse.hpp>
+#include <specsample/rows/sparse.hpp>
 
 #include <algorithm>
 #include <array>

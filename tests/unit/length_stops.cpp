@@ -5,7 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include <specsample/kernels/logits.hpp>
+#include <specsample/rows/logits.hpp>
 
 #include "support/catch.hpp"
 

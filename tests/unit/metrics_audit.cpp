@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <specsample/kernels/sparse.hpp>
+#include <specsample/rows/sparse.hpp>
 #include <specsample/sampler.hpp>
 #include <specsample/verify.hpp>
 
@@ -425,13 +425,10 @@ TEST_CASE("Audit stays quiet beside the library's own rules", "[analysis]") {
 TEST_CASE("Audit refuses impossible observations, and is not changed by them", "[analysis]") {
     Audit audit;
     const Vector row{.5, .5};
-    CHECK_THROWS_WITH(
-        audit.observe(Vector{1}, row, 0),
-        "specsample::Audit::observe: the draft row's size is 1, but must be that of the target row");
-    CHECK_THROWS_WITH(audit.observe(row, 2),
-                      "specsample::Audit::observe: token is 2, but must be inside the rows");
-    CHECK_THROWS_WITH(audit.observe(row, -1),
-                      "specsample::Audit::observe: token is -1, but must be inside the rows");
+    CHECK_THROWS_WITH(audit.observe(Vector{1}, row, 0),
+                      "specsample::Audit::observe: the draft row's size is 1, but must be that of the target row");
+    CHECK_THROWS_WITH(audit.observe(row, 2), "specsample::Audit::observe: token is 2, but must be inside the rows");
+    CHECK_THROWS_WITH(audit.observe(row, -1), "specsample::Audit::observe: token is -1, but must be inside the rows");
     CHECK_THROWS_AS(audit.observe(row, std::uint64_t{1} << 63), std::invalid_argument);
     const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
     for (const double bad : {nan, infinity}) {

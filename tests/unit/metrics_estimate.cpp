@@ -1,5 +1,5 @@
 // estimate_acceptance: the ratio, Wilson's interval against published numbers, and its exact coverage.
-#include <specsample/metrics/estimate.hpp>
+#include <specsample/core/estimate.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // OverlapEstimate: the same mean as counting with less variance, by full enumeration; merging; errors.
+#include <specsample/core/tally.hpp>
 #include <specsample/metrics/overlap_estimate.hpp>
-#include <specsample/metrics/tally.hpp>
 #include <specsample/theory/acceptance.hpp>
 
 #include <algorithm>
@@ -199,17 +199,14 @@ TEST_CASE("OverlapEstimate refuses invalid overlaps, and adds nothing then", "[a
     estimate.add(1, 0.);
     const OverlapEstimate before = estimate;
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    CHECK_THROWS_WITH(estimate.add(-1, .5),
-                      "specsample::OverlapEstimate::add: position is -1, but must be 0 or more");
-    CHECK_THROWS_WITH(estimate.add(9, 1.5),
-                      "specsample::OverlapEstimate::add: overlap is 1.5, but must be in [0, 1]");
+    CHECK_THROWS_WITH(estimate.add(-1, .5), "specsample::OverlapEstimate::add: position is -1, but must be 0 or more");
+    CHECK_THROWS_WITH(estimate.add(9, 1.5), "specsample::OverlapEstimate::add: overlap is 1.5, but must be in [0, 1]");
     CHECK_THROWS_AS(estimate.add(9, -1e-9), std::invalid_argument);
     CHECK_THROWS_AS(estimate.add(9, nan), std::invalid_argument);
     CHECK(estimate == before);
     CHECK_THROWS_WITH(estimate.reserve(-1),
                       "specsample::OverlapEstimate::reserve: lookahead is -1, but must be 0 or more");
-    CHECK_THROWS_WITH(estimate.at(-1),
-                      "specsample::OverlapEstimate::at: position is -1, but must be 0 or more");
+    CHECK_THROWS_WITH(estimate.at(-1), "specsample::OverlapEstimate::at: position is -1, but must be 0 or more");
     CHECK_THROWS_WITH(estimate.acceptance(-1.),
                       "specsample::OverlapEstimate::acceptance: z is -1, but must be finite and 0 or more");
     CHECK_THROWS_AS(estimate.acceptance(nan), std::invalid_argument);

@@ -1,6 +1,6 @@
 // Tally: its definitions on rounds made by hand, merging, and its rates on simulated rounds (fixed seeds).
+#include <specsample/core/tally.hpp>
 #include <specsample/metrics.hpp>
-#include <specsample/metrics/tally.hpp>
 #include <specsample/theory/expected_tokens.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Adaptors have the abilities of the model under them, and their rows of a tree are those of each path by itself.
-#include <specsample/shaping/adaptor.hpp>
+#include <specsample/models/adaptor.hpp>
 
 #include <functional>
 #include <vector>

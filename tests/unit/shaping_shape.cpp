@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include <specsample/core/memory.hpp>
+#include <specsample/rows/memory.hpp>
 #include <specsample/shaping/sampling_params.hpp>
 #include <specsample/verify.hpp>
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include <specsample/kernels/sparse.hpp>
+#include <specsample/rows/sparse.hpp>
 #include <specsample/tree/chain.hpp>
 
 #include "support/catch.hpp"

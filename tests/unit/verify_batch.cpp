@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <variant>
 
-#include <specsample/kernels/logits.hpp>
+#include <specsample/rows/logits.hpp>
 #include <specsample/verify/batch_memory.hpp>
 
 #include "support/catch.hpp"

@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include <specsample/kernels/logits.hpp>
 #include <specsample/random/rng.hpp>
+#include <specsample/rows/logits.hpp>
 #include <specsample/verify.hpp>
 #include <specsample/verify/batch.hpp>
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include <specsample/kernels/sparse.hpp>
+#include <specsample/rows/sparse.hpp>
 
 #include "support/catch.hpp"
 #include "support/random_round.hpp"

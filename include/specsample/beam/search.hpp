@@ -16,7 +16,7 @@
 #include <specsample/beam/tree.hpp>
 #include <specsample/core/lengths.hpp>
 #include <specsample/core/one_call.hpp>
-#include <specsample/drafters/host.hpp>
+#include <specsample/models/host.hpp>
 #include <specsample/sampler/options.hpp>
 #include <specsample/sampler/requirements.hpp>
 #include <specsample/sampler/scorer.hpp>

@@ -4,6 +4,7 @@
 //   Fault      the exception of Sampler and BeamSearch: the same, with every token that was emitted before
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -35,6 +36,12 @@ enum class Cause {
     id_outside,          ///< a sparse row with id `value`, of a vocabulary of `bound`, at place `id`
     all_masked,          ///< a row of logits that are all -inf, or a sparse row without ids
 };
+
+namespace metrics {
+
+/// The number of causes of bad data: counters by cause are an array of this size, indexed by Cause.
+inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::all_masked) + 1;
+}  // namespace metrics
 
 /// A description of bad data, as a value.
 struct RowFault {

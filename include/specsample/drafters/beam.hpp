@@ -16,9 +16,9 @@
 
 #include <specsample/core/lengths.hpp>
 #include <specsample/drafters/drafter.hpp>
-#include <specsample/drafters/host.hpp>
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/kernels/top.hpp>
+#include <specsample/models/host.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {

@@ -11,8 +11,8 @@
 
 #include <specsample/drafters/draft_token.hpp>
 #include <specsample/drafters/drafter.hpp>
-#include <specsample/drafters/host.hpp>
 #include <specsample/kernels/inspect.hpp>
+#include <specsample/models/host.hpp>
 #include <specsample/random/draw.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {

@@ -13,8 +13,8 @@
 // logits computes it a second time: one more pass per drafted token.
 #pragma once
 
-#include <specsample/kernels/logits.hpp>
 #include <specsample/random/draw.hpp>
+#include <specsample/rows/logits.hpp>
 #include <specsample/tree/distribution.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {

@@ -6,7 +6,7 @@
 
 #include <specsample/drafters/chain.hpp>
 #include <specsample/drafters/drafter.hpp>
-#include <specsample/drafters/host.hpp>
+#include <specsample/models/host.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI::detail {
 

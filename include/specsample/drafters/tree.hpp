@@ -9,8 +9,8 @@
 
 #include <specsample/drafters/children.hpp>
 #include <specsample/drafters/drafter.hpp>
-#include <specsample/drafters/host.hpp>
 #include <specsample/kernels/inspect.hpp>
+#include <specsample/models/host.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {

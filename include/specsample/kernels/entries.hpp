@@ -9,10 +9,10 @@
 
 #include <utility>
 
-#include <specsample/core/memory.hpp>
+#include <specsample/core/ids.hpp>
+#include <specsample/core/row.hpp>
 #include <specsample/kernels/block.hpp>
 #include <specsample/kernels/encoding.hpp>
-#include <specsample/kernels/ids.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI::detail {
 

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include <specsample/kernels/logits.hpp>
+#include <specsample/core/contract.hpp>
+#include <specsample/kernels/logit_weights.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 
@@ -24,7 +25,7 @@ template <Row R>
 auto softmax(const R& logits, double temperature = 1) {
     detail::require(detail::is_finite(temperature) && temperature >= 0, "softmax", "temperature", temperature,
                     "a finite number >= 0");
-    const auto probs = Logits(logits, temperature).probs();
+    const auto probs = LogitWeights(detail::as_row(logits), temperature, detail::row_size(logits)).probs();
     const detail::Blocks blocks(probs);
     typename decltype(blocks)::Buffer buffer;
     Eigen::Matrix<typename decltype(blocks)::Value, Eigen::Dynamic, 1> row(probs.size());

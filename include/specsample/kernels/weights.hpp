@@ -96,6 +96,26 @@ class WithoutWeights {
     RowWeights<View> row_;
     std::span<const Token> without_;
 };
+
+/// The weights that a row is drawn from: the row itself, or the weights of its logits, which need no normaliser.
+template <Row R>
+auto row_weights(const R& row) {
+    if constexpr (requires { row.weights(); }) {
+        return row.weights();
+    } else {
+        return RowWeights(detail::as_row(row));
+    }
+}
+
+/// The probabilities of a row whose weights were summed by a draw.
+template <Row R, Weights W>
+detail::row_view_t<R> probs_of(const R& row, const W& weights) {
+    if constexpr (requires { weights.probs(); }) {
+        return weights.probs();
+    } else {
+        return detail::as_row(row);
+    }
+}
 }  // namespace kernels
 
 }  // namespace specsample

@@ -10,7 +10,7 @@
 
 #include <specsample/core/lengths.hpp>
 #include <specsample/core/number.hpp>
-#include <specsample/metrics/tally.hpp>
+#include <specsample/core/tally.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <specsample/concepts.hpp>
-#include <specsample/metrics/tally.hpp>
+#include <specsample/core/tally.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 

@@ -4,7 +4,6 @@
 //   name_of(Cause::not_finite)   "not_finite"
 #pragma once
 
-#include <cstddef>
 #include <string_view>
 
 #include <specsample/core/fault.hpp>
@@ -13,9 +12,6 @@
 namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace metrics {
-
-/// The number of causes of bad data: counters by cause are an array of this size, indexed by Cause.
-inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::all_masked) + 1;
 
 /// The name of a kind of last token: its enumerator.
 constexpr std::string_view name_of(LastToken last) {

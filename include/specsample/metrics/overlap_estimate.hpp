@@ -10,7 +10,7 @@
 #include <iterator>
 #include <vector>
 
-#include <specsample/metrics/estimate.hpp>
+#include <specsample/core/estimate.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 

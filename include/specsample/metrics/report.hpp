@@ -13,7 +13,8 @@
 #include <string_view>
 #include <utility>
 
-#include <specsample/metrics/tally.hpp>
+#include <specsample/core/tally.hpp>
+#include <specsample/metrics/names.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {

@@ -16,10 +16,10 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/kernels/draw.hpp>
-#include <specsample/kernels/logits.hpp>
 #include <specsample/kernels/race.hpp>
 #include <specsample/kernels/weights.hpp>
 #include <specsample/random/address.hpp>
+#include <specsample/rows/logits.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 

@@ -9,7 +9,7 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/core/contract.hpp>
-#include <specsample/drafters/host.hpp>
+#include <specsample/models/host.hpp>
 #include <specsample/tree/draft_tree.hpp>
 #include <specsample/verify/verify.hpp>
 

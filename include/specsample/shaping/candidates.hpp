@@ -18,7 +18,7 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/kernels/inspect.hpp>
-#include <specsample/kernels/logits.hpp>
+#include <specsample/rows/logits.hpp>
 #include <specsample/shaping/memory.hpp>
 #include <specsample/shaping/scan.hpp>
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include <specsample/core/contract.hpp>
-#include <specsample/kernels/logits.hpp>
-#include <specsample/shaping/adaptor.hpp>
+#include <specsample/models/adaptor.hpp>
+#include <specsample/rows/logits.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <specsample/concepts.hpp>
-#include <specsample/kernels/sparse.hpp>
+#include <specsample/rows/sparse.hpp>
 #include <specsample/shaping/candidates.hpp>
 #include <specsample/shaping/pipeline.hpp>
 
@@ -115,6 +115,16 @@ using ShapedRow = Sparse<detail::IdList<Token>,
                          std::conditional_t<detail::holds_logits<std::remove_cvref_t<R>>,
                                             Logits<detail::Column<detail::ShapedValue<std::remove_cvref_t<R>>>>,
                                             detail::Column<detail::ShapedValue<std::remove_cvref_t<R>>>>>;
+/// The types that a RowAdaptor asks of a change that shapes rows.
+struct ShapedTypes {
+    template <class R>
+    struct Types {
+        using Row = ShapedRow<R>;
+        using Memory = ShapedNumbers<ShapedValue<std::remove_cvref_t<R>>>;
+        using Scratch = ShapingScratch<ShapedValue<std::remove_cvref_t<R>>>;
+    };
+};
+
 }  // namespace detail
 
 namespace detail {

@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include <specsample/shaping/row_adaptor.hpp>
+#include <specsample/models/row_adaptor.hpp>
 #include <specsample/shaping/shape.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
@@ -12,7 +12,7 @@ namespace detail {
 
 /// Sends a row through a pipeline.
 template <Shaper P>
-class ShapeRow {
+class ShapeRow : public ShapedTypes {
   public:
     explicit ShapeRow(P pipeline) : pipeline_(std::move(pipeline)) { check_shaper(pipeline_); }
 

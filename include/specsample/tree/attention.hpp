@@ -33,7 +33,7 @@
 
 #include <specsample/core/contract.hpp>
 #include <specsample/core/row.hpp>
-#include <specsample/core/rows.hpp>
+#include <specsample/rows/rows.hpp>
 #include <specsample/tree/chain.hpp>
 #include <specsample/tree/tree_shape.hpp>
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <specsample/core/contract.hpp>
-#include <specsample/core/rows.hpp>
+#include <specsample/rows/rows.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <specsample/core/rows.hpp>
+#include <specsample/rows/rows.hpp>
 #include <specsample/tree/distribution.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {

@@ -4,7 +4,7 @@
 // (arXiv:2408.07978), Theorem 2. The use on trees, with several winners per node, was not found in the literature.
 #pragma once
 
-#include <specsample/kernels/logits.hpp>
+#include <specsample/rows/logits.hpp>
 #include <specsample/verify/match.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {

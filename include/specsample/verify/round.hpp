@@ -17,7 +17,7 @@
 #include <specsample/core/fault.hpp>
 #include <specsample/core/list_ref.hpp>
 #include <specsample/core/row.hpp>
-#include <specsample/metrics/tally.hpp>
+#include <specsample/core/tally.hpp>
 #include <specsample/tree/tree.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {

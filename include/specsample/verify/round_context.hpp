@@ -6,9 +6,9 @@
 #include <span>
 #include <utility>
 
-#include <specsample/core/rows.hpp>
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/random/draw.hpp>
+#include <specsample/rows/rows.hpp>
 #include <specsample/tree/chain.hpp>
 #include <specsample/verify/distributions.hpp>
 #include <specsample/verify/round.hpp>

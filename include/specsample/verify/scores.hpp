@@ -14,9 +14,9 @@
 #include <span>
 #include <vector>
 
-#include <specsample/core/rows.hpp>
 #include <specsample/kernels/entries.hpp>
 #include <specsample/random/rng.hpp>
+#include <specsample/rows/rows.hpp>
 #include <specsample/verify/residual_target.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {

@@ -8,7 +8,8 @@
 #include <utility>
 
 #include <specsample/concepts.hpp>
-#include <specsample/shaping/row_adaptor.hpp>
+#include <specsample/models/row_adaptor.hpp>
+#include <specsample/shaping/shape.hpp>
 #include <specsample/vocabularies/id_map.hpp>
 #include <specsample/vocabularies/mapped_prefix.hpp>
 #include <specsample/vocabularies/mapped_row.hpp>
@@ -19,7 +20,7 @@ namespace detail {
 /// Sends a row through a map of ids.
 /// @tparam Map   IdMap, or a reference wrapper of one that several models share
 template <class Map>
-class MapRow {
+class MapRow : public ShapedTypes {
   public:
     explicit MapRow(Map map) : map_(std::move(map)) {}
 

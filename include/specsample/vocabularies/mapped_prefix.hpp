@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <specsample/concepts.hpp>
-#include <specsample/shaping/adaptor.hpp>
+#include <specsample/models/adaptor.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {

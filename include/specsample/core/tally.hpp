@@ -10,9 +10,9 @@
 #include <optional>
 #include <vector>
 
+#include <specsample/core/estimate.hpp>
+#include <specsample/core/fault.hpp>
 #include <specsample/core/lengths.hpp>
-#include <specsample/metrics/estimate.hpp>
-#include <specsample/metrics/names.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 

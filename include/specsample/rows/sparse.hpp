@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <specsample/kernels/logits.hpp>
+#include <specsample/rows/logits.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include <specsample/shaping/adaptor.hpp>
-#include <specsample/shaping/shape.hpp>
+#include <specsample/models/adaptor.hpp>
+#include <specsample/rows/rows.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI::detail {
 
@@ -84,25 +84,26 @@ class HeldAnswer {
 };
 
 /// The last answer of a model to a question about one position.
-template <class Answer>
+template <class Change, class Answer>
 class ChangedRow {
+    using Types = typename Change::template Types<Answer>;
+
   public:
-    template <class Change>
-    auto hold(Answer&& answer, std::span<const Token> prefix, const Change& change) {
-        return change(answer_.hold(std::forward<Answer>(answer)), prefix, memory_.row, memory_.scratch);
+    typename Types::Row hold(Answer&& answer, std::span<const Token> prefix, const Change& change) {
+        return change(answer_.hold(std::forward<Answer>(answer)), prefix, memory_, scratch_);
     }
 
   private:
     HeldAnswer<Answer> answer_;
-    filters::ShapedMemory<ShapedValue<std::remove_cvref_t<Answer>>> memory_;
+    typename Types::Memory memory_;
+    typename Types::Scratch scratch_;
 };
 
 /// The last answer of a model to a question about several positions, and those of its rows that were read.
-template <class Answer>
+template <class Change, class Answer>
 class ChangedRows {
-    using Given = Element<std::remove_reference_t<Answer>>;
-    using Value = ShapedValue<std::remove_cvref_t<Given>>;
-    using Changed = ShapedRow<Given>;
+    using Types = typename Change::template Types<Element<std::remove_reference_t<Answer>>>;
+    using Changed = typename Types::Row;
 
   public:
     /// @param asked   the number of positions, or the tree
@@ -112,12 +113,11 @@ class ChangedRows {
         contexts_.of(prefix, asked);
         rows_.clear();
         rows_.resize(static_cast<std::size_t>(element_count(rows).value_or(contexts_.size())));
-        grow(memory_, rows_.size());
+        if (memory_.size() < rows_.size()) memory_.resize(rows_.size());
     }
 
     std::size_t size() const { return rows_.size(); }
 
-    template <class Change>
     const Changed& row(Index i, const Change& change) {
         const auto at = static_cast<std::size_t>(i);
         if (!rows_[at]) rows_[at].emplace(change(element(*answer_, i), contexts_[i], memory_[at], scratch_));
@@ -128,18 +128,18 @@ class ChangedRows {
     HeldAnswer<Answer> answer_;
     Contexts contexts_;
     std::vector<std::optional<Changed>> rows_;
-    std::vector<ShapedNumbers<Value>> memory_;
-    ShapingScratch<Value> scratch_;
+    std::vector<typename Types::Memory> memory_;
+    typename Types::Scratch scratch_;
 };
 
 /// Memory for the answers to one kind of call; empty if the model does not offer that call.
-template <template <class> class Memory, bool asked, class M, class... Rest>
+template <template <class, class> class Memory, bool asked, class Change, class M, class... Rest>
 struct MemoryFor {
     struct type {};
 };
-template <template <class> class Memory, class M, class... Rest>
-struct MemoryFor<Memory, true, M, Rest...> {
-    using type = Memory<Answer<M, Rest...>>;
+template <template <class, class> class Memory, class Change, class M, class... Rest>
+struct MemoryFor<Memory, true, Change, M, Rest...> {
+    using type = Memory<Change, Answer<M, Rest...>>;
 };
 
 /// Several rows by position, each changed when it is first read. They are callable as well, which tells verify that
@@ -162,7 +162,8 @@ class RowsOnDemand {
 /// position as context, so a row that no walk reaches never is. Rows view the adaptor's memory and the model's, until
 /// its next call.
 ///
-/// @tparam Change   change(row, context, ShapedNumbers&, ShapingScratch&) -> ShapedRow
+/// @tparam Change   change(row, context, memory, scratch) -> changed row, which may view the row and its memory.
+///                  Change::Types<R> names the types Row, Memory and Scratch for given rows R
 template <class M, class Change>
 class RowAdaptor : public Adaptor<RowAdaptor<M, Change>, M> {
     friend class Adaptor<RowAdaptor, M>;
@@ -191,9 +192,9 @@ class RowAdaptor : public Adaptor<RowAdaptor<M, Change>, M> {
     }
 
     Change change_;
-    typename MemoryFor<ChangedRow, Model<M>, M>::type row_;
-    typename MemoryFor<ChangedRows, ManyModel<M>, M, Index>::type many_;
-    typename MemoryFor<ChangedRows, TreeCallable<M>, M, Tree<Token, Index>>::type tree_;
+    typename MemoryFor<ChangedRow, Model<M>, Change, M>::type row_;
+    typename MemoryFor<ChangedRows, ManyModel<M>, Change, M, Index>::type many_;
+    typename MemoryFor<ChangedRows, TreeCallable<M>, Change, M, Tree<Token, Index>>::type tree_;
 };
 
 }  // namespace specsample::detail

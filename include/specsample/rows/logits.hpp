@@ -3,22 +3,17 @@
 //     p(x) = exp(z(x) / T) / sum_y exp(z(y) / T)
 //
 //   Logits            a row of logits at a temperature
-//   LogitWeights      exp((z - pivot) / T), summed in one pass: a token is drawn from them without a normaliser
-//   log_sum_exp(row)  ln sum exp(z / T)
+//   logits_of(rows)   several of them
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <numbers>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
-#include <specsample/concepts.hpp>
 #include <specsample/core/contract.hpp>
-#include <specsample/core/rows.hpp>
-#include <specsample/kernels/argmax.hpp>
-#include <specsample/kernels/draw.hpp>
+#include <specsample/kernels/logit_weights.hpp>
+#include <specsample/rows/returned.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
@@ -44,96 +39,7 @@ PartStored<R> store_part(Given&& given) {
     }
 }
 
-/// The largest number at the places [first, first + count); -inf if there are none.
-template <class View>
-double largest(const Blocks<View>& numbers, Index first, Index count) {
-    using Value = typename Blocks<View>::Value;
-    typename Blocks<View>::Buffer buffer;
-    Value most = -std::numeric_limits<Value>::infinity();
-    for_blocks(first, count, [&](Index begin, Index n) {
-        most = std::max(
-            most,
-            Eigen::Map<const Eigen::Array<Value, Eigen::Dynamic, 1>>(numbers.read(begin, n, buffer), n).maxCoeff());
-    });
-    return static_cast<double>(most);
-}
-
-/// log2(e) / T, clamped to the positive normal numbers of the scalar, because 0 * inf is NaN.
-template <class Value>
-double exponent_scale(double temperature) {
-    return std::clamp(std::numbers::log2e / temperature, double{std::numeric_limits<Value>::min()},
-                      double{std::numeric_limits<Value>::max()});
-}
-
 }  // namespace detail
-
-namespace kernels {
-
-/// The weights exp((z - pivot) / T) of logits, summed.
-///
-/// The pivot is the largest logit of the first block, which is near the largest of all and costs no pass to find. If it
-/// is so far off that the sum overflows or underflows, the pass is made again with the largest of all. At T = 0 all
-/// weight is on the largest logit, the lowest id on ties.
-///
-/// @cost   one pass, rarely three; at T = 0 the pass of an argmax
-/// @edge   logits that name no distribution (a NaN, +inf, all -inf) have no positive total
-template <class View, class Ids = detail::EveryId>
-class LogitWeights {
-    using Value = detail::Compute<typename View::Scalar>;
-    using Encoding = detail::Encoding<Value>;
-    using Entries = detail::Entries<View, Ids>;
-
-  public:
-    /// Sum the weights of the logits of `ids`, by default of every id of the vocabulary.
-    LogitWeights(const View& logits, double temperature, Index vocab, const Ids& ids = {})
-        : entries_(logits, ids, vocab, {}) {
-        if (temperature == 0) {
-            sum(Encoding::peak(argmax(logits)));
-            return;
-        }
-        scale_ = detail::exponent_scale<Value>(temperature);
-        const detail::Blocks numbers(logits);
-        sum_from(detail::largest(numbers, 0, std::min(detail::block_size, numbers.size())));
-        // The pivot itself weighs 1, unless the first block is all masked: then the other weights may underflow.
-        constexpr double too_large = 0x1p64;  // its inverse must be a normal number
-        if (!(total() >= 1 && total() < too_large)) sum_from(detail::largest(numbers, 0, numbers.size()));
-    }
-
-    // Weights.
-    Index size() const { return sums_->size(); }
-    Index id(Index place) const { return sums_->id(place); }
-    double operator[](Index place) const { return (*sums_)[place]; }
-    double sum(Index first, Index count) const { return sums_->sum(first, count); }
-    double total() const { return sums_->total(); }
-    Index pick(double u) const { return sums_->pick(u); }
-
-    /// The encoding of the probabilities, which are the weights divided by their total.
-    Encoding encoding() const { return scale_ == 0 ? entries_.encoding() : Encoding(pivot_, scale_, 1 / total()); }
-    auto probs() const {
-        Entries entries = entries_;
-        entries.mean(encoding());
-        return entries.row();
-    }
-
-    /// ln sum exp(z / T)
-    double log_sum_exp() const { return (pivot_ * scale_ + std::log2(total())) * std::numbers::ln2; }
-
-  private:
-    void sum_from(double pivot) {
-        pivot_ = detail::is_finite(pivot) ? pivot : 0;
-        sum({pivot_, scale_, 1});
-    }
-    void sum(const Encoding& encoding) {
-        entries_.mean(encoding);
-        sums_.emplace(RowWeights(entries_.row()));
-    }
-
-    Entries entries_;
-    double scale_ = 0;
-    double pivot_ = 0;
-    std::optional<BlockSums<RowWeights<decltype(std::declval<const Entries&>().row())>>> sums_;
-};
-}  // namespace kernels
 
 /// A row of logits at a temperature, accepted wherever a row of probabilities is.
 ///
@@ -221,37 +127,6 @@ class Logits {
 
 template <class Given, class... Rest>
 Logits(Given&&, Rest...) -> Logits<detail::Part<Given>>;
-
-namespace kernels {
-
-/// ln sum_x exp(z(x)) of a row of logits; of Logits at temperature T, ln sum_x exp(z(x) / T).
-/// @cost   one pass
-/// @edge   -inf if all are masked, NaN for a row that defines no distribution
-template <Row R>
-double log_sum_exp(const R& logits) {
-    return Logits(logits).weights().log_sum_exp();
-}
-
-/// The weights that a row is drawn from: the row itself, or the weights of its logits, which need no normaliser.
-template <Row R>
-auto row_weights(const R& row) {
-    if constexpr (requires { row.weights(); }) {
-        return row.weights();
-    } else {
-        return RowWeights(detail::as_row(row));
-    }
-}
-
-/// The probabilities of a row whose weights were summed by a draw.
-template <Row R, Weights W>
-detail::row_view_t<R> probs_of(const R& row, const W& weights) {
-    if constexpr (requires { weights.probs(); }) {
-        return weights.probs();
-    } else {
-        return detail::as_row(row);
-    }
-}
-}  // namespace kernels
 
 namespace detail {
 

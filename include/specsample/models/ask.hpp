@@ -1,8 +1,7 @@
-// Calls of models with a prefix, and the rows that a call may return.
+// Calls of models with a prefix.
 //
 //   ask(model, prefix, rest...)   calls a model with a span or a vector, whichever it takes
 //   Answer<M, Rest...>            the type of the result
-//   ReturnedRow                   a row that outlives the call
 #pragma once
 
 #include <concepts>
@@ -11,7 +10,6 @@
 #include <type_traits>
 #include <vector>
 
-#include <specsample/core/rows.hpp>
 #include <specsample/core/types.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI::detail {
@@ -40,32 +38,5 @@ decltype(auto) ask(M& model, const std::vector<Token>& prefix, Rest... rest) {
 template <class M, class... Rest>
 using Answer = decltype(ask(std::declval<std::remove_cvref_t<M>&>(), std::declval<const std::vector<Token>&>(),
                             std::declval<Rest>()...));
-
-/// Whether a row owns its numbers, so that they are gone with it.
-template <class R>
-inline constexpr bool owns = EigenOwner<R> || (ContiguousRow<R> && !is_span<R>);
-template <StatedRow R>
-inline constexpr bool owns<R> = !R::borrows;
-
-/// Whether rows returned as R borrow memory, and must be copied to outlive the model's next call.
-template <class R>
-inline constexpr bool borrows = std::is_lvalue_reference_v<R> || !owns<std::remove_cvref_t<R>>;
-
-/// A row that a callable may return: it owns its numbers or views memory that outlives the call.
-template <class R>
-concept ReturnedRow = Row<R> && (ContiguousRow<std::remove_cvref_t<R>> || EigenOwner<std::remove_cvref_t<R>> ||
-                                 EigenView<std::remove_cvref_t<R>> || std::remove_cvref_t<R>::outlives_its_making);
-
-template <class R>
-concept RowMajorRows = bool(R::IsRowMajor) && !bool(R::IsVectorAtCompileTime) && Floating<typename R::Scalar> &&
-                       (EigenOwner<R> || EigenView<R>);
-template <class R>
-concept IndexedRows = !EigenMatrix<R> && requires(const R& rows) {
-    { rows[std::size_t{}] } -> Row;
-};
-
-/// Several rows returned by one call.
-template <class R>
-concept ReturnedRows = RowMajorRows<std::remove_cvref_t<R>> || IndexedRows<std::remove_cvref_t<R>>;
 
 }  // namespace specsample::detail

@@ -13,7 +13,6 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
-using namespace specsample::lossy;
 
 namespace {
 

@@ -16,7 +16,7 @@
 
 #include <specsample/kernels/entries.hpp>
 #include <specsample/random/rng.hpp>
-#include <specsample/rows/rows.hpp>
+#include <specsample/rows/owner.hpp>
 #include <specsample/verify/residual_target.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {

@@ -28,19 +28,29 @@ template <class Error>
 
 inline std::string to_text(std::string_view text) { return std::string(text); }
 inline std::string to_text(std::integral auto value) { return std::to_string(value); }
-inline std::string to_text(std::floating_point auto value) {
+[[gnu::cold]] inline std::string to_text(double value, const char* format = "%.6g") {
     char buffer[32];
-    std::snprintf(buffer, sizeof buffer, "%.6g", static_cast<double>(value));
+    std::snprintf(buffer, sizeof buffer, format, value);
     return buffer;
 }
+/// A whole number, without a cast: 64-bit ids, signed or not, fit no one integral type.
+[[gnu::cold]] inline std::string whole_text(double value) { return to_text(value, "%.0f"); }
 
 /// Raise std::invalid_argument "specsample::where: what is `is`, but must be `must`".
+[[noreturn, gnu::cold, gnu::noinline]] inline void invalid_text(std::string_view where, std::string_view what,
+                                                                std::string_view is, std::string_view must) {
+    std::string message = "specsample::";
+    for (const std::string_view part : {where, std::string_view(": "), what, std::string_view(" is "), is,
+                                        std::string_view(", but must be "), must})
+        message.append(part);
+    raise(std::invalid_argument(message));
+}
+
+/// The same, of a number.
 template <class Is>
 [[noreturn, gnu::cold, gnu::noinline]] void invalid(std::string_view where, std::string_view what, const Is& is,
                                                     std::string_view must) {
-    std::string message = "specsample::";
-    message.append(where).append(": ").append(what).append(" is ").append(to_text(is));
-    raise(std::invalid_argument(message.append(", but must be ").append(must)));
+    invalid_text(where, what, to_text(is), must);
 }
 
 /// Check an O(1) contract; `must` is the end of the sentence "..., but must be".

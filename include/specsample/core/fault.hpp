@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -54,54 +53,79 @@ struct RowFault {
     Index id = 0;                ///< the id, or the place, in the row
 };
 
+namespace detail {
+
+/// The sentence about a fault. Marks stand for its numbers: %r the name of the row, %n its number, %v the value, %b the
+/// bound, %V and %B the same as whole numbers, %i the id or place.
+[[nodiscard]] inline const char* sentence(Cause cause, Side side) {
+    const bool draft = side == Side::draft;
+    switch (cause) {
+        case Cause::wrong_count:
+            return draft ? "the number of distributions is %V, but must be %B, one per drafted token"
+                         : "the number of target rows is %V, but must be %B, one per position";
+        case Cause::empty:
+            return "%r is empty, but must hold one probability per token of the vocabulary";
+        case Cause::wrong_size:
+            return "%r has %V entries, but must have %B like the first target row";
+        case Cause::not_finite:
+            return "%r is %v at id %i, but must be finite";
+        case Cause::negative:
+            return "%r is %v at id %i, but must be non-negative";
+        case Cause::above_one:
+            return "%r is %v at id %i, but must be at most 1";
+        case Cause::not_normalised:
+            return "%r sums to %v, but must sum to 1 within %b";
+        case Cause::logits:
+            return "%r sums to %v: these look like logits; return specsample::Logits(row, temperature)";
+        case Cause::zero_at_token:
+            return "%r is 0 at its own drafted token %i, but must be the row that the token was drawn from";
+        case Cause::outside_vocabulary:
+            return side == Side::limits
+                       ? "limits.stop_tokens[%n] is %V, but must be inside the vocabulary [0, %B)"
+                       : "drafted token %n is %V, but must be inside the vocabulary [0, %B)";
+        case Cause::unordered_ids:
+            return "%r has id %V after %B at place %i, but the ids of a sparse row must be strictly increasing";
+        case Cause::id_outside:
+            return "%r has id %V at place %i, but must have ids inside the vocabulary [0, %B)";
+        case Cause::all_masked:
+            return "%r makes no token possible: every logit is -inf, or no id is left, but one must be possible";
+    }
+    return "%r is bad";
+}
+
+/// The text that a mark of a sentence stands for.
+[[nodiscard]] inline std::string text_of_mark(char mark, const RowFault& fault) {
+    switch (mark) {
+        case 'r':
+            return (fault.side == Side::draft ? "draft row " : "target row ") + to_text(fault.row);
+        case 'n':
+            return to_text(fault.row);
+        case 'v':
+            return to_text(fault.value);
+        case 'b':
+            return to_text(fault.bound);
+        case 'V':
+            return whole_text(fault.value);
+        case 'B':
+            return whole_text(fault.bound);
+        default:
+            return to_text(fault.id);
+    }
+}
+
+}  // namespace detail
+
 /// The message for a fault: what the data is, and what it must be.
 [[gnu::cold]] inline std::string message(const RowFault& fault) {
-    using detail::to_text;
-    const bool draft = fault.side == Side::draft;
-    const std::string row = std::string(draft ? "draft" : "target") + " row " + to_text(fault.row);
-    const auto whole = [](double value) {  // without a cast: 64-bit ids, signed or not, fit no one integral type
-        char digits[32];
-        std::snprintf(digits, sizeof digits, "%.0f", value);
-        return std::string(digits);
-    };
-    switch (fault.cause) {
-        case Cause::wrong_count:
-            return std::string(draft ? "the number of distributions is " : "the number of target rows is ") +
-                   whole(fault.value) + ", but must be " + whole(fault.bound) +
-                   (draft ? ", one per drafted token" : ", one per position");
-        case Cause::empty:
-            return row + " is empty, but must hold one probability per token of the vocabulary";
-        case Cause::wrong_size:
-            return row + " has " + whole(fault.value) + " entries, but must have " + whole(fault.bound) +
-                   " like the first target row";
-        case Cause::not_finite:
-            return row + " is " + to_text(fault.value) + " at id " + to_text(fault.id) + ", but must be finite";
-        case Cause::negative:
-            return row + " is " + to_text(fault.value) + " at id " + to_text(fault.id) + ", but must be non-negative";
-        case Cause::above_one:
-            return row + " is " + to_text(fault.value) + " at id " + to_text(fault.id) + ", but must be at most 1";
-        case Cause::not_normalised:
-            return row + " sums to " + to_text(fault.value) + ", but must sum to 1 within " + to_text(fault.bound);
-        case Cause::logits:
-            return row + " sums to " + to_text(fault.value) +
-                   ": these look like logits; return specsample::Logits(row, temperature)";
-        case Cause::zero_at_token:
-            return row + " is 0 at its own drafted token " + to_text(fault.id) +
-                   ", but must be the row that the token was drawn from";
-        case Cause::outside_vocabulary:
-            return (fault.side == Side::limits ? "limits.stop_tokens[" + to_text(fault.row) + "]"
-                                               : "drafted token " + to_text(fault.row)) +
-                   " is " + whole(fault.value) + ", but must be inside the vocabulary [0, " + whole(fault.bound) + ")";
-        case Cause::unordered_ids:
-            return row + " has id " + whole(fault.value) + " after " + whole(fault.bound) + " at place " +
-                   to_text(fault.id) + ", but the ids of a sparse row must be strictly increasing";
-        case Cause::id_outside:
-            return row + " has id " + whole(fault.value) + " at place " + to_text(fault.id) +
-                   ", but must have ids inside the vocabulary [0, " + whole(fault.bound) + ")";
-        case Cause::all_masked:
-            return row + " makes no token possible: every logit is -inf, or no id is left, but one must be possible";
+    std::string text;
+    for (const char* at = detail::sentence(fault.cause, fault.side); *at != 0; ++at) {
+        if (*at == '%') {
+            text += detail::text_of_mark(*++at, fault);
+        } else {
+            text += *at;
+        }
     }
-    return row + " is bad";
+    return text;
 }
 
 /// The exception for bad data. Nothing of the faulty round was committed.

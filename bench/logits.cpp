@@ -4,6 +4,7 @@
 #include "row_races.hpp"
 
 #include <specsample/kernels.hpp>
+#include <specsample/rows/logits.hpp>
 
 namespace bench {
 namespace {

@@ -101,7 +101,7 @@ class ShapedRounds {
     explicit ShapedRounds(const Pool& pool)
         : target_(textbook_shaping(pool[0].target)), draft_(textbook_shaping(pool[0].draft)) {
         const auto row = specsample::shape(specsample::Logits(pool[0].draft), usual_shaping, {}, memory_->drafted);
-        row.keep_in(memory_->draft);
+        row.copy_to(memory_->draft);
     }
 
     Contents distributions() const { return {target_.cast<double>(), draft_.cast<double>(), 0, 0, 0}; }
@@ -132,7 +132,7 @@ class ShapedRounds {
   private:
     struct Memory {
         specsample::filters::ShapedMemory<float> drafted, rows[9];
-        specsample::detail::ShapedRow<specsample::Logits<Row>>::Kept draft;
+        specsample::detail::ShapedRow<specsample::Logits<Row>>::Owned draft;
     };
     std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();
     Eigen::ArrayXf target_, draft_;

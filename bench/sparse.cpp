@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <specsample/kernels.hpp>
+#include <specsample/rows/sparse.hpp>
 
 namespace bench {
 namespace {

@@ -26,7 +26,7 @@
 
 #include <specsample/core/tree.hpp>
 #include <specsample/models/ask.hpp>
-#include <specsample/rows/returned.hpp>
+#include <specsample/rows/owner.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 

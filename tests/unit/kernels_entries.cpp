@@ -10,6 +10,7 @@
 #include <specsample/kernels/overlap.hpp>
 #include <specsample/kernels/residual.hpp>
 #include <specsample/random/rng.hpp>
+#include <specsample/rows/memory.hpp>
 #include <specsample/rows/sparse.hpp>
 
 #include "support/catch.hpp"

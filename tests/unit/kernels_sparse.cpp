@@ -1,4 +1,5 @@
 // Sparse rows: ids of every type and storage, draws equal to those of the dense row, and invalid ids.
+#include <specsample/rows/memory.hpp>
 #include <specsample/rows/sparse.hpp>
 
 #include <algorithm>
@@ -209,10 +210,10 @@ TEST_CASE("a sparse row that is kept has memory of its own", "[kernels]") {
     std::vector<Candidate> candidates{{2, 1, .25f}, {4, 2, .75f}};
     const Sparse row(member(candidates, &Candidate::id), member(candidates, &Candidate::p), 6);
     const Sparse logits(member(candidates, &Candidate::id), Logits(member(candidates, &Candidate::logit), .5), 6);
-    decltype(row)::Kept kept;
-    decltype(logits)::Kept kept_logits;
-    row.keep_in(kept);
-    logits.keep_in(kept_logits);
+    decltype(row)::Owned kept;
+    decltype(logits)::Owned kept_logits;
+    row.copy_to(kept);
+    logits.copy_to(kept_logits);
     const Values before = values(row), logits_before = values(logits);
     candidates = {{0, 9, 1}, {1, -9, 0}};
     CHECK(values(row) != before);

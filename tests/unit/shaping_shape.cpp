@@ -104,14 +104,14 @@ TEST_CASE("an unfiltered row of contiguous numbers is never copied", "[shaping]"
 TEST_CASE("a row of which every id is kept is a copy that holds every id", "[shaping]") {
     filters::ShapedMemory<float> memory;
     const auto row = shape(Logits(logits), Temperature{.7}, {}, memory);
-    decltype(row)::Kept kept;
-    row.keep_in(kept);
+    decltype(row)::Owned kept;
+    row.copy_to(kept);
     CHECK(kept.ids().holds_every_id());
     CHECK(kept.held().numbers().data() != logits.data());
     CHECK((probs_by_id(kept) == probs_by_id(row)).all());
-    shape(Logits(logits), TopK{5}, {}, memory).keep_in(kept);
+    shape(Logits(logits), TopK{5}, {}, memory).copy_to(kept);
     CHECK(possible(probs_by_id(kept)).size() == 5);
-    row.keep_in(kept);
+    row.copy_to(kept);
     CHECK(kept.ids().holds_every_id());
 }
 

@@ -6,6 +6,7 @@
 
 #include <specsample/random/rng.hpp>
 #include <specsample/rows/logits.hpp>
+#include <specsample/rows/memory.hpp>
 #include <specsample/verify.hpp>
 #include <specsample/verify/batch.hpp>
 

@@ -9,7 +9,7 @@
 
 #include <specsample/beam/options.hpp>
 #include <specsample/beam/step.hpp>
-#include <specsample/rows/rows.hpp>
+#include <specsample/rows/owner.hpp>
 #include <specsample/tree/draft_tree.hpp>
 #include <specsample/verify/verify.hpp>
 

@@ -58,7 +58,7 @@ template <class R>
 concept StatedRow = !EigenRow<R> && !ContiguousRow<R> && requires(const R& row) {
     { row.size() } -> std::convertible_to<Index>;
     row.probs();
-    typename R::Kept;  // a row of the same encoding that owns its memory; row.keep_in(kept) copies into it
+    typename R::Owned;  // a row of the same encoding that owns its memory; row.copy_to(owned) copies into it
 };
 }  // namespace detail
 

@@ -70,7 +70,7 @@ class ChainDrafter {
         !can_stop || !TokenModel<Model>,
         "specsample::ChainDrafter: a stop looks at probabilities, but draft(prefix) returns a token; return a "
         "row, or leave the stop out");
-    using Slots = typename detail::SlotsOf<Model>::type;
+    using Slots = detail::RowSlots<Model>;
 
     template <class M>
     struct Proposes {

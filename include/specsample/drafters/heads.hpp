@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <concepts>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -46,13 +45,8 @@ namespace detail {
 /// The rows of one call of the heads, kept until the round ends.
 template <heads::HeadsModel Heads>
 class HeadRows {
-    using Returned = Answer<Heads>;
-    using Rows = std::remove_cvref_t<Returned>;
-    static constexpr bool is_borrowed = std::is_lvalue_reference_v<Returned>;
-    using Stored = std::conditional_t<is_borrowed, const Rows*, std::optional<Rows>>;
-
   public:
-    using View = row_view_t<Element<const Rows>>;
+    using View = row_view_t<Element<const std::remove_cvref_t<Answer<Heads>>>>;
 
     HeadRows(Heads heads, Index count) : heads_(std::move(heads)), count_(count) {}
 
@@ -60,23 +54,18 @@ class HeadRows {
     /// @param where   the caller's name, for the error message
     /// @throws        std::invalid_argument if there are fewer or more rows than heads
     void ask_about(const std::vector<Token>& prefix, std::string_view where) {
-        if constexpr (is_borrowed) {
-            rows_ = &ask(heads_, prefix);
-        } else {
-            rows_.emplace(ask(heads_, prefix));
-        }
-        const auto found = element_count(*rows_);
+        const auto found = element_count(rows_.hold(ask(heads_, prefix)));
         if (found && *found != count_)
             invalid(where, "the number of rows that heads(prefix) returns", *found, to_text(count_));
     }
 
     Index size() const { return count_; }
-    decltype(auto) row(Index i) const { return element(*rows_, i); }
+    decltype(auto) row(Index i) const { return element(std::as_const(*rows_), i); }
 
   private:
     Heads heads_;
     Index count_;
-    Stored rows_{};
+    LastAnswer<Answer<Heads>> rows_;
 };
 
 }  // namespace detail

@@ -30,7 +30,7 @@ namespace specsample::inline SPECSAMPLE_ABI {
 /// @cost              one call of the model per node that has children, depth first
 template <RowModel Model, class Children = children::WithoutReplacement>
 class TreeDrafter {
-    using Slots = typename detail::SlotsOf<Model>::type;
+    using Slots = detail::RowSlots<Model>;
 
   public:
     using Distribution = Mixed<decltype(std::declval<const Slots&>().view(0))>;

@@ -42,12 +42,27 @@ class Drafters {
         "specsample: drafters that propose together must return rows of one type, or be sure of their tokens; "
         "let all of them return the same, as std::vector<float>");
 
+    /// The depth of the deepest drafter; 0 if none has a depth of its own.
+    Index depth() const {
+        return std::apply([](const auto&... drafter) { return std::max({Index{0}, depth_of(drafter)...}); }, drafters_);
+    }
+
+    void rollback(Index length)
+        requires(Rewindable<typename DrafterOf<D>::type> || ...)
+    {
+        each([&](auto& drafter) {
+            if constexpr (Rewindable<decltype(drafter)>) drafter.rollback(length);
+            return true;
+        });
+    }
+
+  protected:
     explicit Drafters(D... drafters) : drafters_(std::move(drafters)...) {}
 
     /// Let each drafter add its nodes, in order, until go_on() is false or there is a fault. Each draws from a random
     /// source of its own; those that draw with the target's noise share one.
     template <class Source, class L, class GoOn>
-    void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree, const GoOn& go_on) {
+    void propose_while(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree, const GoOn& go_on) {
         Index part = 0;
         each([&](auto& drafter) {
             if constexpr (std::same_as<L, SharedNoise>) {
@@ -56,18 +71,6 @@ class Drafters {
                 drafter.propose(prefix, split(rng, part++), draft_tree);
             }
             return go_on() && !draft_tree.fault();
-        });
-    }
-
-    /// The depth of the deepest drafter; 0 if none has a depth of its own.
-    Index depth() const {
-        return std::apply([](const auto&... drafter) { return std::max({Index{0}, depth_of(drafter)...}); }, drafters_);
-    }
-
-    void rollback(Index length) {
-        each([&](auto& drafter) {
-            if constexpr (Rewindable<decltype(drafter)>) drafter.rollback(length);
-            return true;
         });
     }
 
@@ -86,9 +89,6 @@ class Drafters {
     std::tuple<typename DrafterOf<D>::type...> drafters_;
 };
 
-template <class... D>
-inline constexpr bool any_remembers = (Rewindable<typename DrafterOf<D>::type> || ...);
-
 /// All of the drafters can fill this draft tree.
 template <class L, class... D>
 concept FilledBy = (Fills<typename DrafterOf<D>::type, L> && ...);
@@ -106,28 +106,15 @@ concept FilledBy = (Fills<typename DrafterOf<D>::type, L> && ...);
 /// @draws      those of each drafter, from a random source of its own
 /// @cost       that of all of them
 template <class... D>
-class United {
+class United : public detail::Drafters<D...> {
   public:
-    using Distribution = typename detail::Drafters<D...>::Distribution;
-
-    explicit United(D... drafters) : drafters_(std::move(drafters)...) {}
+    explicit United(D... drafters) : detail::Drafters<D...>(std::move(drafters)...) {}
 
     template <class Source, class L>
         requires detail::FilledBy<L, D...>
     void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
-        drafters_.propose(prefix, rng, draft_tree, [] { return true; });
+        this->propose_while(prefix, rng, draft_tree, [] { return true; });
     }
-
-    Index depth() const { return drafters_.depth(); }
-
-    void rollback(Index length)
-        requires detail::any_remembers<D...>
-    {
-        drafters_.rollback(length);
-    }
-
-  private:
-    detail::Drafters<D...> drafters_;
 };
 
 /// Drafts with the first of several drafters that proposes anything, tried in order. The choice depends on the prefix
@@ -140,31 +127,19 @@ class United {
 /// @draws   as United
 /// @cost    as United; drafters after the first that proposes are not called
 template <class... D>
-class FirstOf {
+class FirstOf : public detail::Drafters<D...> {
   public:
-    using Distribution = typename detail::Drafters<D...>::Distribution;
     static constexpr bool branches = (detail::may_branch<typename detail::DrafterOf<D>::type> || ...);
     static constexpr bool cut_is_prefix = (detail::cut_is_prefix<typename detail::DrafterOf<D>::type> && ...);
 
-    explicit FirstOf(D... drafters) : drafters_(std::move(drafters)...) {}
+    explicit FirstOf(D... drafters) : detail::Drafters<D...>(std::move(drafters)...) {}
 
     template <class Source, class L>
         requires detail::FilledBy<L, D...>
     void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
         const Index before = draft_tree.size();
-        drafters_.propose(prefix, rng, draft_tree, [&] { return draft_tree.size() == before; });
+        this->propose_while(prefix, rng, draft_tree, [&] { return draft_tree.size() == before; });
     }
-
-    Index depth() const { return drafters_.depth(); }
-
-    void rollback(Index length)
-        requires detail::any_remembers<D...>
-    {
-        drafters_.rollback(length);
-    }
-
-  private:
-    detail::Drafters<D...> drafters_;
 };
 
 }  // namespace specsample

@@ -151,7 +151,14 @@ Sum block_sum(Index count, const Term& term, const Rows&... rows) {
     return total;
 }
 
-/// The largest number of one block, a stripe at a time; -inf if the block is empty.
+/// The sum of numbers, in double.
+template <class Value>
+double wide_sum(const Value* numbers, Index count) {
+    return block_sum<double>(
+        count, [](const auto& x) { return x.template cast<double>(); }, numbers);
+}
+
+/// The largest of numbers, a stripe at a time; -inf if there are none.
 template <class Value>
 Value block_max(Index count, const Value* numbers) {
     constexpr Value lowest = -std::numeric_limits<Value>::infinity();
@@ -161,6 +168,17 @@ Value block_max(Index count, const Value* numbers) {
     Value largest = most.maxCoeff();
     for (Index i = whole; i < count; ++i) largest = numbers[i] > largest ? numbers[i] : largest;
     return largest;
+}
+
+/// The largest number at the places [first, first + count) of a row; -inf if there are none.
+template <class View>
+double largest(const Blocks<View>& numbers, Index first, Index count) {
+    using Value = typename Blocks<View>::Value;
+    typename Blocks<View>::Buffer buffer;
+    Value most = -std::numeric_limits<Value>::infinity();
+    for_blocks(first, count,
+               [&](Index begin, Index n) { most = std::max(most, block_max(n, numbers.read(begin, n, buffer))); });
+    return static_cast<double>(most);
 }
 
 }  // namespace specsample::detail

@@ -109,6 +109,23 @@ template <class View>
     return fault;
 }
 
+/// The sum of a row, and that of its negative part, over a block that is in the cache by then: it must be exactly zero.
+struct CheckedSum {
+    double all = 0;
+    double negative = 0;
+
+    template <class Value>
+    EIGEN_ALWAYS_INLINE void add(Index count, const Value* block) {
+        all += block_sum<Value>(
+            count, [](const auto& x) { return x; }, block);
+        negative += block_sum<Value>(
+            count, [](const auto& x) { return x.min(Value{0}); }, block);
+    }
+
+    /// Whether this can be the sum of probabilities.
+    bool is_one(double tolerance) const { return is_finite(all) && negative == 0 && std::abs(all - 1) <= tolerance; }
+};
+
 }  // namespace detail
 
 namespace kernels {
@@ -135,26 +152,19 @@ std::optional<RowFault> inspect(const R& row, Side side, Index number) {
         if (!encoding.is_probability() && !encoding.is_given()) return std::nullopt;
     }
     const detail::Blocks blocks(view);
-    using Value = typename decltype(blocks)::Value;
     typename decltype(blocks)::Buffer buffer;
-    // The negative part is summed separately, over a block that is in the cache by then: it must be exactly zero.
-    const auto whole = [](const auto& x) { return x; };
-    const auto negative = [](const auto& x) { return x.min(Value{0}); };
-    double sum = 0, negative_sum = 0;
-    detail::for_blocks(0, blocks.size(), [&](Index first, Index count) {
-        const Value* entries = blocks.read(first, count, buffer);
-        sum += detail::block_sum<Value>(count, whole, entries);
-        negative_sum += detail::block_sum<Value>(count, negative, entries);
-    });
-    if (detail::is_finite(sum) && negative_sum == 0 && std::abs(sum - 1) <= fault.bound) {
+    detail::CheckedSum sum;
+    detail::for_blocks(0, blocks.size(),
+                       [&](Index first, Index count) { sum.add(count, blocks.read(first, count, buffer)); });
+    if (sum.is_one(fault.bound)) {
         bool is_refused = false;  // by code that saw more of the row
         if constexpr (detail::is_entries_row<View>) is_refused = view.functor().encoding().is_refused();
         if (!is_refused) return std::nullopt;
     }
     if constexpr (detail::is_entries_row<View>) {
-        if (view.functor().encoding().is_given()) return detail::diagnose_logits(view.functor(), sum, fault);
+        if (view.functor().encoding().is_given()) return detail::diagnose_logits(view.functor(), sum.all, fault);
     }
-    return detail::diagnose(blocks, sum, fault);
+    return detail::diagnose(blocks, sum.all, fault);
 }
 }  // namespace kernels
 

@@ -18,20 +18,6 @@
 namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
-/// The largest number at the places [first, first + count); -inf if there are none.
-template <class View>
-double largest(const Blocks<View>& numbers, Index first, Index count) {
-    using Value = typename Blocks<View>::Value;
-    typename Blocks<View>::Buffer buffer;
-    Value most = -std::numeric_limits<Value>::infinity();
-    for_blocks(first, count, [&](Index begin, Index n) {
-        most = std::max(
-            most,
-            Eigen::Map<const Eigen::Array<Value, Eigen::Dynamic, 1>>(numbers.read(begin, n, buffer), n).maxCoeff());
-    });
-    return static_cast<double>(most);
-}
-
 /// log2(e) / T, clamped to the positive normal numbers of the scalar, because 0 * inf is NaN.
 template <class Value>
 double exponent_scale(double temperature) {

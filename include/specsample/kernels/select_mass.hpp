@@ -15,13 +15,6 @@ namespace detail {
 /// The mass of a value in a nucleus: the value itself.
 inline constexpr auto own_mass = [](auto x) { return static_cast<double>(x); };
 
-/// The sum of values, in double.
-template <std::floating_point Value>
-double sum_of(std::span<const Value> values) {
-    const auto wide = [](const auto& x) { return x.template cast<double>(); };
-    return block_sum<double>(static_cast<Index>(values.size()), wide, values.data());
-}
-
 /// A guess at the smallest weight of the nucleus, more often too low than too high; 0 if the row is too short for one.
 ///
 /// It is made from the light weights that the nucleus leaves out: a sample holds many of these, while its share of the
@@ -31,7 +24,7 @@ Value sampled_cut(std::span<const Value> row, double left_out, kernels::Selectio
     const std::span<Value> sample = sample_of(row, scratch.values);
     if (sample.empty()) return 0;
     const double share = static_cast<double>(sample.size()) / static_cast<double>(row.size());
-    const double target = sum_of(std::span<const Value>(sample)) - .9 * share * left_out;
+    const double target = wide_sum(sample.data(), std::ssize(sample)) - .9 * share * left_out;
     return cut_at(sample, target, own_mass, scratch.masses).least;
 }
 
@@ -42,7 +35,7 @@ bool select_mass_if(std::span<const Value> row, const Belongs& belongs, double t
                     kernels::SelectionScratch<Value>& scratch) {
     const std::span<Token> ids = candidates(row, belongs, scratch);
     const std::span<Value> values = values_of<Value>(ids, row, scratch.values);
-    if (ids.empty() || !(sum_of(std::span<const Value>(values)) >= target)) return false;
+    if (ids.empty() || !(wide_sum(values.data(), std::ssize(values)) >= target)) return false;
     keep(row, ids, cut_at(values, target, own_mass, scratch.masses), kept);
     return true;
 }

@@ -4,9 +4,37 @@
 #include <span>
 
 #include <specsample/core/number.hpp>
-#include <specsample/core/row.hpp>
+#include <specsample/kernels/entries.hpp>
+#include <specsample/kernels/nan.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
+namespace detail {
+
+/// Write the places of the largest numbers that are finite and above `least` to `places`, the largest first, the lowest
+/// place first on ties.
+/// @returns   how many there are, `places.size()` at most
+/// @cost      one pass, and an insertion for every number that is among the largest so far
+template <class View, class Place>
+Index largest_places(const Blocks<View>& numbers, double least, std::span<Place> places) {
+    typename Blocks<View>::Buffer buffer;
+    std::size_t found = 0;
+    const auto number = [&](std::size_t place) { return numbers[static_cast<Index>(places[place])]; };
+    for_blocks(0, places.empty() ? 0 : numbers.size(), [&](Index first, Index count) {
+        const auto* block = numbers.read(first, count, buffer);
+        if (!(static_cast<double>(block_max(count, block)) > least) && !has_nan(block, count)) return;
+        for (Index i = first; i < first + count; ++i) {
+            const double x = numbers[i];
+            if (!is_finite(x) || !(x > least)) continue;
+            std::size_t place = found < places.size() ? found++ : found - 1;
+            for (; place > 0 && number(place - 1) < x; --place) places[place] = places[place - 1];
+            places[place] = static_cast<Place>(i);
+            if (found == places.size()) least = number(found - 1);
+        }
+    });
+    return static_cast<Index>(found);
+}
+
+}  // namespace detail
 
 namespace kernels {
 
@@ -17,16 +45,13 @@ namespace kernels {
 template <Row R>
 Index top_ids(const R& row, std::span<Token> top) {
     const auto view = detail::as_row(row);
-    const auto value = [&](std::size_t place) { return static_cast<double>(view.coeff(top[place])); };
-    std::size_t found = 0;
-    for (Index i = 0; i < view.size(); ++i) {
-        const double x = static_cast<double>(view.coeff(i));
-        if (!detail::is_positive(x) || top.empty() || (found == top.size() && !(x > value(found - 1)))) continue;
-        std::size_t place = found < top.size() ? found++ : found - 1;
-        for (; place > 0 && value(place - 1) < x; --place) top[place] = top[place - 1];
-        top[place] = static_cast<Token>(i);
-    }
-    return static_cast<Index>(found);
+    const detail::Blocks blocks(view);
+    const Index found = detail::largest_places(blocks, 0, top);
+    if (blocks.holds_every_id()) return found;
+    std::size_t inside = 0;
+    for (const Token place : top.first(static_cast<std::size_t>(found)))
+        if (const Index id = blocks.id(place); id >= 0 && id < view.size()) top[inside++] = static_cast<Token>(id);
+    return static_cast<Index>(inside);
 }
 }  // namespace kernels
 

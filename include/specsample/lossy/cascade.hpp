@@ -21,6 +21,7 @@
 #pragma once
 
 #include <specsample/core/number.hpp>
+#include <specsample/kernels/entries.hpp>
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/divergence.hpp>
 
@@ -50,7 +51,8 @@ auto tokenwise(const Q& q, const P& p, const R& row, double bar) {
 
 template <class R>
 double largest(const R& row) {
-    return doubles(row).maxCoeff();
+    const Blocks numbers(as_row(row));
+    return largest(numbers, 0, numbers.size());
 }
 
 }  // namespace detail

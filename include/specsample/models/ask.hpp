@@ -2,12 +2,15 @@
 //
 //   ask(model, prefix, rest...)   calls a model with a span or a vector, whichever it takes
 //   Answer<M, Rest...>            the type of the result
+//   LastAnswer<Answer>            the result, until the next call
 #pragma once
 
 #include <concepts>
 #include <functional>
+#include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <specsample/core/types.hpp>
@@ -38,5 +41,26 @@ decltype(auto) ask(M& model, const std::vector<Token>& prefix, Rest... rest) {
 template <class M, class... Rest>
 using Answer = decltype(ask(std::declval<std::remove_cvref_t<M>&>(), std::declval<const std::vector<Token>&>(),
                             std::declval<Rest>()...));
+
+/// The last answer of a model, for as long as it is read: by value, or as a pointer if it was returned by reference.
+template <class Answer>
+class LastAnswer {
+    static constexpr bool is_borrowed = std::is_lvalue_reference_v<Answer>;
+    using R = std::remove_reference_t<Answer>;
+
+  public:
+    R& hold(Answer&& answer) {
+        if constexpr (is_borrowed) {
+            return *(held_ = &answer);
+        } else {
+            return held_.emplace(std::forward<Answer>(answer));
+        }
+    }
+    R& operator*() { return *held_; }
+    const R& operator*() const { return *held_; }
+
+  private:
+    std::conditional_t<is_borrowed, R*, std::optional<R>> held_{};
+};
 
 }  // namespace specsample::detail

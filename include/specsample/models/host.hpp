@@ -87,46 +87,31 @@ class Host {
 };
 
 /// The rows of one lookahead, each kept until the round ends: moved in if returned by value, copied if returned as a
-/// view, unless the model promises that its views stay valid.
-template <class Answer, bool stable>
-class RowSlots {
-    using R = std::remove_cvref_t<Answer>;
-    static constexpr bool keeps_view = stable && borrows<Answer> && !StatedRow<R>;
-    using Copy = OwnedRow<R>;
-    using Stored = std::conditional_t<keeps_view, row_view_t<R>,
-                                      std::conditional_t<stable || !borrows<Answer>, R, typename Copy::type>>;
+/// view, unless the model promises that its views stay valid. Nothing for a model that returns no row.
+template <class M>
+class RowSlots {};
+template <RowModel M>
+class RowSlots<M> {
+    using Slot = std::conditional_t<StableRows<M>, RowRef<Answer<M>>, OwnedRow<Answer<M>>>;
 
   public:
-    void put(Index i, Answer&& row) {
-        const auto slot = static_cast<std::size_t>(i);
-        while (slots_.size() <= slot) slots_.emplace_back();
-        if constexpr (keeps_view) {
-            slots_[slot].emplace(as_row(row));
-        } else if constexpr (stable || !borrows<Answer>) {
-            slots_[slot].emplace(std::forward<Answer>(row));
+    void put(Index i, Answer<M>&& row) {
+        const auto at = static_cast<std::size_t>(i);
+        while (slots_.size() <= at) slots_.emplace_back();
+        if constexpr (StableRows<M>) {
+            slots_[at].emplace(std::forward<Answer<M>>(row));
         } else {
-            if (!slots_[slot]) slots_[slot].emplace();
-            Copy::keep(*slots_[slot], row);
+            if (!slots_[at]) slots_[at].emplace();
+            slots_[at]->keep(std::forward<Answer<M>>(row));
         }
     }
 
     /// Row i as the model returned it; view(i) reads it as probabilities.
-    const Stored& row(Index i) const { return *slots_[static_cast<std::size_t>(i)]; }
+    const auto& row(Index i) const { return slots_[static_cast<std::size_t>(i)]->row(); }
     auto view(Index i) const { return as_row(row(i)); }
 
   private:
-    std::deque<std::optional<Stored>> slots_;  // a deque: distributions point at rows, which must not move
-};
-
-/// The slots for what a model returns for one prefix; empty for a model that returns no row.
-struct NoSlots {};
-template <class M>
-struct SlotsOf {
-    using type = NoSlots;
-};
-template <RowModel M>
-struct SlotsOf<M> {
-    using type = RowSlots<Answer<M>, StableRows<M>>;
+    std::deque<std::optional<Slot>> slots_;  // a deque: distributions point at rows, which must not move
 };
 
 }  // namespace specsample::detail

@@ -62,27 +62,6 @@ class Contexts {
     bool is_tree_ = false;
 };
 
-/// The answer of a model, kept for as long as changed rows may view it: by value, or as a pointer if it was returned by
-/// reference.
-template <class Answer>
-class HeldAnswer {
-    static constexpr bool is_borrowed = std::is_lvalue_reference_v<Answer>;
-    using R = std::remove_reference_t<Answer>;
-
-  public:
-    R& hold(Answer&& answer) {
-        if constexpr (is_borrowed) {
-            return *(held_ = &answer);
-        } else {
-            return held_.emplace(std::forward<Answer>(answer));
-        }
-    }
-    R& operator*() { return *held_; }
-
-  private:
-    std::conditional_t<is_borrowed, R*, std::optional<R>> held_{};
-};
-
 /// The last answer of a model to a question about one position.
 template <class Change, class Answer>
 class ChangedRow {
@@ -94,7 +73,7 @@ class ChangedRow {
     }
 
   private:
-    HeldAnswer<Answer> answer_;
+    LastAnswer<Answer> answer_;
     typename Types::Memory memory_;
     typename Types::Scratch scratch_;
 };
@@ -125,7 +104,7 @@ class ChangedRows {
     }
 
   private:
-    HeldAnswer<Answer> answer_;
+    LastAnswer<Answer> answer_;
     Contexts contexts_;
     std::vector<std::optional<Changed>> rows_;
     std::vector<typename Types::Memory> memory_;

@@ -13,33 +13,9 @@
 
 #include <specsample/core/contract.hpp>
 #include <specsample/kernels/logit_weights.hpp>
-#include <specsample/rows/returned.hpp>
+#include <specsample/rows/owner.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
-namespace detail {
-
-/// The type by which a row stores a row that it is given: an owner given by value is moved in, anything else is viewed.
-/// For a viewed owner it is `const Owner&`, which says that the view may dangle.
-template <class Given>
-using Part =
-    std::conditional_t<std::is_lvalue_reference_v<Given> &&
-                           (EigenOwner<std::remove_cvref_t<Given>> ||
-                            (ContiguousRow<std::remove_cvref_t<Given>> && !is_span<std::remove_cvref_t<Given>>)),
-                       const std::remove_cvref_t<Given>&, std::remove_cvref_t<Given>>;
-
-template <class R>
-using PartStored = std::conditional_t<std::is_reference_v<R>, row_view_t<R>, std::remove_cvref_t<R>>;
-
-template <class R, class Given>
-PartStored<R> store_part(Given&& given) {
-    if constexpr (std::is_reference_v<R>) {
-        return as_row(given);
-    } else {
-        return std::forward<Given>(given);
-    }
-}
-
-}  // namespace detail
 
 /// A row of logits at a temperature, accepted wherever a row of probabilities is.
 ///
@@ -50,16 +26,15 @@ PartStored<R> store_part(Given&& given) {
 ///             return
 template <class R>
 class Logits {
-    using Stored = detail::PartStored<R>;
+    using Stored = detail::StoredAs<R>;
     using View = detail::row_view_t<Stored>;
     using Value = detail::Compute<typename View::Scalar>;
 
   public:
-    static constexpr bool borrows = !detail::owns<Stored>;  ///< the logits are viewed, not owned
+    static constexpr bool borrows = detail::borrows<R>;  ///< the logits are viewed, not owned
     /// True if the row may be returned by the function that makes it.
-    static constexpr bool outlives_its_making =
-        !std::is_reference_v<R> && (!borrows || detail::EigenView<Stored> || detail::is_span<Stored>);
-    using Kept = Logits<typename detail::OwnedRow<View>::type>;
+    static constexpr bool outlives_its_making = !std::is_reference_v<R> && detail::ReturnedRow<R>;
+    using Owned = Logits<typename detail::CopyOf<View>::type>;
 
     Logits() = default;
 
@@ -70,7 +45,7 @@ class Logits {
     template <class Given>
         requires(!std::same_as<std::remove_cvref_t<Given>, Logits>)
     explicit Logits(Given&& row, double temperature = 1)
-        : row_(detail::store_part<R>(std::forward<Given>(row))), temperature_(temperature) {
+        : row_(detail::store_row<R>(std::forward<Given>(row))), temperature_(temperature) {
         detail::require(detail::is_finite(temperature) && temperature >= 0, "Logits", "temperature", temperature,
                         "a finite number >= 0");
     }
@@ -108,11 +83,11 @@ class Logits {
     }
 
     /// Copy this row to one that owns its memory.
-    void keep_in(Kept& kept) const {
-        detail::OwnedRow<View>::keep(kept.row_, numbers());
-        kept.temperature_ = temperature_;
-        kept.is_known_ = is_known_;
-        kept.log_sum_exp_ = log_sum_exp_;
+    void copy_to(Owned& copy) const {
+        detail::copy_row(numbers(), copy.row_);
+        copy.temperature_ = temperature_;
+        copy.is_known_ = is_known_;
+        copy.log_sum_exp_ = log_sum_exp_;
     }
 
   private:

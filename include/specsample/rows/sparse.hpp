@@ -29,14 +29,6 @@ IdList<Id> list_of(const IdList<Id>& ids) {
 template <class Ids>
 using ListOf = decltype(list_of(std::declval<const std::remove_cvref_t<Ids>&>()));
 
-template <class Ids>
-inline constexpr bool is_view_of_ids = is_span<Ids> || EigenView<Ids> || std::same_as<Ids, ListOf<Ids>>;
-
-/// The type by which a sparse row stores its ids, as Part is for its row.
-template <class Given, class Ids = std::remove_cvref_t<Given>>
-using IdsPart = std::conditional_t<is_view_of_ids<Ids>, ListOf<Ids>,
-                                   std::conditional_t<std::is_lvalue_reference_v<Given>, const Ids&, Ids>>;
-
 /// The encoding of the row inside a sparse one: that of the logits, or plain probabilities.
 template <class R>
 auto encoding_of(const R& row) {
@@ -69,22 +61,17 @@ auto numbers_of(const R& row) {
 /// @tparam Ids, R   owners (moved in), views, or `const Owner&` for viewed owners
 template <class Ids, class R>
 class Sparse {
-    using StoredIds = std::conditional_t<std::is_reference_v<Ids>, detail::ListOf<Ids>, Ids>;
-    using StoredRow = detail::PartStored<R>;
+    using StoredIds = std::conditional_t<detail::borrows<Ids>, detail::ListOf<Ids>, Ids>;
+    using StoredRow = detail::StoredAs<R>;
 
   public:
     /// True if the ids or the row are viewed, not owned.
-    static constexpr bool borrows = std::same_as<StoredIds, detail::ListOf<Ids>> || [] {
-        if constexpr (detail::StatedRow<StoredRow>) return StoredRow::borrows;
-        return !detail::owns<StoredRow>;
-    }();
+    static constexpr bool borrows = detail::borrows<Ids> || detail::borrows<R>;
     /// True if the row may be returned by the function that makes it.
-    static constexpr bool outlives_its_making = !std::is_reference_v<Ids> && !std::is_reference_v<R> && [] {
-        if constexpr (detail::StatedRow<StoredRow>) return StoredRow::outlives_its_making;
-        return detail::EigenView<StoredRow> || detail::EigenOwner<StoredRow> || detail::ContiguousRow<StoredRow>;
-    }();
-    using Kept =
-        Sparse<std::vector<typename detail::ListOf<Ids>::value_type>, typename detail::OwnedRow<StoredRow>::type>;
+    static constexpr bool outlives_its_making =
+        !std::is_reference_v<Ids> && !std::is_reference_v<R> && detail::ReturnedRow<R>;
+    using Owned =
+        Sparse<std::vector<typename detail::ListOf<Ids>::value_type>, typename detail::CopyOf<StoredRow>::type>;
 
     Sparse() = default;
 
@@ -96,7 +83,7 @@ class Sparse {
     template <class GivenIds, class GivenRow>
     Sparse(GivenIds&& ids, GivenRow&& row, Index vocab)
         : ids_(store_ids(std::forward<GivenIds>(ids))),
-          row_(detail::store_part<R>(std::forward<GivenRow>(row))),
+          row_(detail::store_row<R>(std::forward<GivenRow>(row))),
           vocab_(vocab) {
         const Index count = this->ids().size(vocab);
         if (detail::row_size(row_) != count)
@@ -139,15 +126,15 @@ class Sparse {
     }
 
     /// Copy this row to one that owns its memory.
-    void keep_in(Kept& kept) const {
+    void copy_to(Owned& copy) const {
         const auto list = ids();
-        kept.every_id_ = list.holds_every_id();  // then no id is stored
-        kept.ids_.resize(kept.every_id_ ? 0 : static_cast<std::size_t>(list.size(vocab_)));
-        for (std::size_t i = 0; i < kept.ids_.size(); ++i)
-            kept.ids_[i] = static_cast<typename detail::ListOf<Ids>::value_type>(list.id(static_cast<Index>(i)));
-        detail::OwnedRow<StoredRow>::keep(kept.row_, row_);
-        kept.vocab_ = vocab_;
-        kept.is_refused_ = is_refused_;
+        copy.every_id_ = list.holds_every_id();  // then no id is stored
+        copy.ids_.resize(copy.every_id_ ? 0 : static_cast<std::size_t>(list.size(vocab_)));
+        for (std::size_t i = 0; i < copy.ids_.size(); ++i)
+            copy.ids_[i] = static_cast<typename detail::ListOf<Ids>::value_type>(list.id(static_cast<Index>(i)));
+        detail::copy_row(row_, copy.row_);
+        copy.vocab_ = vocab_;
+        copy.is_refused_ = is_refused_;
     }
 
   private:
@@ -156,7 +143,7 @@ class Sparse {
 
     template <class Given>
     static StoredIds store_ids(Given&& ids) {
-        if constexpr (std::same_as<StoredIds, detail::ListOf<Ids>>) {
+        if constexpr (detail::borrows<Ids>) {
             return detail::list_of(ids);
         } else {
             return std::forward<Given>(ids);
@@ -170,6 +157,6 @@ class Sparse {
 };
 
 template <class Ids, class R>
-Sparse(Ids&&, R&&, Index) -> Sparse<detail::IdsPart<Ids>, detail::Part<R>>;
+Sparse(Ids&&, R&&, Index) -> Sparse<detail::Part<Ids>, detail::Part<R>>;
 
 }  // namespace specsample

@@ -19,7 +19,7 @@ namespace specsample::inline SPECSAMPLE_ABI::detail {
 /// in its place, and no walk reads it.
 template <class Rows>
 class PathRows {
-    using Kept = OwnedRow<std::remove_cvref_t<Element<Rows>>>;
+    using Kept = OwnedRow<Element<Rows>>;
 
   public:
     void clear(Index count) {
@@ -29,26 +29,25 @@ class PathRows {
 
     bool has(Index i) const { return slot_of_[static_cast<std::size_t>(i)] != no_node; }
 
-    template <class R>
-    void put(Index i, const R& row) {
+    void put(Index i, Element<Rows>&& row) {
         slot_of_[static_cast<std::size_t>(i)] = i;
-        Kept::keep(slots_[static_cast<std::size_t>(i)], row);
+        slots_[static_cast<std::size_t>(i)].keep(std::forward<Element<Rows>>(row));
     }
 
     std::size_t size() const { return slot_of_.size(); }
-    const typename Kept::type& operator[](std::size_t i) const {
-        return slots_[static_cast<std::size_t>(std::max<Index>(slot_of_[i], 0))];
+    const auto& operator[](std::size_t i) const {
+        return slots_[static_cast<std::size_t>(std::max<Index>(slot_of_[i], 0))].row();
     }
     /// Rows that are computed count as computed here too: a check of every row reads only those that a walk reaches.
     /// There is none after a token that a grammar refuses, and no walk asks for one.
-    const typename Kept::type& operator()(Index i) const
+    const auto& operator()(Index i) const
         requires(!is_supplied<Rows>)
     {
         return (*this)[static_cast<std::size_t>(i)];
     }
 
   private:
-    std::vector<typename Kept::type> slots_;
+    std::vector<Kept> slots_;
     std::vector<Index> slot_of_;
 };
 
@@ -167,7 +166,7 @@ class Scorer {
 
     template <class T, bool needed = may_branch>
     struct PathRowsOf {
-        using type = NoSlots;
+        struct type {};
     };
     template <BatchModel T>
     struct PathRowsOf<T, true> {
@@ -175,7 +174,7 @@ class Scorer {
     };
 
     Host<Target> target_;
-    typename SlotsOf<Target>::type rows_;
+    RowSlots<Target> rows_;
     std::vector<Token> context_;  ///< the text and the path that the target was shown last
     std::vector<bool> ready_;
     typename PathRowsOf<Target>::type path_rows_;

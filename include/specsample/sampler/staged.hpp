@@ -7,6 +7,7 @@
 #include <concepts>
 #include <deque>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,15 +20,14 @@
 namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
-/// The type in which rows of a model are kept, whether they come one by one or several at a time.
+/// A row of a model, whether rows come one by one or several at a time.
 template <class M>
-struct OwnedRowOf : OwnedRow<std::remove_cvref_t<Answer<M>>> {};
+struct RowOf : std::type_identity<Answer<M>> {};
 template <BatchModel M>
-struct OwnedRowOf<M> : OwnedRow<std::remove_cvref_t<Element<std::remove_reference_t<Answer<M, Index>>>>> {};
+struct RowOf<M> : std::type_identity<Element<std::remove_reference_t<Answer<M, Index>>>> {};
 template <TreeModel M>
     requires(!Model<M> && !BatchModel<M>)
-struct OwnedRowOf<M> : OwnedRow<std::remove_cvref_t<Element<std::remove_reference_t<Answer<M, Tree<Token, Index>>>>>> {
-};
+struct RowOf<M> : std::type_identity<Element<std::remove_reference_t<Answer<M, Tree<Token, Index>>>>> {};
 
 }  // namespace detail
 
@@ -52,10 +52,10 @@ class StagedDrafter {
         "specsample::StagedDrafter: the rule between draft and middle model must be lossless, for the target is "
         "told that the tokens follow the middle model's distribution; use TokenVerification or BlockVerification");
     using Drafts = typename detail::DrafterOf<Draft>::type;
-    using Kept = typename detail::OwnedRowOf<Middle>::type;
+    using Row = detail::OwnedRow<const std::remove_cvref_t<typename detail::RowOf<Middle>::type>&>;
 
   public:
-    using Distribution = Sampled<detail::row_view_t<Kept>>;
+    using Distribution = Sampled<typename Row::View>;
     static constexpr bool branches = false;
 
     /// Make a drafter of two models.
@@ -91,8 +91,8 @@ class StagedDrafter {
             }
             known = start + begin;
             for (const Token token : made.tokens) {
-                node =
-                    draft_tree.add(node, token, Distribution(rows_[static_cast<std::size_t>(draft_tree.depth(node))]));
+                node = draft_tree.add(node, token,
+                                      Distribution(rows_[static_cast<std::size_t>(draft_tree.depth(node))].row()));
                 text_.push_back(token);
             }
         }
@@ -118,7 +118,7 @@ class StagedDrafter {
     template <class R>
     void keep(Index place, const R& row) {
         while (std::ssize(rows_) <= place) rows_.emplace_back();
-        detail::OwnedRow<R>::keep(rows_[static_cast<std::size_t>(place)], row);
+        rows_[static_cast<std::size_t>(place)].keep(row);
     }
 
     detail::Proposer<Drafts> drafter_;
@@ -128,7 +128,7 @@ class StagedDrafter {
 
     // Reused from round to round.
     DraftTree<typename detail::Proposer<Drafts>::Distribution> inner_;
-    std::deque<Kept> rows_;  // must not move, because distributions point at them
+    std::deque<Row> rows_;  // must not move, because distributions point at them
     std::vector<Token> text_;
     Workspace workspace_;
 };

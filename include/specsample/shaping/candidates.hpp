@@ -87,7 +87,7 @@ class Candidates {
     /// The largest number; -inf if there is no candidate.
     double maximum() {
         look();
-        if (!maximum_) maximum_ = detail::largest(detail::Blocks(view()), 0, size());
+        if (!maximum_) maximum_ = detail::block_max(size(), numbers_.data());
         return *maximum_;
     }
 
@@ -207,7 +207,6 @@ class Candidates {
     using Array = Eigen::Array<Value, Eigen::Dynamic, 1>;
 
     static std::size_t at(Index place) { return static_cast<std::size_t>(place); }
-    detail::Column<Value> view() const { return {numbers_.data(), std::ssize(numbers_)}; }
     Eigen::Map<Array> array(Value* memory) const { return {memory, std::ssize(numbers_)}; }
     Eigen::Map<const Array> array(const Value* memory) const { return {memory, std::ssize(numbers_)}; }
 
@@ -236,7 +235,7 @@ class Candidates {
         if (kind_ == NumberKind::probabilities) {
             array(scratch_.weights.data()) = array(logits).log();
             logits = scratch_.weights.data();
-            pivot = detail::largest(detail::Blocks(detail::Column<Value>(logits, size())), 0, size());  // exact
+            pivot = detail::block_max(size(), logits);  // exact
         }
         const detail::ScaledExp2<Value> power(static_cast<Value>(detail::is_finite(pivot) ? pivot : 0),
                                               static_cast<Value>(detail::exponent_scale<Value>(temperature_)));

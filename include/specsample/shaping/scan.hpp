@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <limits>
 #include <span>
 #include <vector>
 
 #include <specsample/core/number.hpp>
+#include <specsample/kernels/inspect.hpp>
 #include <specsample/kernels/nan.hpp>
 #include <specsample/kernels/select_above.hpp>
 #include <specsample/shaping/memory.hpp>
@@ -20,13 +20,6 @@ struct Scan {
     bool is_sound = true;  ///< true if this can be a row
     double maximum = -std::numeric_limits<double>::infinity();
 };
-
-/// The sum of numbers, in double.
-template <std::floating_point Value>
-double wide_sum(const Value* numbers, Index count) {
-    return block_sum<double>(
-        count, [](const auto& x) { return x.template cast<double>(); }, numbers);
-}
 
 /// Check logits: no NaN, no +inf. The largest values of the tiles are found in the same pass, while a number is in its
 /// register.
@@ -57,21 +50,16 @@ Scan scan_logits(std::span<const Value> numbers, std::vector<Value>& maxima) {
 /// tiles are found in the same pass.
 template <std::floating_point Value>
 Scan scan_probabilities(std::span<const Value> numbers, double tolerance, std::vector<Value>& maxima) {
-    const auto whole = [](const auto& x) { return x; };
-    const auto negative = [](const auto& x) { return x.min(Value{0}); };
     const Blocks row(Column<Value>(numbers.data(), std::ssize(numbers)));
     maxima.resize(static_cast<std::size_t>(tile_count(row.size())));
-    double sum = 0;
-    Value below = 0;
+    CheckedSum sum;
     for_blocks(0, row.size(), [&](Index first, Index count) {
         row.expect(first + block_size, block_size);
-        const Value* block = numbers.data() + first;
-        sum += block_sum<Value>(count, whole, block);
-        below += block_sum<Value>(count, negative, block);
+        sum.add(count, numbers.data() + first);
         for (Index i = first; i < first + count; i += tile_size)
             maxima.data()[i / tile_size] = tile_maximum(numbers, i / tile_size);
     });
-    return {.is_sound = is_finite(sum) && below == 0 && std::abs(sum - 1) <= tolerance,
+    return {.is_sound = sum.is_one(tolerance),
             .maximum = static_cast<double>(block_max(std::ssize(maxima), maxima.data()))};
 }
 

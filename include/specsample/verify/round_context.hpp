@@ -8,7 +8,7 @@
 
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/random/draw.hpp>
-#include <specsample/rows/rows.hpp>
+#include <specsample/rows/owner.hpp>
 #include <specsample/tree/links.hpp>
 #include <specsample/verify/distributions.hpp>
 #include <specsample/verify/round.hpp>

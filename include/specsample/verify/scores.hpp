@@ -14,9 +14,9 @@
 #include <span>
 #include <vector>
 
-#include <specsample/kernels/entries.hpp>
+#include <specsample/kernels/top.hpp>
 #include <specsample/random/rng.hpp>
-#include <specsample/rows/rows.hpp>
+#include <specsample/rows/owner.hpp>
 #include <specsample/verify/residual_target.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
@@ -56,29 +56,6 @@ struct Scores {
 };
 
 namespace detail {
-
-/// Find the places of the largest numbers above -inf, the largest first, the lowest place first on ties.
-/// @returns how many there are, `places.size()` at most
-template <class View>
-Index largest_places(const Blocks<View>& numbers, std::span<Index> places) {
-    using Value = typename Blocks<View>::Value;
-    typename Blocks<View>::Buffer buffer;
-    std::size_t found = 0;
-    double least = -std::numeric_limits<double>::infinity();  // a number must be above this one
-    for_blocks(0, numbers.size(), [&](Index first, Index count) {
-        const Value* block = numbers.read(first, count, buffer);
-        if (!(static_cast<double>(block_max(count, block)) > least)) return;
-        for (Index i = 0; i < count; ++i) {
-            if (!(static_cast<double>(block[i]) > least)) continue;
-            std::size_t place = found < places.size() ? found++ : found - 1;
-            for (; place > 0 && numbers[places[place - 1]] < static_cast<double>(block[i]); --place)
-                places[place] = places[place - 1];
-            places[place] = first + i;
-            if (found == places.size()) least = numbers[places[found - 1]];
-        }
-    });
-    return static_cast<Index>(found);
-}
 
 /// A view of a row by what it stores: the numbers, and the id and ln p of a place.
 template <class View>
@@ -128,8 +105,9 @@ TokenScore score_token(const View& view, Token token, Index row, std::span<Score
     const StoredRow stored(view);
     const auto numbers = stored.numbers();
     std::array<Index, most> places;
-    const auto count = static_cast<std::size_t>(
-        largest_places(numbers, std::span(places).first(std::max<std::size_t>(2, top.size()))));
+    const auto count =
+        static_cast<std::size_t>(largest_places(numbers, -std::numeric_limits<double>::infinity(),
+                                                std::span(places).first(std::max<std::size_t>(2, top.size()))));
     const std::size_t listed = std::min(count, top.size());
     for (std::size_t i = 0; i < listed; ++i)
         top[i] = {static_cast<Token>(stored.id(places[i])), stored.log_prob(places[i])};

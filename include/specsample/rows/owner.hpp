@@ -1,0 +1,149 @@
+// Who keeps a row alive.
+//
+//   owns<R>, borrows<R>   whose the numbers are
+//   ReturnedRow(s)        what a callable may return: it outlives the call
+//   RowRef                borrows: one row, for as long as its source is not asked for another
+//   OwnedRow              owns: one row, for as long as it is wanted
+//   Part, StoredAs        how a row of numbers is stored in a row that adds to it (Logits, Sparse)
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/rows/rows.hpp>
+
+namespace specsample::inline SPECSAMPLE_ABI::detail {
+
+/// Whether a row, or a list of ids, owns its numbers, so that they are gone with it.
+template <class R>
+inline constexpr bool owns =
+    EigenOwner<R> || (!EigenMatrix<R> && !is_span<R> && requires(const R& list) { std::span(list); });
+template <StatedRow R>
+inline constexpr bool owns<R> = !R::borrows;
+
+/// Whether rows returned as R borrow memory, and must be copied to outlive the model's next call.
+template <class R>
+inline constexpr bool borrows = std::is_lvalue_reference_v<R> || !owns<std::remove_cvref_t<R>>;
+
+/// A row that a callable may return: it owns its numbers or views memory that outlives the call.
+template <class R>
+concept ReturnedRow = Row<R> && (ContiguousRow<std::remove_cvref_t<R>> || EigenOwner<std::remove_cvref_t<R>> ||
+                                 EigenView<std::remove_cvref_t<R>> || std::remove_cvref_t<R>::outlives_its_making);
+
+template <class R>
+concept RowMajorRows = bool(R::IsRowMajor) && !bool(R::IsVectorAtCompileTime) && Floating<typename R::Scalar> &&
+                       (EigenOwner<R> || EigenView<R>);
+template <class R>
+concept IndexedRows = !EigenMatrix<R> && requires(const R& rows) {
+    { rows[std::size_t{}] } -> Row;
+};
+
+/// Several rows returned by one call.
+template <class R>
+concept ReturnedRows = RowMajorRows<std::remove_cvref_t<R>> || IndexedRows<std::remove_cvref_t<R>>;
+
+/// The type by which a row names a row, or ids, that it is made of: what owns its numbers is moved in if it is given by
+/// value, and `const Owner&` if it is not, which says that the view of it may dangle. Anything else is copied.
+template <class Given, class R = std::remove_cvref_t<Given>>
+using Part = std::conditional_t<std::is_lvalue_reference_v<Given> && !StatedRow<R> && owns<R>, const R&, R>;
+
+/// The type in which a row R is stored: itself if it owns its numbers or states their encoding, else a view of them.
+template <class R>
+using StoredAs = std::conditional_t<StatedRow<R> || !borrows<R>, std::remove_cvref_t<R>, row_view_t<R>>;
+
+template <class R, class Given>
+StoredAs<R> store_row(Given&& row) {
+    if constexpr (StatedRow<R> || !borrows<R>) {
+        return std::forward<Given>(row);
+    } else {
+        return as_row(row);
+    }
+}
+
+/// One row of a source: a view of the source's memory, or the row itself where the source returned it by value.
+template <class Answer>
+class RowRef {
+    static constexpr bool is_pointed_at = std::is_lvalue_reference_v<Answer> && StatedRow<std::remove_cvref_t<Answer>>;
+    using Stored = std::conditional_t<is_pointed_at, const std::remove_cvref_t<Answer>*, StoredAs<Answer>>;
+
+    static Stored store(Answer&& row) {
+        if constexpr (is_pointed_at) {
+            return &row;
+        } else {
+            return store_row<Answer>(std::forward<Answer>(row));
+        }
+    }
+
+  public:
+    explicit RowRef(Answer&& row) : row_(store(std::forward<Answer>(row))) {}
+
+    /// The row in the form in which the source gave it.
+    const auto& row() const {
+        if constexpr (is_pointed_at) {
+            return *row_;
+        } else {
+            return row_;
+        }
+    }
+
+    /// Its probabilities.
+    auto view() const { return as_row(row()); }
+    Index size() const { return row_size(row()); }
+
+  private:
+    Stored row_;
+};
+
+/// The type of a copy of a row.
+template <class R>
+struct CopyOf {
+    using type = std::vector<row_scalar_t<R>>;  // an Eigen::Array would allocate whenever the size changes
+};
+template <StatedRow R>
+struct CopyOf<R> {
+    using type = typename R::Owned;
+};
+
+/// Copy a row into memory that is reused.
+template <class R>
+void copy_row(const R& row, typename CopyOf<R>::type& copy) {
+    if constexpr (StatedRow<R>) {
+        row.copy_to(copy);
+    } else {
+        const auto view = as_row(row);
+        copy.resize(static_cast<std::size_t>(view.size()));
+        Eigen::Map<Eigen::Array<row_scalar_t<R>, Eigen::Dynamic, 1>>(copy.data(), view.size()) = view;
+    }
+}
+
+/// A row that outlives its source's next call: moved in if it is returned by value and owns its numbers, else copied
+/// into memory that is reused.
+template <class Answer>
+class OwnedRow {
+    using R = std::remove_cvref_t<Answer>;
+    using Stored = typename std::conditional_t<borrows<Answer>, CopyOf<R>, std::type_identity<R>>::type;
+
+  public:
+    using View = row_view_t<Stored>;
+
+    template <Row Given>
+    void keep(Given&& row) {
+        if constexpr (std::same_as<std::remove_cvref_t<Given>, Stored>) {
+            row_ = std::forward<Given>(row);
+        } else {
+            copy_row(row, row_);
+        }
+    }
+
+    const Stored& row() const { return row_; }
+    View view() const { return as_row(row_); }
+
+  private:
+    Stored row_;
+};
+
+}  // namespace specsample::detail

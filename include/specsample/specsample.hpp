@@ -44,3 +44,7 @@
 #include <specsample/verify.hpp>           // IWYU pragma: export
 
 #include <specsample/sampler/sampler.hpp>  // IWYU pragma: export
+
+#if defined(SPECSAMPLE_COMPILED)        // linked with specsample::compiled
+#include <specsample/compiled.hpp>  // IWYU pragma: export
+#endif

@@ -35,8 +35,8 @@ template <class Row>
 using Asked = const std::function<const Row&(Index)>;
 using LogitsInMemory = const LogitRows<RowsInMemory<float>>;
 
-#define SPECSAMPLE_JUDGE(Distributions, Rows, Rule)                                                                 \
-    SPECSAMPLE_EXTERN template Round judge_plain(std::span<const Token>, const Links&, Distributions&, Rows&,       \
+#define SPECSAMPLE_JUDGE(Distributions, Rows, Rule)                                                           \
+    SPECSAMPLE_EXTERN template Round judge_plain(std::span<const Token>, const Links&, Distributions&, Rows&, \
                                                  const Rule&, const RoundRng&, const RoundLimits&, Workspace&);
 #define SPECSAMPLE_RULES(Distributions, Rows)                \
     SPECSAMPLE_JUDGE(Distributions, Rows, TokenVerification) \

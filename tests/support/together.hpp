@@ -42,9 +42,9 @@
 #include <specsample/lossy.hpp>
 #include <specsample/metrics.hpp>
 #include <specsample/sampler.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 #include <specsample/theory.hpp>
 #include <specsample/tree.hpp>
 #include <specsample/vocabularies.hpp>
-#include <specsample/testing.hpp>

@@ -141,6 +141,7 @@ class Scorer {
     Round score_lazily(Index start, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
         Index passes = 0;
         ready_.assign(static_cast<std::size_t>(draft_tree.size() + 1), false);
+        rows_.open(draft_tree.size() + 1);
         using R = decltype(rows_.row(0));
         const auto made = [&](Index i) -> R {
             const auto at = static_cast<std::size_t>(i);

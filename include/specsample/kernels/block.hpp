@@ -116,6 +116,15 @@ void for_blocks(Index first, Index count, F&& f) {
     for (const Index end = first + count; first < end; first += block_size) f(first, std::min(block_size, end - first));
 }
 
+/// Copy all numbers of a row to memory.
+template <class View>
+void copy_blocks(const Blocks<View>& numbers, typename Blocks<View>::Value* memory) {
+    typename Blocks<View>::Buffer buffer;
+    for_blocks(0, numbers.size(), [&](Index first, Index count) {
+        std::copy_n(numbers.read(first, count, buffer), count, memory + first);
+    });
+}
+
 /// Sum of all lanes by halving, in place: the same additions for every packet width. It is a loop, since a recursion
 /// over halves would instantiate six Eigen expressions per scalar.
 template <class Value, int size>

@@ -31,7 +31,6 @@ namespace {
 using namespace specsample;
 using namespace specsample::filters;
 using namespace specsample::kernels;
-using namespace specsample::metrics;
 
 constexpr Index lookahead = 4;
 constexpr double temperature = .8;

@@ -36,16 +36,13 @@ enum class Purpose : std::uint32_t;  // random/address.hpp
 class RoundRng;                      // random/rng.hpp
 struct PointMass;                    // tree/distribution.hpp
 struct SharedNoise;                  // tree/distribution.hpp
-namespace detail {
-class Chain;  // tree/chain.hpp
-}  // namespace detail
-struct RoundCounts;  // core/tally.hpp
+struct RoundCounts;                  // core/tally.hpp
 namespace filters {
 template <std::floating_point Value>
 class Candidates;  // shaping/candidates.hpp
 }  // namespace filters
 struct Outcome;  // verify/round_context.hpp
-template <class S, class Distributions, class Rows, class Source>
+template <class Distributions, class Rows, class Source>
 struct RoundContext;  // verify/round_context.hpp
 
 // ---- Models ---------------------------------------------------------------------------------------------------------
@@ -262,7 +259,7 @@ concept RuleClaim = requires {
 };
 
 /// The context of a chain of point masses and dense target rows, which every rule takes.
-using PlainContext = RoundContext<Chain, const PointMass, const RowMajorMatrix<float>, RoundRng>;
+using PlainContext = RoundContext<const PointMass, const RowMajorMatrix<float>, RoundRng>;
 
 }  // namespace detail
 

@@ -11,7 +11,6 @@
 
 using namespace specsample;
 using namespace specsample::kernels;
-using namespace specsample::metrics;
 
 namespace {
 

@@ -12,7 +12,6 @@
 
 using namespace cases;
 using namespace specsample::theory;
-using namespace specsample::lossy;
 using namespace specsample::filters;
 using toys::allowed_after;
 using toys::Calls;

@@ -6,7 +6,6 @@
 
 using namespace cases;
 using namespace specsample::theory;
-using namespace specsample::lossy;
 using namespace specsample::children;
 
 namespace {

@@ -14,13 +14,10 @@ namespace cases {
 
 using namespace specsample;
 using namespace specsample::attention;
-using namespace specsample::beam;
 using namespace specsample::children;
 using namespace specsample::filters;
 using namespace specsample::heads;
 using namespace specsample::kernels;
-using namespace specsample::lossy;
-using namespace specsample::metrics;
 using namespace specsample::theory;
 using namespace specsample::vocabularies;
 using namespace specsample::walks;

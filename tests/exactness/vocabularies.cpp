@@ -10,7 +10,6 @@
 using namespace cases;
 using namespace specsample::vocabularies;
 using namespace specsample::theory;
-using namespace specsample::lossy;
 using namespace specsample::kernels;
 using namespace specsample::filters;
 using namespace specsample::children;

@@ -11,7 +11,6 @@ namespace {
 
 using namespace specsample;
 using namespace specsample::kernels;
-using namespace specsample::lossy;
 using namespace specsample::theory;
 
 /// A model that keeps the rows of its calls.

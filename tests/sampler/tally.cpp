@@ -9,8 +9,6 @@
 
 using namespace specsample;
 using namespace specsample::kernels;
-using namespace specsample::lossy;
-using namespace specsample::metrics;
 using namespace specsample::theory;
 using namespace specsample::testing;
 

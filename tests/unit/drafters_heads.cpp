@@ -16,7 +16,6 @@
 using namespace specsample;
 using namespace specsample::heads;
 using namespace specsample::kernels;
-using namespace specsample::lossy;
 using namespace specsample::theory;
 using specsample::testing::ContextModel;
 

@@ -14,7 +14,6 @@
 using namespace specsample;
 using namespace specsample::children;
 using namespace specsample::heads;
-using namespace specsample::lossy;
 using specsample::testing::ContextModel;
 
 namespace {

@@ -219,7 +219,7 @@ TEST_CASE("the residual after several rejections, in any mix", "[kernels]") {
                                              {{others, back, whole}}};
         const auto target = plain(p);
         for (const Children<Q>& taken : lists) {
-            const ResidualWeights<std::remove_cvref_t<decltype(p)>, Q> residual(p, taken);
+            const ResidualWeights<std::remove_cvref_t<decltype(p)>, Q, Children<Q>> residual(p, taken);
             const auto expected = taken.left_of(target);
             CHECK(agree(residual, expected));
             for (const Token id : ids)

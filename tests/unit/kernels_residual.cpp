@@ -42,7 +42,7 @@ struct Children {
 };
 
 template <class P, class Q>
-ResidualWeights<P, Q> residual(const P& p, const Children<Q>& taken) {
+ResidualWeights<P, Q, Children<Q>> residual(const P& p, const Children<Q>& taken) {
     return {p, taken};
 }
 

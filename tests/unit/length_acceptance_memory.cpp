@@ -14,7 +14,6 @@
 
 using namespace specsample;
 using namespace specsample::kernels;
-using namespace specsample::lossy;
 using namespace specsample::metrics;
 using namespace specsample::theory;
 

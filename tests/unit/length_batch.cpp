@@ -13,7 +13,6 @@
 #include "support/uniforms.hpp"
 
 using namespace specsample;
-using namespace specsample::lossy;
 using namespace specsample::theory;
 
 namespace {

@@ -15,7 +15,6 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
-using namespace specsample::lossy;
 using namespace specsample::theory;
 
 namespace {

@@ -12,7 +12,6 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
-using namespace specsample::lossy;
 using namespace specsample::theory;
 
 namespace {

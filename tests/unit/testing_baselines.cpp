@@ -12,7 +12,6 @@
 
 using namespace cases;
 using namespace specsample::theory;
-using namespace specsample::lossy;
 
 namespace {
 

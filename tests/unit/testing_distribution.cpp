@@ -10,7 +10,6 @@
 
 using namespace specsample;
 using namespace specsample::kernels;
-using namespace specsample::lossy;
 using namespace specsample::theory;
 using namespace specsample::walks;
 using namespace specsample::testing;

@@ -12,7 +12,6 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
-using namespace specsample::lossy;
 using namespace specsample::theory;
 
 TEST_CASE("best_tree is the fastest of all sizes of random tables, plain decoding among them", "[analysis]") {

@@ -13,7 +13,6 @@
 
 using namespace cases;
 using namespace specsample::theory;
-using namespace specsample::lossy;
 using namespace specsample::kernels;
 
 TEST_CASE("a path adds the running products of its ratios, each at most 1", "[analysis]") {

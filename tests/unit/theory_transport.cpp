@@ -19,7 +19,6 @@
 using namespace specsample;
 using namespace specsample::children;
 using namespace specsample::kernels;
-using namespace specsample::lossy;
 using namespace specsample::theory;
 using Vector = std::vector<double>;
 

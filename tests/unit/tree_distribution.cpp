@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <specsample/rows/sparse.hpp>
-#include <specsample/tree/chain.hpp>
+#include <specsample/tree/links.hpp>
 
 #include "support/catch.hpp"
 
@@ -91,14 +91,16 @@ TEST_CASE("a point mass has all its mass on the drafted token", "[tree]") {
 }
 
 TEST_CASE("a chain is the tree with one child per node", "[tree]") {
-    const detail::Chain chain(3);
+    detail::Links chain;
+    chain.become_chain(3);
     CHECK(chain.size() == 3);
     for (Index node = root_node; node < 3; ++node) {
         CHECK(chain.first_child(node) == (node < 2 ? node + 1 : no_node));
         CHECK(chain.next_sibling(node) == no_node);
     }
     for (Index node = 0; node < 3; ++node) CHECK(chain.parent(node) == node - 1);
-    CHECK(detail::Chain(0).first_child(root_node) == no_node);
+    chain.become_chain(0);
+    CHECK(chain.first_child(root_node) == no_node);
 }
 
 TEST_CASE("the rest of a sparse row without some ids is summed over what it holds") {

@@ -1,5 +1,5 @@
 // Token trees: their links for every order of nodes, and invalid parents.
-#include <specsample/tree/tree.hpp>
+#include <specsample/tree/links.hpp>
 
 #include <array>
 #include <cstdint>
@@ -9,8 +9,6 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
-
-static_assert(detail::Shape<detail::Chain> && detail::Shape<detail::Links>);
 
 namespace {
 
@@ -27,6 +25,12 @@ template <class Parent>
 detail::Links linked(const std::vector<Parent>& parents) {
     detail::Links links;
     links.connect(std::span<const Parent>(parents));
+    return links;
+}
+
+detail::Links chain_of(Index size) {
+    detail::Links links;
+    links.become_chain(size);
     return links;
 }
 
@@ -75,11 +79,43 @@ TEST_CASE("siblings stay in the order of their nodes, with anything between them
 
 TEST_CASE("a path of parents is a chain", "[tree]") {
     const detail::Links links = linked<Index>({-1, 0, 1, 2});
-    const detail::Chain chain(4);
+    const detail::Links chain = chain_of(4);
+    CHECK(links.is_chain());
     CHECK(links.size() == chain.size());
-    for (Index node = root_node; node < 4; ++node) CHECK(children(links, node) == children(chain, node));
-    for (Index node = 0; node < 4; ++node) CHECK(links.parent(node) == chain.parent(node));
-    CHECK(children(detail::Chain(0), root_node).empty());
+    CHECK(links.depth() == chain.depth());
+    for (Index node = root_node; node < 4; ++node) {
+        CHECK(children(links, node) == children(chain, node));
+        CHECK(chain.depth(node) == node + 1);
+        CHECK(chain.last_child(node) == (node < 3 ? node + 1 : no_node));
+    }
+    for (Index node = 0; node < 4; ++node) {
+        CHECK(links.parent(node) == node - 1);
+        CHECK(chain.parent(node) == node - 1);
+    }
+    CHECK(children(chain_of(0), root_node).empty());
+}
+
+TEST_CASE("a chain becomes a tree where it branches, and is one again when it is opened anew", "[tree]") {
+    detail::Links links = chain_of(3);
+    links.add(0);
+    CHECK_FALSE(links.is_chain());
+    CHECK(links.size() == 4);
+    CHECK(links.depth() == 3);
+    CHECK(children(links, root_node) == std::vector<Index>{0});
+    CHECK(children(links, 0) == std::vector<Index>{1, 3});
+    CHECK(children(links, 1) == std::vector<Index>{2});
+    CHECK(links.last_child(0) == 3);
+    links.add(3);
+    links.add(4);
+    CHECK(links.depth() == 4);
+    CHECK(links.depth(5) == 4);
+    links.become_chain(2);
+    CHECK(links.is_chain());
+    CHECK(children(links, 0) == std::vector<Index>{1});
+    CHECK(children(links, 1).empty());
+    links.add(root_node);
+    CHECK(children(links, root_node) == std::vector<Index>{0, 2});
+    CHECK(children(links, 0) == std::vector<Index>{1});
 }
 
 TEST_CASE("a tree without nodes has a root without children", "[tree]") {

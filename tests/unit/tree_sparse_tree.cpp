@@ -14,7 +14,6 @@
 #include "support/catch.hpp"
 
 using namespace specsample;
-using namespace specsample::lossy;
 using namespace specsample::theory;
 
 namespace {

@@ -8,14 +8,11 @@
 #include <stdexcept>
 #include <vector>
 
-#include <specsample/tree/tree.hpp>
+#include <specsample/tree/links.hpp>
 
 #include "support/catch.hpp"
 
 using namespace specsample;
-using namespace specsample::lossy;
-
-static_assert(detail::Shape<TreeShape>);
 
 namespace {
 
@@ -116,7 +113,8 @@ TEST_CASE("the queries of random shapes agree with walks along their parents", "
 
 TEST_CASE("a chain tree is a chain of likeliest tokens", "[tree]") {
     const TreeShape shape = chain_tree(5);
-    const detail::Chain chain(5);
+    detail::Links chain;
+    chain.become_chain(5);
     CHECK(shape.size() == chain.size());
     CHECK(shape.depth() == chain.depth());
     for (Index node = root_node; node < 5; ++node) CHECK(children(shape, node) == children(chain, node));

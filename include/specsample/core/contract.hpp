@@ -36,21 +36,25 @@ inline std::string to_text(std::integral auto value) { return std::to_string(val
 /// A whole number, without a cast: 64-bit ids, signed or not, fit no one integral type.
 [[gnu::cold]] inline std::string whole_text(double value) { return to_text(value, "%.0f"); }
 
-/// Raise std::invalid_argument "specsample::where: what is `is`, but must be `must`".
-[[noreturn, gnu::cold, gnu::noinline]] inline void invalid_text(std::string_view where, std::string_view what,
-                                                                std::string_view is, std::string_view must) {
+/// The message of a broken contract: "specsample::where: what is `is`, but must be `must`".
+[[gnu::cold, gnu::noinline]] inline std::string refusal_text(std::string_view where, std::string_view what,
+                                                             std::string_view is, std::string_view must) {
     std::string message = "specsample::";
-    for (const std::string_view part : {where, std::string_view(": "), what, std::string_view(" is "), is,
-                                        std::string_view(", but must be "), must})
+    for (const std::string_view part :
+         {where, std::string_view(": "), what, std::string_view(" is "), is, std::string_view(", but must be "), must})
         message.append(part);
-    raise(std::invalid_argument(message));
+    return message;
+}
+template <class Is>
+[[gnu::cold]] std::string refusal(std::string_view where, std::string_view what, const Is& is, std::string_view must) {
+    return refusal_text(where, what, to_text(is), must);
 }
 
-/// The same, of a number.
+/// Raise std::invalid_argument with that message.
 template <class Is>
 [[noreturn, gnu::cold, gnu::noinline]] void invalid(std::string_view where, std::string_view what, const Is& is,
                                                     std::string_view must) {
-    invalid_text(where, what, to_text(is), must);
+    raise(std::invalid_argument(refusal(where, what, is, must)));
 }
 
 /// Check an O(1) contract; `must` is the end of the sentence "..., but must be".

@@ -5,11 +5,19 @@
 #include <optional>
 #include <span>
 
-#include <specsample/core/function_ref.hpp>
 #include <specsample/kernels/excess.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
+
+namespace detail {
+
+/// What is subtracted beside a single row: nothing.
+struct NothingElse {
+    static void each(const auto&, const auto&) {}
+};
+
+}  // namespace detail
 
 namespace kernels {
 
@@ -19,27 +27,26 @@ namespace kernels {
 /// because none of them is negative. So a block of p is read once, every q_k is subtracted from it in the cache, and
 /// nothing is stored.
 ///
-/// The type of `taken` is erased: there is one instantiation per pair of row types, shared by all walks.
-template <class P, class Q>
+/// @tparam P, Q    the types of the rows
+/// @tparam Taken   who lists the subtractions: the rejected children of a node
+template <class P, class Q, class Taken = detail::NothingElse>
 class ResidualWeights {
     using Value = std::common_type_t<typename detail::Blocks<P>::Value, typename detail::Blocks<Q>::Value>;
     using QValue = typename detail::Blocks<Q>::Value;
-    using OfRow = detail::FunctionRef<void(const Q&, std::span<const Token>, double)>;
-    using OfPoint = detail::FunctionRef<void(Token)>;
 
   public:
     /// The residual of one rejection: max(0, p - factor q).
     /// @pre p and q are over the same ids
-    ResidualWeights(const P& p, const Q& q, double factor = 1) : p_(p), only_(q), factor_(factor) {}
+    ResidualWeights(const P& p, const Q& q, double factor = 1)
+        requires std::same_as<Taken, detail::NothingElse>
+        : p_(p), only_(q), factor_(factor) {}
 
     /// The residual of any number of rejections.
     /// @param taken   borrowed; taken.each(row, id) calls row(view, without, factor) per subtracted row, which is zero
     ///                at the ids in `without`, and id(token) per token whose residual is zero
-    template <class Taken>
     ResidualWeights(const P& p, const Taken& taken)
-        : p_(p), taken_(&taken), each_([](const void* from, const OfRow& row, const OfPoint& point) {
-              static_cast<const Taken*>(from)->each(row, point);
-          }) {
+        requires(!std::same_as<Taken, detail::NothingElse>)
+        : p_(p), taken_(&taken) {
         Index count = 0;
         const auto keep = [&](const Q& row, std::span<const Token> without, double factor) {
             ++count;
@@ -47,7 +54,7 @@ class ResidualWeights {
             only_.emplace(row);
             factor_ = factor;
         };
-        each(keep, [&](Token) { count += 2; });
+        taken.each(keep, [&](Token) { count += 2; });
         if (count != 1) only_.reset();
     }
 
@@ -75,13 +82,11 @@ class ResidualWeights {
         Eigen::Array<Value, detail::block_size, 1> residual;
     };
 
-    void each(const OfRow& row, const OfPoint& point) const { each_(taken_, row, point); }
-
     double left_of(double residual, Index id) const {
         if (only_) {
             residual -= detail::rounded(factor_ * only_->at(id));
         } else {
-            each(
+            taken_->each(
                 [&](const Q& q, std::span<const Token> without, double factor) {
                     if (std::ranges::find(without, id) == without.end())
                         residual -= detail::rounded(factor * static_cast<double>(q.coeff(id)));
@@ -106,7 +111,7 @@ class ResidualWeights {
     /// Twice the sum of one block, with everything in `taken` subtracted in a buffer.
     [[gnu::noinline]] double less_all(Index begin, Index n, Scratch& scratch) const {
         scratch.residual.head(n) = map(p_.read(begin, n, scratch.p), n);
-        each(
+        taken_->each(
             [&](const Q& row, std::span<const Token> without, double factor) {
                 const detail::Blocks<Q> q(row);
                 scratch.residual.head(n) -= map(read(q, without, begin, n, scratch.q), n)
@@ -140,12 +145,14 @@ class ResidualWeights {
     }
 
     detail::Blocks<P> p_;
-    const void* taken_ = nullptr;
-    void (*each_)(const void*, const OfRow&, const OfPoint&) = nullptr;
+    const Taken* taken_ = nullptr;
     std::optional<detail::Blocks<Q>> only_;  ///< the only subtraction, if that is one whole row: then `taken` is not
                                              ///< called again
     double factor_ = 0;
 };
+
+template <class P, class Q, class... Factor>
+ResidualWeights(const P&, const Q&, Factor...) -> ResidualWeights<P, Q>;
 }  // namespace kernels
 
 }  // namespace specsample

@@ -52,7 +52,7 @@ class CactusNode : public walks::NodeRow<T> {
     template <class Rng>
     kernels::Drawn draw(const Rng& rng) {
         if (!is_residual()) return this->draw_from_row(rng);
-        using Left = kernels::ResidualWeights<View, typename RowBehind<L, View>::type>;
+        using Left = kernels::ResidualWeights<View, typename RowBehind<L, View>::type, CactusNode>;
         return this->draw_from_rest(rng, Left(this->view(), *this), [this] {
             this->blame_row();
             if constexpr (RowDistribution<L>)

@@ -16,7 +16,7 @@ namespace detail {
 /// The rows pi(q_i, p_i), each made when a walk first asks for it in a round.
 template <class T, class Transform>
 class TransformedRows {
-    using Rows = std::remove_reference_t<decltype(std::declval<const T&>().rows)>;
+    using Rows = std::remove_reference_t<decltype(std::declval<const T&>().rows)>;  // TargetRows
     static constexpr double not_made = -1;  // in the first entry, which is no probability
 
   public:
@@ -45,7 +45,7 @@ class TransformedRows {
         const auto p = held.view();
         // A transform reads both rows in full, so they are checked in full unless they have been.
         const bool seen = context_.limits.check == Check::every_row;
-        bool good = check(p, Side::target, i, seen && is_supplied<Rows>);
+        bool good = check(p, Side::target, i, seen && Rows::are_supplied);
         const Index child = context_.shape.first_child(i - 1);
         if (child != no_node && good) {
             const auto distribution = distribution_at(context_.distributions, child);
@@ -127,13 +127,11 @@ struct Transformed {
             detail::TransformedRows<T, Transform> rows(context, transform);
             RoundLimits limits = context.limits;
             limits.check = Check::entries_read;  // of pi: the rows that it is made from have been checked
-            using Links = std::remove_cvref_t<decltype(context.shape)>;
             using Distributions = std::remove_reference_t<decltype(context.distributions)>;
             using Source = std::remove_cvref_t<decltype(context.rng)>;
-            using Inner = RoundContext<Links, Distributions, decltype(rows), Source>;
-            std::optional<typename Inner::Held> none;
-            const Inner inner{context.shape, context.tokens, context.distributions, rows, context.rng,
-                              limits,        context.vocab,  context.workspace,     none};
+            detail::TargetRows target(rows);
+            const RoundContext<Distributions, decltype(rows), Source> inner{context, target, context.rng, limits,
+                                                                            context.vocab};
             Outcome outcome = rule(inner);
             if (rows.fault()) outcome.fault = rows.fault();
             return outcome;

@@ -33,7 +33,7 @@ class ThresholdNode : public walks::NodeRow<T> {
     /// Draw from p without the children that were tried.
     template <class Rng>
     kernels::Drawn draw(const Rng& rng) {
-        using Left = kernels::ResidualWeights<View, View>;
+        using Left = kernels::ResidualWeights<View, View, ThresholdNode>;
         if (!is_residual()) return this->draw_from_row(rng);
         return this->draw_from_rest(rng, Left(this->view(), *this), [this] { this->blame_row(); });
     }

@@ -249,8 +249,8 @@ class Sampler {
             drafter_.propose(text, known_, rng, draft_tree_);
             if (draft_tree_.fault()) return {.proposed = draft_tree_.size(), .fault = draft_tree_.fault()};
             return scorer_.score(text, known_, draft_tree_, [&](auto& rows) {
-                const Round made =
-                    verify(draft_tree_.view(), draft_tree_.distributions(), rows, rule_, rng, allowed, workspace_);
+                const Round made = detail::judge(draft_tree_.tokens(), draft_tree_.links(), draft_tree_.distributions(),
+                                                 rows, rule_, rng, allowed, workspace_);
                 if constexpr (scored)
                     if (made) token_scores(made, rows, scores_, limits.top_logprobs);
                 return made;

@@ -69,7 +69,7 @@ class Scorer {
     Round score(std::span<const Token> text, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
         follow(context_, text, known, draft_tree.size());
         if constexpr (BatchModel<Target>) {
-            if (is_chain(draft_tree)) return score_chain(known, draft_tree, judge);
+            if (draft_tree.links().is_chain()) return score_chain(known, draft_tree, judge);
         }
         if constexpr (BatchModel<Target> && !may_branch) {
             invalid("Sampler", "the drafter's draft tree", "a tree", "a chain, because its type says branches = false");
@@ -83,11 +83,6 @@ class Scorer {
     }
 
   private:
-    template <class L>
-    static bool is_chain(const DraftTree<L>& draft_tree) {
-        return draft_tree.size() == 0 || draft_tree.depth(draft_tree.size() - 1) == draft_tree.size();
-    }
-
     /// The number of nodes on a path whose rows are wanted: that of a stop token is not.
     template <class L>
     static Index scored_depth(const DraftTree<L>& draft_tree, Index node) {
@@ -117,11 +112,8 @@ class Scorer {
     Round score_paths(Index start, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
         Index passes = 0;
         path_rows_.clear(draft_tree.size() + 1);
-        has_children_.assign(static_cast<std::size_t>(draft_tree.size()), false);
-        for (const Index parent : draft_tree.view().parents)
-            if (parent != root_node) has_children_[static_cast<std::size_t>(parent)] = true;
         for (Index leaf = 0; leaf < draft_tree.size(); ++leaf) {
-            if (has_children_[static_cast<std::size_t>(leaf)]) continue;
+            if (draft_tree.links().first_child(leaf) != no_node) continue;
             const bool stop = draft_tree.is_stop(draft_tree.token(leaf));  // its row is not wanted
             const Index end = stop ? draft_tree.parent(leaf) : leaf;
             Index count = 0;  // nodes from there up that have no row yet
@@ -186,7 +178,6 @@ class Scorer {
     std::vector<Token> context_;  ///< the text and the path that the target was shown last
     std::vector<bool> ready_;
     typename PathRowsOf<Target>::type path_rows_;
-    std::vector<bool> has_children_;
     Index vocab_ = 0x7fffffff;
 };
 

@@ -34,7 +34,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/row.hpp>
 #include <specsample/rows/rows.hpp>
-#include <specsample/tree/chain.hpp>
+#include <specsample/tree/links.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {

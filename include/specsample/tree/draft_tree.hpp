@@ -1,7 +1,6 @@
 // The draft of one round: its tokens, the parent of each, and the distribution that each was drawn from.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <span>
 #include <vector>
@@ -10,19 +9,13 @@
 #include <specsample/core/list_ref.hpp>
 #include <specsample/core/row.hpp>
 #include <specsample/tree/distribution.hpp>
-#include <specsample/tree/tree.hpp>
+#include <specsample/tree/links.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
+namespace detail {
 
-/// The draft tree that a drafter fills. Its memory is reused from round to round.
-///
-///     Index node = root_node;
-///     while (draft_tree.grows(node)) node = draft_tree.add(node, token, distribution);
-///
-/// @tparam L   the draft distribution of its nodes: Mixed where they differ, SharedNoise where tokens are drawn with
-///             the target's noise
-template <DraftDistribution L>
-class DraftTree {
+/// A draft tree but for the distributions of its tokens: what is the same for all of them.
+class DraftNodes {
   public:
     /// Begin a new draft.
     /// @param depth         the largest number of tokens on a path
@@ -35,8 +28,7 @@ class DraftTree {
         fault_.reset();
         tokens_.clear();
         parents_.clear();
-        depths_.clear();
-        distributions_.clear();
+        links_.become_chain(0);
     }
 
     /// The largest number of tokens on a path.
@@ -49,26 +41,6 @@ class DraftTree {
         return node == root_node ? depth_ > 0 : depth(node) < depth_ && !is_stop(token(node));
     }
 
-    /// Add a child after the last child of `parent`.
-    /// @param id    the token, of any integral type
-    /// @returns     the new node
-    /// @edge        an id outside the target's vocabulary is recorded as a fault, and `parent` is returned
-    Index add(Index parent, detail::Integer auto id, const L& distribution) {
-        if (std::cmp_less(id, 0) || std::cmp_greater_equal(id, vocab_)) {
-            blame({.side = Side::draft,
-                   .cause = Cause::outside_vocabulary,
-                   .row = size(),
-                   .value = static_cast<double>(id),
-                   .bound = static_cast<double>(vocab_)});
-            return parent;
-        }
-        tokens_.push_back(static_cast<Token>(id));
-        parents_.push_back(parent);
-        depths_.push_back(parent == root_node ? 1 : depth(parent) + 1);
-        distributions_.push_back(distribution);
-        return size() - 1;
-    }
-
     /// Record bad data that was met while drafting. The first fault is kept, and no node grows after it.
     void blame(const RowFault& fault) {
         if (!fault_) fault_ = fault;
@@ -76,25 +48,48 @@ class DraftTree {
     /// The first bad data that was met, if any.
     const std::optional<RowFault>& fault() const { return fault_; }
 
-    Index size() const { return static_cast<Index>(tokens_.size()); }
+    Index size() const { return links_.size(); }
     Token token(Index node) const { return tokens_[static_cast<std::size_t>(node)]; }
-    Index parent(Index node) const { return parents_[static_cast<std::size_t>(node)]; }
+    Index parent(Index node) const { return links_.parent(node); }
     /// The number of tokens on the path to a node, itself included; 0 for the prefix.
-    Index depth(Index node) const { return node == root_node ? 0 : depths_[static_cast<std::size_t>(node)]; }
+    Index depth(Index node) const { return links_.depth(node); }
     std::span<const Token> stop_tokens() const { return stop_tokens_; }
     /// Whether a token is one of the stop tokens.
-    bool is_stop(Token token) const { return std::ranges::find(stop_tokens_, token) != stop_tokens_.end(); }
+    bool is_stop(Token token) const {
+        for (const Token stop : stop_tokens_)
+            if (token == stop) return true;
+        return false;
+    }
 
     std::span<const Token> tokens() const { return tokens_; }
-    const std::vector<L>& distributions() const { return distributions_; }
     /// The tokens and their parents, as verify and tree models take them.
     Tree<Token, Index> view() const { return {tokens_, parents_}; }
+    /// The links of the nodes, which a chain has no need of.
+    const Links& links() const { return links_; }
 
     /// Append the tokens on the path to a node to `text`.
     void append_path(Index node, std::vector<Token>& text) const {
         const auto end = text.size() + static_cast<std::size_t>(depth(node));
         text.resize(end);
         for (std::size_t i = end; node != root_node; node = parent(node)) text[--i] = token(node);
+    }
+
+  protected:
+    /// Add a token; false, with a fault, if it is outside the vocabulary.
+    /// @param value   the same as a number, of any size
+    bool add_token(Index parent, Token id, bool is_inside, double value) {
+        if (!is_inside || id >= vocab_) {
+            blame({.side = Side::draft,
+                   .cause = Cause::outside_vocabulary,
+                   .row = size(),
+                   .value = value,
+                   .bound = static_cast<double>(vocab_)});
+            return false;
+        }
+        tokens_.push_back(id);
+        parents_.push_back(parent);
+        links_.add(parent);
+        return true;
     }
 
   private:
@@ -104,7 +99,44 @@ class DraftTree {
     std::optional<RowFault> fault_{};
     std::vector<Token> tokens_;
     std::vector<Index> parents_;
-    std::vector<Index> depths_;
+    Links links_;
+};
+
+}  // namespace detail
+
+/// The draft tree that a drafter fills. Its memory is reused from round to round.
+///
+///     Index node = root_node;
+///     while (draft_tree.grows(node)) node = draft_tree.add(node, token, distribution);
+///
+/// @tparam L   the draft distribution of its nodes: Mixed where they differ, SharedNoise where tokens are drawn with
+///             the target's noise
+template <DraftDistribution L>
+class DraftTree : public detail::DraftNodes {
+  public:
+    /// Begin a new draft.
+    /// @param depth         the largest number of tokens on a path
+    /// @param stop_tokens   tokens that nothing follows; borrowed until the next draft
+    /// @param vocab         the size of the target's vocabulary, as far as it is known
+    void open(Index depth, ListRef<Token> stop_tokens, Index vocab) {
+        DraftNodes::open(depth, stop_tokens, vocab);
+        distributions_.clear();
+    }
+
+    /// Add a child after the last child of `parent`.
+    /// @param id    the token, of any integral type
+    /// @returns     the new node
+    /// @edge        an id outside the target's vocabulary is recorded as a fault, and `parent` is returned
+    Index add(Index parent, detail::Integer auto id, const L& distribution) {
+        const bool is_token = std::in_range<Token>(id) && std::cmp_greater_equal(id, 0);
+        if (!add_token(parent, is_token ? static_cast<Token>(id) : 0, is_token, static_cast<double>(id))) return parent;
+        distributions_.push_back(distribution);
+        return size() - 1;
+    }
+
+    const std::vector<L>& distributions() const { return distributions_; }
+
+  private:
     std::vector<L> distributions_;
 };
 

@@ -25,7 +25,7 @@
 #include <specsample/core/lengths.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
-#include <specsample/tree/tree.hpp>
+#include <specsample/tree/links.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {

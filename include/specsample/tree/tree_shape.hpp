@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,22 +17,9 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/lengths.hpp>
 #include <specsample/core/row.hpp>
-#include <specsample/tree/chain.hpp>
+#include <specsample/tree/links.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
-namespace detail {
-
-/// Read parents[node], and check that it is an earlier node or the prefix; `where` names the caller in errors.
-template <Integer Parent>
-Index parent_of(std::string_view where, std::span<const Parent> parents, Index node) {
-    const Parent parent = parents[static_cast<std::size_t>(node)];
-    if (std::cmp_less(parent, root_node) || std::cmp_greater_equal(parent, node))
-        invalid(where, "parents[" + to_text(node) + "]", parent, "-1 or a node before " + to_text(node));
-    return static_cast<Index>(parent);
-}
-
-}  // namespace detail
-
 /// The shape of a draft tree, as a value: node i follows parent(i), -1 for the prefix, and its token is the candidate
 /// of rank(i) in the row after its parent, 0 the likeliest.
 ///
@@ -51,43 +37,40 @@ class TreeShape {
     ///         out of order
     /// @cost   O(nodes), as for a copy
     TreeShape(std::vector<Index> parents, std::vector<Index> ranks)
-        : parents_(std::move(parents)),
-          ranks_(std::move(ranks)),
-          depths_(parents_.size()),
-          first_child_(parents_.size() + 2) {
+        : parents_(std::move(parents)), ranks_(std::move(ranks)) {
         if (ranks_.size() != parents_.size())
             detail::invalid("TreeShape", "the number of ranks", ranks_.size(),
                             "that of parents, " + detail::to_text(parents_.size()));
         for (Index node = 0; node < size(); ++node) {
             const Index above = detail::parent_of("TreeShape", this->parents(), node);
             check_order(node);
-            depths_[static_cast<std::size_t>(node)] = depth(above) + 1;
-            ++first_child_[static_cast<std::size_t>(above + 2)];
+            links_.add(above);
         }
-        std::partial_sum(first_child_.begin(), first_child_.end(), first_child_.begin());
     }
 
     Index size() const { return static_cast<Index>(parents_.size()); }
     /// The number of nodes on the longest path.
-    Index depth() const { return depths_.empty() ? 0 : depths_.back(); }
+    Index depth() const { return links_.depth(); }
 
     Index parent(Index node) const { return parents_[static_cast<std::size_t>(node)]; }
     Index rank(Index node) const { return ranks_[static_cast<std::size_t>(node)]; }
     /// The number of nodes on the path to a node, itself included; 0 for the prefix.
-    Index depth(Index node) const { return node == root_node ? 0 : depths_[static_cast<std::size_t>(node)]; }
+    Index depth(Index node) const { return links_.depth(node); }
 
-    Index first_child(Index node) const { return child_count(node) == 0 ? no_node : children_begin(node); }
-    Index next_sibling(Index node) const {
-        return node + 1 < size() && parent(node + 1) == parent(node) ? node + 1 : no_node;
+    Index first_child(Index node) const { return links_.first_child(node); }
+    Index next_sibling(Index node) const { return links_.next_sibling(node); }
+    Index child_count(Index node) const {
+        return links_.last_child(node) - links_.first_child(node) + (is_leaf(node) ? 0 : 1);
     }
-    Index child_count(Index node) const { return children_begin(node + 1) - children_begin(node); }
     /// The number of candidates that are needed from the row after a node: the largest rank among its children, plus 1.
-    Index candidates(Index node) const { return child_count(node) == 0 ? 0 : rank(children_begin(node + 1) - 1) + 1; }
+    Index candidates(Index node) const { return is_leaf(node) ? 0 : rank(links_.last_child(node)) + 1; }
 
     std::span<const Index> parents() const { return parents_; }
     std::span<const Index> ranks() const { return ranks_; }
 
-    friend bool operator==(const TreeShape&, const TreeShape&) = default;
+    friend bool operator==(const TreeShape& a, const TreeShape& b) {
+        return a.parents_ == b.parents_ && a.ranks_ == b.ranks_;
+    }
 
   private:
     void check_order(Index node) const {
@@ -101,13 +84,11 @@ class TreeShape {
     }
     static std::string name(const char* list, Index node) { return list + ("[" + detail::to_text(node) + "]"); }
 
-    /// The first node whose parent is `node` or a later one.
-    Index children_begin(Index node) const { return first_child_[static_cast<std::size_t>(node + 1)]; }
+    bool is_leaf(Index node) const { return first_child(node) == no_node; }
 
     std::vector<Index> parents_;
     std::vector<Index> ranks_;
-    std::vector<Index> depths_;
-    std::vector<Index> first_child_{0, 0};  ///< of the prefix, of node 0, 1 ..; the end
+    detail::Links links_;
 };
 
 /// The shape with one node per level, each of rank 0.
@@ -116,7 +97,7 @@ class TreeShape {
 [[nodiscard]] inline TreeShape chain_tree(Index nodes) {
     detail::require_length("chain_tree", "nodes", nodes, 0);
     std::vector<Index> parents(static_cast<std::size_t>(nodes));
-    std::iota(parents.begin(), parents.end(), root_node);
+    for (Index node = 0; node < nodes; ++node) parents[static_cast<std::size_t>(node)] = node - 1;
     return {std::move(parents), std::vector<Index>(static_cast<std::size_t>(nodes))};
 }
 

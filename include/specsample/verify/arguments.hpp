@@ -19,14 +19,14 @@ concept Ids = requires(const T& ids) { std::span(ids); } &&
 
 /// The checks, in the order of the arguments. After one has failed the later ones count as passed, so that one mistake
 /// gives one sentence.
-template <bool ids, class S, class Distributions, class Rows, class R, class Source>
+template <bool ids, class Distributions, class Rows, class R, class Source>
 struct VerifyArguments {
     static constexpr bool distributions = !ids || DraftDistributions<Distributions>;
     static constexpr bool rows = !ids || !distributions || RowSource<Rows>;
     static constexpr bool rng = !ids || !distributions || !rows || RandomSource<Source>;
     static constexpr bool rule = [] {
         if constexpr (ids && distributions && rows && rng)
-            return RuleRequirements<R, RoundContext<S, Distributions, Rows, Source>>::all;
+            return RuleRequirements<R, RoundContext<Distributions, Rows, Source>>::all;
         return true;
     }();
     static constexpr bool all = ids && distributions && rows && rng && rule;

@@ -12,30 +12,18 @@
 namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
-/// The message of what verify would throw for a chain, if anything.
-inline std::optional<std::string> refusal(const RoundLimits& limits) {
-    if (limits.max_tokens >= 1) return std::nullopt;
-    return "specsample::verify: limits.max_tokens is " + to_text(limits.max_tokens) + ", but must be at least 1";
-}
-
-/// The same for a tree.
-/// @cost   O(K)
-template <class Id, class Parent>
-std::optional<std::string> refusal(const Tree<Id, Parent>& tree, const RoundLimits& limits) {
-    if (tree.parents.size() != tree.tokens.size())
-        return "specsample::verify: the number of tree.parents is " + to_text(tree.parents.size()) +
-               ", but must be that of tree.tokens, " + to_text(tree.tokens.size());
-    for (Index node = std::ssize(tree.parents) - 1; node >= 0; --node) {
-        const Parent parent = tree.parents[static_cast<std::size_t>(node)];
-        if (std::cmp_less(parent, root_node) || std::cmp_greater_equal(parent, node))
-            return "specsample::Tree: parents[" + to_text(node) + "] is " + to_text(parent) +
-                   ", but must be -1 or a node before " + to_text(node);
-    }
-    return refusal(limits);
-}
+/// The message of what verify would throw, if anything.
+/// @cost   O(K) for a tree
 template <class Tokens>
-std::optional<std::string> refusal(const Tokens&, const RoundLimits& limits) {
-    return refusal(limits);
+std::string refusal_of(const Tokens&, const RoundLimits& limits) {
+    return refusal_of_limits(limits);
+}
+template <class Id, class Parent>
+std::string refusal_of(const Tree<Id, Parent>& tree, const RoundLimits& limits) {
+    std::string refused = refusal_of_sizes(tree.tokens.size(), tree.parents.size());
+    for (Index node = 0; refused.empty() && node < std::ssize(tree.parents); ++node)
+        refused = refusal_of_parent("Tree", tree.parents[static_cast<std::size_t>(node)], node);
+    return refused.empty() ? refusal_of_limits(limits) : refused;
 }
 
 }  // namespace detail
@@ -65,8 +53,10 @@ struct Request {
     template <class Self>
     static BatchRound judge(Self& self, Workspace& workspace) {
         BatchRound round;
-        round.error = detail::refusal(self.tokens, self.limits);
-        if (round.error) return round;
+        if (std::string refused = detail::refusal_of(self.tokens, self.limits); !refused.empty()) {
+            round.error = std::move(refused);
+            return round;
+        }
         return verify(self.tokens, self.distributions, self.rows, self.rule, self.rng, self.limits, workspace);
     }
 };

@@ -33,29 +33,78 @@ struct Ratio {
     double q = 1;
 };
 
+/// The rejected children of a node, as what they subtract from its row.
+template <class Distributions>
+class RejectedChildren {
+  public:
+    using Distribution =
+        std::remove_cvref_t<decltype(detail::distribution_at(std::declval<Distributions&>(), Index{}))>;
+
+    RejectedChildren(const DraftContext<Distributions>& draft, Index node) : draft_(draft), node_(node) {}
+
+    bool empty() const { return last_child() == no_node; }
+    /// The distribution of the child that was rejected last.
+    const Distribution& last() const { return *last_; }
+
+    /// Read that distribution; in a chain it is the only one.
+    void read_last() {
+        if (!empty()) last_.emplace(detail::distribution_at(draft_.distributions, last_child()));
+    }
+
+    /// Call f(child, distribution) for each, in order.
+    template <class F>
+    void for_each(F&& f) const {
+        if (empty()) return;
+        for (Index child = draft_.shape.first_child(node_); child != last_child();
+             child = draft_.shape.next_sibling(child))
+            f(child, detail::distribution_at(draft_.distributions, child));
+        f(last_child(), last());
+    }
+
+    /// Visit what they subtract, in the form that ResidualWeights takes.
+    template <class OfRow, class OfPoint>
+    void each(OfRow&& row, OfPoint&& point) const {
+        for_each([&](Index child, const Distribution& distribution) {
+            if constexpr (detail::RowDistribution<Distribution>) {
+                if (!distribution.is_point())
+                    return row(distribution.row(), distribution.without(), draft_.state(child).factor);
+            }
+            point(draft_.token(child));
+        });
+    }
+
+  private:
+    Index last_child() const { return draft_.state(node_).rejected; }
+
+    const DraftContext<Distributions>& draft_;
+    Index node_;
+    std::optional<Distribution> last_;
+};
+
 /// The residual target of the node where a walk stands. What it notes of the node is in the workspace, so that a walk
 /// can come back to it.
 template <class T>
 class ResidualTarget : public NodeRow<T> {
-    using L = std::remove_cvref_t<decltype(detail::distribution_at(std::declval<const T&>().distributions, Index{}))>;
+    using Rejected = RejectedChildren<std::remove_reference_t<decltype(std::declval<const T&>().distributions)>>;
+    using L = typename Rejected::Distribution;
     static_assert(
         detail::RatioDistribution<L>,
         "specsample::verify: a token that was drawn with the target's own noise (SharedNoise) has no ratio; judge "
         "it by a match rule (GumbelMatch), or draw it with Purpose::draft and give Sampled{row}");
 
     using View = typename NodeRow<T>::View;
-    using Residual = kernels::ResidualWeights<View, typename detail::RowBehind<L, View>::type>;
+    using Residual = kernels::ResidualWeights<View, typename detail::RowBehind<L, View>::type, Rejected>;
 
   public:
     /// Enter a node with s = c p.
-    ResidualTarget(const T& context, Index node, double c = 1) : NodeRow<T>(context, node) {
+    ResidualTarget(const T& context, Index node, double c = 1) : NodeRow<T>(context, node), rejected_(context, node) {
         state() = {.c = c, .residual = c};
     }
 
     /// Come back to a node after its child was rejected.
     struct Return {};
-    ResidualTarget(const T& context, Index node, Return) : NodeRow<T>(context, node) {
-        if (is_residual()) last_.emplace(detail::distribution_at(context.distributions, state().rejected));
+    ResidualTarget(const T& context, Index node, Return) : NodeRow<T>(context, node), rejected_(context, node) {
+        rejected_.read_last();
     }
 
     ResidualTarget(const ResidualTarget&) = delete;
@@ -78,11 +127,11 @@ class ResidualTarget : public NodeRow<T> {
         State& at = state();
         const double d = denominator();
         const double residual = left().residual_at(token);
-        last_.emplace(detail::distribution_at(this->context().distributions, child));
-        // At most a number that no probability can tell from infinity, because 0 times infinity would be NaN.
-        this->context().state(child).factor = std::min(d / (at.c * last_->rest()), 1e30);
         at.rejected = child;
-        if (last_->is_point()) {
+        rejected_.read_last();
+        // At most a number that no probability can tell from infinity, because 0 times infinity would be NaN.
+        this->context().state(child).factor = std::min(d / (at.c * rejected_.last().rest()), 1e30);
+        if (rejected_.last().is_point()) {
             at.residual = std::max(0.0, at.residual - detail::rounded(at.c * residual));
         } else {
             at.is_summed = false;
@@ -91,7 +140,7 @@ class ResidualTarget : public NodeRow<T> {
     }
 
     /// True once a child has been rejected, so that the last token is a recovered one.
-    bool is_residual() const { return state().rejected != no_node; }
+    bool is_residual() const { return !rejected_.empty(); }
 
     /// The probability that the node is accepted after its last child: w = T / D.
     Ratio mass() { return {residual(), denominator()}; }
@@ -102,18 +151,6 @@ class ResidualTarget : public NodeRow<T> {
     kernels::Drawn draw(const Rng& rng) {
         if (!is_residual()) return this->draw_from_row(rng);
         return this->draw_from_rest(rng, sums(), [this] { blame_rows(); });
-    }
-
-    /// Visit what the rejected children subtract, in the form that ResidualWeights takes.
-    template <class OfRow, class OfPoint>
-    void each(OfRow&& row, OfPoint&& point) const {
-        for_rejected([&](Index child, const L& distribution) {
-            if constexpr (detail::RowDistribution<L>) {
-                if (!distribution.is_point())
-                    return row(distribution.row(), distribution.without(), this->context().state(child).factor);
-            }
-            point(this->context().token(child));
-        });
     }
 
   private:
@@ -139,18 +176,7 @@ class ResidualTarget : public NodeRow<T> {
     }
 
     /// The weights o. Logits are normalised for them.
-    Residual left() { return {this->view(), *this}; }
-
-    template <class F>
-    void for_rejected(F&& f) const {
-        const T& context = this->context();
-        const Index last = state().rejected;
-        if (last == no_node) return;
-        for (Index child = context.shape.first_child(this->node()); child != last;
-             child = context.shape.next_sibling(child))
-            f(child, detail::distribution_at(context.distributions, child));
-        f(last, *last_);
-    }
+    Residual left() { return {this->view(), rejected_}; }
 
     /// Blame the rows if the sum is not one that a part of a distribution can have.
     void check_sum(double sum) {
@@ -162,13 +188,13 @@ class ResidualTarget : public NodeRow<T> {
     void blame_rows() {
         this->blame_row();
         if constexpr (detail::RowDistribution<L>) {
-            for_rejected([&](Index child, const L& distribution) {
+            rejected_.for_each([&](Index child, const L& distribution) {
                 if (!distribution.is_point()) this->blame(kernels::inspect(distribution.row(), Side::draft, child));
             });
         }
     }
 
-    std::optional<L> last_;  ///< of the child rejected last: in a chain, the only one
+    Rejected rejected_;
     std::optional<kernels::BlockSums<Residual>> sums_;
 };
 }  // namespace walks

@@ -18,7 +18,7 @@
 #include <specsample/core/list_ref.hpp>
 #include <specsample/core/row.hpp>
 #include <specsample/core/tally.hpp>
-#include <specsample/tree/tree.hpp>
+#include <specsample/tree/links.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 
@@ -122,6 +122,16 @@ struct Workspace {
     std::vector<Node> nodes;           ///< notes about the nodes, the root's first
     detail::Links links;               ///< of the drafted tree
     std::vector<Eigen::ArrayXd> rows;  ///< made by a target transform, one per node
+
+    /// Make room for a round over these drafted tokens.
+    template <class Ids>
+    void start(const Ids& given) {
+        drafted.clear();
+        for (const auto id : given) drafted.push_back(static_cast<Token>(id));
+        nodes.resize(drafted.size() + 1);
+        path.reserve(drafted.size());
+        tokens.reserve(drafted.size() + 1);
+    }
 };
 
 /// The result of one draft and its verification.

@@ -9,42 +9,69 @@
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/random/draw.hpp>
 #include <specsample/rows/owner.hpp>
-#include <specsample/tree/chain.hpp>
+#include <specsample/tree/links.hpp>
 #include <specsample/verify/distributions.hpp>
 #include <specsample/verify/round.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 
-/// The input of a rule: a drafted tree with nodes 0 .. K-1 and the root -1, and the target's rows, i + 1 after node i.
-/// Tokens are inside the vocabulary.
-template <class S, class Distributions, class Rows, class Source>
-struct RoundContext {
-    /// A row of the target, held while a walk stands on its node.
-    using Held = detail::RowRef<detail::Element<Rows>>;
+namespace detail {
 
-    const S& shape;                 ///< the links of the tree
-    std::span<const Token> tokens;  ///< the drafted tokens, one per node
-    Distributions& distributions;   ///< what they were drawn from
-    Rows& rows;                     ///< the target's rows
-    const Source& rng;              ///< the random numbers of the round
-    const RoundLimits& limits;      ///< where the round ends
-    Index vocab;                    ///< the number of ids
-    Workspace& workspace;           ///< memory reused from round to round
-    std::optional<Held>& first;     ///< row 0, which gave the vocabulary its size, until row(root_node) takes it
+/// The target's rows, as a walk reads them. Row 0 gives the vocabulary its size, before any walk, and is kept for the
+/// first who asks for it: a computed row costs a model's pass or a shaping, so none is asked for twice on the way down.
+template <class Rows>
+class TargetRows {
+  public:
+    using Row = RowRef<Element<Rows>>;
+    /// Whether every row exists already, so that a check of all of them computes none.
+    static constexpr bool are_supplied = is_supplied<Rows>;
 
-    /// The target's row after a node. A computed row costs a model's pass or a shaping, so no walk asks for one twice
-    /// on its way down.
-    Held row(Index node) const {
-        if (node != root_node || !first) return Held(detail::element(rows, node + 1));
-        Held row(std::move(*first));
-        first.reset();
+    explicit TargetRows(Rows& rows) : rows_(rows), first_(std::in_place, element(rows, 0)) {}
+
+    Index vocab() const { return first_->size(); }
+
+    /// Row i, 0 the first.
+    Row row(Index i) {
+        if (i != 0 || !first_) return Row(element(rows_, i));
+        Row row(std::move(*first_));
+        first_.reset();
         return row;
     }
+
+    /// The number of rows that exist already; `most` if the source does not know.
+    Index supplied(Index most) const { return are_supplied ? element_count(rows_).value_or(most) : 0; }
+
+  private:
+    Rows& rows_;
+    std::optional<Row> first_;
+};
+
+}  // namespace detail
+
+/// The draft of a round, as a rule is given it: nodes 0 .. K-1 below the root -1. Tokens are inside the vocabulary.
+template <class Distributions>
+struct DraftContext {
+    const detail::Links& shape;     ///< the links of the tree
+    std::span<const Token> tokens;  ///< the drafted tokens, one per node
+    Distributions& distributions;   ///< what they were drawn from
+    Workspace& workspace;           ///< memory reused from round to round
 
     /// The drafted token of a node.
     Token token(Index node) const { return tokens[static_cast<std::size_t>(node)]; }
     /// The notes of the walk about a node.
     Workspace::Node& state(Index node) const { return workspace.nodes[static_cast<std::size_t>(node + 1)]; }
+};
+
+/// The input of a rule: the draft, and the target's rows, of which row i + 1 follows node i.
+template <class Distributions, class Rows, class Source>
+struct RoundContext : DraftContext<Distributions> {
+    detail::TargetRows<Rows>& rows;  ///< the target's rows
+    const Source& rng;               ///< the random numbers of the round
+    const RoundLimits& limits;       ///< where the round ends
+    Index vocab;                     ///< the number of ids
+
+    /// The target's row after a node.
+    auto row(Index node) const { return rows.row(node + 1); }
 };
 
 /// The decision of a rule: the accepted path and the token after it.
@@ -125,14 +152,14 @@ namespace walks {
 /// The target's row after a node, held while a walk stands there, and the first fault found in it.
 template <class T>
 class NodeRow {
-    using Held = typename T::Held;
+    using Held = decltype(std::declval<const T&>().row(root_node));
 
   public:
     using View = decltype(std::declval<const Held&>().view());
 
     NodeRow(const T& context, Index node) : context_(context), node_(node), held_(context.row(node)) {
         // Supplied rows were checked in full before the walk, if that was asked for.
-        constexpr bool computed = !detail::is_supplied<std::remove_reference_t<decltype(context.rows)>>;
+        constexpr bool computed = !std::remove_reference_t<decltype(context.rows)>::are_supplied;
         const bool in_full = computed && context.limits.check == Check::every_row;
         fault_ = detail::check_size(held_.size(), Side::target, node + 1, context.vocab);
         if (fault_) return;

@@ -177,15 +177,16 @@ std::span<const DraftScore> score_drafts(const T& context, const Round& round, s
     return scores;
 }
 
-template <class S, class Distributions, class Rows>
-std::span<const DraftScore> score_drafts(const S& shape, std::span<const Token> tokens, Distributions& distributions,
-                                         Rows& rows, const RoundRng& rng, const Round& round, Scores& memory) {
-    using T = RoundContext<S, Distributions, Rows, RoundRng>;
-    std::optional<typename T::Held> first(std::in_place, element(rows, 0));
-    const Index vocab = first->size();
+template <class Distributions, class Rows>
+std::span<const DraftScore> score_drafts(const Links& shape, std::span<const Token> tokens,
+                                         Distributions& distributions, Rows& rows, const RoundRng& rng,
+                                         const Round& round, Scores& memory) {
+    TargetRows<Rows> target(rows);
+    const Index vocab = target.vocab();
     memory.workspace.nodes.resize(tokens.size() + 1);
     const RoundLimits limits;
-    const T context{shape, tokens, distributions, rows, rng, limits, vocab, memory.workspace, first};
+    const RoundContext<Distributions, Rows, RoundRng> context{
+        {shape, tokens, distributions, memory.workspace}, target, rng, limits, vocab};
     return score_drafts(context, round, memory.drafts);
 }
 
@@ -208,7 +209,8 @@ template <class Distributions, class Rows>
 std::span<const DraftScore> draft_scores(const Round& round, std::span<const Token> tokens,
                                          Distributions&& distributions, Rows&& rows, const RoundRng& rng,
                                          Scores& memory) {
-    return detail::score_drafts(detail::Chain(std::ssize(tokens)), tokens, distributions, rows, rng, round, memory);
+    memory.workspace.links.become_chain(std::ssize(tokens));
+    return detail::score_drafts(memory.workspace.links, tokens, distributions, rows, rng, round, memory);
 }
 
 /// The same for a token tree.

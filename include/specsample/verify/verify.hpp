@@ -5,12 +5,27 @@
 #include <span>
 #include <utility>
 
-#include <specsample/tree/tree.hpp>
+#include <specsample/tree/links.hpp>
 #include <specsample/verify/arguments.hpp>
 #include <specsample/verify/round_context.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
+
+/// The message for limits that leave no room for a token; empty for good ones.
+inline std::string refusal_of_limits(const RoundLimits& limits) {
+    if (limits.max_tokens >= 1) return {};
+    return refusal("verify", "limits.max_tokens", limits.max_tokens, "at least 1");
+}
+/// The message for a tree with more or fewer parents than tokens; empty for a good one.
+inline std::string refusal_of_sizes(std::size_t tokens, std::size_t parents) {
+    if (tokens == parents) return {};
+    return refusal("verify", "the number of tree.parents", parents, "that of tree.tokens, " + to_text(tokens));
+}
+/// Raise a message that is not empty.
+inline void require_none(const std::string& refused) {
+    if (!refused.empty()) raise(std::invalid_argument(refused));
+}
 
 /// The first id outside [0, vocab), as a fault.
 template <class Ids>
@@ -43,9 +58,8 @@ std::optional<RowFault> check_count(const Source& source, Side side, Index expec
 template <class T>
 std::optional<RowFault> check_all(const T& context) {
     if (context.limits.check != Check::every_row) return std::nullopt;
-    using Rows = std::remove_reference_t<decltype(context.rows)>;
     const Index size = context.shape.size();
-    const Index supplied = is_supplied<Rows> ? element_count(context.rows).value_or(size + 1) : 0;
+    const Index supplied = context.rows.supplied(size + 1);
     for (Index row = 0; row <= size; ++row) {
         if (row > 0) {
             const auto distribution = distribution_at(context.distributions, row - 1);
@@ -54,7 +68,7 @@ std::optional<RowFault> check_all(const T& context) {
             if (bad) return bad;
         }
         if (row < supplied) {
-            const RowRef<Element<Rows>> held(element(context.rows, row));
+            const auto held = context.rows.row(row);
             if (const auto bad = check_row(held.view(), Side::target, row, context.vocab, Check::every_row)) return bad;
         }
     }
@@ -105,11 +119,11 @@ Round made_round(const T& context, const Outcome& outcome) {
     return round;
 }
 
-/// Judge a chain or a tree, once the arguments have the right types.
-template <class Ids, Shape S, class Distributions, class Rows, class Rule, class Source>
-Round judge(const Ids& given, const S& shape, Distributions& distributions, Rows& rows, const Rule& rule,
+/// Judge a draft, once the arguments have the right types.
+template <class Ids, class Distributions, class Rows, class Rule, class Source>
+Round judge(const Ids& given, const Links& shape, Distributions& distributions, Rows& rows, const Rule& rule,
             const Source& rng, const RoundLimits& limits, Workspace& workspace) {
-    detail::require(limits.max_tokens >= 1, "verify", "limits.max_tokens", limits.max_tokens, "at least 1");
+    require_none(refusal_of_limits(limits));
     const auto with = [&](const RowFault& fault) { return Round{.proposed = shape.size(), .fault = fault}; };
 
     // Nothing follows a stop token, so the row after one at the end may be left out.
@@ -119,18 +133,15 @@ Round judge(const Ids& given, const S& shape, Distributions& distributions, Rows
     if constexpr (!DraftDistribution<std::remove_cvref_t<Distributions>>) {
         if (const auto bad = check_count(distributions, Side::draft, shape.size())) return with(*bad);
     }
-    using T = RoundContext<S, Distributions, Rows, Source>;
-    std::optional<typename T::Held> first(std::in_place, element(rows, 0));
-    const Index vocab = first->size();
+    TargetRows<Rows> target(rows);
+    const Index vocab = target.vocab();
     if (vocab == 0) return with({.side = Side::target, .cause = Cause::empty});
     if (const auto bad = check_ids(given, Side::draft, vocab)) return with(*bad);
     if (const auto bad = check_ids(limits.stop_tokens, Side::limits, vocab)) return with(*bad);
 
-    workspace.drafted.assign(given.begin(), given.end());
-    workspace.nodes.resize(given.size() + 1);
-    workspace.path.reserve(given.size());
-    workspace.tokens.reserve(given.size() + 1);
-    const T context{shape, workspace.drafted, distributions, rows, rng, limits, vocab, workspace, first};
+    workspace.start(given);
+    const RoundContext<Distributions, Rows, Source> context{
+        {shape, workspace.drafted, distributions, workspace}, target, rng, limits, vocab};
     if (const auto bad = check_all(context)) return with(*bad);
     return made_round(context, rule(context));
 }
@@ -163,13 +174,12 @@ Round judge(const Ids& given, const S& shape, Distributions& distributions, Rows
 template <class Tokens, class Distributions, class Rows, class Rule, class Source>
 Round verify(const Tokens& tokens, Distributions&& distributions, Rows&& rows, const Rule& rule, const Source& rng,
              const RoundLimits& limits, Workspace& workspace) {
-    using Arguments =
-        detail::VerifyArguments<detail::Ids<Tokens>, detail::Chain, std::remove_reference_t<Distributions>,
-                                std::remove_reference_t<Rows>, Rule, Source>;
+    using Arguments = detail::VerifyArguments<detail::Ids<Tokens>, std::remove_reference_t<Distributions>,
+                                              std::remove_reference_t<Rows>, Rule, Source>;
     if constexpr (Arguments::all) {
         const auto given = std::span(tokens);
-        const detail::Chain chain(static_cast<Index>(given.size()));
-        return detail::judge(given, chain, distributions, rows, rule, rng, limits, workspace);
+        workspace.links.become_chain(static_cast<Index>(given.size()));
+        return detail::judge(given, workspace.links, distributions, rows, rule, rng, limits, workspace);
     } else {
         return {};
     }
@@ -187,12 +197,10 @@ template <class Id, class Parent, class Distributions, class Rows, class Rule, c
 Round verify(const Tree<Id, Parent>& tree, Distributions&& distributions, Rows&& rows, const Rule& rule,
              const Source& rng, const RoundLimits& limits, Workspace& workspace) {
     using Arguments =
-        detail::VerifyArguments<detail::Integer<Id> && detail::Integer<Parent>, detail::Links,
-                                std::remove_reference_t<Distributions>, std::remove_reference_t<Rows>, Rule, Source>;
+        detail::VerifyArguments<detail::Integer<Id> && detail::Integer<Parent>, std::remove_reference_t<Distributions>,
+                                std::remove_reference_t<Rows>, Rule, Source>;
     if constexpr (Arguments::all) {
-        if (tree.parents.size() != tree.tokens.size())
-            detail::invalid("verify", "the number of tree.parents", tree.parents.size(),
-                            "that of tree.tokens, " + detail::to_text(tree.tokens.size()));
+        detail::require_none(detail::refusal_of_sizes(tree.tokens.size(), tree.parents.size()));
         workspace.links.connect(tree.parents);
         return detail::judge(tree.tokens, workspace.links, distributions, rows, rule, rng, limits, workspace);
     } else {

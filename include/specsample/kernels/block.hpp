@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -69,6 +70,10 @@ class Blocks {
         return rounded(entry);  // an expression may end in a product, which must not be fused with the caller's sum
     }
     double at(Index id) const { return (*this)[id]; }
+    double log_weight(Index place) const { return std::log((*this)[place]); }
+
+    /// The numbers that the weights are made of: these themselves.
+    const Blocks& numbers() const { return *this; }
 
     static Index id(Index place) { return place; }
     static Index place_of(Index id) { return id; }

@@ -125,15 +125,6 @@ TEST_CASE("a model sees the prefix itself, not a copy", "[core]") {
     CHECK(detail::ask(reference, prefix));
 }
 
-TEST_CASE("a row returned by reference or as a view is borrowed, one by value is not", "[core]") {
-    CHECK(detail::borrows<const Eigen::VectorXf&>);
-    CHECK(detail::borrows<Eigen::Map<const Eigen::VectorXf>>);
-    CHECK(detail::borrows<std::span<const float>>);
-    CHECK_FALSE(detail::borrows<Eigen::VectorXf>);
-    CHECK_FALSE(detail::borrows<std::vector<float>>);
-    CHECK_FALSE(detail::borrows<std::array<float, 3>>);
-}
-
 TEST_CASE("rows are taken from matrices, containers and callables alike", "[core]") {
     RowMajorMatrixXd matrix(2, 2);
     matrix << 1, 2, 3, 4;
@@ -146,14 +137,4 @@ TEST_CASE("rows are taken from matrices, containers and callables alike", "[core
     CHECK(*detail::element_count(vectors) == 2);
     CHECK_FALSE(detail::element_count(callable));
     CHECK(detail::as_row(detail::element(matrix, 1)).data() == matrix.data() + 2);
-}
-
-TEST_CASE("a held row keeps a row given by value and views a row in memory", "[core]") {
-    const std::vector<float> owner{1, 2};
-    const detail::RowRef<const std::vector<float>&> viewed(owner);
-    CHECK(viewed.view().data() == owner.data());
-    const detail::RowRef<std::vector<float>> held(std::vector<float>{3, 4});
-    CHECK(held.view()[1] == 4);
-    const detail::RowRef<std::span<const float>> spanned(std::span<const float>{owner});
-    CHECK(spanned.view().data() == owner.data());
 }

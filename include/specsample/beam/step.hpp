@@ -6,8 +6,7 @@
 #include <vector>
 
 #include <specsample/core/number.hpp>
-#include <specsample/kernels/entries.hpp>
-#include <specsample/verify/scores.hpp>
+#include <specsample/kernels/top.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI::detail {
 
@@ -35,13 +34,13 @@ class Extensions {
     /// @cost   one pass over the row
     template <class View>
     void add(Index place, double log_prob, const View& row) {
-        const StoredRow stored(row);
+        const Blocks stored(row);
         const auto most = std::min(places_.size(), static_cast<std::size_t>(row.size()));
         const Index found = largest_places(stored.numbers(), std::span(places_).first(most));
         for (const Index at : std::span(places_).first(static_cast<std::size_t>(found))) {
             const Index id = stored.id(at);
             if (!is_positive(static_cast<double>(row.coeff(id)))) return;
-            list_.push_back({place, static_cast<Token>(id), log_prob + stored.log_prob(at)});
+            list_.push_back({place, static_cast<Token>(id), log_prob + stored.log_weight(at)});
         }
     }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -69,6 +70,10 @@ class Blocks {
         return rounded(entry);  // an expression may end in a product, which must not be fused with the caller's sum
     }
     double at(Index id) const { return (*this)[id]; }
+    double log_weight(Index place) const { return std::log((*this)[place]); }
+
+    /// The numbers that the weights are made of: these themselves.
+    const Blocks& numbers() const { return *this; }
 
     static Index id(Index place) { return place; }
     static Index place_of(Index id) { return id; }
@@ -114,6 +119,15 @@ Blocks(const View&) -> Blocks<View>;
 template <class F>
 void for_blocks(Index first, Index count, F&& f) {
     for (const Index end = first + count; first < end; first += block_size) f(first, std::min(block_size, end - first));
+}
+
+/// Copy all numbers of a row to memory.
+template <class View>
+void copy_blocks(const Blocks<View>& numbers, typename Blocks<View>::Value* memory) {
+    typename Blocks<View>::Buffer buffer;
+    for_blocks(0, numbers.size(), [&](Index first, Index count) {
+        std::copy_n(numbers.read(first, count, buffer), count, memory + first);
+    });
 }
 
 /// Sum of all lanes by halving, in place: the same additions for every packet width. It is a loop, since a recursion

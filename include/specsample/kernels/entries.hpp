@@ -118,6 +118,8 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     Index size() const { return entries_.size(); }
     double operator[](Index place) const { return static_cast<double>(entries_.weight(place)); }
     double at(Index id) const { return static_cast<double>(entries_(id)); }
+    double log_weight(Index place) const { return entries_.log_weight(place); }
+    const Blocks<View>& numbers() const { return numbers_; }
 
     Index id(Index place) const { return entries_.ids().id(place); }
     Index place_of(Index id) const { return entries_.ids().place_of(id); }

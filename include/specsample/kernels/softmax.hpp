@@ -1,8 +1,6 @@
 // Softmax: logits to stored probabilities. Logits{row, temperature} gives the same without storing them.
 #pragma once
 
-#include <algorithm>
-
 #include <specsample/core/contract.hpp>
 #include <specsample/kernels/logit_weights.hpp>
 
@@ -27,11 +25,8 @@ auto softmax(const R& logits, double temperature = 1) {
                     "a finite number >= 0");
     const auto probs = LogitWeights(detail::as_row(logits), temperature, detail::row_size(logits)).probs();
     const detail::Blocks blocks(probs);
-    typename decltype(blocks)::Buffer buffer;
     Eigen::Matrix<typename decltype(blocks)::Value, Eigen::Dynamic, 1> row(probs.size());
-    detail::for_blocks(0, probs.size(), [&](Index first, Index count) {
-        std::copy_n(blocks.read(first, count, buffer), count, row.data() + first);
-    });
+    detail::copy_blocks(blocks, row.data());
     return row;
 }
 }  // namespace kernels

@@ -1,6 +1,7 @@
 // The largest entries of a row, in order.
 #pragma once
 
+#include <limits>
 #include <span>
 
 #include <specsample/core/number.hpp>
@@ -15,7 +16,8 @@ namespace detail {
 /// @returns   how many there are, `places.size()` at most
 /// @cost      one pass, and an insertion for every number that is among the largest so far
 template <class View, class Place>
-Index largest_places(const Blocks<View>& numbers, double least, std::span<Place> places) {
+Index largest_places(const Blocks<View>& numbers, std::span<Place> places,
+                     double least = -std::numeric_limits<double>::infinity()) {
     typename Blocks<View>::Buffer buffer;
     std::size_t found = 0;
     const auto number = [&](std::size_t place) { return numbers[static_cast<Index>(places[place])]; };
@@ -46,7 +48,7 @@ template <Row R>
 Index top_ids(const R& row, std::span<Token> top) {
     const auto view = detail::as_row(row);
     const detail::Blocks blocks(view);
-    const Index found = detail::largest_places(blocks, 0, top);
+    const Index found = detail::largest_places(blocks, top, 0);
     if (blocks.holds_every_id()) return found;
     std::size_t inside = 0;
     for (const Token place : top.first(static_cast<std::size_t>(found)))

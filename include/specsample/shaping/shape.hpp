@@ -54,10 +54,7 @@ std::span<const Value> in_memory(const View& numbers, bool may_stay, std::vector
                 memory[static_cast<std::size_t>(id)] = static_cast<Value>(blocks[place]);
         return {memory.data(), size};
     }
-    typename Blocks<View>::Buffer buffer;
-    for_blocks(0, blocks.size(), [&](Index first, Index count) {
-        std::copy_n(blocks.read(first, count, buffer), count, memory.data() + first);
-    });
+    copy_blocks(blocks, memory.data());
     return {memory.data(), size};
 }
 

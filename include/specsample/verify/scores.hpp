@@ -57,64 +57,25 @@ struct Scores {
 
 namespace detail {
 
-/// A view of a row by what it stores: the numbers, and the id and ln p of a place.
-template <class View>
-class StoredRow {
-  public:
-    explicit StoredRow(const View& view) : view_(view) {}
-
-    auto numbers() const {
-        if constexpr (is_entries_row<View>) {
-            return Blocks(view_.functor().numbers());
-        } else {
-            return Blocks(view_);
-        }
-    }
-    Index id(Index place) const {
-        if constexpr (is_entries_row<View>) {
-            return view_.functor().ids().id(place);
-        } else {
-            return place;
-        }
-    }
-    double log_prob(Index place) const {
-        if constexpr (is_entries_row<View>) {
-            return view_.functor().log_weight(place);
-        } else {
-            return std::log(static_cast<double>(view_.coeff(place)));
-        }
-    }
-    double log_prob_of(Index id) const {
-        if constexpr (is_entries_row<View>) {
-            const Index place = view_.functor().ids().place_of(id);
-            return place < 0 ? -std::numeric_limits<double>::infinity() : log_prob(place);
-        } else {
-            return log_prob(id);
-        }
-    }
-
-  private:
-    View view_;
-};
-
 /// Score one token in its row, with the `top.size()` likeliest.
 template <class View>
 TokenScore score_token(const View& view, Token token, Index row, std::span<ScoredId> top) {
     constexpr std::size_t most = 64;  // that the stack has room for
     require(top.size() <= most, "token_scores", "top", top.size(), "at most 64");
-    const StoredRow stored(view);
-    const auto numbers = stored.numbers();
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const Blocks stored(view);
+    const auto& numbers = stored.numbers();
     std::array<Index, most> places;
-    const auto count =
-        static_cast<std::size_t>(largest_places(numbers, -std::numeric_limits<double>::infinity(),
-                                                std::span(places).first(std::max<std::size_t>(2, top.size()))));
+    const auto count = static_cast<std::size_t>(
+        largest_places(numbers, std::span(places).first(std::max<std::size_t>(2, top.size()))));
     const std::size_t listed = std::min(count, top.size());
     for (std::size_t i = 0; i < listed; ++i)
-        top[i] = {static_cast<Token>(stored.id(places[i])), stored.log_prob(places[i])};
+        top[i] = {static_cast<Token>(stored.id(places[i])), stored.log_weight(places[i])};
+    const Index place = stored.place_of(token);
     return {.token = token,
             .row = row,
-            .log_prob = stored.log_prob_of(token),
-            .margin = count < 2 ? std::numeric_limits<double>::infinity() : numbers[places[0]] - numbers[places[1]],
+            .log_prob = place < 0 ? -infinity : stored.log_weight(place),
+            .margin = count < 2 ? infinity : numbers[places[0]] - numbers[places[1]],
             .top = top.first(listed)};
 }
 

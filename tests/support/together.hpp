@@ -1,4 +1,4 @@
-// Every header that the tests of several folders include, for compiling tests together inside namespaces: their own
+// Every header of the standard library that tests include, for compiling tests together inside namespaces: their own
 // #include lines must then have nothing left to include.
 #pragma once
 
@@ -35,7 +35,3 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include <specsample/lossy.hpp>
-#include <specsample/specsample.hpp>
-#include <specsample/testing.hpp>

@@ -1,4 +1,4 @@
-// Floor 6: rules that change the text's distribution to accept more tokens, and compute by how much.
+// Floor 7: rules that change the text's distribution to accept more tokens, and compute by how much.
 //
 // Substituted targets, pi(q, p) judged by an exact rule:
 //   Transformed(transform, rule)              Mentored; Chow, Diff, Opt, TokenV1 .. TokenV3 (cascades); Fuzzy

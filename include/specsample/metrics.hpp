@@ -1,4 +1,4 @@
-// Floor 4, metrics: counters over rounds, estimates of the acceptance, reports, and an audit of the text.
+// Floor 7, metrics: reports and exports of a tally, and an audit of the text.
 #pragma once
 
 #include <specsample/core/estimate.hpp>             // IWYU pragma: export

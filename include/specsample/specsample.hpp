@@ -9,7 +9,7 @@
 //    1  kernels                                    passes over one row: sums, draws, races, softmax, selection
 //    0  core                                       basic types, faults, contracts, counters
 //
-// Who wants more includes it as well:
+// A program that wants more includes it as well:
 //
 //    <specsample/shaping.hpp>          every filter, and grammars
 //    <specsample/drafters.hpp>         every drafter: heads, suffix automaton, n-gram pools, beams, unions
@@ -18,17 +18,15 @@
 //    <specsample/vocabularies.hpp>     drafts of another vocabulary
 //    <specsample/tree.hpp>             attention masks, trees for known acceptance rates
 //    <specsample/theory.hpp>           acceptance, speed-up, expected tokens, transport bounds
-//    <specsample/metrics.hpp>          estimates, reports, export, an audit of the text
+//    <specsample/metrics.hpp>          reports, exports, an audit of the text
 //    <specsample/lossy.hpp>            rules that change the distribution
 //    <specsample/beam.hpp>             speculative beam search
 //    <specsample/testing.hpp>          proofs that a rule is lossless
 #pragma once
 
-#include <specsample/core.hpp>  // IWYU pragma: export
-
+#include <specsample/core.hpp>     // IWYU pragma: export
 #include <specsample/kernels.hpp>  // IWYU pragma: export
-
-#include <specsample/rows.hpp>  // IWYU pragma: export
+#include <specsample/rows.hpp>     // IWYU pragma: export
 
 #include <specsample/concepts.hpp>  // IWYU pragma: export
 #include <specsample/models.hpp>    // IWYU pragma: export

@@ -1,4 +1,5 @@
 // Models of a beam search.
+#include <specsample/beam.hpp>
 #include <specsample/sampler.hpp>
 
 // case: beam_draft_returns_a_token

@@ -31,10 +31,6 @@ template <class T>
     return x;
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// Whether `x` is neither infinite nor NaN.
 EIGEN_ALWAYS_INLINE constexpr bool is_finite(const double& x) noexcept {
     return (std::bit_cast<std::uint64_t>(x) & detail::infinity_bits) != detail::infinity_bits;

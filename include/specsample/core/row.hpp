@@ -26,9 +26,6 @@ concept Floating = std::same_as<T, float> || std::same_as<T, double> || std::sam
 /// The types of token ids in arguments.
 template <class T>
 concept Integer = std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool>;
-}  // namespace detail
-
-namespace detail {
 
 // Eigen types are recognised by these functions, not by lambdas: clang 16 treats a lambda inside a concept as satisfied
 // when the concept is used in a template.
@@ -38,10 +35,6 @@ template <class D>
 void owning_eigen(const Eigen::PlainObjectBase<D>&);
 template <class P, int O, class S>
 void viewing_eigen(const Eigen::Map<P, O, S>&);
-
-}  // namespace detail
-
-namespace detail {
 
 /// An Eigen expression that is a row or a column at compile time.
 template <class R>
@@ -80,10 +73,6 @@ inline constexpr bool has_memory = bool(Eigen::internal::traits<R>::Flags & Eige
 template <class R>
 inline constexpr bool is_column_array =
     R::ColsAtCompileTime == 1 && std::is_base_of_v<Eigen::ArrayBase<std::remove_cvref_t<R>>, std::remove_cvref_t<R>>;
-
-}  // namespace detail
-
-namespace detail {
 
 /// View the probabilities of `row` as a column array, without a copy.
 /// @cost O(1); one pass for a row of logits whose normaliser is not known yet

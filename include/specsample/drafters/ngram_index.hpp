@@ -23,9 +23,6 @@ struct NgramMatch {
     Index length = 0;  ///< in tokens; 0 if no suffix of the text occurred before
     Index end = 0;     ///< end of that occurrence: the token that followed it is text[end]
 };
-}  // namespace detail
-
-namespace detail {
 
 constexpr std::uint64_t ngram_hash(std::span<const Token> ngram) {
     std::uint64_t hash = 0;
@@ -35,10 +32,6 @@ constexpr std::uint64_t ngram_hash(std::span<const Token> ngram) {
     }
     return hash;
 }
-
-}  // namespace detail
-
-namespace detail {
 
 /// Finds the longest suffix of a text, of min_match to max_match tokens, that occurred before.
 ///

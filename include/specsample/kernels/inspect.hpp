@@ -126,6 +126,36 @@ struct CheckedSum {
     bool is_one(double tolerance) const { return is_finite(all) && negative == 0 && std::abs(all - 1) <= tolerance; }
 };
 
+/// kernels::inspect for the view of a row: rows of many types have one type of view.
+template <class View>
+std::optional<RowFault> inspect_view(const View& view, Side side, Index number) {
+    RowFault fault{.side = side, .row = number, .bound = tolerance_of<View>};
+    if (view.size() == 0) {
+        fault.cause = Cause::empty;
+        return fault;
+    }
+    if constexpr (is_entries_row<View>) {
+        const auto& entries = view.functor();
+        if (const auto bad = inspect_ids(view, side, number)) return bad;
+        const auto& encoding = entries.encoding();
+        if (entries.size() == 0 || (encoding.is_bad() && !encoding.is_given()))
+            return diagnose_logits(entries, 0, fault);
+        if (!encoding.is_probability() && !encoding.is_given()) return std::nullopt;
+    }
+    const Blocks<View> blocks(view);
+    typename decltype(blocks)::Buffer buffer;
+    CheckedSum sum;
+    for_blocks(0, blocks.size(), [&](Index first, Index count) { sum.add(count, blocks.read(first, count, buffer)); });
+    if (sum.is_one(fault.bound)) {
+        bool is_refused = false;  // by code that saw more of the row
+        if constexpr (is_entries_row<View>) is_refused = view.functor().encoding().is_refused();
+        if (!is_refused) return std::nullopt;
+    }
+    if constexpr (is_entries_row<View>) {
+        if (view.functor().encoding().is_given()) return diagnose_logits(view.functor(), sum.all, fault);
+    }
+    return diagnose(blocks, sum.all, fault);
+}
 }  // namespace detail
 
 namespace kernels {
@@ -136,35 +166,7 @@ namespace kernels {
 /// @cost     one pass; a second one over a bad row
 template <Row R>
 std::optional<RowFault> inspect(const R& row, Side side, Index number) {
-    const auto view = detail::as_row(row);
-    using View = std::remove_cvref_t<decltype(view)>;
-    RowFault fault{.side = side, .row = number, .bound = detail::tolerance_of<View>};
-    if (view.size() == 0) {
-        fault.cause = Cause::empty;
-        return fault;
-    }
-    if constexpr (detail::is_entries_row<View>) {
-        const auto& entries = view.functor();
-        if (const auto bad = detail::inspect_ids(view, side, number)) return bad;
-        const auto& encoding = entries.encoding();
-        if (entries.size() == 0 || (encoding.is_bad() && !encoding.is_given()))
-            return detail::diagnose_logits(entries, 0, fault);
-        if (!encoding.is_probability() && !encoding.is_given()) return std::nullopt;
-    }
-    const detail::Blocks blocks(view);
-    typename decltype(blocks)::Buffer buffer;
-    detail::CheckedSum sum;
-    detail::for_blocks(0, blocks.size(),
-                       [&](Index first, Index count) { sum.add(count, blocks.read(first, count, buffer)); });
-    if (sum.is_one(fault.bound)) {
-        bool is_refused = false;  // by code that saw more of the row
-        if constexpr (detail::is_entries_row<View>) is_refused = view.functor().encoding().is_refused();
-        if (!is_refused) return std::nullopt;
-    }
-    if constexpr (detail::is_entries_row<View>) {
-        if (view.functor().encoding().is_given()) return detail::diagnose_logits(view.functor(), sum.all, fault);
-    }
-    return detail::diagnose(blocks, sum.all, fault);
+    return detail::inspect_view<detail::row_view_t<R>>(detail::as_row(row), side, number);
 }
 }  // namespace kernels
 

@@ -21,17 +21,10 @@ struct RoundMeans {
     double tokens = 1;  ///< emitted, the last one included
     double cost = 1;    ///< in plain target passes
 };
-}  // namespace detail
-
-namespace detail {
 
 inline void require_draft_cost(std::string_view where, double draft_cost) {
     require(is_finite(draft_cost) && draft_cost >= 0, where, "draft_cost", draft_cost, "finite and 0 or more");
 }
-
-}  // namespace detail
-
-namespace detail {
 
 /// Is one more drafted token worth its cost?
 ///

@@ -16,9 +16,6 @@ namespace detail {
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 /// 64 bits in two words, lowest first: one key is one stream of random bits.
 using PhiloxKey = std::array<std::uint32_t, 2>;
-}  // namespace detail
-
-namespace detail {
 
 inline constexpr int philox_rounds = 10;
 
@@ -30,10 +27,6 @@ constexpr PhiloxCounter philox_round(const PhiloxCounter& x, const PhiloxKey& ke
 }
 
 constexpr PhiloxKey next_key(const PhiloxKey& key) noexcept { return {key[0] + 0x9E3779B9, key[1] + 0xBB67AE85}; }
-
-}  // namespace detail
-
-namespace detail {
 
 /// The block of random bits at `counter` under `key`: ten rounds, about 40 multiplications.
 constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) noexcept {

@@ -101,10 +101,6 @@ auto finished(const R&, filters::Candidates<Value>& row, ShapedNumbers<Value>& m
     }
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// The type that a row becomes: logits stay logits, with a temperature, and anything else becomes probabilities. It
 /// holds every id, or those that are left.
 template <Row R>
@@ -121,10 +117,6 @@ struct ShapedTypes {
         using Scratch = ShapingScratch<ShapedValue<std::remove_cvref_t<R>>>;
     };
 };
-
-}  // namespace detail
-
-namespace detail {
 
 template <class R, Shaper P, class Value>
 ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, ShapedNumbers<Value>& memory,

@@ -26,10 +26,6 @@ class ShapeRow : public ShapedTypes {
     P pipeline_;
 };
 
-}  // namespace detail
-
-namespace detail {
-
 /// A model whose rows go through a pipeline. It offers the calls that the model offers: one row, n rows in one pass,
 /// the rows of a tree in one pass, rollback.
 ///

@@ -18,9 +18,6 @@ concept DraftDistributions =
     DraftDistribution<std::remove_cvref_t<L>> || ((std::invocable<L&, Index> || detail::Indexed<L>)&&requires {
         requires DraftDistribution<std::remove_cvref_t<detail::Element<L>>>;
     });
-}  // namespace detail
-
-namespace detail {
 
 /// The distribution of a node.
 template <DraftDistributions L>

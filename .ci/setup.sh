@@ -4,6 +4,8 @@
 #   need <thing>...                  things of the table below; exits with 2 if one is missing and cannot be installed
 #   build <name> <cmake option>...   configure and build in build/<name>, incrementally; sets build_dir.
 #                                    With `target` set, only that is built
+#   progress <what>                  pass output of make, ninja or ctest on, less the lines that say how far it is:
+#                                    these become one line that moves on a terminal, and few lines elsewhere
 #
 # A script that sources this takes --no-install as its first argument: then what is missing is only named.
 # All is said on stderr: stdout belongs to the program that the caller runs in the end.
@@ -11,7 +13,24 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 target=
+
+# free_memory: in MB, of the machine or of the container.
+free_memory() {
+    {
+        if [ -r /proc/meminfo ]; then
+            awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo
+        else
+            echo $(($(sysctl -n hw.memsize) / 1048576))
+        fi
+        awk '/^[0-9]/ { print int($1 / 1048576) }' /sys/fs/cgroup/memory.max || :
+    } 2>/dev/null | sort -n | head -n 1
+}
+
+# One job per core, and 1.5 GB for each: no compiler takes more.
 jobs=$(getconf _NPROCESSORS_ONLN)
+memory=$(free_memory)
+if [ $((${memory:-1500} / 1500)) -lt "$jobs" ]; then jobs=$((${memory:-1500} / 1500)); fi
+if [ "$jobs" -lt 1 ]; then jobs=1; fi
 
 no_install=
 if [ "${1-}" = --no-install ]; then
@@ -135,11 +154,37 @@ need() {
     exit 2
 }
 
-# On a terminal, one line that moves; elsewhere nothing: the log has it all.
+# clock <seconds>: 4:05
+clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
+
 progress() {
-    local line
+    local line count total left start=$SECONDS shown=0
+    local step='^ *\[ *([0-9]+)(%|/([0-9]+))\]'                            # make, ninja
+    local test='^ *([0-9]+)/([0-9]+) +Test +#[0-9]+: .* (Passed|\*\*\*.*) '  # ctest
     while IFS= read -r line; do
-        if [ -t 2 ] && [[ $line = \[* ]]; then printf '\r\033[K%.78s' "$line" >&2; fi
+        if [[ $line =~ $step ]]; then
+            count=${BASH_REMATCH[1]} total=${BASH_REMATCH[3]:-100}
+        elif [[ $line =~ $test ]]; then
+            count=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]}
+            if [ "${BASH_REMATCH[3]}" != Passed ]; then
+                if [ -t 2 ]; then printf '\r\033[K' >&2; fi
+                printf '%s\n' "$line"
+            fi
+        elif [[ $line =~ ^\ +Start\ +[0-9]+: ]]; then
+            continue
+        else
+            if [ -t 2 ]; then printf '\r\033[K' >&2; fi
+            printf '%s\n' "$line"
+            continue
+        fi
+        if [ "$count" -lt 1 ]; then continue; fi
+        left=$(clock $(((SECONDS - start) * (total - count) / count)))
+        if [ -t 2 ]; then
+            printf '\r\033[K%.78s' "$1: $((100 * count / total)) %, about $left left" >&2
+        elif [ $((100 * count / total)) -ge $((shown + 10)) ]; then
+            shown=$((100 * count / total))
+            say "$1: $shown % after $(clock $((SECONDS - start))), about $left left"
+        fi
     done
     if [ -t 2 ]; then printf '\r\033[K' >&2; fi
 }
@@ -153,7 +198,7 @@ build() {
 
     say "building in ${build_dir#"$root"/}"
     if ! { cmake -S "$root" -B "$build_dir" "$@" && cmake --build "$build_dir" --parallel "$jobs" ${target:+--target "$target"}; } 2>&1 |
-        tee "$build_dir/log" | progress; then
+        tee "$build_dir/log" | progress building >/dev/null; then
         tail -n 60 "$build_dir/log" >&2
         say "the build failed; all of it: ${build_dir#"$root"/}/log"
         exit 1

@@ -9,8 +9,8 @@
 namespace engine {
 namespace {
 
-constexpr std::array<char, 4> float32_magic{'M', 'E', 'D', 'U'};
-constexpr std::array<char, 4> int8_magic{'M', 'E', 'D', '8'};
+constexpr std::array<char, 4> heads_magic{'M', 'E', 'D', 'U'};
+constexpr std::array<char, 4> int8_heads_magic{'M', 'E', 'D', '8'};
 constexpr Index most_heads = 64;
 
 void check_size(const Reader& file, bool int8, Index count, Index dim) {
@@ -34,8 +34,8 @@ Heads::Heads(std::vector<PackedMatrix> heads, std::shared_ptr<const Weights> wei
 Heads Heads::load(const std::filesystem::path& path, std::shared_ptr<const Weights> weights) {
     Reader file(path);
     const auto magic = file.value<std::array<char, 4>>();
-    const bool int8 = magic == int8_magic;
-    if (!int8 && magic != float32_magic) file.fail("holds no Medusa heads");
+    const bool int8 = magic == int8_heads_magic;
+    if (!int8 && magic != heads_magic) file.fail("holds no Medusa heads");
     const Index count = file.value<std::int32_t>();
     const Index dim = file.value<std::int32_t>();
     if (count < 1 || count > most_heads)

@@ -11,10 +11,10 @@
 namespace engine {
 namespace {
 
-constexpr std::array<char, 4> float32_magic{'M', 'T', 'P', '1'};
-constexpr std::array<char, 4> int8_magic{'M', 'T', 'P', '8'};
+constexpr std::array<char, 4> mtp_magic{'M', 'T', 'P', '1'};
+constexpr std::array<char, 4> int8_mtp_magic{'M', 'T', 'P', '8'};
 
-void check_size(const Reader& file, bool int8, Index dim, Index inner) {
+void check_mtp_size(const Reader& file, bool int8, Index dim, Index inner) {
     const Index bytes = int8 ? inner * (inner + 4) + dim * (inner + 4) : 4 * inner * inner + 4 * dim * inner;
     const Index expected = 16 + bytes;
     if (expected != static_cast<Index>(file.size())) {
@@ -39,8 +39,8 @@ Mtp::Mtp(float scale, PackedMatrix a, PackedMatrix b, std::shared_ptr<const Weig
 Mtp Mtp::load(const std::filesystem::path& path, std::shared_ptr<const Weights> weights) {
     Reader file(path);
     const auto magic = file.value<std::array<char, 4>>();
-    const bool int8 = magic == int8_magic;
-    if (!int8 && magic != float32_magic) file.fail("holds no multi-token-prediction module");
+    const bool int8 = magic == int8_mtp_magic;
+    if (!int8 && magic != mtp_magic) file.fail("holds no multi-token-prediction module");
     const Index dim = file.value<std::int32_t>();
     const Index inner = file.value<std::int32_t>();
     if (dim != weights->config.dim)
@@ -48,7 +48,7 @@ Mtp Mtp::load(const std::filesystem::path& path, std::shared_ptr<const Weights> 
                   std::to_string(weights->config.dim));
     if (inner != 2 * dim)
         file.fail("has an inner width of " + std::to_string(inner) + ", but must have " + std::to_string(2 * dim));
-    check_size(file, int8, dim, inner);
+    check_mtp_size(file, int8, dim, inner);
     const float scale = file.values<float>(1, "embedding scale").front();
     const auto matrix = [&](Index rows, const char* name) {
         return int8 ? file.int8_matrix(rows, inner, name) : file.float_matrix(rows, inner, name);

@@ -11,6 +11,7 @@
 //
 // Who wants more includes it as well:
 //
+//    <specsample/shaping.hpp>          every filter, and grammars
 //    <specsample/drafters.hpp>         every drafter: heads, suffix automaton, n-gram pools, beams, unions
 //    <specsample/sampler/staged.hpp>   a drafter that drafts by rounds of its own
 //    <specsample/length.hpp>           draft lengths that adapt, and stops that end a draft early
@@ -32,10 +33,13 @@
 #include <specsample/concepts.hpp>  // IWYU pragma: export
 #include <specsample/models.hpp>    // IWYU pragma: export
 
-#include <specsample/random.hpp>           // IWYU pragma: export
-#include <specsample/shaping.hpp>          // IWYU pragma: export
-#include <specsample/tree/draft_tree.hpp>  // IWYU pragma: export
-#include <specsample/tree/tree_shape.hpp>  // IWYU pragma: export
+#include <specsample/random.hpp>                   // IWYU pragma: export
+#include <specsample/shaping/from_logits.hpp>      // IWYU pragma: export
+#include <specsample/shaping/pipeline.hpp>         // IWYU pragma: export
+#include <specsample/shaping/sampling_params.hpp>  // IWYU pragma: export
+#include <specsample/shaping/shaped.hpp>           // IWYU pragma: export
+#include <specsample/tree/draft_tree.hpp>          // IWYU pragma: export
+#include <specsample/tree/tree_shape.hpp>          // IWYU pragma: export
 
 #include <specsample/drafters/chain.hpp>   // IWYU pragma: export
 #include <specsample/drafters/lookup.hpp>  // IWYU pragma: export
@@ -44,3 +48,7 @@
 #include <specsample/verify.hpp>           // IWYU pragma: export
 
 #include <specsample/sampler/sampler.hpp>  // IWYU pragma: export
+
+#if defined(SPECSAMPLE_COMPILED)    // linked with specsample::compiled
+#include <specsample/compiled.hpp>  // IWYU pragma: export
+#endif

@@ -1,3 +1,3 @@
-// The other sources of this program are generated, one per header. That it links is the test: a function that a
-// header forgot to make `inline` is defined here by that header's own source and by its umbrella's.
+// This file and headers_again.cpp have every header, by the precompiled one of this program. That they link is the test:
+// a function that a header forgot to make `inline` is defined by both.
 int main() {}

@@ -1,5 +1,10 @@
-// The first thing to go wrong on a fresh machine; compiled as a case of tests/fail, but without Eigen's include path.
+// A case of tests/fail, compiled without Eigen's include path.
+
+// case: no_eigen
+// The first thing to go wrong on a fresh machine.
 // expect: specsample needs Eigen 3.4 or newer.*apt install libeigen3-dev.*-I/usr/include/eigen3
-#if !defined(FIXED)
+#if defined FIXED || defined CASE_no_eigen
+#ifndef FIXED
 #include <specsample/specsample.hpp>
+#endif
 #endif

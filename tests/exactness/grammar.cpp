@@ -2,6 +2,7 @@
 // on chains and on trees, with every drafter, with cursors that roll back and with cursors that are copied.
 #include <functional>
 
+#include <specsample/shaping/grammar.hpp>
 #include <specsample/theory.hpp>
 
 #include "exactness/trees.hpp"

@@ -1,4 +1,4 @@
-// Every header that the tests of several folders include, for compiling tests together inside namespaces: their own
+// Every header of the standard library that tests include, for compiling tests together inside namespaces: their own
 // #include lines must then have nothing left to include.
 #pragma once
 
@@ -35,16 +35,3 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include <specsample/beam.hpp>
-#include <specsample/drafters.hpp>
-#include <specsample/length.hpp>
-#include <specsample/lossy.hpp>
-#include <specsample/metrics.hpp>
-#include <specsample/sampler.hpp>
-#include <specsample/specsample.hpp>
-#include <specsample/testing.hpp>
-#include <specsample/theory.hpp>
-#include <specsample/tree.hpp>
-#include <specsample/vocabularies.hpp>
-#include <specsample/testing.hpp>

@@ -92,6 +92,7 @@ class ChainDrafter {
         requires std::convertible_to<Distribution, L> || (std::same_as<L, SharedNoise> && RowModel<Model>)
     void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
         detail::follow(context_, prefix, 0, draft_tree.depth_limit());
+        if constexpr (RowModel<Model>) rows_.open(draft_tree.size() + draft_tree.depth_limit());
         Index known = 0;
         for (Index node = root_node; draft_tree.grows(node); known = std::ssize(context_)) {
             if (node != root_node) context_.push_back(draft_tree.token(node));

@@ -62,6 +62,7 @@ class TreeDrafter {
         requires std::convertible_to<Distribution, L> || std::same_as<L, SharedNoise>
     void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
         detail::follow(context_, prefix, 0, draft_tree.depth_limit());
+        rows_.open(shape_.size() + 1);
         expanded_ = 0;
         ids_used_ = 0;
         expand(root_node, root_node, rng, draft_tree);

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <deque>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -95,9 +93,13 @@ class RowSlots<M> {
     using Slot = std::conditional_t<StableRows<M>, RowRef<Answer<M>>, OwnedRow<Answer<M>>>;
 
   public:
+    /// Begin a lookahead of at most `count` rows. Its draft distributions point at them, so none moves before the next.
+    void open(Index count) {
+        if (std::ssize(slots_) < count) slots_.resize(static_cast<std::size_t>(count));
+    }
+
     void put(Index i, Answer<M>&& row) {
         const auto at = static_cast<std::size_t>(i);
-        while (slots_.size() <= at) slots_.emplace_back();
         if constexpr (StableRows<M>) {
             slots_[at].emplace(std::forward<Answer<M>>(row));
         } else {
@@ -111,7 +113,7 @@ class RowSlots<M> {
     auto view(Index i) const { return as_row(row(i)); }
 
   private:
-    std::deque<std::optional<Slot>> slots_;  // a deque: distributions point at rows, which must not move
+    std::vector<std::optional<Slot>> slots_;
 };
 
 }  // namespace specsample::detail

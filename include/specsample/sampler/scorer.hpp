@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <iterator>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -135,12 +135,15 @@ class Scorer {
         return learn(path_rows_, judge(path_rows_), passes);
     }
 
-    /// One pass per row, made when the row is asked for.
+    /// One pass per row, made when the row is asked for. What asks is shared by all targets with such rows: it does not
+    /// know the type of the target.
     template <class L, class Judge>
     Round score_lazily(Index start, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
         Index passes = 0;
         ready_.assign(static_cast<std::size_t>(draft_tree.size() + 1), false);
-        const auto row = [&](Index i) -> const auto& {
+        rows_.open(draft_tree.size() + 1);
+        using R = decltype(rows_.row(0));
+        const auto made = [&](Index i) -> R {
             const auto at = static_cast<std::size_t>(i);
             if (!ready_[at]) {
                 context_.resize(static_cast<std::size_t>(start));
@@ -152,7 +155,8 @@ class Scorer {
             }
             return rows_.row(i);
         };
-        return learn(row, judge(row), passes);
+        const std::function<R(Index)> rows = std::ref(made);  // a reference: nothing is allocated
+        return learn(rows, judge(rows), passes);
     }
 
     /// Note the target's vocabulary, so that no model is shown an id outside it, and the passes that the rows took.

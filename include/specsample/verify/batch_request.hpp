@@ -1,7 +1,6 @@
 // A request of a batch: the arguments of verify, as one value.
 #pragma once
 
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>

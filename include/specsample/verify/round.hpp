@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <concepts>
 #include <functional>
-#include <iterator>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,7 +58,7 @@ class StopPredicate {
         requires(!std::same_as<std::remove_cvref_t<F>, StopPredicate> &&
                  std::is_invocable_r_v<StopDecision, F&, std::span<const Token>>)
     StopPredicate(F&& predicate)
-        : predicate_(const_cast<void*>(static_cast<const volatile void*>(std::addressof(predicate)))),
+        : predicate_(const_cast<char*>(&reinterpret_cast<const volatile char&>(predicate))),
           call_([](void* self, std::span<const Token> tokens) -> StopDecision {
               return std::invoke(*static_cast<std::remove_reference_t<F>*>(self), tokens);
           }) {

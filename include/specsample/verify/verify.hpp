@@ -119,10 +119,11 @@ Round made_round(const T& context, const Outcome& outcome) {
     return round;
 }
 
-/// Judge a draft, once the arguments have the right types.
-template <class Ids, class Distributions, class Rows, class Rule, class Source>
-Round judge(const Ids& given, const Links& shape, Distributions& distributions, Rows& rows, const Rule& rule,
-            const Source& rng, const RoundLimits& limits, Workspace& workspace) {
+/// Judge a draft, once the arguments have the right types. No type of a model is among these, so that every sampler
+/// with such rows shares one instantiation, which <specsample/compiled.hpp> may provide.
+template <class Id, class Distributions, class Rows, class Rule, class Source>
+Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& distributions, Rows& rows,
+                  const Rule& rule, const Source& rng, const RoundLimits& limits, Workspace& workspace) {
     require_none(refusal_of_limits(limits));
     const auto with = [&](const RowFault& fault) { return Round{.proposed = shape.size(), .fault = fault}; };
 
@@ -144,6 +145,23 @@ Round judge(const Ids& given, const Links& shape, Distributions& distributions, 
         {shape, workspace.drafted, distributions, workspace}, target, rng, limits, vocab};
     if (const auto bad = check_all(context)) return with(*bad);
     return made_round(context, rule(context));
+}
+
+/// The same list as one that is not written to, unless it can only be read otherwise: fewer types are instantiated.
+template <class L>
+auto& read_only(L& list) {
+    if constexpr (requires { requires DraftDistributions<const L> || RowSource<const L>; }) {
+        return std::as_const(list);
+    } else {
+        return list;
+    }
+}
+
+template <class Ids, class Distributions, class Rows, class Rule, class Source>
+Round judge(const Ids& given, const Links& shape, Distributions& distributions, Rows& rows, const Rule& rule,
+            const Source& rng, const RoundLimits& limits, Workspace& workspace) {
+    return judge_plain(std::span<const typename Ids::value_type>(given), shape, read_only(distributions),
+                       read_only(rows), rule, rng, limits, workspace);
 }
 
 }  // namespace detail

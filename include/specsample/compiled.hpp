@@ -1,0 +1,68 @@
+// What most programs instantiate, compiled once: the rules' walks over rows of floats and doubles, as probabilities or
+// logits, and the draws of drafted tokens.
+//
+// The library is header-only. A program may link the CMake target specsample::compiled as well: the same headers then
+// take about half the time to compile, because the functions below are declared here and defined in compiled.cpp. Their
+// code and their results are the same. The target has the flags of its project. A file with other flags, for wider
+// registers say, calls functions of other names (SPECSAMPLE_ABI) and does not link: it uses specsample::specsample.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <specsample/drafters/chain.hpp>
+#include <specsample/random/rng.hpp>
+#include <specsample/rows/logits.hpp>
+#include <specsample/rows/memory.hpp>
+#include <specsample/verify/block.hpp>
+#include <specsample/verify/token.hpp>
+#include <specsample/verify/verify.hpp>
+
+#if !defined(SPECSAMPLE_EXTERN)
+#define SPECSAMPLE_EXTERN extern
+#endif
+
+namespace specsample::inline SPECSAMPLE_ABI::detail {
+
+// The rows of a draft, and what its tokens were drawn from.
+template <class Row>
+using DrawnFrom = const std::vector<SampledFrom<Row>>;
+using Named = const std::vector<PointMass>;
+
+// The target's rows: a matrix, a list, memory, or one row at a time.
+template <class Row>
+using Asked = const std::function<const Row&(Index)>;
+using LogitsInMemory = const LogitRows<RowsInMemory<float>>;
+
+#define SPECSAMPLE_JUDGE(Distributions, Rows, Rule)                                                           \
+    SPECSAMPLE_EXTERN template Round judge_plain(std::span<const Token>, const Links&, Distributions&, Rows&, \
+                                                 const Rule&, const RoundRng&, const RoundLimits&, Workspace&);
+#define SPECSAMPLE_RULES(Distributions, Rows)                \
+    SPECSAMPLE_JUDGE(Distributions, Rows, TokenVerification) \
+    SPECSAMPLE_JUDGE(Distributions, Rows, BlockVerification)
+
+SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, const RowMajorMatrixXf)
+SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, const RowsInMemory<float>)
+SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, const std::vector<std::vector<float>>)
+SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, Asked<std::vector<float>>)
+SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, Asked<Eigen::VectorXf>)
+SPECSAMPLE_RULES(DrawnFrom<std::vector<double>>, Asked<Eigen::VectorXd>)
+SPECSAMPLE_RULES(DrawnFrom<Logits<Column<float>>>, LogitsInMemory)
+SPECSAMPLE_RULES(Named, const RowMajorMatrixXf)
+SPECSAMPLE_RULES(Named, LogitsInMemory)
+
+#define SPECSAMPLE_DRAW(Row) \
+    SPECSAMPLE_EXTERN template Index draw_child(const Row&, Index, const RoundRng&, DraftTree<SampledFrom<Row>>&);
+
+SPECSAMPLE_DRAW(std::vector<float>)
+SPECSAMPLE_DRAW(Eigen::VectorXf)
+SPECSAMPLE_DRAW(Eigen::VectorXd)
+
+#undef SPECSAMPLE_JUDGE
+#undef SPECSAMPLE_RULES
+#undef SPECSAMPLE_DRAW
+
+}  // namespace specsample::detail
+
+#undef SPECSAMPLE_EXTERN

@@ -1,0 +1,54 @@
+# Each header of one part compiles alone: it includes all that it needs.
+#
+#     cmake -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D PART=<header or folder/>
+#           -D SCRATCH=<directory> [-D WARNINGS=<list>] [-D CONFIG=<precompiled core/config.hpp, less its .gch>] -P alone.cmake
+#
+# A header that reaches core/config.hpp by its #include lines sees all of it in any case, so that it is parsed once for
+# all of these; the others get nothing. No code is generated.
+cmake_policy(VERSION 3.22)
+
+# reaches_config(header result)
+function(reaches_config header result)
+    get_property(known GLOBAL PROPERTY reaches_${header})
+    if(known STREQUAL "")
+        set(known NO)
+        file(STRINGS ${INCLUDE}/${header} lines REGEX "^ *# *include +<specsample/")
+        foreach(line IN LISTS lines)
+            string(REGEX REPLACE ".*<(.*)>.*" "\\1" included "${line}")
+            reaches_config(${included} reached)
+            if(reached)
+                set(known YES)
+                break()
+            endif()
+        endforeach()
+        set_property(GLOBAL PROPERTY reaches_${header} ${known})
+    endif()
+    set(${result} ${known} PARENT_SCOPE)
+endfunction()
+set_property(GLOBAL PROPERTY reaches_specsample/core/config.hpp YES)
+
+set(offences 0)
+file(GLOB headers RELATIVE ${INCLUDE} ${INCLUDE}/specsample/${PART}*.hpp)
+if(NOT headers)
+    message(FATAL_ERROR "no header in ${INCLUDE}/specsample/${PART}")
+endif()
+file(MAKE_DIRECTORY ${SCRATCH})
+foreach(header IN LISTS headers)
+    set(first "")
+    reaches_config(${header} reaches)
+    if(reaches AND DEFINED CONFIG)
+        set(first -include ${CONFIG})
+    endif()
+    file(WRITE ${SCRATCH}/alone.cpp "#include <${header}>\n")
+    execute_process(COMMAND ${CXX} ${FLAGS} ${WARNINGS} -I${INCLUDE} ${first} -fsyntax-only ${SCRATCH}/alone.cpp
+                    RESULT_VARIABLE status)
+    if(NOT status EQUAL 0)
+        message(NOTICE "${header} does not compile alone")
+        math(EXPR offences "${offences} + 1")
+    endif()
+endforeach()
+if(offences)
+    message(FATAL_ERROR "${offences} headers do not compile alone")
+endif()
+list(LENGTH headers count)
+message(STATUS "${count} headers compile alone")

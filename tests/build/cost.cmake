@@ -1,0 +1,83 @@
+# What it costs to include the library, beside what Eigen costs by itself.
+#
+#     cmake -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D SCRATCH=<directory>
+#           -D MAX_LINES=<hundredths of Eigen's> -D MAX_DEPTH=<n> -D MAX_SYMBOLS=<n> -P cost.cmake
+#
+# Lines, depth and symbols are the same on every machine, and bounded. Times are printed only: they vary by half.
+#   lines     of code after preprocessing, without the empty ones
+#   depth     of headers inside headers, from the umbrella to Eigen
+#   symbols   functions that a linker must merge, in the smallest program with a Sampler at -O0
+#   time      of the whole compiler, at -O2; `linked` is the same with specsample::compiled
+cmake_policy(VERSION 3.22)
+
+file(MAKE_DIRECTORY ${SCRATCH})
+list(APPEND FLAGS -I${INCLUDE})
+set(offences 0)
+
+# compile(output program [flags...]): the compiler's output, without its errors.
+function(compile output program)
+    execute_process(COMMAND ${CXX} ${FLAGS} ${ARGN} ${CMAKE_CURRENT_LIST_DIR}/cost/${program}.cpp
+                    OUTPUT_VARIABLE log ERROR_VARIABLE errors RESULT_VARIABLE status)
+    if(NOT status EQUAL 0)
+        message(FATAL_ERROR "${errors}")
+    endif()
+    set(${output} "${log}${errors}" PARENT_SCOPE)
+endfunction()
+
+# bounded(what is must)
+macro(bounded what is must)
+    message(STATUS "${what}: ${is}, at most ${must}")
+    if(${is} GREATER ${must})
+        message(NOTICE "${what} is ${is}, but at most ${must} is allowed")
+        math(EXPR offences "${offences} + 1")
+    endif()
+endmacro()
+
+function(lines_of program result)
+    compile(text ${program} -E -P)
+    string(REGEX REPLACE "[^\n]" "" lines "${text}")
+    string(LENGTH "${lines}" lines)
+    set(${result} ${lines} PARENT_SCOPE)
+endfunction()
+lines_of(eigen eigen)
+lines_of(umbrella umbrella)
+math(EXPR lines "${umbrella} * 100 / ${eigen}")
+bounded("lines of the umbrella, in hundredths of Eigen's" ${lines} ${MAX_LINES})
+
+compile(tree umbrella -H -fsyntax-only)
+string(REGEX MATCHALL "(^|\n)\\.+ [^\n]*specsample/[^\n]*" headers "${tree}")
+set(depth 0)
+foreach(header IN LISTS headers)
+    string(REGEX MATCH "\\.+" dots "${header}")
+    string(LENGTH "${dots}" dots)
+    if(dots GREATER depth)
+        set(depth ${dots})
+    endif()
+endforeach()
+bounded("depth of headers" ${depth} ${MAX_DEPTH})
+
+compile(log sampler -O0 -S -o ${SCRATCH}/sampler.s)
+file(STRINGS ${SCRATCH}/sampler.s symbols REGEX "^[ \t]*\\.weak[ \t]")
+list(LENGTH symbols symbols)
+bounded("symbols to merge in the smallest program" ${symbols} ${MAX_SYMBOLS})
+
+# time_of(program [flags...]): seconds of wall time.
+function(time_of program result)
+    string(TIMESTAMP begin "%s%f")
+    compile(log ${program} -O2 -c -o ${SCRATCH}/${program}.o ${ARGN})
+    string(TIMESTAMP end "%s%f")
+    math(EXPR milliseconds "(${end} - ${begin}) / 1000")
+    set(${result} ${milliseconds} PARENT_SCOPE)
+endfunction()
+time_of(eigen eigen)
+foreach(program umbrella sampler verify)
+    time_of(${program} plain)
+    time_of(${program} linked -D SPECSAMPLE_COMPILED)
+    math(EXPR plain "${plain} * 100 / ${eigen}")
+    math(EXPR linked "${linked} * 100 / ${eigen}")
+    message(STATUS "time of ${program}, in hundredths of Eigen's ${eigen} ms: ${plain}, linked ${linked}")
+endforeach()
+
+if(offences)
+    message(FATAL_ERROR "${offences} offences against the bounds")
+endif()

@@ -1,0 +1,2 @@
+// The umbrella alone.
+#include <specsample/specsample.hpp>

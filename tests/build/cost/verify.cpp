@@ -1,0 +1,13 @@
+// One call of verify, on a chain.
+#include <specsample/verify.hpp>
+
+using namespace specsample;
+
+int main() {
+    const std::vector<Token> tokens{1, 2};
+    const RowMajorMatrixXf draft = RowMajorMatrixXf::Constant(2, 4, .25f), target = RowMajorMatrixXf::Constant(3, 4, .25f);
+    const std::vector distributions{Sampled(draft.row(0)), Sampled(draft.row(1))};
+    Workspace workspace;
+    return static_cast<int>(
+        verify(tokens, distributions, target, TokenVerification{}, RoundRng(1, 2, 3), {}, workspace).accepted);
+}

@@ -1,0 +1,84 @@
+// Drafters: their distributions and their rows.
+#include <vector>
+
+#include <specsample/drafters.hpp>
+#include <specsample/sampler.hpp>
+
+// case: drafter_of_another_distribution
+// A drafter fills a draft tree of its own Distribution.
+// expect: error: static assertion failed.*specsample::Sampler: draft.propose cannot be called with a prefix, a
+// expect: a prefix, a random source and a DraftTree of its Distribution
+#if defined FIXED || defined CASE_drafter_of_another_distribution
+namespace drafter_of_another_distribution {
+
+using namespace specsample;
+
+struct Zeros {
+    using Distribution = PointMass;
+#ifdef FIXED
+    void propose(std::span<const Token>, const auto&, DraftTree<PointMass>& draft_tree){
+#else
+    void propose(std::span<const Token>, const auto&, DraftTree<SharedNoise>& draft_tree) {
+#endif
+        for (Index node = root_node; draft_tree.grows(node);) node = draft_tree.add(node, 0, PointMass{});
+}
+}
+;
+
+int program() {
+    const auto target = [](std::span<const Token>) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(2, .5f); };
+    Sampler sampler(Zeros{}, target);
+    return static_cast<int>(sampler.generate({1, 0}).tokens.size());
+}
+
+}  // namespace drafter_of_another_distribution
+#endif
+
+// case: drafter_without_a_distribution
+// A drafter says what its tokens are drawn from.
+// expect: error: static assertion failed.*specsample::Sampler: draft has propose, but no member type
+// Distribution.*write .using Distribution
+#if defined FIXED || defined CASE_drafter_without_a_distribution
+namespace drafter_without_a_distribution {
+
+using namespace specsample;
+
+struct Zeros {
+#ifdef FIXED
+    using Distribution = PointMass;
+#endif
+    void propose(std::span<const Token>, const auto&, DraftTree<PointMass>& draft_tree) {
+        for (Index node = root_node; draft_tree.grows(node);) node = draft_tree.add(node, 0, PointMass{});
+    }
+};
+
+int program() {
+    const auto target = [](std::span<const Token>) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(2, .5f); };
+    Sampler sampler(Zeros{}, target);
+    return static_cast<int>(sampler.generate({1, 0}).tokens.size());
+}
+
+}  // namespace drafter_without_a_distribution
+#endif
+
+// case: united_rows_of_two_types
+// Drafters whose rows are of two types, in one tree.
+// expect: error: static assertion failed.*specsample: drafters that propose together must return rows of one type
+#if defined FIXED || defined CASE_united_rows_of_two_types
+namespace united_rows_of_two_types {
+
+using namespace specsample;
+
+int program() {
+    const auto model = [](std::span<const Token>) -> std::vector<float> { return {.5f, .5f}; };
+#ifdef FIXED
+    const auto other = [](std::span<const Token>) -> std::vector<float> { return {.25f, .75f}; };
+#else
+    const auto other = [](std::span<const Token>) -> std::vector<double> { return {.25, .75}; };
+#endif
+    Sampler sampler(United(model, other), model);
+    return static_cast<int>(sampler.generate({1, 0}).tokens.size());
+}
+
+}  // namespace united_rows_of_two_types
+#endif

@@ -1,0 +1,317 @@
+// What is borrowed, drawn from or addressed: temporaries that would be gone, draws without an address.
+#include <specsample/length.hpp>
+#include <specsample/lossy.hpp>
+#include <specsample/sampler.hpp>
+#include <specsample/specsample.hpp>
+
+// case: draft_token_of_a_temporary
+// The row that a token is drawn from is borrowed until the round ends.
+// expect: error: .*deleted.*draft_token
+#if defined FIXED || defined CASE_draft_token_of_a_temporary
+namespace draft_token_of_a_temporary {
+
+using namespace specsample;
+
+int program() {
+    const Rng rng = RoundRng(1, 2, 3).at(Purpose::draft, 0);
+    std::vector<float> row{.5f, .5f};
+#ifdef FIXED
+    const auto drafted = draft_token(rng, row);
+#else
+    const auto drafted = draft_token(rng, std::move(row));
+#endif
+    return drafted.token;
+}
+
+}  // namespace draft_token_of_a_temporary
+#endif
+
+// case: draft_tree_stop_tokens_without_a_name
+// A draft tree keeps its stop tokens until the next draft, so they must outlive this line.
+// expect: error: static assertion failed.*specsample: this list is borrowed, and a temporary would be gone before it is
+// read
+#if defined FIXED || defined CASE_draft_tree_stop_tokens_without_a_name
+namespace draft_tree_stop_tokens_without_a_name {
+
+using namespace specsample;
+
+int program() {
+    DraftTree<PointMass> draft_tree;
+#ifdef FIXED
+    const std::vector<Token> stops{2};
+    draft_tree.open(4, stops, 10);
+#else
+    draft_tree.open(4, std::vector<Token>{2}, 10);
+#endif
+    return draft_tree.is_stop(2) ? 0 : 1;
+}
+
+}  // namespace draft_tree_stop_tokens_without_a_name
+#endif
+
+// case: draw_from_a_row
+// A row of integers is neither probabilities nor weights.
+// expect: error: static assertion failed.*specsample::draw: the second argument must be a row.*or weights; write draw
+#if defined FIXED || defined CASE_draw_from_a_row
+namespace draw_from_a_row {
+
+using namespace specsample;
+
+int program() {
+    const Rng rng = RoundRng(1, 2, 3).at(Purpose::last, 0);
+#ifdef FIXED
+    const std::vector<float> row{.5f, .5f};
+#else
+    const std::vector<int> row{1, 1};
+#endif
+    return static_cast<int>(draw(rng, row).index);
+}
+
+}  // namespace draw_from_a_row
+#endif
+
+// case: draw_without_an_address
+// Random numbers have addresses: a source of them is none.
+// expect: error: static assertion failed.*specsample::draw: the first argument must be the random numbers of one
+// address
+#if defined FIXED || defined CASE_draw_without_an_address
+namespace draw_without_an_address {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<float> row{.5f, .5f};
+#ifdef FIXED
+    const auto rng = RoundRng(1, 2, 3).at(Purpose::last, 0);
+#else
+    const auto rng = RoundRng(1, 2, 3);
+#endif
+    return static_cast<int>(draw(rng, row).index);
+}
+
+}  // namespace draw_without_an_address
+#endif
+
+// case: member_of_a_temporary
+// A field of structs that are gone at the end of the line.
+// expect: error: static assertion failed.*specsample: this list is borrowed, and a temporary would be gone before it is
+// read
+#if defined FIXED || defined CASE_member_of_a_temporary
+namespace member_of_a_temporary {
+
+using namespace specsample;
+
+struct Candidate {
+    int id;
+    float logit;
+};
+
+int program() {
+#ifdef FIXED
+    const std::vector<Candidate> candidates{{0, 1}, {1, 2}};
+    const auto logits = member(candidates, &Candidate::logit);
+#else
+    const auto logits = member(std::vector<Candidate>{{0, 1}, {1, 2}}, &Candidate::logit);
+#endif
+    return static_cast<int>(logits.size());
+}
+
+}  // namespace member_of_a_temporary
+#endif
+
+// case: sampled_temporary_logits
+// A distribution over logits that own their numbers and are gone at the end of the line.
+// expect: error: .*deleted.*Sampled
+#if defined FIXED || defined CASE_sampled_temporary_logits
+namespace sampled_temporary_logits {
+
+int program() {
+    Eigen::VectorXf row = Eigen::VectorXf::Constant(4, 2);
+#ifdef FIXED
+    const specsample::Logits logits(std::move(row), .8);
+    const specsample::Sampled distribution(logits);
+#else
+    const specsample::Sampled distribution(specsample::Logits(std::move(row), .8));
+#endif
+    return distribution.weight(0) > 0 ? 0 : 1;
+}
+
+}  // namespace sampled_temporary_logits
+#endif
+
+// case: sampled_temporary_sparse
+// A distribution over a sparse row that owns its numbers and is gone at the end of the line.
+// expect: error: .*deleted.*Sampled
+#if defined FIXED || defined CASE_sampled_temporary_sparse
+namespace sampled_temporary_sparse {
+
+int program() {
+#ifdef FIXED
+    const specsample::Sparse row(std::vector<int>{1}, std::vector<float>{1}, 4);
+    const specsample::Sampled distribution(row);
+#else
+    const specsample::Sampled distribution(specsample::Sparse(std::vector<int>{1}, std::vector<float>{1}, 4));
+#endif
+    return distribution.weight(1) > 0 ? 0 : 1;
+}
+
+}  // namespace sampled_temporary_sparse
+#endif
+
+// case: sampled_without_temporary_ids
+// A distribution that names the ids which could not be drawn by a list that is gone at the end of the line.
+// expect: error: static assertion failed.*specsample: this list is borrowed, and a temporary would be gone before it is
+// read
+#if defined FIXED || defined CASE_sampled_without_temporary_ids
+namespace sampled_without_temporary_ids {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<float> row{.5f, .25f, .25f};
+#ifdef FIXED
+    const std::vector<Token> drawn{0};
+    const Sampled distribution(row, drawn);
+#else
+    const Sampled distribution(row, std::vector<Token>{0});
+#endif
+    return distribution.weight(1) > 0 ? 0 : 1;
+}
+
+}  // namespace sampled_without_temporary_ids
+#endif
+
+// case: staged_by_a_lossy_rule
+// A middle model that judges by a lossy rule: the tokens do not follow the distribution that the target would be told.
+// expect: error: static assertion failed.*specsample::StagedDrafter: the rule between draft and middle model must be
+// lossless
+#if defined FIXED || defined CASE_staged_by_a_lossy_rule
+namespace staged_by_a_lossy_rule {
+
+using namespace specsample;
+using namespace specsample::lossy;
+
+int program() {
+    const auto model = [](std::span<const Token>) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(2, .5f); };
+#ifdef FIXED
+    StagedDrafter draft(model, model, 2, TokenVerification{});
+#else
+    StagedDrafter draft(model, model, 2, Lenience{.5});
+#endif
+    Sampler sampler(draft, model);
+    return static_cast<int>(sampler.generate({1, 0}).tokens.size());
+}
+
+}  // namespace staged_by_a_lossy_rule
+#endif
+
+// case: stop_tokens_in_braces
+// Stop tokens in braces, which Limits would own and RoundLimits would not.
+// expect: error: static assertion failed.*specsample: this list is borrowed, and elements in braces would be gone
+// before they are read
+#if defined FIXED || defined CASE_stop_tokens_in_braces
+namespace stop_tokens_in_braces {
+
+using namespace specsample;
+
+int program() {
+#ifdef FIXED
+    static constexpr Token stops[] = {2, 3};
+    const RoundLimits limits{.stop_tokens = stops};
+#else
+    const RoundLimits limits{.stop_tokens = {2, 3}};
+#endif
+    return limits.stops(2) ? 0 : 1;
+}
+
+}  // namespace stop_tokens_in_braces
+#endif
+
+// case: stop_tokens_without_a_name
+// Stop tokens that are gone before the round begins.
+// expect: error: static assertion failed.*specsample: this list is borrowed, and a temporary would be gone before it is
+// read; give the list a name
+#if defined FIXED || defined CASE_stop_tokens_without_a_name
+namespace stop_tokens_without_a_name {
+
+using namespace specsample;
+
+int program() {
+#ifdef FIXED
+    const std::vector<Token> stops{2};
+    const RoundLimits limits{.stop_tokens = stops};
+#else
+    const RoundLimits limits{.stop_tokens = std::vector<Token>{2}};
+#endif
+    return limits.stops(2) ? 0 : 1;
+}
+
+}  // namespace stop_tokens_without_a_name
+#endif
+
+// case: stop_without_probabilities
+// A stop that looks at probabilities, on a drafter that returns none.
+// expect: error: static assertion failed.*specsample::ChainDrafter: a stop looks at probabilities, but draft\(prefix\)
+// returns a token
+#if defined FIXED || defined CASE_stop_without_probabilities
+namespace stop_without_probabilities {
+
+using namespace specsample;
+
+int program() {
+    const auto target = [](std::span<const Token>) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(2, .5f); };
+#ifdef FIXED
+    const auto draft = target;
+#else
+    const auto draft = [](std::span<const Token>) { return Token{1}; };
+#endif
+    Sampler sampler(ChainDrafter(draft, ConfidenceStop{}), target);
+    return static_cast<int>(sampler.generate({1, 0}).tokens.size());
+}
+
+}  // namespace stop_without_probabilities
+#endif
+
+// case: tree_of_temporaries
+// A tree over lists that are gone at the end of the line.
+// expect: error: static assertion failed.*specsample: this list is borrowed, and a temporary would be gone before it is
+// read
+#if defined FIXED || defined CASE_tree_of_temporaries
+namespace tree_of_temporaries {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<Token> tokens{1, 2};
+#ifdef FIXED
+    const std::vector<int> parents{-1, 0};
+    const Tree tree{tokens, parents};
+#else
+    const Tree tree{tokens, std::vector<int>{-1, 0}};
+#endif
+    return static_cast<int>(tree.parents.size());
+}
+
+}  // namespace tree_of_temporaries
+#endif
+
+// case: until_without_a_name
+// A stop predicate that is gone before the round begins.
+// expect: error: static assertion failed.*`until` is borrowed, and a temporary would be gone before it is called
+#if defined FIXED || defined CASE_until_without_a_name
+namespace until_without_a_name {
+
+using namespace specsample;
+
+int program() {
+#ifdef FIXED
+    const auto until = [](std::span<const Token>) { return StopDecision::go_on; };
+    const RoundLimits limits{.until = until};
+#else
+    const RoundLimits limits{.until = [](std::span<const Token>) { return StopDecision::go_on; }};
+#endif
+    return limits.stops(0) ? 1 : 0;
+}
+
+}  // namespace until_without_a_name
+#endif

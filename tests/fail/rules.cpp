@@ -1,0 +1,279 @@
+// Rules: what they claim, and which distributions they judge.
+#include <array>
+#include <vector>
+
+#include <specsample/drafters.hpp>
+#include <specsample/lossy.hpp>
+#include <specsample/random.hpp>
+#include <specsample/sampler.hpp>
+#include <specsample/verify.hpp>
+
+// case: rule_that_is_not_const
+// A rule is called by several threads at once: it must not change.
+// expect: error: static assertion failed.*specsample::Rule: a rule must be callable with a context
+#if defined FIXED || defined CASE_rule_that_is_not_const
+namespace rule_that_is_not_const {
+
+using namespace specsample;
+
+struct Never {
+    static constexpr bool lossless = false;
+    template <class T>
+#ifdef FIXED
+    Outcome operator()(const T&) const {
+        return {};
+    }
+#else
+    Outcome operator()(const T&) {
+        return {};
+    }
+#endif
+};
+
+int program() {
+    const std::vector<float> row{.5f, .5f};
+    const std::vector<Token> tokens{1};
+    Workspace workspace;
+    const auto round =
+        verify(tokens, PointMass{}, std::array{row, row}, Never{}, RoundRng(1, 2, 3), RoundLimits{}, workspace);
+    return static_cast<int>(round.accepted);
+}
+
+}  // namespace rule_that_is_not_const
+#endif
+
+// case: rule_that_returns_a_bool
+// A rule says more than yes or no.
+// expect: error: static assertion failed.*specsample::Rule: rule.context. must return a specsample::Outcome
+#if defined FIXED || defined CASE_rule_that_returns_a_bool
+namespace rule_that_returns_a_bool {
+
+using namespace specsample;
+
+struct Never {
+    static constexpr bool lossless = false;
+    template <class T>
+#ifdef FIXED
+    Outcome operator()(const T&) const {
+        return {};
+    }
+#else
+    bool operator()(const T&) const {
+        return false;
+    }
+#endif
+};
+
+int program() {
+    const std::vector<float> row{.5f, .5f};
+    const std::vector<Token> tokens{1};
+    Workspace workspace;
+    const auto round =
+        verify(tokens, PointMass{}, std::array{row, row}, Never{}, RoundRng(1, 2, 3), RoundLimits{}, workspace);
+    return static_cast<int>(round.accepted);
+}
+
+}  // namespace rule_that_returns_a_bool
+#endif
+
+// case: rule_without_a_claim
+// A rule says whether it is lossless.
+// expect: error: static assertion failed.*specsample::Rule: a rule must say whether it keeps the target.s distribution;
+// write static constexpr bool lossless
+#if defined FIXED || defined CASE_rule_without_a_claim
+namespace rule_without_a_claim {
+
+using namespace specsample;
+
+struct Never {
+#ifdef FIXED
+    static constexpr bool lossless = false;
+#endif
+    template <class T>
+    Outcome operator()(const T&) const {
+        return {};
+    }
+};
+
+int program() {
+    const std::vector<float> row{.5f, .5f};
+    const std::vector<Token> tokens{1};
+    Workspace workspace;
+    const auto round =
+        verify(tokens, PointMass{}, std::array{row, row}, Never{}, RoundRng(1, 2, 3), RoundLimits{}, workspace);
+    return static_cast<int>(round.accepted);
+}
+
+}  // namespace rule_without_a_claim
+#endif
+
+// case: shared_noise_drafter_under_block_verification
+// A drafter that draws with the target's own noise, in a Sampler with a rule that judges by a ratio.
+// expect: error: static assertion failed.*specsample::verify: a token .* .SharedNoise. has no ratio; judge it by a
+// match rule
+#if defined FIXED || defined CASE_shared_noise_drafter_under_block_verification
+namespace shared_noise_drafter_under_block_verification {
+
+using namespace specsample;
+using namespace specsample::kernels;
+
+struct SharedNoiseDraft {
+    using Distribution = SharedNoise;
+    std::vector<float> row{.5f, .5f};
+
+    template <class Source>
+    void propose(std::span<const Token>, const Source& rng, DraftTree<SharedNoise>& draft_tree) {
+        Index node = root_node;
+        while (draft_tree.grows(node)) {
+            const auto random = rng.at(Purpose::race, draft_tree.depth(node));
+            node = draft_tree.add(node, race(random, RowWeights(detail::as_row(row))), SharedNoise{});
+        }
+    }
+};
+
+int program() {
+    const auto target = [](std::span<const Token>) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(2, .5f); };
+#ifdef FIXED
+    Sampler sampler(SharedNoiseDraft{}, target, {}, GumbelMatch{});
+#else
+    Sampler sampler(SharedNoiseDraft{}, target, {}, BlockVerification{});
+#endif
+    return static_cast<int>(sampler.generate({1, 0}).tokens.size());
+}
+
+}  // namespace shared_noise_drafter_under_block_verification
+#endif
+
+// case: shared_noise_drafter_under_token_verification
+// A drafter that draws with the target's own noise, in a Sampler with a rule that judges by a ratio.
+// expect: error: static assertion failed.*specsample::verify: a token .* .SharedNoise. has no ratio; judge it by a
+// match rule
+#if defined FIXED || defined CASE_shared_noise_drafter_under_token_verification
+namespace shared_noise_drafter_under_token_verification {
+
+using namespace specsample;
+using namespace specsample::kernels;
+
+struct SharedNoiseDraft {
+    using Distribution = SharedNoise;
+    std::vector<float> row{.5f, .5f};
+
+    template <class Source>
+    void propose(std::span<const Token>, const Source& rng, DraftTree<SharedNoise>& draft_tree) {
+        Index node = root_node;
+        while (draft_tree.grows(node)) {
+            const auto random = rng.at(Purpose::race, draft_tree.depth(node));
+            node = draft_tree.add(node, race(random, RowWeights(detail::as_row(row))), SharedNoise{});
+        }
+    }
+};
+
+int program() {
+    const auto target = [](std::span<const Token>) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(2, .5f); };
+#ifdef FIXED
+    Sampler sampler(SharedNoiseDraft{}, target, {}, GumbelMatch{});
+#else
+    Sampler sampler(SharedNoiseDraft{}, target, {}, TokenVerification{});
+#endif
+    return static_cast<int>(sampler.generate({1, 0}).tokens.size());
+}
+
+}  // namespace shared_noise_drafter_under_token_verification
+#endif
+
+// case: shared_noise_under_block_verification
+// A token drawn with the target's own noise, before a rule that judges by a ratio.
+// expect: error: static assertion failed.*specsample::verify: a token .* .SharedNoise. has no ratio; judge it by a
+// match rule
+#if defined FIXED || defined CASE_shared_noise_under_block_verification
+namespace shared_noise_under_block_verification {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<Token> tokens{1};
+    const std::vector<std::vector<float>> rows{{.5f, .5f}, {.5f, .5f}};
+    Workspace workspace;
+#ifdef FIXED
+    const GumbelMatch rule;
+#else
+    const BlockVerification rule;
+#endif
+    const auto round = verify(tokens, SharedNoise{}, rows, rule, RoundRng(1, 2, 3), RoundLimits{}, workspace);
+    return static_cast<int>(round.accepted);
+}
+
+}  // namespace shared_noise_under_block_verification
+#endif
+
+// case: shared_noise_under_token_verification
+// A token drawn with the target's own noise, before a rule that judges by a ratio.
+// expect: error: static assertion failed.*specsample::verify: a token .* .SharedNoise. has no ratio; judge it by a
+// match rule
+#if defined FIXED || defined CASE_shared_noise_under_token_verification
+namespace shared_noise_under_token_verification {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<Token> tokens{1};
+    const std::vector<std::vector<float>> rows{{.5f, .5f}, {.5f, .5f}};
+    Workspace workspace;
+#ifdef FIXED
+    const GumbelMatch rule;
+#else
+    const TokenVerification rule;
+#endif
+    const auto round = verify(tokens, SharedNoise{}, rows, rule, RoundRng(1, 2, 3), RoundLimits{}, workspace);
+    return static_cast<int>(round.accepted);
+}
+
+}  // namespace shared_noise_under_token_verification
+#endif
+
+// case: transformed_before_a_lossy_rule
+// A target transform in front of a rule that is not exact itself.
+// expect: error: static assertion failed.*specsample::lossy::Transformed: the rule behind a transform must be lossless
+#if defined FIXED || defined CASE_transformed_before_a_lossy_rule
+namespace transformed_before_a_lossy_rule {
+
+using namespace specsample;
+using namespace specsample::lossy;
+
+int program() {
+#ifdef FIXED
+    const Transformed rule(Chow{.1}, BlockVerification{});
+#else
+    const Transformed rule(Chow{.1}, Lenience{.l = .5});
+#endif
+    return rule.lossless ? 1 : 0;
+}
+
+}  // namespace transformed_before_a_lossy_rule
+#endif
+
+// case: transformed_point_mass
+// A target transform in front of a draft that has no row.
+// expect: error: static assertion failed.*specsample::lossy::Transformed: a point mass or SharedNoise has no draft
+// row
+#if defined FIXED || defined CASE_transformed_point_mass
+namespace transformed_point_mass {
+
+using namespace specsample;
+using namespace specsample::lossy;
+
+int program() {
+    const std::vector<Token> tokens{1};
+    const std::vector<std::vector<float>> rows{{.5f, .5f}, {.5f, .5f}};
+    Workspace workspace;
+#ifdef FIXED
+    const std::array distributions{Sampled(rows[0])};
+#else
+    const PointMass distributions;
+#endif
+    return static_cast<int>(
+        verify(tokens, distributions, rows, Transformed(Chow{.1}), RoundRng(1, 2, 3), {}, workspace).tokens.size());
+}
+
+}  // namespace transformed_point_mass
+#endif

@@ -60,6 +60,18 @@ TEST_CASE("entries that are no positive number are passed over", "[kernels]") {
     CHECK(top(std::vector<double>{not_a_number, not_a_number}, 2).empty());
 }
 
+TEST_CASE("entries beside one that is no number are found", "[kernels]") {
+    std::vector<float> row(2000), clean;
+    for (std::size_t i = 0; i < row.size(); ++i)
+        row[i] = static_cast<float>(1 + Rng({.seed = 3}).bits(static_cast<std::uint32_t>(i)) % 1000);
+    clean = row;
+    for (std::size_t i = 5; i < row.size(); i += 7) {
+        row[i] = std::numeric_limits<float>::quiet_NaN();
+        clean[i] = 0;
+    }
+    for (const std::size_t count : {1u, 2u, 9u}) CHECK(top(row, count) == top(clean, count));
+}
+
 TEST_CASE("the first of the largest is the argmax", "[kernels]") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         Eigen::VectorXf row(700);

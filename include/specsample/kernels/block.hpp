@@ -130,13 +130,15 @@ void copy_blocks(const Blocks<View>& numbers, typename Blocks<View>::Value* memo
     });
 }
 
-/// Sum of all lanes by halving, in place: the same additions for every packet width. It is a loop, since a recursion
-/// over halves would instantiate six Eigen expressions per scalar.
+/// Sum of all lanes by halving: the same additions for every packet width. A recursion over expressions stays in
+/// registers; a loop over memory, though cheaper to compile, costs a check of floats in the cache half as much again.
 template <class Value, int size>
-EIGEN_ALWAYS_INLINE Value reduce(Eigen::Array<Value, size, 1>& lanes) {
-    for (Index half = size / 2; half > 0; half /= 2)
-        for (Index i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-    return lanes[0];
+EIGEN_ALWAYS_INLINE Value reduce(const Eigen::Array<Value, size, 1>& lanes) {
+    if constexpr (size == 1) {
+        return lanes[0];
+    } else {
+        return reduce<Value, size / 2>(lanes.template head<size / 2>() + lanes.template tail<size / 2>());
+    }
 }
 
 /// Sum over one block of term(x..), x.. one array of entries per row of `rows`: whole sets of lanes first, one stripe

@@ -6,7 +6,6 @@
 
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/entries.hpp>
-#include <specsample/kernels/nan.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
@@ -23,13 +22,13 @@ Index largest_places(const Blocks<View>& numbers, std::span<Place> places,
     const auto number = [&](std::size_t place) { return numbers[static_cast<Index>(places[place])]; };
     for_blocks(0, places.empty() ? 0 : numbers.size(), [&](Index first, Index count) {
         const auto* block = numbers.read(first, count, buffer);
-        if (!(static_cast<double>(block_max(count, block)) > least) && !has_nan(block, count)) return;
-        for (Index i = first; i < first + count; ++i) {
-            const double x = numbers[i];
-            if (!is_finite(x) || !(x > least)) continue;
+        if (static_cast<double>(block_max(count, block)) <= least) return;  // a NaN in the block is not the maximum
+        for (Index i = 0; i < count; ++i) {
+            const auto x = static_cast<double>(block[i]);
+            if (!(x > least) || !is_finite(x)) continue;
             std::size_t place = found < places.size() ? found++ : found - 1;
             for (; place > 0 && number(place - 1) < x; --place) places[place] = places[place - 1];
-            places[place] = static_cast<Place>(i);
+            places[place] = static_cast<Place>(first + i);
             if (found == places.size()) least = number(found - 1);
         }
     });

@@ -130,14 +130,23 @@ void copy_blocks(const Blocks<View>& numbers, typename Blocks<View>::Value* memo
     });
 }
 
-/// Sum of all lanes by halving: the same additions for every packet width. A recursion over expressions stays in
-/// registers; a loop over memory, though cheaper to compile, costs a check of floats in the cache half as much again.
-template <class Value, int size>
-EIGEN_ALWAYS_INLINE Value reduce(const Eigen::Array<Value, size, 1>& lanes) {
-    if constexpr (size == 1) {
+/// Sum of all lanes by halving, in place: the same additions for every packet width. Packets are added as such: a loop
+/// over single lanes would take half as long again, and Eigen expressions of every half would take longer to compile
+/// than the rest of a kernel.
+template <Index size, class Value>
+EIGEN_ALWAYS_INLINE Value reduce(Value* lanes) {
+    using namespace Eigen::internal;
+    constexpr Index half = size / 2, packet = packet_traits<Value>::size;
+    if constexpr (half == 0) {
         return lanes[0];
+    } else if constexpr (half % packet == 0) {
+        using Packet = typename packet_traits<Value>::type;
+        for (Index i = 0; i < half; i += packet)
+            pstoreu(lanes + i, padd(ploadu<Packet>(lanes + i), ploadu<Packet>(lanes + i + half)));
+        return reduce<half>(lanes);
     } else {
-        return reduce<Value, size / 2>(lanes.template head<size / 2>() + lanes.template tail<size / 2>());
+        for (Index i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+        return reduce<half>(lanes);
     }
 }
 
@@ -161,7 +170,7 @@ Sum block_sum(Index count, const Term& term, const Rows&... rows) {
                 sum += term(entries_at<stripe_width>(rows, i)...);
             lanes.template segment<stripe_width>(stripe) = sum;
         }
-        total = reduce(lanes);
+        total = reduce<lane_count>(lanes.data());
     }
     for (Index i = whole; i < count; ++i) total += term(entries_at<1>(rows, i)...).value();
     return total;

@@ -48,6 +48,8 @@ class TargetRows {
 
 }  // namespace detail
 
+namespace walks {
+
 /// The draft of a round, as a rule is given it: nodes 0 .. K-1 below the root -1. Tokens are inside the vocabulary.
 template <class Distributions>
 struct DraftContext {
@@ -62,9 +64,11 @@ struct DraftContext {
     Workspace::Node& state(Index node) const { return workspace.nodes[static_cast<std::size_t>(node + 1)]; }
 };
 
+}  // namespace walks
+
 /// The input of a rule: the draft, and the target's rows, of which row i + 1 follows node i.
 template <class Distributions, class Rows, class Source>
-struct RoundContext : DraftContext<Distributions> {
+struct RoundContext : walks::DraftContext<Distributions> {
     detail::TargetRows<Rows>& rows;  ///< the target's rows
     const Source& rng;               ///< the random numbers of the round
     const RoundLimits& limits;       ///< where the round ends

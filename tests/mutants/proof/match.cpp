@@ -26,13 +26,11 @@ void prove_invariance(const std::string& name, const Rule& rule) {
         });
 }
 
-}  // namespace
-
-int main() {
-    return run([] {
-        prove("sample match", SampleMatch{});
-        prove("Gumbel match", GumbelMatch{});
-        prove_invariance("sample match", SampleMatch{});
-        prove_invariance("Gumbel match", GumbelMatch{});
-    });
+TEST_CASE("mutants: match rules", "[match]") {
+    prove("sample match", SampleMatch{});
+    prove("Gumbel match", GumbelMatch{});
+    prove_invariance("sample match", SampleMatch{});
+    prove_invariance("Gumbel match", GumbelMatch{});
 }
+
+}  // namespace

@@ -172,6 +172,35 @@ TEST_CASE("a target with a strict cache that scores many positions writes the sa
     CHECK(session(draft, target, lookahead) == stateless_session(lookahead));
 }
 
+TEST_CASE("strict caches below trees, in one pass per path or per node, write the same text") {
+    const auto trees = [](auto& draft, auto& target) {
+        Sampler sampler(TreeDrafter(std::ref(draft), {2, 2, 1}), std::ref(target), {.lookahead = 3, .seed = 7},
+                        RecursiveRejection{});
+        return sampler.generate({1, 2}, {.max_new_tokens = 60}).tokens;
+    };
+    Stateless plain_draft{1}, plain_target{2};
+    Strict draft(1), draft_of_many(1), target(2);
+    StrictMany many(2);
+    const std::vector<Token> expected = trees(plain_draft, plain_target);
+    CHECK(trees(draft, target) == expected);
+    CHECK(trees(draft_of_many, many) == expected);
+}
+
+TEST_CASE("strict caches in stages write the same text") {
+    const auto staged = [](auto& draft, auto& middle, auto& target) {
+        Sampler sampler(StagedDrafter(std::ref(draft), std::ref(middle), 2), std::ref(target),
+                        {.lookahead = 5, .seed = 7});
+        std::vector<Token> text = sampler.generate({1, 2}, {.max_new_tokens = 60});
+        text.resize(20);
+        sampler.extend(text, {.max_new_tokens = 20});
+        return text;
+    };
+    Stateless plain_draft{1}, plain_middle{2}, plain_target{3};
+    Strict draft(1);
+    StrictMany middle(2), target(3);
+    CHECK(staged(draft, middle, target) == staged(plain_draft, plain_middle, plain_target));
+}
+
 TEST_CASE("models that compare prefixes themselves need no rollback") {
     const Index lookahead = GENERATE(0, 1, 4);
     Comparing draft(1), target(2);

@@ -138,6 +138,13 @@ TEST_CASE("under shared noise united drafters race, and what is named stands bes
     CHECK(both.tally().rounds < chain.tally().rounds);  // whatever the chain gets, and some more
 }
 
+TEST_CASE("a chain races by depth, whatever others have drafted before it", "[draft]") {
+    const ContextModel target(vocab, 4);
+    Sampler sampler(United(Fixed{{1, 2, 3}}, target), target, {.lookahead = 3, .seed = 5}, GumbelMatch{});
+    const Generation made = sampler.generate({2}, {.max_new_tokens = 200});
+    CHECK(made.tally.rounds == 50);  // of a draft that is the target, all three tokens and one more
+}
+
 TEST_CASE("drafters with memory are rolled back", "[draft]") {
     const ContextModel a(vocab, 1), target(vocab, 4);
     Remembers alone, united, first;

@@ -7,14 +7,14 @@
 cmake_policy(VERSION 3.22)
 
 set(BUG ${BUG})
-set(by "")
+set(tests "")
 if(BUG)
     file(READ ${BUGS} text)
     string(REGEX MATCH "(^|\n)bug: ${BUG}\nwhy: ([^\n]*)\nin:  [^\n]*\nby:  ([^\n]*)" block "${text}")
     set(why "${CMAKE_MATCH_2}")
-    set(by "${CMAKE_MATCH_3}")
-    if(NOT by MATCHES "^\\[")
-        string(REPLACE "," "\\," by "${by}")
+    set(tests "${CMAKE_MATCH_3}")
+    if(NOT tests MATCHES "^\\[")
+        string(REPLACE "," "\\," tests "${tests}")  # in a name, and not between two
     endif()
     set(ENV{SPECSAMPLE_MUTANT} ${BUG})
 endif()
@@ -22,7 +22,7 @@ if(NOT DEFINED PATIENCE)
     set(PATIENCE 120)
 endif()
 
-execute_process(COMMAND ${PROOF} "${by}" --abort TIMEOUT ${PATIENCE}
+execute_process(COMMAND ${PROOF} ${tests} --abort TIMEOUT ${PATIENCE}
                 RESULT_VARIABLE status OUTPUT_VARIABLE log ERROR_VARIABLE log)
 if(status MATCHES "^[0-9]+$" AND NOT status EQUAL 0 AND BUG AND log MATCHES "\nassertions: [^\n]*failed")
     message(STATUS "caught: ${BUG}: ${why}")

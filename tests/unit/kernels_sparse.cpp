@@ -223,7 +223,7 @@ TEST_CASE("a sparse row that is kept has memory of its own", "[kernels]") {
 TEST_CASE("a sparse row that is kept is as bad as it was", "[kernels]") {
     const std::vector<int> ids{1, 3};
     const std::vector<float> probs{.25f, .75f}, numbers{1, 2};
-    Sparse row(std::span(ids), std::span(probs), 6);
+    Sparse row(ids, probs, 6);
     decltype(row)::Kept kept;
     row.keep_in(kept);
     CHECK_FALSE(inspect(kept, Side::draft, 0));
@@ -233,7 +233,7 @@ TEST_CASE("a sparse row that is kept is as bad as it was", "[kernels]") {
     CHECK(inspect(kept, Side::draft, 0));
 
     // Logits with a normaliser that somebody computed wrong, which shows as long as it is known.
-    const Sparse logits(std::span(ids), Logits(std::span(numbers), 1, 5), 6);
+    const Sparse logits(ids, Logits(numbers, 1, 5), 6);
     decltype(logits)::Kept kept_logits;
     logits.keep_in(kept_logits);
     CHECK(values(kept_logits) == values(logits));

@@ -273,7 +273,7 @@ TEST_CASE("a round that leaves the draft for the target's own token is matched t
     Workspace workspace;
     const auto judge = [&](const std::vector<Token>& tokens) {
         const auto rows = target_rows().topRows(std::ssize(tokens) + 1);
-        return verify(tokens, PointMass{}, rows, GreedyMatch{}, ScriptedRng(), {}, workspace);
+        return verify(tokens, PointMass{}, rows, GreedyMatch{}, RoundRng(1, 0, 0), {}, workspace);
     };
     const Round left = judge({0, 1, 2});
     CHECK(tokens_of(left) == std::vector<Token>{0, 0});

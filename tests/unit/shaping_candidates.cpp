@@ -33,6 +33,20 @@ Array<double> nucleus(const Array<double>& probs, double p) {
     return only(probs, kept);
 }
 
+/// The ids whose surprise is nearest to the entropy, up to a mass of p.
+Array<double> typical(const Array<double>& probs, double p) {
+    std::vector<Index> ids = possible(probs), kept;
+    double entropy = 0, sum = 0;
+    for (const Index id : ids) entropy -= probs[id] * std::log(probs[id]);
+    std::ranges::stable_sort(ids, {}, [&](Index id) { return std::abs(-std::log(probs[id]) - entropy); });
+    for (const Index id : ids) {
+        if (sum >= p) break;
+        sum += probs[id];
+        kept.push_back(id);
+    }
+    return only(probs, kept);
+}
+
 Array<double> at_least(const Array<double>& probs, double share) {
     std::vector<Index> kept;
     for (const Index id : possible(probs))
@@ -62,10 +76,11 @@ void check(const any::Shaper& shaper, const Array<double>& logits, const Array<d
 
 TEST_CASE("the largest number is that of what a filter left", "[shaping]") {
     const Array<double> logits = one_above(300, 5);
-    const Array<double> typical = probs_through(TypicalP{.3}, softmax_of(logits));
-    REQUIRE(typical[150] == 0);
-    REQUIRE(possible(typical).size() > possible(at_least(typical, .7)).size());
-    check(Pipeline{TypicalP{.3}, MinP{.7}}, logits, at_least(typical, .7));
+    const Array<double> some = typical(softmax_of(logits), .3);
+    REQUIRE(some[150] == 0);
+    REQUIRE(possible(some).size() > possible(at_least(some, .7)).size());
+    check(TypicalP{.3}, logits, some);
+    check(Pipeline{TypicalP{.3}, MinP{.7}}, logits, at_least(some, .7));
 }
 
 TEST_CASE("the largest number is that of the changed row", "[shaping]") {
@@ -89,7 +104,9 @@ TEST_CASE("numbers that were changed are looked for where they are", "[shaping]"
     for (const Index k : {1, 3, 10, 1999}) {
         std::vector<Index> ids = sorted(probs);
         ids.resize(static_cast<std::size_t>(k));
-        CHECK(distance(logits_through(Pipeline{up, TopK{k}}, logits), only(probs, ids)) < 1e-12);
+        const Array<double> row = logits_through(Pipeline{up, TopK{k}}, logits);
+        CHECK(distance(row, only(probs, ids)) < 1e-12);
+        CHECK(std::ssize(possible(row)) == k);
     }
     CHECK(distance(logits_through(Pipeline{up, MinP{.5}}, logits), at_least(probs, .5)) < 1e-12);
 }
@@ -101,7 +118,7 @@ TEST_CASE("the total is that of the probabilities once they are normalised", "[s
 
 TEST_CASE("weights are those of the last temperature", "[shaping]") {
     const Array<double> logits = random_logits(200, 5);
-    const Array<double> some = nucleus(probs_through(TypicalP{.9}, softmax_of(logits)), .9);
+    const Array<double> some = nucleus(typical(softmax_of(logits), .9), .9);
     Array<double> cooler = some;
     for (double& p : cooler) p = p > 0 ? std::pow(p, 1 / .3) : 0;
     cooler /= cooler.sum();

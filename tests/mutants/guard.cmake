@@ -17,7 +17,7 @@
 # or one may lie inside another's.
 cmake_policy(VERSION 3.22)
 
-# read_bug(file name): sets why, header, by, old, new and, around old, before and after.
+# read_bug(file name): sets header, old, new and, around old, before and after.
 function(read_bug file name)
     file(READ ${file} text)
     string(REGEX MATCH "(^|\n)bug: ${name}\nwhy: ([^\n]*)\nin:  ([^\n]*)\nby:  ([^\n]*)((\n- [^\n]*)+)((\n\\+ [^\n]*)*)\n"
@@ -25,9 +25,7 @@ function(read_bug file name)
     if(NOT block)
         message(FATAL_ERROR "${name}: not a well-formed block of ${file}")
     endif()
-    set(why "${CMAKE_MATCH_2}" PARENT_SCOPE)
     set(header ${CMAKE_MATCH_3} PARENT_SCOPE)
-    set(by "${CMAKE_MATCH_4}" PARENT_SCOPE)
     string(REPLACE "\n- " "\n" old "${CMAKE_MATCH_5}")
     string(REPLACE "\n+ " "\n" new "${CMAKE_MATCH_7}")
     string(REGEX REPLACE "^\n" "" old "${old}")

@@ -25,6 +25,7 @@ TEST_CASE("divergences of the running example, and of rows with zeros") {
     CHECK(JensenShannon{}(left, right) == Approx(std::log(2) / 2));
     CHECK(JensenShannon{}(row({1, 0}).array(), row({0, 1}).array()) == Approx(std::log(2)));
     CHECK(Wasserstein{}(left, right) == Approx(1));
+    CHECK(Wasserstein{}(right, left) == Approx(1));  // what is behind costs as much as what is ahead
     for (const Eigen::ArrayXd& same : {left, right, one}) {
         CHECK(KullbackLeibler{}(same, same) == 0);
         CHECK(JensenShannon{}(same, same) == 0);

@@ -2,6 +2,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <specsample/drafters/beam.hpp>
+#include <specsample/lossy/typical.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 
@@ -170,6 +172,44 @@ TEST_CASE("a target with a strict cache that scores many positions writes the sa
     Strict draft(1);
     StrictMany target(2);
     CHECK(session(draft, target, lookahead) == stateless_session(lookahead));
+}
+
+TEST_CASE("strict caches below trees, in one pass per path or per node, write the same text") {
+    // Beams come level by level, so that one path follows another that it shares nothing with. The lossy rule asks for
+    // the row after every node of a level before the next.
+    const auto trees = [](auto& target) {
+        const BeamDrafter beams(Stateless{1}, 4);
+        const auto text = [&](const auto& rule) {
+            Sampler sampler(beams, std::ref(target), {.lookahead = 4, .seed = 7}, rule);
+            return sampler.generate({1, 2}, {.max_new_tokens = 200}).tokens;
+        };
+        return std::pair(text(RecursiveRejection{}), text(lossy::TypicalAcceptance{0, 0}));
+    };
+    Stateless plain{2};
+    Strict target(2);
+    StrictMany many(2);
+    CHECK(trees(target) == trees(plain));
+    CHECK(trees(many) == trees(plain));
+}
+
+TEST_CASE("strict caches in stages write the same text") {
+    const auto stages = [](auto& draft, auto& middle, auto& target) {
+        return Sampler(StagedDrafter(std::ref(draft), std::ref(middle), 2), std::ref(target),
+                       {.lookahead = 5, .seed = 7});
+    };
+    Strict draft(1);
+    StrictMany middle(2), target(3);
+    auto used = stages(draft, middle, target);
+    std::vector<Token> text{1, 2};
+    for (int i = 0; i < 4; ++i) {
+        std::vector<Token> expected = text;
+        Stateless plain_draft{1}, plain_middle{2}, plain_target{3};
+        stages(plain_draft, plain_middle, plain_target).extend(expected, {.max_new_tokens = 20});
+        used.extend(text, {.max_new_tokens = 20});
+        CHECK(text == expected);
+        text.resize(text.size() - 5);
+        text[1] = (text[1] + 1) % vocab;  // another text, of which the models have been shown the beginning only
+    }
 }
 
 TEST_CASE("models that compare prefixes themselves need no rollback") {

@@ -138,6 +138,18 @@ TEST_CASE("under shared noise united drafters race, and what is named stands bes
     CHECK(both.tally().rounds < chain.tally().rounds);  // whatever the chain gets, and some more
 }
 
+TEST_CASE("a chain races by depth, whatever others have drafted before it", "[draft]") {
+    const auto target = [model = ContextModel(vocab, 4)](std::span<const Token> prefix) {
+        Eigen::VectorXd row = model(prefix);
+        row[0] = 0;
+        row /= row.sum();
+        return row;
+    };
+    Sampler sampler(United(Fixed{{0, 0, 0}}, target), target, {.lookahead = 3, .seed = 5}, GumbelMatch{});
+    const Generation made = sampler.generate({2}, {.max_new_tokens = 200});
+    CHECK(made.tally.rounds == 50);  // the chain is the target: all its three tokens and one more, round by round
+}
+
 TEST_CASE("drafters with memory are rolled back", "[draft]") {
     const ContextModel a(vocab, 1), target(vocab, 4);
     Remembers alone, united, first;

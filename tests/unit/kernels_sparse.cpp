@@ -221,6 +221,26 @@ TEST_CASE("a sparse row that is kept has memory of its own", "[kernels]") {
     CHECK(values(kept_logits) == logits_before);
 }
 
+TEST_CASE("a sparse row that is kept is as bad as it was", "[kernels]") {
+    const std::vector<int> ids{1, 3};
+    const std::vector<float> probs{.25f, .75f}, numbers{1, 2};
+    Sparse row(ids, probs, 6);
+    decltype(row)::Kept kept;
+    row.keep_in(kept);
+    CHECK_FALSE(inspect(kept, Side::draft, 0));
+    row.refuse();
+    row.keep_in(kept);
+    CHECK(kept.is_refused());
+    CHECK(inspect(kept, Side::draft, 0));
+
+    // Logits with a normaliser that somebody computed wrong, which shows as long as it is known.
+    const Sparse logits(ids, Logits(numbers, 1, 5), 6);
+    decltype(logits)::Kept kept_logits;
+    logits.keep_in(kept_logits);
+    CHECK(values(kept_logits) == values(logits));
+    CHECK(inspect(kept_logits, Side::draft, 0)->cause == Cause::not_normalised);
+}
+
 using Owned = Sparse<std::vector<int>, std::vector<float>>;
 static_assert(!Owned::borrows && Owned::outlives_its_making);
 static_assert(std::is_same_v<decltype(Sparse(std::vector<int>(), std::vector<float>(), 1)), Owned>);

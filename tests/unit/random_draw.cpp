@@ -56,6 +56,11 @@ TEST_CASE("a token with at least the draft's weight is always accepted", "[rando
     }
 }
 
+TEST_CASE("a certain token that was drafted with a larger weight is accepted in proportion", "[random]") {
+    CHECK(accept(Says{.49}, 1, 2));
+    CHECK_FALSE(accept(Says{.5}, 1, 2));
+}
+
 TEST_CASE("the test is strict: a random number equal to the ratio rejects, the one below accepts", "[random]") {
     CHECK_FALSE(accept(Says{.5}, .25, .5));
     CHECK(accept(Says{.5 - 0x1p-53}, .25, .5));

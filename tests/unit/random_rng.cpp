@@ -87,6 +87,7 @@ TEST_CASE("an open uniform lies between its uniform and the next, never on 0", "
         REQUIRE(u < 1);
         REQUIRE(u >= random.uniform(lane));
         REQUIRE(u <= random.uniform(lane) + 0x1p-53);
+        if (u < .5) REQUIRE(u == random.uniform(lane) + 0x1p-54);  // in the middle, so above 0 at a uniform of 0
     }
 }
 

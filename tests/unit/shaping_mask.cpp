@@ -77,6 +77,9 @@ TEST_CASE("ids beyond a mask that is too short are forbidden, bits beyond the vo
     CHECK(possible(through(TokenMask(Words{0xffffffff}), Logits(logits))).back() == 31);
     CHECK(possible(through(TokenMask(Words{0, 0xffffffff, 0xffffffff}), Logits(logits))) ==
           std::vector<Index>{32, 33, 34, 35, 36, 37, 38, 39});
+    // As many bits as the vocabulary has ids, or fewer than are worth a dense row, and some of them beyond it.
+    CHECK(possible(through(TokenMask(Words{0xff, 0xffffffff}), Logits(logits))).size() == 16);
+    CHECK(possible(through(TokenMask(Words{2, 0x300}), Logits(logits))) == std::vector<Index>{1});
 }
 
 TEST_CASE("a mask that allows everything leaves the model's own memory", "[shaping]") {

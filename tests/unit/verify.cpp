@@ -267,3 +267,48 @@ TEST_CASE("p = q accepts every random number below 1, and a residual that is emp
     CHECK(tokens_of(round) == std::vector<Token>{0});
     CHECK(round.last == LastToken::recovered);
 }
+
+TEST_CASE("a round that leaves the draft for the target's own token is matched there, and decided it") {
+    // The target's argmaxes are 0, then 0, 0 and 2: the drafted 1 is no match, a drafted 0, 0, 0 is one up to its end.
+    Workspace workspace;
+    const auto judge = [&](const std::vector<Token>& tokens) {
+        const auto rows = target_rows().topRows(std::ssize(tokens) + 1);
+        return verify(tokens, PointMass{}, rows, GreedyMatch{}, RoundRng(1, 0, 0), {}, workspace);
+    };
+    const Round left = judge({0, 1, 2});
+    CHECK(tokens_of(left) == std::vector<Token>{0, 0});
+    CHECK(left.last == LastToken::matched);
+    CHECK(left.accepted == 1);
+    CHECK(left.evaluated == 2);
+    const Round stayed = judge({0, 0, 0});
+    CHECK(tokens_of(stayed) == std::vector<Token>{0, 0, 0, 2});
+    CHECK(stayed.last == LastToken::bonus);
+    CHECK(stayed.evaluated == 3);
+}
+
+TEST_CASE("a predicate decides before the stop tokens, and what ends the text is not kept in a cache") {
+    Workspace workspace;
+    const std::array<Token, 1> stops{0};
+    StopDecision decision = StopDecision::exclude;
+    const auto at_zero = [&](std::span<const Token> tokens) {
+        return tokens.back() == 0 ? decision : StopDecision::go_on;
+    };
+    const auto judge = [&] {
+        return verify(drafted, draft_distributions(), target_rows(), rule, rng(.4, .5),
+                      {.stop_tokens = stops, .until = at_zero}, workspace);
+    };
+    const Round excluded = judge();
+    CHECK(tokens_of(excluded) == std::vector<Token>{1});
+    CHECK(excluded.end == RoundEnd::excluded);
+    CHECK(excluded.keep_before_end(20, 10) == 11);
+    decision = StopDecision::include;
+    const Round included = judge();
+    CHECK(tokens_of(included) == std::vector<Token>{1, 0});
+    CHECK(included.end == RoundEnd::included);
+    CHECK(included.keep_before_end(20, 10) == 11);  // the token that ended the text is left for the next call
+    decision = StopDecision::go_on;
+    const Round stopped = judge();
+    CHECK(tokens_of(stopped) == std::vector<Token>{1, 0});
+    CHECK(stopped.end == RoundEnd::stop_token);
+    CHECK(stopped.keep_before_end(20, 10) == 11);
+}

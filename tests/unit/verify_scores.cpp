@@ -229,6 +229,31 @@ TEST_CASE(
     CHECK(second < 140);
 }
 
+TEST_CASE("at every depth of a tree the siblings before the kept child are scored, and no others") {
+    Index siblings = 0;
+    for (std::uint64_t seed = 30; seed < 60; ++seed) {
+        const auto draft = random_round::draft_of(seed);
+        const auto distributions = draft.distributions();
+        const RoundRng& rng = draft.rng;
+        Workspace workspace;
+        Scores memory;
+        const Round round = draft.judge(TokenVerification{}, {}, workspace);
+        std::vector<Index> expected, scored;
+        for (std::size_t i = 0; i < round.path.size() + (round.last == LastToken::recovered ? 1 : 0); ++i) {
+            const Index above = i == 0 ? root_node : round.path[i - 1];
+            const Index last = i < round.path.size() ? round.path[i] : draft.size() - 1;
+            for (Index node = 0; node <= last; ++node)
+                if (draft.parent(node) == above) expected.push_back(node);
+            if (i > 0 && i < round.path.size() && expected.size() > 1)
+                siblings += draft.parent(expected[expected.size() - 2]) == above ? 1 : 0;
+        }
+        for (const DraftScore& score : draft_scores(round, draft.tree(), distributions, draft.target_rows, rng, memory))
+            scored.push_back(score.node);
+        CHECK(scored == expected);
+    }
+    CHECK(siblings > 0);
+}
+
 TEST_CASE("a warm score allocates nothing new") {
     const auto draft = random_round::draft_of(25);
     Workspace workspace;

@@ -1,17 +1,15 @@
-// The proof that a mutant must break: small programs that check distributions.
-//
-// Exit code 0: every distribution holds. Exit code 3: one is violated, and printed. Anything else: the run itself
-// broke.
+// The proof that a mutant must break: small tests that check distributions.
 #pragma once
 
 #include <algorithm>
-#include <cstdio>
-#include <exception>
+#include <string>
+#include <vector>
 
 #include <specsample/theory.hpp>
 
 #include "exactness/cases.hpp"
 #include "exactness/trees.hpp"
+#include "support/catch.hpp"
 
 namespace proof {
 
@@ -19,22 +17,11 @@ using namespace cases;
 using namespace specsample::theory;
 using namespace specsample::children;
 
-struct Violated {};
-
-inline void must(bool holds, const std::string& what) {
-    if (holds) return;
-    std::printf("DISTRIBUTION VIOLATED: %s\n", what.c_str());
-    throw Violated();
-}
-
 /// A refused round breaks the distribution as well: a random number is used twice, or a valid row is called bad.
 template <class Check>
 void must_hold(const std::string& name, const Check& check) {
-    try {
-        must(check(), name);
-    } catch (const std::logic_error& error) {
-        must(false, name + ": " + error.what());
-    }
+    INFO(name);
+    REQUIRE(check());
 }
 
 /// Every kind of children as one type, so that a rule is compiled once for all of them.
@@ -103,21 +90,6 @@ void prove(const std::string& name, const Rule& rule,
     must_hold(name + ": rounds on trees", [&] {
         return rounds(rule, Draft(draft, {2, 1}, {kinds.front()}), target, 2, 4, 15000).holds();
     });
-}
-
-/// The exit code of main.
-template <class Distributions>
-int run(const Distributions& distributions) {
-    try {
-        distributions();
-    } catch (const Violated&) {
-        return 3;
-    } catch (const std::exception& error) {
-        std::printf("broken run: %s\n", error.what());
-        return 1;
-    }
-    std::puts("every distribution holds");
-    return 0;
 }
 
 }  // namespace proof

@@ -3,9 +3,5 @@
 
 using namespace proof;
 
-int main() {
-    return run([] {
-        prove("block verification", BlockVerification{});
-        prove("K-SEQ", KSeq{}, {Kind::independent});
-    });
-}
+TEST_CASE("mutants: block verification", "[ratio]") { prove("block verification", BlockVerification{}); }
+TEST_CASE("mutants: K-SEQ", "[ratio]") { prove("K-SEQ", KSeq{}, {Kind::independent}); }

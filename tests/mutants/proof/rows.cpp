@@ -14,8 +14,7 @@ using namespace specsample::children;
 
 namespace {
 
-/// Rows of other kinds than dense probabilities.
-void prove_row_kinds() {
+TEST_CASE("mutants: rows of other kinds than dense probabilities", "[rows]") {
     const ContextModel draft(4, 18, Rows::with_zeros), target(4, 19, Rows::with_zeros), smooth(4, 20);
     const auto holds = [](auto drafts, auto targets, const ContextModel& meant) {
         return total_variation(exact_distribution(TokenVerification{}, drafts, targets, 2),
@@ -49,8 +48,7 @@ struct ByDefinition {
     }
 };
 
-/// Shaped rows: every position with its own context, whether rows come one by one or many at once.
-void prove_shaping() {
+TEST_CASE("mutants: every position is shaped with its own context", "[rows]") {
     const ContextModel draft(4, 21), target(4, 22);
     const Pipeline pipeline{FrequencyPenalty{std::numbers::ln2}, TopP{.8}};
     const TextDistribution distribution = joint_distribution(ByDefinition{target}, 3);
@@ -76,10 +74,3 @@ void prove_shaping() {
 }
 
 }  // namespace
-
-int main() {
-    return run([] {
-        prove_row_kinds();
-        prove_shaping();
-    });
-}

@@ -6,18 +6,16 @@ using namespace specsample::kernels;
 
 namespace {
 
-/// The random number 0 neither accepts nor draws a token of probability 0.
-void prove_zero_draw() {
+TEST_CASE("mutants: the random number 0 neither accepts nor draws a token of probability 0", "[token]") {
     const ScriptedRng rng = ScriptedRng().set(Purpose::draft, 0, 0).set(Purpose::accept, 0, 0).set(Purpose::last, 0, 0);
     Sampler sampler(Remembered(FixedModel{row({1, 0, 0})}), Remembered(FixedModel{row({0, 0.5, 0.5})}),
                     {.lookahead = 1});
     const Round round = sampler.step(std::vector<Token>{}, {}, rng);
-    must(round.accepted == 0, "a token of probability 0 was accepted");
-    must(round.tokens[0] == 1, "a token of probability 0 was drawn");
+    REQUIRE(round.accepted == 0);
+    REQUIRE(round.tokens[0] == 1);
 }
 
-/// A draw over many blocks follows the inverse CDF.
-void prove_inverse_cdf() {
+TEST_CASE("mutants: a draw over many blocks follows the inverse CDF", "[token]") {
     Eigen::VectorXd weights(5000);
     for (Index i = 0; i < weights.size(); ++i) weights[i] = static_cast<double>((i * 7) % 11);
     const RowWeights drawn_from(detail::as_row(weights));
@@ -26,12 +24,11 @@ void prove_inverse_cdf() {
         const double u = (step + 0.5) / 2000;
         Index expected = 0;
         for (double sum = weights[0]; sum <= u * total;) sum += weights[++expected];
-        must(draw_index(drawn_from, [&] { return u; }).index == expected, "the inverse CDF over many blocks");
+        REQUIRE(draw_index(drawn_from, [&] { return u; }).index == expected);
     }
 }
 
-/// Models as users bring them: one buffer for all rows, a token in place of a row, many positions in one pass.
-void prove_models() {
+TEST_CASE("mutants: models as users bring them", "[token]") {
     const ContextModel target(3, 16), draft(3, 17);
     const TokenVerification rule;
     must_hold("one buffer for all rows",
@@ -43,13 +40,6 @@ void prove_models() {
     });
 }
 
-}  // namespace
+TEST_CASE("mutants: token verification", "[token]") { prove("token verification", TokenVerification{}); }
 
-int main() {
-    return run([] {
-        prove_zero_draw();
-        prove_inverse_cdf();
-        prove_models();
-        prove("token verification", TokenVerification{});
-    });
-}
+}  // namespace

@@ -53,14 +53,15 @@ struct Observed {
             const auto distribution = detail::distribution_at(context.distributions, node);
             if (distribution.is_point()) return;
             is_chain = is_chain && context.shape.next_sibling(node) == no_node;
-            const auto row = detail::element(context.rows, context.shape.parent(node) + 1);
-            ratios.push_back(static_cast<double>(detail::as_row(row)[context.token(node)]) /
+            const auto row = context.row(context.shape.parent(node));
+            ratios.push_back(static_cast<double>(row.view()[context.token(node)]) /
                              distribution.weight(context.token(node)));
         }
         if (is_chain) sums->bound += one_round_bound_of_path(ratios);
         Index count = 0;
         for (Index child = first; child != no_node; child = context.shape.next_sibling(child)) ++count;
-        const auto p = detail::element(context.rows, 0);
+        const auto row = context.row(root_node);
+        const auto p = row.view();
         const auto q = detail::distribution_at(context.distributions, first).row();
         sums->first_bound += transport_bound(q, p, count);
         if constexpr (LossyRule<Rule>) sums->variation += total_variation_from_target(rule, q, p);

@@ -225,18 +225,18 @@ TEST_CASE("a sparse row that is kept is as bad as it was", "[kernels]") {
     const std::vector<int> ids{1, 3};
     const std::vector<float> probs{.25f, .75f}, numbers{1, 2};
     Sparse row(ids, probs, 6);
-    decltype(row)::Kept kept;
-    row.keep_in(kept);
+    decltype(row)::Owned kept;
+    row.copy_to(kept);
     CHECK_FALSE(inspect(kept, Side::draft, 0));
     row.refuse();
-    row.keep_in(kept);
+    row.copy_to(kept);
     CHECK(kept.is_refused());
     CHECK(inspect(kept, Side::draft, 0));
 
     // Logits with a normaliser that somebody computed wrong, which shows as long as it is known.
     const Sparse logits(ids, Logits(numbers, 1, 5), 6);
-    decltype(logits)::Kept kept_logits;
-    logits.keep_in(kept_logits);
+    decltype(logits)::Owned kept_logits;
+    logits.copy_to(kept_logits);
     CHECK(values(kept_logits) == values(logits));
     CHECK(inspect(kept_logits, Side::draft, 0)->cause == Cause::not_normalised);
 }

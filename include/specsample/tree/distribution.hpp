@@ -48,7 +48,7 @@ class Sampled {
     template <Row R>
         requires std::same_as<detail::row_view_t<R>, View>
     Sampled(const R& row, ListRef<Token> without, std::optional<double> rest = {})
-        : row_(detail::as_row(row)), without_(without), rest_(rest) {
+        : row_(detail::as_row(row)), without_(without), rest_(rest.value_or(0)) {
         detail::require(!rest || detail::is_positive(*rest), "Sampled", "rest", rest.value_or(1), "a positive number");
     }
 
@@ -71,7 +71,7 @@ class Sampled {
     /// The sum of all weights: 1 for a whole row.
     double rest() const {
         if (without_.empty()) return 1;
-        if (rest_) return *rest_;
+        if (rest_ > 0) return rest_;
         const kernels::WithoutWeights left(row_, without_);
         return left.sum(0, left.size());  // over places: a sparse row has fewer places than ids
     }
@@ -79,7 +79,7 @@ class Sampled {
   private:
     View row_;
     std::span<const Token> without_{};
-    std::optional<double> rest_{};
+    double rest_ = 0;  ///< 0: not known
 };
 
 template <Row R>

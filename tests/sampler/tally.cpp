@@ -9,6 +9,7 @@
 
 using namespace specsample;
 using namespace specsample::kernels;
+using namespace specsample::metrics;
 using namespace specsample::theory;
 using namespace specsample::testing;
 

@@ -1,12 +1,13 @@
 # What it costs to include the library, beside what Eigen costs by itself.
 #
 #     cmake -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D SCRATCH=<directory>
-#           -D MAX_LINES=<hundredths of Eigen's> -D MAX_DEPTH=<n> -D MAX_SYMBOLS=<n> -P cost.cmake
+#           -D MAX_LINES=<hundredths of Eigen's> -D MAX_DEPTH=<n> -D MAX_SYMBOLS=<n> -D MAX_LINKED=<n> -P cost.cmake
 #
 # Lines, depth and symbols are the same on every machine, and bounded. Times are printed only: they vary by half.
 #   lines     of code after preprocessing, without the empty ones
 #   depth     of headers inside headers, from the umbrella to Eigen
-#   symbols   functions that a linker must merge, in the smallest program with a Sampler at -O0
+#   symbols   functions that a linker must merge, in the smallest program with a Sampler at -O0, and in one call of
+#             verify that is linked with specsample::compiled: few, as long as that defines what such a program needs
 #   time      of the whole compiler, at -O2; `linked` is the same with specsample::compiled
 cmake_policy(VERSION 3.22)
 
@@ -56,10 +57,17 @@ foreach(header IN LISTS headers)
 endforeach()
 bounded("depth of headers" ${depth} ${MAX_DEPTH})
 
-compile(log sampler -O0 -S -o ${SCRATCH}/sampler.s)
-file(STRINGS ${SCRATCH}/sampler.s symbols REGEX "^[ \t]*\\.weak[ \t]")
-list(LENGTH symbols symbols)
+# symbols_of(program result [flags...])
+function(symbols_of program result)
+    compile(log ${program} -O0 -S -o ${SCRATCH}/${program}.s ${ARGN})
+    file(STRINGS ${SCRATCH}/${program}.s symbols REGEX "^[ \t]*\\.weak[ \t]")
+    list(LENGTH symbols symbols)
+    set(${result} ${symbols} PARENT_SCOPE)
+endfunction()
+symbols_of(sampler symbols)
 bounded("symbols to merge in the smallest program" ${symbols} ${MAX_SYMBOLS})
+symbols_of(verify linked -D SPECSAMPLE_COMPILED)
+bounded("symbols to merge in one linked call of verify" ${linked} ${MAX_LINKED})
 
 # time_of(program [flags...]): seconds of wall time.
 function(time_of program result)

@@ -1,4 +1,4 @@
-// The version, the failure hook, and the inline namespace of a configuration. No other header defines macros.
+// The version, the failure hook, and the inline namespace of a configuration. No other header leaves a macro behind.
 //
 //   SPECSAMPLE_FAIL(message)   replaces `throw` under -fno-exceptions. It prints and aborts, unless the user defines
 //                              it as something else that does not return.

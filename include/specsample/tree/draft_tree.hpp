@@ -12,10 +12,16 @@
 #include <specsample/tree/links.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
-namespace detail {
 
-/// A draft tree but for the distributions of its tokens: what is the same for all of them.
-class DraftNodes {
+/// The draft tree that a drafter fills. Its memory is reused from round to round.
+///
+///     Index node = root_node;
+///     while (draft_tree.grows(node)) node = draft_tree.add(node, token, distribution);
+///
+/// @tparam L   the draft distribution of its nodes: Mixed where they differ, SharedNoise where tokens are drawn with
+///             the target's noise
+template <DraftDistribution L>
+class DraftTree {
   public:
     /// Begin a new draft.
     /// @param depth         the largest number of tokens on a path
@@ -28,6 +34,7 @@ class DraftNodes {
         fault_.reset();
         tokens_.clear();
         parents_.clear();
+        distributions_.clear();
         links_.become_chain(0);
     }
 
@@ -39,6 +46,26 @@ class DraftNodes {
     bool grows(Index node) const {
         if (fault_) return false;
         return node == root_node ? depth_ > 0 : depth(node) < depth_ && !is_stop(token(node));
+    }
+
+    /// Add a child after the last child of `parent`.
+    /// @param id    the token, of any integral type
+    /// @returns     the new node
+    /// @edge        an id outside the target's vocabulary is recorded as a fault, and `parent` is returned
+    Index add(Index parent, detail::Integer auto id, const L& distribution) {
+        if (std::cmp_less(id, 0) || std::cmp_greater_equal(id, vocab_)) {
+            blame({.side = Side::draft,
+                   .cause = Cause::outside_vocabulary,
+                   .row = size(),
+                   .value = static_cast<double>(id),
+                   .bound = static_cast<double>(vocab_)});
+            return parent;
+        }
+        tokens_.push_back(static_cast<Token>(id));
+        parents_.push_back(parent);
+        distributions_.push_back(distribution);
+        links_.add(parent);
+        return size() - 1;
     }
 
     /// Record bad data that was met while drafting. The first fault is kept, and no node grows after it.
@@ -62,34 +89,17 @@ class DraftNodes {
     }
 
     std::span<const Token> tokens() const { return tokens_; }
+    const std::vector<L>& distributions() const { return distributions_; }
     /// The tokens and their parents, as verify and tree models take them.
     Tree<Token, Index> view() const { return {tokens_, parents_}; }
     /// The links of the nodes, which a chain has no need of.
-    const Links& links() const { return links_; }
+    const detail::Links& links() const { return links_; }
 
     /// Append the tokens on the path to a node to `text`.
     void append_path(Index node, std::vector<Token>& text) const {
         const auto end = text.size() + static_cast<std::size_t>(depth(node));
         text.resize(end);
         for (std::size_t i = end; node != root_node; node = parent(node)) text[--i] = token(node);
-    }
-
-  protected:
-    /// Add a token; false, with a fault, if it is outside the vocabulary.
-    /// @param value   the same as a number, of any size
-    bool add_token(Index parent, Token id, bool is_inside, double value) {
-        if (!is_inside || id >= vocab_) {
-            blame({.side = Side::draft,
-                   .cause = Cause::outside_vocabulary,
-                   .row = size(),
-                   .value = value,
-                   .bound = static_cast<double>(vocab_)});
-            return false;
-        }
-        tokens_.push_back(id);
-        parents_.push_back(parent);
-        links_.add(parent);
-        return true;
     }
 
   private:
@@ -99,45 +109,8 @@ class DraftNodes {
     std::optional<RowFault> fault_{};
     std::vector<Token> tokens_;
     std::vector<Index> parents_;
-    Links links_;
-};
-
-}  // namespace detail
-
-/// The draft tree that a drafter fills. Its memory is reused from round to round.
-///
-///     Index node = root_node;
-///     while (draft_tree.grows(node)) node = draft_tree.add(node, token, distribution);
-///
-/// @tparam L   the draft distribution of its nodes: Mixed where they differ, SharedNoise where tokens are drawn with
-///             the target's noise
-template <DraftDistribution L>
-class DraftTree : public detail::DraftNodes {
-  public:
-    /// Begin a new draft.
-    /// @param depth         the largest number of tokens on a path
-    /// @param stop_tokens   tokens that nothing follows; borrowed until the next draft
-    /// @param vocab         the size of the target's vocabulary, as far as it is known
-    void open(Index depth, ListRef<Token> stop_tokens, Index vocab) {
-        DraftNodes::open(depth, stop_tokens, vocab);
-        distributions_.clear();
-    }
-
-    /// Add a child after the last child of `parent`.
-    /// @param id    the token, of any integral type
-    /// @returns     the new node
-    /// @edge        an id outside the target's vocabulary is recorded as a fault, and `parent` is returned
-    Index add(Index parent, detail::Integer auto id, const L& distribution) {
-        const bool is_token = std::in_range<Token>(id) && std::cmp_greater_equal(id, 0);
-        if (!add_token(parent, is_token ? static_cast<Token>(id) : 0, is_token, static_cast<double>(id))) return parent;
-        distributions_.push_back(distribution);
-        return size() - 1;
-    }
-
-    const std::vector<L>& distributions() const { return distributions_; }
-
-  private:
     std::vector<L> distributions_;
+    detail::Links links_;
 };
 
 }  // namespace specsample

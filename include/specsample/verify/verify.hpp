@@ -147,7 +147,7 @@ Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& 
     return made_round(context, rule(context));
 }
 
-/// The same list as one that is not written to, unless it can only be read otherwise: fewer types are instantiated.
+/// A list as const, so that fewer types are instantiated; as it is, if it can only be read so.
 template <class L>
 auto& read_only(L& list) {
     if constexpr (requires { requires DraftDistributions<const L> || RowSource<const L>; }) {
@@ -157,6 +157,7 @@ auto& read_only(L& list) {
     }
 }
 
+/// The same for lists in any form.
 template <class Ids, class Distributions, class Rows, class Rule, class Source>
 Round judge(const Ids& given, const Links& shape, Distributions& distributions, Rows& rows, const Rule& rule,
             const Source& rng, const RoundLimits& limits, Workspace& workspace) {

@@ -79,16 +79,20 @@ TEST_CASE("a uniform uses all of its 53 bits", "[random]") {
     CHECK(all == 0);
 }
 
-TEST_CASE("an open uniform lies between its uniform and the next, never on 0", "[random]") {
+TEST_CASE("an open uniform is the middle of one of 2^52 parts of (0, 1)", "[random]") {
+    std::uint64_t any = 0, all = ~std::uint64_t{0};
     for (std::uint32_t lane = 0; lane < 10000; ++lane) {
         const Rng random({.seed = 3});
         const double u = random.open_uniform(lane);
         REQUIRE(u > 0);
         REQUIRE(u < 1);
-        REQUIRE(u >= random.uniform(lane));
-        REQUIRE(u <= random.uniform(lane) + 0x1p-53);
-        if (u < .5) REQUIRE(u == random.uniform(lane) + 0x1p-54);  // in the middle, so above 0 at a uniform of 0
+        REQUIRE(u == (std::floor(random.uniform(lane) * 0x1p52) + .5) / 0x1p52);
+        const auto part = static_cast<std::uint64_t>(u * 0x1p52);
+        any |= part;
+        if (u >= .5) all &= ~part;  // bits that are 0 in every number of the upper half, where doubles are the coarsest
     }
+    CHECK(any == (std::uint64_t{1} << 52) - 1);
+    CHECK((all & ((std::uint64_t{1} << 51) - 1)) == 0);
 }
 
 TEST_CASE("an RNG that is asked twice gives the same number", "[random]") {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include <specsample/kernels/draw.hpp>
 #include <specsample/kernels/top.hpp>
@@ -38,20 +39,28 @@ struct Independent {
     }
 };
 
-/// Draw the children without replacement, which has the distribution of a Gumbel top-k in its order.
-/// @draws   one per child
-/// @cost    one pass per child
-struct WithoutReplacement {
+/// Draw the children without replacement, as the first to arrive in one race (Gumbel top-k).
+/// @draws   one race, at the address of the first child; one draw per child from an RNG without lanes
+/// @cost    one pass for one child, two for more
+class WithoutReplacement {
+  public:
     template <class View, class RngOf, class Add>
-    void operator()(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) const {
-        for (std::size_t i = 0; i < ids.size(); ++i) {
+    void operator()(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) {
+        if (ids.empty()) return;
+        arrivals_.resize(ids.size());
+        const Index found = race(rng(std::size_t{0}), row, ids, arrivals_);
+        if (found <= 0) return;
+        add(ids[0], Sampled(row));
+        if (found == 1) return;
+        kernels::RestSums<View> rest(row);
+        for (std::size_t i = 1; i < static_cast<std::size_t>(found); ++i) {
             const std::span<const Token> drawn = ids.first(i);
-            const kernels::Drawn next = draw(rng(i), kernels::WithoutWeights(row, drawn));
-            if (next.index < 0) return;  // the row has no more ids
-            ids[i] = static_cast<Token>(next.index);
-            add(next.index, Sampled(row, drawn, next.sum));
+            add(ids[i], Sampled(row, drawn, rest.without(drawn)));
         }
     }
+
+  private:
+    std::vector<double> arrivals_;
 };
 
 /// Take the most probable tokens, as point masses.

@@ -82,7 +82,7 @@ class TreeDrafter {
         if (count == 0 || !draft_tree.grows(node)) return;
         const Index first = draft_tree.size();
         rows_.put(expanded_, model_.ask_about(context_, 0));
-        add_children(rows_.view(expanded_++), node, std::span(ids_).subspan(ids_used_, count), rng, draft_tree);
+        add_children(rows_.row(expanded_++), node, std::span(ids_).subspan(ids_used_, count), rng, draft_tree);
         ids_used_ += count;
         const Index end = draft_tree.size();
         for (Index child = first; child < end; ++child) {
@@ -92,16 +92,16 @@ class TreeDrafter {
         }
     }
 
-    template <class View, class Source, class L>
-    void add_children(const View& row, Index node, std::span<Token> ids, const Source& rng, DraftTree<L>& draft_tree) {
+    template <class R, class Source, class L>
+    void add_children(const R& row, Index node, std::span<Token> ids, const Source& rng, DraftTree<L>& draft_tree) {
         const Index first = draft_tree.size();
         if constexpr (std::same_as<L, SharedNoise>) {
             const auto random = rng.at(Purpose::race, draft_tree.depth(node));
-            const Index found = race(random, kernels::RowWeights(row), ids, arrivals_);
+            const Index found = race(random, row, ids, arrivals_);
             for (Index i = 0; i < found; ++i) draft_tree.add(node, ids[static_cast<std::size_t>(i)], SharedNoise{});
         } else {
             children_(
-                row, ids, [&](std::size_t i) { return rng.at(Purpose::draft, first + static_cast<Index>(i)); },
+                detail::as_row(row), ids, [&](std::size_t i) { return rng.at(Purpose::draft, first + static_cast<Index>(i)); },
                 [&](auto token, const auto& distribution) { draft_tree.add(node, token, distribution); });
         }
         if (draft_tree.size() > first) return;

@@ -64,6 +64,8 @@ class Encoding {
     }
 
     bool is_logit() const { return kind_ == Kind::logit; }
+    /// The factor of logits in exponents: x has a weight in proportion to 2^(x scale).
+    double scale() const { return static_cast<double>(scale_); }
 
     /// The power that a logit is mapped by. It is made anew for every block: it is larger than the numbers that it is
     /// made from, and rows are copied more often.

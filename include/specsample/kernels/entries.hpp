@@ -120,6 +120,7 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     double at(Index id) const { return static_cast<double>(entries_(id)); }
     double log_weight(Index place) const { return entries_.log_weight(place); }
     const Blocks<View>& numbers() const { return numbers_; }
+    const Encoding<Value>& encoding() const { return entries_.encoding(); }
 
     Index id(Index place) const { return entries_.ids().id(place); }
     Index place_of(Index id) const { return entries_.ids().place_of(id); }

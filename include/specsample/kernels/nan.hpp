@@ -41,17 +41,24 @@ bool saw_nan(const Eigen::Array<Value, size, 1>& seen) {
     return all < 0;
 }
 
+/// True if a watch, NanWatch or one like it, sees something among `count` numbers.
+/// @cost one pass
+template <class Watch, class Value>
+bool sees(const Value* numbers, Index count) {
+    const Index whole = count - count % stripe_width;
+    Stripe<Value> seen = Stripe<Value>::Zero();
+    for (Index i = 0; i < whole; i += stripe_width)
+        seen = seen.binaryExpr(entries_at<stripe_width>(numbers, i), Watch());
+    Eigen::Array<Value, 1, 1> rest = Eigen::Array<Value, 1, 1>::Zero();
+    for (Index i = whole; i < count; ++i) rest[0] = Watch()(rest[0], numbers[i]);
+    return saw_nan(seen) || saw_nan(rest);
+}
+
 /// True if one of `count` numbers is NaN.
 /// @cost one pass
 template <class Value>
 bool has_nan(const Value* numbers, Index count) {
-    const Index whole = count - count % stripe_width;
-    Stripe<Value> seen = Stripe<Value>::Zero();
-    for (Index i = 0; i < whole; i += stripe_width)
-        seen = seen.binaryExpr(entries_at<stripe_width>(numbers, i), NanWatch<Value>());
-    bool has_some = saw_nan(seen);
-    for (Index i = whole; i < count; ++i) has_some = has_some || is_nan(static_cast<double>(numbers[i]));
-    return has_some;
+    return sees<NanWatch<Value>>(numbers, count);
 }
 
 }  // namespace specsample::detail

@@ -6,8 +6,19 @@
 // that races alone gets the same winner. The race needs no sum, so its winner is the same on any machine and in any
 // partition. It is the Gumbel trick: the maximum of log-probabilities plus Gumbel noise. Several winners come in the
 // order of a draw without replacement (Gumbel top-k).
+//
+// The noise is drawn in blocks. For the 64 ids of a block,
+//
+//     M ~ Exp(1) / 64,   J uniform on the ids            one random number per block
+//     E'_i ~ Exp(1)                                      one per id, where it is asked for
+//     E_i = M for i = J,   E_i = M + E'_i otherwise
+//
+// These E_i are independent and Exp(1): of 64 such times the smallest is Exp(1) / 64, each id has it with the same
+// probability, and what the others take longer is Exp(1) again, since the exponential distribution has no memory. A
+// block whose M / max w is too late holds no winner, and nothing more is drawn for it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <concepts>
@@ -17,39 +28,58 @@
 #include <span>
 
 #include <specsample/core/number.hpp>
-#include <specsample/kernels/weights.hpp>
+#include <specsample/kernels/race_row.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace kernels {
 
-/// A source of noise: noise(lanes, out) writes a uniform number in (0, 1) per lane, always the same for the same lane.
+/// A source of noise: noise(lanes, out) writes a uniform number in (0, 1) per lane, always the same for the same lane
+/// and with all of its first 52 bits random.
+/// An id is a lane; the block of 64 ids that begins at id is lane 2^31 + id / 64.
 template <class N>
 concept LaneNoise = std::invocable<N&, std::span<const std::uint32_t>, double*>;
 }  // namespace kernels
 
 namespace detail {
 
-/// The earliest arrivals so far, in order.
+/// The noise that the ids of a block share: the smallest of their times, and which of them has it.
+///
+/// The last six of the 52 bits of a uniform number choose the id, the others make the time: 46 bits resolve the
+/// smallest of 64 times as finely as 52 bits resolve the time of one id.
+struct BlockNoise {
+    explicit BlockNoise(double u) {
+        const double cells = u * 0x1p46, cell = std::floor(cells);
+        least = -std::log((cell + .5) * 0x1p-46) / race_block;
+        first = static_cast<Index>((cells - cell) * race_block);
+    }
+
+    double least;
+    Index first;  ///< counted from the first id of the block
+};
+
+/// The earliest arrivals so far, in order; of equal ones the lowest id first.
 class Podium {
   public:
     Podium(std::span<Token> winners, std::span<double> arrivals) : winners_(winners), arrivals_(arrivals) {}
 
     Index arrived() const { return static_cast<Index>(arrived_); }
+    bool is_full() const { return arrived_ == winners_.size(); }
+    /// The last of them.
+    double latest() const { return arrivals_[arrived_ - 1]; }
 
-    void enter(std::uint32_t id, double weight, double u) {
-        const std::size_t places = winners_.size();
-        const double latest = arrived_ < places ? std::numeric_limits<double>::infinity() : arrivals_[places - 1];
-        if (1 - u >= latest * weight) return;  // -ln u >= 1 - u: too late without a logarithm
-        const double arrival = -std::log(u) / weight;
-        if (!(arrival < latest)) return;
-        std::size_t place = arrived_ < places ? arrived_++ : places - 1;
-        for (; place > 0 && arrivals_[place - 1] > arrival; --place) {
+    void enter(Token id, double arrival) {
+        const auto is_later = [&](std::size_t place) {
+            return arrivals_[place] > arrival || (arrivals_[place] == arrival && winners_[place] > id);
+        };
+        if (is_full() && !is_later(arrived_ - 1)) return;
+        std::size_t place = is_full() ? arrived_ - 1 : arrived_++;
+        for (; place > 0 && is_later(place - 1); --place) {
             arrivals_[place] = arrivals_[place - 1];
             winners_[place] = winners_[place - 1];
         }
         arrivals_[place] = arrival;
-        winners_[place] = static_cast<Token>(id);
+        winners_[place] = id;
     }
 
   private:
@@ -58,47 +88,173 @@ class Podium {
     std::size_t arrived_ = 0;
 };
 
+/// One race of one row.
+///
+/// Weights arrive at E / w, and logits at log2(E) - z scale. No pivot is in these times, so that they can be compared
+/// wherever they were found. Whether a block or an id may still win is decided by bounds, in weights relative to the
+/// largest of some blocks, with some slack, so that rounding leaves out no winner.
+template <class W, kernels::LaneNoise N>
+class Race {
+    using Row = RaceRow<W>;
+    using Value = typename Row::Value;
+    static constexpr Index most = RaceBlocks<Value>::most;
+    static constexpr Value never = std::numeric_limits<Value>::max();
+
+  public:
+    Race(const W& weights, N& noise, Podium& podium) : row_(weights), noise_(noise), podium_(podium) {}
+
+    /// Let all ids race.
+    /// @returns   false if a number is neither a weight nor a logit
+    bool run() {
+        for (Index place = 0; place < row_.size();) {
+            for (blocks_.count = 0; place < row_.size() && blocks_.count + row_.lists_at_most() <= most;) {
+                const Index before = blocks_.count;
+                place = row_.list(place, blocks_);
+                if (place < 0) return false;
+                bound_noise(before);
+            }
+            if (blocks_.count > 0) run_blocks();
+        }
+        return true;
+    }
+
+  private:
+    template <class T>
+    using Listed = std::array<T, std::size_t{Row::most_listed}>;
+    template <class T>
+    using InBlock = std::array<T, std::size_t{race_block}>;
+
+    std::uint32_t lane_of(Index block) const { return block_lane(row_.block_of(blocks_.first[block])); }
+
+    /// Bound the noise of the blocks from `first` on: their smallest times, from below. No logarithm is needed, since
+    /// -ln v >= 1 - v. The v of a block is within 2^-47 of its uniform number, and at most 1 - 2^-47.
+    void bound_noise(Index first) {
+        std::array<std::uint32_t, std::size_t{Row::most_listed}> lanes;
+        std::array<double, std::size_t{Row::most_listed}> uniforms;
+        const Index count = blocks_.count - first;
+        for (Index i = 0; i < count; ++i) lanes[static_cast<std::size_t>(i)] = lane_of(first + i);
+        noise_(std::span<const std::uint32_t>(lanes).first(static_cast<std::size_t>(count)), uniforms.data());
+        const Eigen::Map<const Eigen::ArrayXd> u(uniforms.data(), count);
+        bounds_.segment(first, count) = ((1 - 0x1p-46 - u).max(0x1p-47) / race_block).template cast<Value>();
+    }
+
+    /// Open blocks in the order of their bounds, up to the first that comes too late.
+    void run_blocks() {
+        const Index count = blocks_.count;
+        pivot_ = block_max(count, blocks_.largest.data());
+        row_.relative(blocks_.largest.data(), count, pivot_, blocks_.largest.data());
+        auto bounds = bounds_.head(count);
+        bounds = (bounds / blocks_.largest.head(count)).min(never / 2);
+
+        // The first winners set the limit that leaves out most blocks. The others are taken from a heap.
+        for (Value next = 0; !podium_.is_full() && (next = bounds.minCoeff()) < never;)
+            open(std::find(bounds_.data(), bounds_.data() + count, next) - bounds_.data());
+        std::array<std::int32_t, std::size_t{most}> heap;
+        const auto begin = heap.begin();
+        auto end = begin;
+        const double last = limit();
+        for (Index block = 0; block < count; ++block) {
+            *end = static_cast<std::int32_t>(block);
+            end += bounds[block] < never && static_cast<double>(bounds[block]) < last;
+        }
+        const auto is_later = [&](std::int32_t a, std::int32_t b) { return bounds_[a] > bounds_[b]; };
+        for (std::make_heap(begin, end, is_later); begin != end && static_cast<double>(bounds_[*begin]) < limit(); --end) {
+            std::pop_heap(begin, end, is_later);
+            open(*(end - 1));
+        }
+    }
+
+    /// Let the ids of one block arrive: first the one with the smallest time, then those that may still win.
+    void open(Index block) {
+        bounds_[block] = never;
+        const std::uint32_t lane = lane_of(block);
+        double u = 0;
+        noise_(std::span(&lane, 1), &u);
+        const BlockNoise noise(u);
+        const Index place = blocks_.first[block], count = row_.block_size_at(place);
+        typename Row::Buffer buffer;
+        const Value* numbers = row_.read(place, count, buffer);
+        Eigen::Array<Value, race_block, 1> weights;
+        row_.relative(numbers, count, pivot_, weights.data());
+
+        std::array<Index, std::size_t{race_block} + 1> waiting;
+        std::size_t left = 0;
+        double last = limit();
+        for (Index i = 0; i < count; ++i) {
+            waiting[left] = i;
+            left += noise.least < last * static_cast<double>(weights[i]);
+        }
+        std::array<std::uint32_t, std::size_t{race_block}> lanes;
+        for (std::size_t i = 0; i < left; ++i) lanes[i] = static_cast<std::uint32_t>(row_.id(place + waiting[i]));
+        const auto first = static_cast<std::uint32_t>(row_.block_of(place) * race_block + noise.first);
+        const auto end = lanes.begin() + static_cast<std::ptrdiff_t>(left);
+        if (const auto found = static_cast<std::size_t>(std::find(lanes.begin(), end, first) - lanes.begin()); found < left) {
+            arrive(first, numbers[waiting[found]], noise.least);
+            lanes[found] = lanes[--left];
+            waiting[found] = waiting[left];
+            last = limit();
+        }
+        std::array<double, std::size_t{race_block}> uniforms;
+        noise_(std::span<const std::uint32_t>(lanes).first(left), uniforms.data());
+        for (std::size_t i = 0; i < left; ++i)
+            if (noise.least + (1 - uniforms[i]) < last * static_cast<double>(weights[waiting[i]]))
+                arrive(lanes[i], numbers[waiting[i]], noise.least - std::log(uniforms[i]));
+    }
+
+    /// Enter an id whose exponential time is known.
+    void arrive(std::uint32_t id, const Value& number, double time) {
+        const auto x = static_cast<double>(number);
+        if (!row_.are_logits()) {
+            podium_.enter(static_cast<Token>(id), time / x);
+        } else if (is_finite(x)) {
+            podium_.enter(static_cast<Token>(id), std::log2(time) - rounded(x * row_.scale()));
+        }
+    }
+
+    /// The time at which a relative weight of 1 comes too late to win.
+    double limit() const {
+        constexpr double slack = 1 + 0x1p-12;
+        if (!podium_.is_full()) return std::numeric_limits<double>::max();
+        const double latest = podium_.latest();
+        if (!row_.are_logits()) return std::min(latest, 0x1p1000) * slack;
+        const double exponent = latest + static_cast<double>(pivot_) * row_.scale();
+        return std::exp2(std::min(exponent + std::abs(latest) * 0x1p-50, 1000.)) * slack;
+    }
+
+    Row row_;
+    N& noise_;
+    Podium& podium_;
+    RaceBlocks<Value> blocks_;
+    Eigen::Array<Value, most, 1> bounds_;  ///< no id of a block arrives before
+    Value pivot_ = 0;
+};
+
 }  // namespace detail
 
 namespace kernels {
 
 /// The first winners.size() ids of an exponential race, in the order of their arrival.
 ///
-/// @param noise     noise by id: an id is a lane
+/// @param weights   weights, or a row by RowWeights; a row of logits needs no normaliser
+/// @param noise     noise by id and by block of 64 ids
 /// @param winners   output: the ids
-/// @param arrivals  output: their arrival times, as many
-/// @returns         the number of winners, fewer than asked for if fewer ids have positive weight; -1 if a weight is
-///                  NaN, infinite or negative
-/// @draws           one uniform number per id of positive weight
-/// @cost            one pass; a logarithm only for an id that may still win
+/// @param arrivals  output: their arrival times, as many; of logits their base-2 logarithms
+/// @returns         the number of winners, fewer than asked for if fewer ids have positive weight; -1 if a number is
+///                  neither a weight nor a logit: NaN, +infinity, a negative weight, a weight of infinity
+/// @draws           one number per block of 64 ids, one more for an id that may win and is not the first of its block
+/// @cost            one pass, a random number and a division or a power per block of 64 ids, and of the blocks that may
+///                  hold a winner another look at their ids; about 20 kB of stack, no allocation
 /// @edge            equal arrivals: the lowest id first; an id of weight 0 never wins
+/// @source          the minimum of independent exponentials and its index are independent, and the exponential
+///                  distribution has no memory: Devroye, "Non-uniform random variate generation", 1986, chapter V
 template <Weights W, LaneNoise N>
 Index race_winners(const W& weights, N&& noise, std::span<Token> winners, std::span<double> arrivals) {
-    constexpr std::size_t at_once = 64;
-    std::array<std::uint32_t, at_once> ids;
-    std::array<double, at_once> rates, uniforms;
-    std::size_t count = 0;
     detail::Podium podium(winners, arrivals);
-    const auto run = [&] {
-        noise(std::span<const std::uint32_t>(ids).first(count), uniforms.data());
-        for (std::size_t i = 0; i < count; ++i) podium.enter(ids[i], rates[i], uniforms[i]);
-        count = 0;
-    };
-    for (Index i = 0; i < weights.size(); ++i) {
-        const double weight = weights[i];
-        if (!detail::is_positive(weight)) {
-            if (detail::is_zero(weight)) continue;
-            return -1;
-        }
-        ids[count] = static_cast<std::uint32_t>(id_of(weights, i));
-        rates[count] = weight;
-        if (++count == at_once) run();
-    }
-    run();
+    if (!winners.empty() && !detail::Race(weights, noise, podium).run()) return -1;
     return podium.arrived();
 }
 
-/// The id that wins an exponential race; -1 if no weight is positive, or one is NaN, infinite or negative.
+/// The id that wins an exponential race; -1 if no weight is positive, or a number is neither a weight nor a logit.
 template <Weights W, LaneNoise N>
 Index race_winner(const W& weights, N&& noise) {
     Token winner = -1;

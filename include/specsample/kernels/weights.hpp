@@ -49,6 +49,7 @@ class RowWeights {
     Index id(Index place) const { return row_.id(place); }
     Index place_of(Index id) const { return row_.place_of(id); }
     double operator[](Index place) const { return row_[place]; }
+    const detail::Blocks<View>& row() const { return row_; }
 
     [[gnu::flatten]] double sum(Index first, Index count) const {
         using Value = typename decltype(row_)::Value;
@@ -102,6 +103,16 @@ template <Row R>
 auto row_weights(const R& row) {
     if constexpr (requires { row.weights(); }) {
         return row.weights();
+    } else {
+        return RowWeights(detail::as_row(row));
+    }
+}
+
+/// The weights of a row as it races: of logits only the scale counts, so that no normaliser is found.
+template <Row R>
+auto race_weights(const R& row) {
+    if constexpr (requires { row.unnormalised(); }) {
+        return RowWeights(row.unnormalised());
     } else {
         return RowWeights(detail::as_row(row));
     }

@@ -121,45 +121,75 @@ auto noise_of(const Rng& rng) {
     };
 }
 
+/// An RNG with numbers by lane, as a race needs them.
+template <class Rng>
+concept HasLanes = requires(const Rng& rng) { rng.open_uniform(std::uint32_t{}); };
+
+/// Draw ids without replacement, one after the other.
+/// @returns   the number of ids written: fewer where the row has no more
+template <class Rng, class View>
+Index draw_in_turn(const Rng& rng, const View& row, std::span<Token> ids) {
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        const Index id = draw(rng, kernels::WithoutWeights(row, ids.first(i))).index;
+        if (id < 0) return static_cast<Index>(i);
+        ids[i] = static_cast<Token>(id);
+    }
+    return static_cast<Index>(ids.size());
+}
+
+/// Weights as they are, or those of a row, without a normaliser.
+template <class W>
+decltype(auto) race_weights_of(const W& given) {
+    if constexpr (kernels::Weights<W>) {
+        return (given);
+    } else {
+        return kernels::race_weights(given);
+    }
+}
+
 }  // namespace detail
 
 /// Draw an id by a race: the smallest arrival E_i / weights[i] wins, E_i exponential.
 ///
-/// Lane i of the address is the noise of id i, so races of different weights at one address share their noise.
-/// @param weights   weights, or a row
+/// E_i is a function of the address and of i alone, so races of different weights at one address share their noise.
+/// @param weights   weights, or a row: race(rng.at(Purpose::race, 0), row). Logits are not normalised
 /// @returns         the winner; -1 where nothing can win
-/// @draws           one lane per id of positive weight
+/// @draws           one number per block of 64 ids, and one for each id that may win
+/// @cost            one pass: that of an argmax, and a random number per 64 ids
 template <class Rng, class W>
 Index race(const Rng& rng, const W& weights) {
     if constexpr (detail::DrawArguments<Rng, W>::all) {
-        const auto& raced = detail::weights_of(weights);
         if constexpr (requires {
-                          { rng.race(raced) } -> std::same_as<Index>;
+                          { rng.race(detail::weights_of(weights)) } -> std::same_as<Index>;
                       }) {
-            return rng.race(raced);
+            return rng.race(detail::weights_of(weights));
         } else {
-            return kernels::race_winner(raced, detail::noise_of(rng));
+            return kernels::race_winner(detail::race_weights_of(weights), detail::noise_of(rng));
         }
     } else {
         return -1;
     }
 }
 
-/// Draw several ids by a race: the first winners.size() to arrive, in the order of arrival.
+/// Draw several ids by a race: the first winners.size() to arrive, in the order of arrival. This is a draw without
+/// replacement.
 /// @param winners    the ids, written here
 /// @param arrivals   room for as many times
 /// @returns          the number of winners written; -1 if a weight is NaN, infinite or negative
-/// @draws            one lane per id of positive weight
+/// @draws            those of a race with one winner, and one for each id that may be among the first. An RNG without
+///                   lanes (GeneratorRng) draws the ids one by one
+/// @cost             one pass; without lanes one per winner
 template <class Rng, class W>
 Index race(const Rng& rng, const W& weights, std::span<Token> winners, std::span<double> arrivals) {
     if constexpr (detail::DrawArguments<Rng, W>::all) {
-        const auto& raced = detail::weights_of(weights);
         if constexpr (requires {
-                          { rng.race(raced, winners) } -> std::same_as<Index>;
+                          { rng.race(detail::weights_of(weights), winners) } -> std::same_as<Index>;
                       }) {
-            return rng.race(raced, winners);
+            return rng.race(detail::weights_of(weights), winners);
+        } else if constexpr (detail::HasLanes<Rng>) {
+            return kernels::race_winners(detail::race_weights_of(weights), detail::noise_of(rng), winners, arrivals);
         } else {
-            return kernels::race_winners(raced, detail::noise_of(rng), winners, arrivals);
+            return detail::draw_in_turn(rng, detail::as_row(weights), winners);
         }
     } else {
         return 0;

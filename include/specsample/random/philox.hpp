@@ -39,13 +39,13 @@ constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) noexcep
 template <std::size_t size>
 using PhiloxCounters = std::array<std::array<std::uint32_t, size>, 4>;
 
-/// Replace the first `count` counters by their blocks of random bits. Each round passes over all counters before the
-/// next one, a loop that compilers vectorise.
+/// Replace counters by their blocks of random bits. Each round passes over all of them before the next one, in a loop of
+/// constant length, which compilers vectorise from -O2 on.
 template <std::size_t size>
-void philox4x32(PhiloxCounters<size>& counters, std::size_t count, PhiloxKey key) noexcept {
+void philox4x32(PhiloxCounters<size>& counters, PhiloxKey key) noexcept {
     auto& [x0, x1, x2, x3] = counters;
     for (int round = 0; round < detail::philox_rounds; ++round, key = detail::next_key(key))
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < size; ++i) {
             const PhiloxCounter next = detail::philox_round({x0[i], x1[i], x2[i], x3[i]}, key);
             x0[i] = next[0];
             x1[i] = next[1];

@@ -68,6 +68,12 @@ class Logits {
     /// @cost   one pass if the normaliser is not known
     auto probs() const { return detail::Entries(numbers(), detail::EveryId{}, size(), encoding()).row(); }
 
+    /// The row as it races, in which only the scale of the logits counts: no normaliser is found.
+    /// @cost   none, at temperature 0 that of an argmax
+    auto unnormalised() const {
+        return detail::Entries(numbers(), detail::EveryId{}, size(), unnormalised_encoding()).row();
+    }
+
     /// The weights that a token is drawn from. They know the normaliser.
     /// @cost   one pass
     auto weights() const { return kernels::LogitWeights<View>(numbers(), temperature_, size()); }
@@ -80,6 +86,12 @@ class Logits {
         const double pivot = static_cast<double>(static_cast<Value>(log_sum_exp_ * temperature_));
         const double factor = std::exp2((pivot / temperature_ - log_sum_exp_) * std::numbers::log2e);
         return detail::Encoding<Value>(pivot, scale, factor).as_given();
+    }
+
+    /// The encoding of the logits without a normaliser.
+    detail::Encoding<Value> unnormalised_encoding() const {
+        if (temperature_ == 0) return detail::Encoding<Value>::peak(argmax());
+        return {0, detail::exponent_scale<Value>(temperature_), 1};
     }
 
     /// Copy this row to one that owns its memory.

@@ -119,6 +119,13 @@ class Sparse {
         return kernels::LogitWeights(row_.numbers(), row_.temperature(), vocab_, ids());
     }
 
+    /// The row as it races, if it holds logits: no normaliser is found.
+    auto unnormalised() const
+        requires requires(const StoredRow& row) { row.unnormalised_encoding(); }
+    {
+        return detail::Entries(row_.numbers(), ids(), vocab_, row_.unnormalised_encoding()).row();
+    }
+
     /// The id with the largest number, the lowest id on ties; -1 if there is none.
     Index argmax() const {
         const Index place = specsample::kernels::argmax(detail::numbers_of(row_));

@@ -28,7 +28,7 @@ struct GumbelMatch {
     template <class Context>
     Outcome operator()(const Context& context) const {
         return walks::match(context, [](auto& node, const auto& rng) {
-            const Index token = race(rng, kernels::row_weights(node.row()));
+            const Index token = race(rng, node.row());
             if (token < 0) node.blame_row();
             return token;
         });

@@ -1,0 +1,260 @@
+// Rows as a race reads them: blocks of ids, each with the largest number that it stores.
+//
+// Logits race as they are: the largest logit of a block has the largest weight, so that few become exponentials.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <specsample/core/number.hpp>
+#include <specsample/kernels/nan.hpp>
+#include <specsample/kernels/weights.hpp>
+
+namespace specsample::inline SPECSAMPLE_ABI::detail {
+
+/// The number of ids that share the noise of a block: those that agree in all bits but the last six.
+inline constexpr Index race_block = 64;
+
+/// The numbers that race, by place, and the meaning they have. In general they are weights, read one by one.
+template <class W>
+class RaceNumbers {
+  public:
+    using Value = double;
+    using Buffer = std::array<Value, std::size_t{block_size}>;
+
+    explicit RaceNumbers(const W& weights) : weights_(weights) {}
+
+    Index size() const { return weights_.size(); }
+    Index id(Index place) const { return kernels::id_of(weights_, place); }
+    static constexpr bool holds_every_id() { return false; }
+
+    /// The scale of logits, where the numbers are: z stands for the weight 2^(z scale). 0 for weights.
+    static constexpr double log_scale() { return 0; }
+
+    /// The numbers at [first, first + count), count <= block_size.
+    const Value* read(Index first, Index count, Buffer& buffer) const {
+        for (Index i = 0; i < count; ++i) buffer[static_cast<std::size_t>(i)] = weights_[first + i];
+        return buffer.data();
+    }
+
+  private:
+    const W& weights_;
+};
+
+/// The numbers of a row. Those of logits are not turned into weights.
+template <class View>
+class RaceNumbers<kernels::RowWeights<View>> {
+    static constexpr bool is_encoded = requires(const Blocks<View>& row) { row.encoding(); };
+
+  public:
+    using Value = typename Blocks<View>::Value;
+    using Buffer = typename Blocks<View>::Buffer;
+
+    explicit RaceNumbers(const kernels::RowWeights<View>& weights) : row_(weights.row()) {}
+
+    Index size() const { return row_.size(); }
+    Index id(Index place) const { return row_.id(place); }
+    bool holds_every_id() const { return row_.holds_every_id(); }
+
+    double log_scale() const {
+        if constexpr (is_encoded) return row_.encoding().is_logit() ? row_.encoding().scale() : 0;
+        return 0;
+    }
+
+    const Value* read(Index first, Index count, Buffer& buffer) const {
+        row_.expect(first + count, block_size);
+        if constexpr (is_encoded)
+            if (row_.encoding().is_logit()) return row_.numbers().read(first, count, buffer);
+        return row_.read(first, count, buffer);
+    }
+
+  private:
+    const Blocks<View>& row_;
+};
+
+/// Accumulates whether a number is no weight, for Eigen's binaryExpr: the sign bit of `seen` is set once one was
+/// negative, -0, infinite or NaN. Its other bits are arbitrary.
+template <class Value>
+struct WeightWatch {
+    EIGEN_ALWAYS_INLINE Value operator()(const Value& seen, const Value& x) const {
+        const auto wide = static_cast<double>(x);
+        return is_finite(wide) && !std::signbit(wide) ? seen : Value{-1};
+    }
+
+    template <class Packet>
+    EIGEN_ALWAYS_INLINE Packet packetOp(const Packet& seen, const Packet& x) const {
+        using namespace Eigen::internal;
+        using Integers = typename unpacket_traits<Packet>::integer_packet;
+        const Integers bits = preinterpret<Integers>(x);
+        const Integers room = psub(pset1<Integers>(0x7f7f'ffff), bits);  // negative for infinity and NaN
+        return preinterpret<Packet>(por(preinterpret<Integers>(seen), por(bits, room)));
+    }
+};
+
+}  // namespace specsample::detail
+
+template <class Value>
+struct Eigen::internal::functor_traits<specsample::detail::WeightWatch<Value>> {
+    enum { Cost = 3, PacketAccess = std::is_same_v<Value, float> && packet_traits<float>::size > 1 };
+};
+
+namespace specsample::inline SPECSAMPLE_ABI::detail {
+
+/// The lane of a block's noise. The lanes of ids are below 2^31.
+constexpr std::uint32_t block_lane(Index block) { return 0x8000'0000u | static_cast<std::uint32_t>(block); }
+
+/// Some blocks of ids in which something can win, as they lie in a row.
+template <class Value>
+struct RaceBlocks {
+    static constexpr Index most = 2088;
+
+    Index count = 0;
+    Eigen::Array<std::int32_t, most, 1> first;  ///< the first place of each
+    Eigen::Array<Value, most, 1> largest;       ///< the largest number at its places
+};
+
+/// The largest of each of some blocks of 64 numbers. Eigen's maxCoeff takes two to four times as long.
+/// @returns   false if Watch saw a number that cannot race
+template <class Watch, class Value>
+[[gnu::flatten]] bool largest_by_block(const Value* numbers, Index blocks, Value* largest) {
+    if constexpr (Eigen::internal::functor_traits<Watch>::PacketAccess) {
+        using namespace Eigen::internal;
+        using Packet = typename packet_traits<Value>::type;
+        constexpr Index size = packet_traits<Value>::size;
+        Packet seen = pset1<Packet>(0);
+        for (Index first = 0; first < blocks * race_block; first += race_block) {
+            Packet most = ploadu<Packet>(numbers + first);
+            seen = Watch().packetOp(seen, most);
+            for (Index i = first + size; i < first + race_block; i += size) {
+                const Packet next = ploadu<Packet>(numbers + i);
+                seen = Watch().packetOp(seen, next);
+                most = pmax(most, next);
+            }
+            *largest++ = predux_max(most);
+        }
+        Eigen::Array<Value, size, 1> lanes;
+        pstoreu(lanes.data(), seen);
+        return !saw_nan(lanes);
+    } else {
+        for (Index i = 0; i < blocks; ++i) largest[i] = block_max(race_block, numbers + i * race_block);
+        return !sees<Watch>(numbers, blocks * race_block);
+    }
+}
+
+/// A row that races.
+template <class W>
+class RaceRow {
+    using Numbers = RaceNumbers<W>;
+
+  public:
+    using Value = typename Numbers::Value;
+    using Buffer = typename Numbers::Buffer;
+
+    static constexpr Index few = 32;
+    static constexpr Index most_listed = few - 1 + block_size;  ///< by one call of list
+
+    explicit RaceRow(const W& weights)
+        : numbers_(weights),
+          log_scale_(numbers_.log_scale()),
+          nothing_(are_logits() ? -std::numeric_limits<Value>::infinity() : 0) {}
+
+    Index size() const { return numbers_.size(); }
+    Index id(Index place) const { return numbers_.id(place); }
+    const Value* read(Index first, Index count, Buffer& buffer) const { return numbers_.read(first, count, buffer); }
+
+    /// The block that the id at a place is in.
+    Index block_of(Index place) const { return id(place) / race_block; }
+    /// The number of places from `first` on whose ids are in its block. A block that was listed in two parts is read in
+    /// two parts.
+    Index block_size_at(Index first) const {
+        if (numbers_.holds_every_id()) return std::min(race_block, size() - first);
+        Index count = 1;
+        while (first % block_size + count < block_size && first + count < size() && block_of(first + count) == block_of(first)) ++count;
+        return count;
+    }
+
+    /// Whether the numbers are logits: z stands for the weight 2^(z scale()).
+    bool are_logits() const { return log_scale_ > 0; }
+    double scale() const { return log_scale_; }
+
+    /// Weights, of logits relative to that of `pivot` and at least the smallest normal number: an id that is masked is
+    /// recognised by its logit.
+    void relative(const Value* numbers, Index count, Value pivot, Value* weights) const {
+        using Array = Eigen::Array<Value, Eigen::Dynamic, 1>;
+        const Eigen::Map<const Array> x(numbers, count);
+        Eigen::Map<Array> out(weights, count);
+        if (!are_logits()) {
+            out = x;
+        } else {
+            const ScaledExp2<Value> power(pivot, static_cast<Value>(log_scale_));
+            out = x.unaryExpr(ByReference(power)).max(std::numeric_limits<Value>::min());
+        }
+    }
+
+    /// The most blocks that one call of list adds.
+    Index lists_at_most() const { return numbers_.holds_every_id() ? few - 1 + block_size / race_block : most_listed; }
+
+    /// List the blocks at the next places, a few at least: as many as noise is best drawn for at once.
+    /// @returns   the place after them; -1 if a number there is neither a weight nor a logit
+    Index list(Index place, RaceBlocks<Value>& blocks) const {
+        Buffer buffer;
+        for (const Index enough = blocks.count + few; place < size() && blocks.count < enough;) {
+            const Index count = std::min(block_size, size() - place);
+            const Value* numbers = numbers_.read(place, count, buffer);
+            const bool all_race = numbers_.holds_every_id() ? list_dense(place, numbers, count, blocks)
+                                                            : list_by_id(place, numbers, count, blocks);
+            if (!all_race) return -1;
+            place += count;
+        }
+        return place;
+    }
+
+  private:
+    bool list_dense(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {
+        std::array<Value, std::size_t{block_size / race_block}> largest;
+        const Index whole = count / race_block, rest = count % race_block;
+        const bool all_race = are_logits() ? largest_by_block<NanWatch<Value>>(numbers, whole, largest.data())
+                                           : largest_by_block<WeightWatch<Value>>(numbers, whole, largest.data());
+        const Value* const end = numbers + whole * race_block;
+        for (Index i = 0; i < whole; ++i) add(blocks, place + i * race_block, largest[static_cast<std::size_t>(i)]);
+        if (rest > 0) add(blocks, place + whole * race_block, block_max(rest, end));
+        // An infinite logit is the largest of its block; -0 is a weight.
+        const bool is_infinite = is_infinity(static_cast<double>(block_max(whole, largest.data())));
+        return all_race && !is_infinite ? can_race(end, rest) : can_race(numbers, count);
+    }
+
+    bool list_by_id(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {
+        for (Index first = 0, next = 0; first < count; first = next) {
+            const Index block = block_of(place + first);
+            while (next < count && block_of(place + next) == block) ++next;
+            add(blocks, place + first, block_max(next - first, numbers + first));
+        }
+        return can_race(numbers, count);
+    }
+
+    /// Add a block, if one of its ids can win.
+    EIGEN_ALWAYS_INLINE void add(RaceBlocks<Value>& blocks, Index place, const Value& largest) const {
+        blocks.first[blocks.count] = static_cast<std::int32_t>(place);
+        blocks.largest[blocks.count] = largest;
+        blocks.count += largest > nothing_;
+    }
+
+    /// Whether all numbers are weights, or all are logits.
+    bool can_race(const Value* numbers, Index count) const {
+        if (are_logits()) return !has_nan(numbers, count) && !is_infinity(static_cast<double>(block_max(count, numbers)));
+        return !sees<WeightWatch<Value>>(numbers, count) ||
+               std::all_of(numbers, numbers + count, [](const Value& x) {
+                   return is_zero(static_cast<double>(x)) || is_positive(static_cast<double>(x));
+               });
+    }
+
+    Numbers numbers_;
+    double log_scale_;
+    Value nothing_;  ///< the number of an id that cannot win
+};
+
+}  // namespace specsample::inline SPECSAMPLE_ABI::detail

@@ -286,8 +286,7 @@ TEST_CASE("a race is that of its ids, in any type of row", "[kernels]") {
         REQUIRE(winner(weights, noise) == winner((8 * matrix.row(1)).eval(), noise));  // no sum: any scale
         REQUIRE(winner(weights, noise) == race(Rng({.seed = seed}), RowWeights(detail::as_row(weights))));
         Ids ids(3);
-        Numbers arrivals(3);
-        REQUIRE(race(Rng({.seed = seed}), RowWeights(detail::as_row(weights)), ids, arrivals) == 3);
+        REQUIRE(race(Rng({.seed = seed}), RowWeights(detail::as_row(weights)), ids) == 3);
         REQUIRE(ids == winners(weights, noise, 3));
     }
 }

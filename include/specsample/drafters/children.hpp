@@ -7,7 +7,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include <specsample/kernels/draw.hpp>
 #include <specsample/kernels/top.hpp>
@@ -40,18 +39,25 @@ struct Independent {
 };
 
 /// Draw the children without replacement, as the first to arrive in one race (Gumbel top-k).
-/// @draws   one race, at the address of the first child; one draw per child from an RNG without lanes
-/// @cost    one pass for one child, two for more
-class WithoutReplacement {
-  public:
+/// @draws   one race, at the address of the first child. From an RNG without lanes, such as GeneratorRng, one per child
+/// @cost    one pass for one child, two for more. From an RNG without lanes one pass per child
+struct WithoutReplacement {
     template <class View, class RngOf, class Add>
-    void operator()(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) {
+    void operator()(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) const {
         if (ids.empty()) return;
-        arrivals_.resize(ids.size());
-        const Index found = race(rng(std::size_t{0}), row, ids, arrivals_);
-        if (found <= 0) return;
-        add(ids[0], Sampled(row));
-        if (found == 1) return;
+        if constexpr (detail::RacingRng<decltype(rng(std::size_t{0}))>) {
+            race_all(row, ids, rng(std::size_t{0}), add);
+        } else {
+            draw_in_turn(row, ids, rng, add);
+        }
+    }
+
+  private:
+    template <class View, class Rng, class Add>
+    static void race_all(const View& row, std::span<Token> ids, const Rng& rng, const Add& add) {
+        const Index found = race(rng, row, ids);
+        if (found > 0) add(ids[0], Sampled(row));
+        if (found <= 1) return;
         kernels::RestSums<View> rest(row);
         for (std::size_t i = 1; i < static_cast<std::size_t>(found); ++i) {
             const std::span<const Token> drawn = ids.first(i);
@@ -59,8 +65,16 @@ class WithoutReplacement {
         }
     }
 
-  private:
-    std::vector<double> arrivals_;
+    template <class View, class RngOf, class Add>
+    static void draw_in_turn(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) {
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            const std::span<const Token> drawn = ids.first(i);
+            const kernels::Drawn next = draw(rng(i), kernels::WithoutWeights(row, drawn));
+            if (next.index < 0) return;  // the row has no more ids
+            ids[i] = static_cast<Token>(next.index);
+            add(next.index, Sampled(row, drawn, next.sum));
+        }
+    }
 };
 
 /// Take the most probable tokens, as point masses.

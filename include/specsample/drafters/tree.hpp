@@ -40,15 +40,12 @@ class TreeDrafter {
     template <std::same_as<TreeShape> S>  // an explicit TreeShape only: {} and {2, 2} are branchings
     TreeDrafter(Model model, S shape, Children children = {})
         : model_(std::move(model)), shape_(std::move(shape)), children_(std::move(children)) {
-        Index most = 0;
         for (Index node = root_node; node < shape_.size(); ++node) {
             const Index count = shape_.child_count(node);
             detail::require(shape_.candidates(node) == count, "TreeDrafter", "the largest rank after a node",
                             shape_.candidates(node) - 1, "the number of its children less 1");
-            most = std::max(most, count);
         }
         ids_.resize(static_cast<std::size_t>(shape_.size()));
-        arrivals_.resize(static_cast<std::size_t>(most));
     }
 
     /// A tree with `branching[d]` children at every node of depth d.
@@ -97,7 +94,7 @@ class TreeDrafter {
         const Index first = draft_tree.size();
         if constexpr (std::same_as<L, SharedNoise>) {
             const auto random = rng.at(Purpose::race, draft_tree.depth(node));
-            const Index found = race(random, row, ids, arrivals_);
+            const Index found = race(random, row, ids);
             for (Index i = 0; i < found; ++i) draft_tree.add(node, ids[static_cast<std::size_t>(i)], SharedNoise{});
         } else {
             children_(
@@ -115,7 +112,6 @@ class TreeDrafter {
     // Reused from round to round.
     Slots rows_;
     std::vector<Token> ids_;  ///< ids of the children of every node: distributions point here
-    std::vector<double> arrivals_;
     std::vector<Token> context_;
     Index expanded_ = 0;
     std::size_t ids_used_ = 0;

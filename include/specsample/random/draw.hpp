@@ -10,9 +10,11 @@
 // probability instead of sampling some.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include <specsample/concepts.hpp>
 #include <specsample/kernels/draw.hpp>
@@ -109,6 +111,13 @@ kernels::Drawn draw(const Rng& rng, const W& weights) {
 
 namespace detail {
 
+/// An RNG that can race: it has numbers by lane, or a race of its own. A GeneratorRng has neither.
+template <class Rng>
+concept RacingRng = requires(const Rng& rng) { rng.open_uniform(std::uint32_t{}); } ||
+                    requires(const Rng& rng, std::span<Token> winners) {
+                        rng.race(kernels::RowWeights(Column<double>(nullptr, 0)), winners);
+                    };
+
 /// The noise of a race: lanes of one address, many at once where the RNG can.
 template <class Rng>
 auto noise_of(const Rng& rng) {
@@ -119,22 +128,6 @@ auto noise_of(const Rng& rng) {
             for (const std::uint32_t lane : lanes) *uniforms++ = rng.open_uniform(lane);
         }
     };
-}
-
-/// An RNG with numbers by lane, as a race needs them.
-template <class Rng>
-concept HasLanes = requires(const Rng& rng) { rng.open_uniform(std::uint32_t{}); };
-
-/// Draw ids without replacement, one after the other.
-/// @returns   the number of ids written: fewer where the row has no more
-template <class Rng, class View>
-Index draw_in_turn(const Rng& rng, const View& row, std::span<Token> ids) {
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        const Index id = draw(rng, kernels::WithoutWeights(row, ids.first(i))).index;
-        if (id < 0) return static_cast<Index>(i);
-        ids[i] = static_cast<Token>(id);
-    }
-    return static_cast<Index>(ids.size());
 }
 
 /// Weights as they are, or those of a row, without a normaliser.
@@ -174,22 +167,21 @@ Index race(const Rng& rng, const W& weights) {
 /// Draw several ids by a race: the first winners.size() to arrive, in the order of arrival. This is a draw without
 /// replacement.
 /// @param winners    the ids, written here
-/// @param arrivals   room for as many times
 /// @returns          the number of winners written; -1 if a weight is NaN, infinite or negative
-/// @draws            those of a race with one winner, and one for each id that may be among the first. An RNG without
-///                   lanes (GeneratorRng) draws the ids one by one
-/// @cost             one pass; without lanes one per winner
+/// @draws            those of a race with one winner, and one for each id that may be among the first
+/// @cost             one pass; allocates for more than 64 winners
 template <class Rng, class W>
-Index race(const Rng& rng, const W& weights, std::span<Token> winners, std::span<double> arrivals) {
+Index race(const Rng& rng, const W& weights, std::span<Token> winners) {
     if constexpr (detail::DrawArguments<Rng, W>::all) {
         if constexpr (requires {
                           { rng.race(detail::weights_of(weights), winners) } -> std::same_as<Index>;
                       }) {
             return rng.race(detail::weights_of(weights), winners);
-        } else if constexpr (detail::HasLanes<Rng>) {
-            return kernels::race_winners(detail::race_weights_of(weights), detail::noise_of(rng), winners, arrivals);
         } else {
-            return detail::draw_in_turn(rng, detail::as_row(weights), winners);
+            std::array<double, 64> few;
+            std::vector<double> many(winners.size() > few.size() ? winners.size() : 0);
+            return kernels::race_winners(detail::race_weights_of(weights), detail::noise_of(rng), winners,
+                                         many.empty() ? std::span(few).first(winners.size()) : std::span(many));
         }
     } else {
         return 0;

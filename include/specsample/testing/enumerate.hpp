@@ -176,6 +176,7 @@ class EnumeratedRng {
         /// prove the distribution of a match rule, but not its acceptance rate.
         template <kernels::Weights W>
         Index race(const W& weights, std::span<Token> winners) const {
+            if (address_.purpose != Purpose::race) use();  // a race for the target's token may have others beside it
             Eigen::VectorXd left = normalised(weights);
             for (std::size_t i = 0; i < winners.size(); ++i) {
                 if (left.size() == 0 || !(left.sum() > 0)) return static_cast<Index>(i);

@@ -70,8 +70,8 @@ class Comparison {
                 const std::vector<Token> after = tokenizer_.encode(edit.after);
                 target.text.insert(target.text.end(), after.begin(), after.end());
                 const auto size = static_cast<double>(after.size());
-                const Measured one = measure_line({name, AnyDraft(drafter), rule, lookahead}, AnyTarget(target), prompt,
-                                                  {.max_new_tokens = std::ssize(after)});
+                const Measured one = measure_line({name, AnyDrafter(drafter), rule, lookahead}, AnyTarget(target),
+                                                  prompt, {.max_new_tokens = std::ssize(after)});
                 rounds += size / one.tokens_per_round;
                 nodes += one.nodes_per_round * size / one.tokens_per_round;
                 written += size;
@@ -133,7 +133,7 @@ class Comparison {
         using enum RuleKind;
         std::vector<Line> list;
         const auto add = [&](const char* name, RuleKind rule, auto drafter) {
-            list.push_back({name, AnyDraft(std::move(drafter)), rule});
+            list.push_back({name, AnyDrafter(std::move(drafter)), rule});
         };
         list.push_back({"plain", LookupDrafter(), token, 0});
         for (const RuleKind rule : {token, block, gumbel, match}) add("model", rule, ChainDrafter(model));
@@ -166,7 +166,7 @@ class Comparison {
         const auto heads_of = [&](engine::Heads heads) { return TargetHeads(std::move(heads), target_, shaper); };
         const auto trained = engine::Heads::load(shipped("heads3_int8.bin"), weights);
         const auto add = [&](const char* name, RuleKind rule, auto drafter) {
-            list.push_back({name, AnyDraft(std::move(drafter)), rule});
+            list.push_back({name, AnyDrafter(std::move(drafter)), rule});
         };
         add("heads", block, HeadsDrafter(heads_of(trained), 3));
         add("heads, tree 4, 2, 1", traversal, HeadsTreeDrafter(heads_of(trained), expansion_tree({4, 2, 1})));
@@ -177,8 +177,8 @@ class Comparison {
             std::make_shared<TargetModule>(engine::Mtp::load(shipped("mtp_int8.bin"), weights), target_, shaper);
         const DraftModel rows = [module](auto prefix) { return (*module)(prefix); };
         const auto begin = [module](auto text) { module->begin(text); };
-        add("module", block, PreparedDraft(begin, ChainDrafter(rows)));
-        add("module, tree 2, 2, 1, 1", traversal, PreparedDraft(begin, TreeDrafter(rows, {2, 2, 1, 1})));
+        add("module", block, PreparedDrafter(begin, ChainDrafter(rows)));
+        add("module, tree 2, 2, 1, 1", traversal, PreparedDrafter(begin, TreeDrafter(rows, {2, 2, 1, 1})));
     }
 
     std::shared_ptr<engine::Model> target_, draft_, pruned_;

@@ -12,7 +12,7 @@
 #include <specsample/specsample.hpp>
 
 #include "compare_drafters/any_target.hpp"
-#include "generate/any_draft.hpp"
+#include "generate/any_drafter.hpp"
 #include "generate/lookahead.hpp"
 #include "generate/rules.hpp"
 #include "generate/stopwatch.hpp"
@@ -41,7 +41,7 @@ inline double distinct_share(const TokenTexts& texts, std::size_t length = 4) {
 /// One line of the table: a drafter, and the rule that judges its drafts.
 struct Line {
     std::string name;
-    AnyDraft drafter;
+    AnyDrafter drafter;
     RuleKind rule = RuleKind::token;
     specsample::Index lookahead = 4;
     Lookahead length{};

@@ -11,7 +11,7 @@
 #include <specsample/drafters.hpp>
 
 #include "engine/smaller.hpp"
-#include "generate/any_draft.hpp"
+#include "generate/any_drafter.hpp"
 #include "generate/arguments.hpp"
 #include "generate/heads_models.hpp"
 #include "generate/language_model.hpp"
@@ -43,16 +43,16 @@ class Drafts {
                 use_mtp(arguments);
                 break;
             case DraftKind::lookup:
-                make_ = [] { return AnyDraft(specsample::LookupDrafter()); };
+                make_ = [] { return AnyDrafter(specsample::LookupDrafter()); };
                 break;
             case DraftKind::none:
-                make_ = [] { return AnyDraft(specsample::LookupDrafter()); };  // never asked
+                make_ = [] { return AnyDrafter(specsample::LookupDrafter()); };  // never asked
                 break;
         }
     }
 
     /// A drafter for one text. All of them share models and caches.
-    AnyDraft drafter() const { return make_(); }
+    AnyDrafter drafter() const { return make_(); }
 
     /// Fills the caches with a prompt, without counting the time.
     void prefill(std::span<const specsample::Token> prompt) const {
@@ -108,7 +108,7 @@ class Drafts {
         const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
         one_ = [rows](auto text) { rows(text); };
         const bool looks_up = arguments.draft_kind == DraftKind::either;
-        make_ = [rows, looks_up, tree = tree_]() -> AnyDraft {
+        make_ = [rows, looks_up, tree = tree_]() -> AnyDrafter {
             using namespace specsample;
             using namespace specsample::heads;
             // A short match says little: where a model can be asked instead, one token is not enough.
@@ -130,7 +130,7 @@ class Drafts {
         const auto model = std::make_shared<TargetHeads>(std::move(heads), target_, shaper_);
         meter_ = model;
         one_ = [model](auto text) { (*model)(text); };
-        make_ = [model, tree = tree_]() -> AnyDraft {
+        make_ = [model, tree = tree_]() -> AnyDrafter {
             using namespace specsample;
             using namespace specsample::heads;
             if (tree.empty()) return HeadsDrafter(std::ref(*model), model->count());
@@ -149,10 +149,10 @@ class Drafts {
             begin(text);
             rows(text);
         };
-        make_ = [begin, rows, tree = tree_] { return PreparedDraft(begin, chain_or_tree(rows, tree)); };
+        make_ = [begin, rows, tree = tree_] { return PreparedDrafter(begin, chain_or_tree(rows, tree)); };
     }
 
-    static AnyDraft chain_or_tree(const DraftModel& rows, const std::vector<specsample::Index>& tree) {
+    static AnyDrafter chain_or_tree(const DraftModel& rows, const std::vector<specsample::Index>& tree) {
         if (tree.empty()) return specsample::ChainDrafter(rows);
         return specsample::TreeDrafter(rows, tree);
     }
@@ -162,6 +162,6 @@ class Drafts {
     std::vector<specsample::Index> tree_;
     std::shared_ptr<LanguageModel> model_;  // null: no cache
     std::shared_ptr<const Metered> meter_;  // null: drafting takes no time
-    std::function<AnyDraft()> make_;
+    std::function<AnyDrafter()> make_;
     std::function<void(std::span<const specsample::Token>)> one_ = [](auto) {};
 };

@@ -32,7 +32,7 @@ using OnRound = std::function<void(const specsample::Round&, const specsample::T
 
 /// Writes a text with an engine's own loop: ask for a round, append it, show it, until the text ends.
 template <class Rule>
-void write(Run& result, std::vector<specsample::Token>& text, AnyDraft drafter, LanguageModel& target, Rule rule,
+void write(Run& result, std::vector<specsample::Token>& text, AnyDrafter drafter, LanguageModel& target, Rule rule,
            const specsample::Options& options, Lookahead length, const specsample::Limits& limits,
            const OnRound& on_round) {
     using namespace specsample;

@@ -1,4 +1,4 @@
-// What most programs instantiate, compiled once: the rules' walks over rows of floats and doubles, as probabilities or
+// The templates that most programs instantiate, compiled once: the rules' walks over rows of floats and doubles, as probabilities or
 // logits, and the draws of drafted tokens.
 //
 // The library is header-only. A program may link the CMake target specsample::compiled as well: the same headers then

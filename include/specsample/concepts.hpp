@@ -9,14 +9,16 @@
 //     with a cache  Rewindable    model.rollback(length)         called where a prefix does not extend the last one
 //     with memory   StableRows    Model::stable_rows = true      returned views stay valid until the round ends
 //   drafter         Drafter       drafter.propose(prefix, rng, draft tree), with a member type Distribution
+//   stop            DraftStop     stop.before(row), stop.after(prob): where a drafted chain ends
 //   length          Length        length.next(most), length.record(counts): how many tokens to draft
 //   shaper          Shaper        shaper(candidates, context): temperature, top-k, penalties and the like
 //   cursor          Cursor        cursor.mask(), accept(token), rollback(n): a grammar's matcher
 //   rule            Rule          rule(context) -> Outcome, with a constant `lossless`: which drafted tokens are kept
 //   random source   RandomSource  source.at(purpose, node) -> the random numbers of that address
 //
-// `prefix` is a std::span<const Token>; a `const std::vector<Token>&` works as well. Types of other parts are only
-// declared here: a program that uses one includes the header of that part.
+// `prefix` is a std::span<const Token>; a `const std::vector<Token>&` works as well. A row is a Row (core/row.hpp);
+// heads on the target are a heads::HeadsModel (drafters/heads.hpp). Types of other parts are only declared here: a
+// program that uses one includes the header of that part.
 #pragma once
 
 #include <concepts>
@@ -167,6 +169,16 @@ concept Drafter = requires { typename detail::Unwrapped<D>::Distribution; } &&
                            DraftTree<typename detail::Unwrapped<D>::Distribution>& draft_tree) {
                       drafter.propose(prefix, rng, draft_tree);
                   };
+
+/// Decides where a chain ends before its depth limit. stop.before(row) ends it before a token is drawn from `row`;
+/// stop.after(prob) ends it after a token that was drawn with this probability, and the token stays in the draft. Both
+/// are lossless: the first looks at the text before the token alone, the second drops nothing. Dropping a drafted token
+/// because it is improbable is lossy (total variation 3/20 on three tokens), and a stop cannot ask for it.
+template <class S>
+concept DraftStop = requires(const S& stop, const Eigen::ArrayXf& row, double prob) {
+    { stop.before(row) } -> std::convertible_to<bool>;
+    { stop.after(prob) } -> std::convertible_to<bool>;
+};
 
 /// A draft length: length.next(most) returns how many tokens the next round may draft, in [0, most], and
 /// length.record(counts) is called after every committed round.

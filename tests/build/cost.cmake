@@ -1,4 +1,4 @@
-# What it costs to include the library, beside what Eigen costs by itself.
+# The cost of including the library, beside that of Eigen by itself.
 #
 #     cmake -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D SCRATCH=<directory>
 #           -D MAX_LINES=<hundredths of Eigen's> -D MAX_DEPTH=<n> -D MAX_SYMBOLS=<n> -D MAX_LINKED=<n> -P cost.cmake

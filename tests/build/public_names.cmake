@@ -1,4 +1,4 @@
-# What a user copies needs public names alone: no example program mentions a namespace detail.
+# Programs that users copy need public names alone: no example mentions a namespace detail.
 #
 #     cmake -D EXAMPLES=<directory of .cpp files> -P public_names.cmake
 cmake_policy(VERSION 3.22)

@@ -3,7 +3,8 @@
 #   ```cpp     stands, line for line, in the program of examples/ that was linked last before it
 #   ```text    is what that program says that it prints, which a test of its own checks
 #   ```cmake   has no line that no consumer of tests/consume has, but for its names
-#   at most 200 lines
+#   at most 200 lines, and 60 or 80 in the programs that it sends engine authors to
+#   as many named bugs as there are
 cmake_policy(VERSION 3.22)
 
 set(README ${ROOT}/README.md CACHE FILEPATH "")
@@ -12,6 +13,25 @@ string(REGEX MATCHALL "\n" lines "${readme}")
 list(LENGTH lines lines)
 if(lines GREATER 200)
     message(SEND_ERROR "the README has ${lines} lines, but at most 200 are allowed")
+endif()
+
+foreach(program engine_loop engine_tree engine_batch engine_grammar engine_vocabulary own_model own_rule)
+    file(READ ${ROOT}/examples/${program}.cpp source)
+    string(REGEX MATCHALL "\n" lines "${source}")
+    list(LENGTH lines lines)
+    set(most 80)
+    if(program STREQUAL "engine_loop")
+        set(most 60)
+    endif()
+    if(lines GREATER most)
+        message(SEND_ERROR "examples/${program}.cpp has ${lines} lines, but at most ${most} are allowed")
+    endif()
+endforeach()
+
+file(STRINGS ${ROOT}/tests/mutants/bugs.txt bugs REGEX "^bug: ")
+list(LENGTH bugs bugs)
+if(NOT readme MATCHES " ${bugs} named bugs")
+    message(SEND_ERROR "there are ${bugs} named bugs, which the README does not say")
 endif()
 
 file(GLOB consumers ${ROOT}/tests/consume/*/CMakeLists.txt)

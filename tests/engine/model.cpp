@@ -1,4 +1,4 @@
-// What the samplers rely on: right logits, and the same bits for a position whatever else a pass computes.
+// The samplers rely on right logits, and the same bits for a position whatever else a pass computes.
 #include "engine/model.hpp"
 
 #include <cmath>

@@ -9,7 +9,10 @@
 #include <specsample/drafters/heads.hpp>
 #include <specsample/drafters/heads_tree.hpp>
 #include <specsample/drafters/lookup.hpp>
+#include <specsample/drafters/ngram_pool.hpp>
+#include <specsample/drafters/suffix_lookup.hpp>
 #include <specsample/drafters/united.hpp>
+#include <specsample/length/stops.hpp>
 #include <specsample/sampler/staged.hpp>
 #include <specsample/theory.hpp>
 
@@ -115,7 +118,7 @@ class Composer {
 
   private:
     Composition leaf() {
-        switch (dice_(9)) {
+        switch (dice_(12)) {
             case 0:
                 return {"TreeDrafter without replacement", TreeDrafter(model(), {2})};
             case 1:
@@ -132,9 +135,26 @@ class Composer {
                 return {"DynamicTreeDrafter", DynamicTreeDrafter(model(), {.width = 2, .nodes = 3})};
             case 7:
                 return {"LookupDrafter", FirstOf(LookupDrafter({.min_match = 1}), ChainDrafter(model()))};
+            case 8:
+                return {"SuffixLookupDrafter",
+                        FirstOf(SuffixLookupDrafter({.nodes = 3, .min_match = 1}), ChainDrafter(model()))};
+            case 9:
+                return {"PoolDrafter", PoolDrafter(ngrams())};
+            case 10:
+                return {"ChainDrafter with a stop", ChainDrafter(model(), ConfidenceStop(.4))};
             default:
                 return {"ChainDrafter", ChainDrafter(model())};
         }
+    }
+
+    /// A pool of one text, for any drafter.
+    static const NgramPool& ngrams() {
+        static const NgramPool pool = [] {
+            NgramPool made(3, 2);
+            made.add(std::vector<Token>{0, 1, 1, 0, 0, 1, 0});
+            return made;
+        }();
+        return pool;
     }
 
     Composition staged(const Composition& draft) {

@@ -1,4 +1,4 @@
-// What a draft takes and returns.
+// The arguments and results of a draft.
 #include <specsample/sampler.hpp>
 #include <specsample/specsample.hpp>
 

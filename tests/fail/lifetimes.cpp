@@ -1,4 +1,4 @@
-// What is borrowed, drawn from or addressed: temporaries that would be gone, draws without an address.
+// Borrowed arguments that would be gone, and draws without an address.
 #include <specsample/length.hpp>
 #include <specsample/lossy.hpp>
 #include <specsample/sampler.hpp>

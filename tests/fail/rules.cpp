@@ -117,7 +117,7 @@ namespace shared_noise_drafter_under_block_verification {
 using namespace specsample;
 using namespace specsample::kernels;
 
-struct SharedNoiseDraft {
+struct SharedNoiseDrafter {
     using Distribution = SharedNoise;
     std::vector<float> row{.5f, .5f};
 
@@ -134,9 +134,9 @@ struct SharedNoiseDraft {
 int program() {
     const auto target = [](std::span<const Token>) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(2, .5f); };
 #ifdef FIXED
-    Sampler sampler(SharedNoiseDraft{}, target, {}, GumbelMatch{});
+    Sampler sampler(SharedNoiseDrafter{}, target, {}, GumbelMatch{});
 #else
-    Sampler sampler(SharedNoiseDraft{}, target, {}, BlockVerification{});
+    Sampler sampler(SharedNoiseDrafter{}, target, {}, BlockVerification{});
 #endif
     return static_cast<int>(sampler.generate({1, 0}).tokens.size());
 }
@@ -154,7 +154,7 @@ namespace shared_noise_drafter_under_token_verification {
 using namespace specsample;
 using namespace specsample::kernels;
 
-struct SharedNoiseDraft {
+struct SharedNoiseDrafter {
     using Distribution = SharedNoise;
     std::vector<float> row{.5f, .5f};
 
@@ -171,9 +171,9 @@ struct SharedNoiseDraft {
 int program() {
     const auto target = [](std::span<const Token>) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(2, .5f); };
 #ifdef FIXED
-    Sampler sampler(SharedNoiseDraft{}, target, {}, GumbelMatch{});
+    Sampler sampler(SharedNoiseDrafter{}, target, {}, GumbelMatch{});
 #else
-    Sampler sampler(SharedNoiseDraft{}, target, {}, TokenVerification{});
+    Sampler sampler(SharedNoiseDrafter{}, target, {}, TokenVerification{});
 #endif
     return static_cast<int>(sampler.generate({1, 0}).tokens.size());
 }

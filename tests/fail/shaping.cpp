@@ -84,6 +84,29 @@ int program() {
 }  // namespace cursor_without_mask
 #endif
 
+// case: from_logits_of_a_row
+// One row of logits is no model of them.
+// expect: error: static assertion failed.*specsample::from_logits: the first argument must be a model that returns
+// rows.*write Logits.row, temperature
+#if defined FIXED || defined CASE_from_logits_of_a_row
+namespace from_logits_of_a_row {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<float> row{.5f, .5f};
+#ifdef FIXED
+    const auto model = [&](std::span<const Token>) { return row; };
+#else
+    const auto model = row;
+#endif
+    auto probabilities = from_logits(model, .8);
+    return sizeof(probabilities) > 0 ? 0 : 1;
+}
+
+}  // namespace from_logits_of_a_row
+#endif
+
 // case: mask_that_cannot_be_rewound
 // A matcher behind a callable of the context: it moves forward, and nobody takes it back.
 // expect: error: static assertion failed.*specsample::filters::TokenMask: a callable that changes when it is called
@@ -164,9 +187,31 @@ int program() {
 }  // namespace row_that_cannot_be_rewound
 #endif
 
+// case: shaped_by_a_number
+// A temperature is not a pipeline.
+// expect: error: static assertion failed.*specsample::shaped: the second argument must be a SamplingParams.*write
+// shaped
+#if defined FIXED || defined CASE_shaped_by_a_number
+namespace shaped_by_a_number {
+
+using namespace specsample;
+
+int program() {
+    const auto model = [](std::span<const Token>) { return std::vector<float>{.5f, .5f}; };
+#ifdef FIXED
+    auto target = shaped(model, SamplingParams{.temperature = .8});
+#else
+    auto target = shaped(model, .8);
+#endif
+    return static_cast<int>(target(std::span<const Token>{}).size());
+}
+
+}  // namespace shaped_by_a_number
+#endif
+
 // case: shaped_token_model
 // A draft that names its token has no row to shape.
-// expect: error: no matching function for call to .shaped
+// expect: error: static assertion failed.*specsample::shaped: the first argument must be a model that returns rows
 #if defined FIXED || defined CASE_shaped_token_model
 namespace shaped_token_model {
 

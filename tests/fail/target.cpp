@@ -1,4 +1,4 @@
-// What a target takes and returns.
+// The arguments and results of a target.
 #include <vector>
 
 #include <specsample/sampler.hpp>

@@ -76,7 +76,7 @@ int program() {
 #endif
 
 // case: mapped_reads_a_number
-// What a draft reads is a translation, not the id that stands for unknown tokens alone.
+// The id that stands for unknown tokens is no translation by itself.
 // expect: error: static assertion failed.*specsample::vocabularies::mapped: the third argument says what the draft is
 // shown
 #if defined FIXED || defined CASE_mapped_reads_a_number

@@ -127,7 +127,7 @@ foreach(drafts "--draft-kind;model" "--draft-kind;self" "--draft-kind;heads;--tr
     endif()
 endforeach()
 
-# What drafts from the target's cache has none of its own, and pages hold the text and no more.
+# A drafter on the target's cache has none of its own, and pages hold the text and no more.
 foreach(kind model self heads mtp)
     run(--max-tokens 60 --json --page 8 --draft-kind ${kind})
     string(JSON tokens GET "${out}" tokens)

@@ -28,7 +28,7 @@ struct Shown {
         return model(prefix, count...);
     }
 
-    /// How much of what was shown is the beginning of `text`.
+    /// The length of the common beginning of `text` and of what was shown.
     Index common_with(const std::vector<Token>& text) const {
         const auto ends = std::mismatch(shown.begin(), shown.end(), text.begin(), text.end());
         return ends.first - shown.begin();

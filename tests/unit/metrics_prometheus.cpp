@@ -176,12 +176,22 @@ TEST_CASE("to_prometheus puts several tallies into one exposition, name by name"
     CHECK(read.samples.count("specsample_acceptance{model=\"small\"}") == 0);
 }
 
+TEST_CASE("a tally and its labels may be gone before they are written", "[analysis]") {
+    const auto model = [](char size) {
+        return "a model with a name that no short string holds, " + std::string(1, size);
+    };
+    const std::vector<LabelledTally> tallies{{example(), {{"model", model('L')}}},
+                                             {example(), {{"model", model('S')}}}};
+    const std::string text = to_prometheus(tallies);
+    CHECK_THAT(text, ContainsSubstring("specsample_rounds_total{model=\"" + model('L') + "\"} 2\n"));
+    CHECK_THAT(text, ContainsSubstring("specsample_rounds_total{model=\"" + model('S') + "\"} 2\n"));
+}
+
 TEST_CASE("to_prometheus refuses names that the format has not", "[analysis]") {
     const Tally tally = example();
-    CHECK_THROWS_WITH(
-        to_prometheus(tally, {}, "9lives"),
-        "specsample::to_prometheus: prefix is 9lives, but must be of letters, digits, _ and :, not "
-        "beginning with a digit");
+    CHECK_THROWS_WITH(to_prometheus(tally, {}, "9lives"),
+                      "specsample::to_prometheus: prefix is 9lives, but must be of letters, digits, _ and :, not "
+                      "beginning with a digit");
     CHECK_THROWS_AS(to_prometheus(tally, {}, ""), std::invalid_argument);
     for (const char* name : {"", "a-b", "a:b", "__name__", "1a", "é", "position", "cause"}) {
         INFO(name);

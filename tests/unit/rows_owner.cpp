@@ -1,4 +1,4 @@
-// Who keeps a row alive: rows that are borrowed, rows that are owned, and the last answer of a model.
+// Rows that are borrowed, rows that are owned, and the last answer of a model.
 #include <specsample/rows/owner.hpp>
 
 #include <array>

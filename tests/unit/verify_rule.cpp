@@ -7,7 +7,6 @@
 #include "support/rules.hpp"
 
 using namespace specsample;
-using namespace specsample::walks;
 using namespace specsample::testing;
 
 namespace {
@@ -19,7 +18,7 @@ struct SampleAndCompare {
     template <class T>
     Outcome operator()(const T& context) const {
         for (Outcome end;;) {
-            NodeRow<T> row(context, end.node);
+            walks::NodeRow<T> row(context, end.node);
             const auto rng = context.rng.at(Purpose::last, end.accepted);
             end.token = static_cast<Token>(row.draw_from_row(rng).index);
             end.fault = row.fault();

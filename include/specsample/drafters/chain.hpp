@@ -35,20 +35,6 @@ Index draw_child(const R& row, Index parent, const Source& rng, DraftTree<L>& dr
     return parent;
 }
 
-}  // namespace detail
-
-/// Decides where a chain ends before its depth limit. stop.before(row) ends it before a token is drawn from `row`;
-/// stop.after(prob) ends it after a token that was drawn with this probability, and the token stays in the draft. Both
-/// are lossless: the first looks at the text before the token alone, the second drops nothing. Dropping a drafted token
-/// because it is improbable is lossy (total variation 3/20 on three tokens), and a stop cannot ask for it.
-template <class S>
-concept DraftStop = requires(const S& stop, const Eigen::ArrayXf& row, double prob) {
-    { stop.before(row) } -> std::convertible_to<bool>;
-    { stop.after(prob) } -> std::convertible_to<bool>;
-};
-
-namespace detail {
-
 /// The stop of a chain that ends at its depth limit only.
 struct NeverStop {
     static constexpr bool before(const auto&) { return false; }

@@ -12,7 +12,7 @@ namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 
-/// What is subtracted beside a single row: nothing.
+/// Nothing is subtracted beside a single row.
 struct NothingElse {
     static void each(const auto&, const auto&) {}
 };

@@ -69,7 +69,8 @@ struct JensenShannon {
     }
 };
 
-/// (1/2) sum |p - q|, at most 1: the least probability, over couplings of p and q, that their two tokens differ.
+/// Total variation, (1/2) sum |p - q|, at most 1: the least probability, over couplings of p and q, that their two
+/// tokens differ.
 struct TotalVariation {
     static constexpr bool is_f_divergence = true;
 
@@ -79,7 +80,8 @@ struct TotalVariation {
     }
 };
 
-/// sum |F_p - F_q|, F the distribution functions: the cost of moving p to q where ids lie on a line, 1 apart.
+/// Wasserstein's distance, sum |F_p - F_q|, F the distribution functions: the cost of moving p to q where ids lie on a
+/// line, 1 apart.
 struct Wasserstein {
     static constexpr bool is_f_divergence = false;
 

@@ -21,13 +21,13 @@ namespace metrics {
 
 /// A label of all samples of a tally, {model="large"}. The value may be any UTF-8 text; it is escaped.
 struct Label {
-    std::string_view name;
-    std::string_view value;
+    std::string name;
+    std::string value;
 };
 
-/// A tally and the labels that distinguish it from others; the tally and the labels' texts are borrowed.
+/// A tally and the labels that distinguish it from others: a copy, which no round changes while it is written.
 struct LabelledTally {
-    const Tally& tally;
+    Tally tally;
     std::vector<Label> labels{};
 };
 }  // namespace metrics
@@ -165,7 +165,7 @@ namespace metrics {
     writer.metric("faults_total", "counter", "Rounds that met bad data");
     for (const LabelledTally& of : tallies)
         for (std::size_t i = 0; i < cause_count; ++i)
-            writer.sample(of, of.tally.faults[i], {"cause", name_of(static_cast<Cause>(i))});
+            writer.sample(of, of.tally.faults[i], {"cause", std::string(name_of(static_cast<Cause>(i)))});
     writer.metric("tokens_per_round", "gauge", "Tokens emitted per round");
     for (const LabelledTally& of : tallies)
         if (of.tally.rounds > 0) writer.sample(of, of.tally.tokens_per_round());

@@ -1,4 +1,4 @@
-// Who keeps a row alive.
+// Rows that own their numbers, and rows that borrow them.
 //
 //   owns<R>, borrows<R>   whose the numbers are
 //   ReturnedRow(s)        what a callable may return: it outlives the call

@@ -52,9 +52,13 @@ class FromLogits : public detail::Adaptor<FromLogits<M>, M> {
 /// @param temperature   >= 0; 0 is the argmax
 /// @returns             a model with the calls of `model`
 /// @throws              std::invalid_argument for a negative or non-finite temperature
-template <detail::RowsModel M>
+template <class M>
 auto from_logits(M model, double temperature = 1) {
-    return detail::FromLogits<M>(std::move(model), temperature);
+    constexpr bool is_model = detail::RowsModel<M>;
+    static_assert(is_model,
+                  "specsample::from_logits: the first argument must be a model that returns rows, as logits; for one "
+                  "row of them write Logits(row, temperature)");
+    if constexpr (is_model) return detail::FromLogits<M>(std::move(model), temperature);
 }
 
 }  // namespace specsample

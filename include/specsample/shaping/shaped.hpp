@@ -35,6 +35,25 @@ class ShapeRow : public ShapedTypes {
 /// An invalid row passes through as it is, so that its fault names what the model returned.
 template <class M, Shaper P>
 using Shaped = detail::RowAdaptor<M, detail::ShapeRow<P>>;
+
+/// Checks the arguments of shaped, with one sentence per error.
+template <class M, class P>
+struct Shapeable {
+    static constexpr bool model = RowsModel<M>;
+    static constexpr bool pipeline = !model || ShaperOrChanging<P>;
+    static constexpr bool all = [] {
+        if constexpr (model && ShaperOrChanging<P>) return Rewindability<P>::holds;
+        return false;
+    }();
+
+    static_assert(model,
+                  "specsample::shaped: the first argument must be a model that returns rows, which have a number for "
+                  "every id; a model that returns the token itself has nothing to shape");
+    static_assert(
+        pipeline,
+        "specsample::shaped: the second argument must be a SamplingParams, a shaper or a Pipeline of shapers; "
+        "write shaped(model, SamplingParams{.temperature = 0.8, .top_p = 0.95})");
+};
 }  // namespace detail
 
 /// Wrap a model (or std::ref of one) so that its rows go through a pipeline: a SamplingParams{...}, one shaper, or a
@@ -46,9 +65,9 @@ using Shaped = detail::RowAdaptor<M, detail::ShapeRow<P>>;
 ///
 /// @returns   a model with the calls of `model`; see detail::Shaped for the lifetime of its rows
 /// @throws    std::invalid_argument for a setting of the pipeline that is out of range
-template <detail::RowsModel M, detail::ShaperOrChanging P>
+template <class M, class P>
 auto shaped(M model, P pipeline) {
-    if constexpr (detail::Rewindability<P>::holds)
+    if constexpr (detail::Shapeable<M, P>::all)
         return detail::Shaped<M, P>(std::move(model), detail::ShapeRow<P>(std::move(pipeline)));
 }
 

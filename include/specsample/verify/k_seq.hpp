@@ -55,7 +55,10 @@ class KSeqNode : public walks::NodeRow<T> {
         const double p = this->entry(this->context().token(child));
         const L distribution = this->distribution(child);
         if (this->fault()) return {};
-        if (!is_residual_) constants_ = solve_k_seq(distribution.row(), this->view(), count_children());
+        if (!is_residual_) {
+            const Index count = count_children();  // which refuses what has no row
+            constants_ = solve_k_seq(distribution.row(), this->view(), count);
+        }
         return {p, constants_.rho * distribution.weight(this->context().token(child))};
     }
 
@@ -67,7 +70,7 @@ class KSeqNode : public walks::NodeRow<T> {
     kernels::Drawn draw(const Rng& rng) {
         if (!is_residual_) return this->draw_from_row(rng);
         const Index first = this->context().shape.first_child(this->node());
-        const L distribution = distribution_at(this->context().distributions, first);
+        const L& distribution = distribution_at(this->context().distributions, first);
         const auto p = this->view().template cast<double>();
         const auto q = distribution.row().template cast<double>();
         const auto left = p - q.min(p * (1 / constants_.rho)).unaryExpr(Scaled(constants_.factor));

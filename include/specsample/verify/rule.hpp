@@ -9,7 +9,7 @@
 //         template <class T>
 //         Outcome operator()(const T& context) const {
 //             for (Outcome end;;) {
-//                 NodeRow<T> row(context, end.node);
+//                 walks::NodeRow<T> row(context, end.node);
 //                 const auto rng = context.rng.at(Purpose::last, end.accepted);
 //                 end.token = static_cast<Token>(row.draw_from_row(rng).index);
 //                 end.fault = row.fault();
@@ -32,8 +32,8 @@
 //   context.token(node)     a drafted token, inside the vocabulary
 //   context.distributions   what the tokens were drawn from; NodeRow::distribution(child) reads one and checks it
 //   context.row(node)       the target's row after a node. A computed row costs a model's pass: ask for it on the way,
-//                           and once. NodeRow<T>(context, node) holds it and checks what is read: entry(token), view(),
-//                           draw_from_row(rng), fault()
+//                           and once. walks::NodeRow<T>(context, node) holds it and checks what is read: entry(token),
+//                           view(), draw_from_row(rng), fault()
 //   context.limits          max_tokens, and stops(token): nothing follows such a token, and its row is never asked for
 //   context.vocab           the number of ids
 //   context.workspace       memory that is reused from round to round

@@ -1,4 +1,4 @@
-// What the part without exceptions calls in place of a throw.
+// The function that the part without exceptions calls in place of a throw.
 #pragma once
 
 [[noreturn]] void failed_by_hook(const char* message);

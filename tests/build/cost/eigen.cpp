@@ -1,2 +1,2 @@
-// What everyone pays who uses Eigen: the unit of the costs.
+// The cost of Eigen alone, which is the unit of the others.
 #include <Eigen/Core>

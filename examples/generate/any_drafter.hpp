@@ -13,13 +13,13 @@
 using DraftModel = std::function<Eigen::VectorXf(std::span<const specsample::Token>)>;
 
 /// Any drafter over rows of that type. Its distribution type can hold the draft distributions of all of them.
-class AnyDraft {
+class AnyDrafter {
   public:
     using Distribution = specsample::TreeDrafter<DraftModel>::Distribution;
 
     template <specsample::Drafter D>
-        requires(!std::same_as<D, AnyDraft>)
-    AnyDraft(D drafter) : drafter_(std::make_unique<Kind<D>>(std::move(drafter))) {}
+        requires(!std::same_as<D, AnyDrafter>)
+    AnyDrafter(D drafter) : drafter_(std::make_unique<Kind<D>>(std::move(drafter))) {}
 
     void propose(std::span<const specsample::Token> prefix, const specsample::RoundRng& rng,
                  specsample::DraftTree<Distribution>& draft_tree) {
@@ -62,21 +62,21 @@ class AnyDraft {
 };
 
 /// A drafter that calls a function before each of its rounds.
-class PreparedDraft {
+class PreparedDrafter {
   public:
-    using Distribution = AnyDraft::Distribution;
+    using Distribution = AnyDrafter::Distribution;
 
-    PreparedDraft(std::function<void(std::span<const specsample::Token>)> prepare, AnyDraft draft)
-        : prepare_(std::move(prepare)), draft_(std::move(draft)) {}
+    PreparedDrafter(std::function<void(std::span<const specsample::Token>)> prepare, AnyDrafter drafter)
+        : prepare_(std::move(prepare)), drafter_(std::move(drafter)) {}
 
     template <class L>
     void propose(std::span<const specsample::Token> prefix, const specsample::RoundRng& rng,
                  specsample::DraftTree<L>& draft_tree) {
         prepare_(prefix);
-        draft_.propose(prefix, rng, draft_tree);
+        drafter_.propose(prefix, rng, draft_tree);
     }
 
   private:
     std::function<void(std::span<const specsample::Token>)> prepare_;
-    AnyDraft draft_;
+    AnyDrafter drafter_;
 };

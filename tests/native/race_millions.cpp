@@ -33,7 +33,8 @@ TEST_CASE("ten million races have the distribution of their weights", "[kernels]
     Eigen::VectorXf end = Eigen::VectorXf::Zero(320);
     end.tail(70) = random_row(70, 3, .3, 3);
     // Rows that fill a part of a block, sit at the end of the vocabulary, span blocks with zeros, and fill two blocks.
-    for (const Eigen::VectorXf& row : {random_row(40, 1, 0, 2), end, random_row(200, 2, .8, 1), random_row(128, 4, .5, 6)}) {
+    for (const Eigen::VectorXf& row :
+         {random_row(40, 1, 0, 2), end, random_row(200, 2, .8, 1), random_row(128, 4, .5, 6)}) {
         constexpr int races = 2'500'000;
         std::vector<int> won(static_cast<std::size_t>(row.size()));
         for (int i = 0; i < races; ++i)

@@ -138,7 +138,8 @@ TEST_CASE("the block's noise has the distribution of independent exponential tim
         for (const std::size_t n : {1u, 2u, 3u, 7u, 64u}) {
             const auto noise = noise_of(seed);
             Numbers times(n);
-            for (std::size_t i = 0; i < n; ++i) times[i] = -2 * std::log(noise(static_cast<std::uint32_t>(i))) / double(n);
+            for (std::size_t i = 0; i < n; ++i)
+                times[i] = -2 * std::log(noise(static_cast<std::uint32_t>(i))) / double(n);
             Numbers corners = times;
             std::ranges::sort(corners);
             const auto size = static_cast<double>(n);
@@ -147,7 +148,8 @@ TEST_CASE("the block's noise has the distribution of independent exponential tim
             for (const double first : times)  // t_j, of the id with the smallest time
                 for (std::size_t k = 0; k < n; ++k) {
                     if (corners[k] < first) continue;
-                    // From corner k to the next, the ids with later times, n - 1 - k of them, are still to be waited for.
+                    // From corner k to the next, the ids with later times, n - 1 - k of them, are still to be waited
+                    // for.
                     const double to = k + 1 < n ? corners[k + 1] : std::numeric_limits<double>::infinity();
                     const auto waiting = static_cast<double>(n - 1 - k);
                     double later = 0;

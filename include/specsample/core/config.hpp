@@ -17,7 +17,7 @@
 #include <Eigen/Core>
 
 #define SPECSAMPLE_VERSION_MAJOR 0
-#define SPECSAMPLE_VERSION_MINOR 1
+#define SPECSAMPLE_VERSION_MINOR 2
 #define SPECSAMPLE_VERSION_PATCH 0
 
 #if defined(__cpp_exceptions)

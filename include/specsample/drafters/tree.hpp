@@ -98,7 +98,8 @@ class TreeDrafter {
             for (Index i = 0; i < found; ++i) draft_tree.add(node, ids[static_cast<std::size_t>(i)], SharedNoise{});
         } else {
             children_(
-                detail::as_row(row), ids, [&](std::size_t i) { return rng.at(Purpose::draft, first + static_cast<Index>(i)); },
+                detail::as_row(row), ids,
+                [&](std::size_t i) { return rng.at(Purpose::draft, first + static_cast<Index>(i)); },
                 [&](auto token, const auto& distribution) { draft_tree.add(node, token, distribution); });
         }
         if (draft_tree.size() > first) return;

@@ -158,7 +158,8 @@ class Race {
             end += bounds[block] < never && static_cast<double>(bounds[block]) < last;
         }
         const auto is_later = [&](std::int32_t a, std::int32_t b) { return bounds_[a] > bounds_[b]; };
-        for (std::make_heap(begin, end, is_later); begin != end && static_cast<double>(bounds_[*begin]) < limit(); --end) {
+        for (std::make_heap(begin, end, is_later); begin != end && static_cast<double>(bounds_[*begin]) < limit();
+             --end) {
             std::pop_heap(begin, end, is_later);
             open(*(end - 1));
         }
@@ -188,7 +189,8 @@ class Race {
         for (std::size_t i = 0; i < left; ++i) lanes[i] = static_cast<std::uint32_t>(row_.id(place + waiting[i]));
         const auto first = static_cast<std::uint32_t>(row_.block_of(place) * race_block + noise.first);
         const auto end = lanes.begin() + static_cast<std::ptrdiff_t>(left);
-        if (const auto found = static_cast<std::size_t>(std::find(lanes.begin(), end, first) - lanes.begin()); found < left) {
+        if (const auto found = static_cast<std::size_t>(std::find(lanes.begin(), end, first) - lanes.begin());
+            found < left) {
             arrive(first, numbers[waiting[found]], noise.least);
             lanes[found] = lanes[--left];
             waiting[found] = waiting[left];

@@ -173,7 +173,9 @@ class RaceRow {
     Index block_size_at(Index first) const {
         if (numbers_.holds_every_id()) return std::min(race_block, size() - first);
         Index count = 1;
-        while (first % block_size + count < block_size && first + count < size() && block_of(first + count) == block_of(first)) ++count;
+        while (first % block_size + count < block_size && first + count < size() &&
+               block_of(first + count) == block_of(first))
+            ++count;
         return count;
     }
 
@@ -245,11 +247,11 @@ class RaceRow {
 
     /// Whether all numbers are weights, or all are logits.
     bool can_race(const Value* numbers, Index count) const {
-        if (are_logits()) return !has_nan(numbers, count) && !is_infinity(static_cast<double>(block_max(count, numbers)));
-        return !sees<WeightWatch<Value>>(numbers, count) ||
-               std::all_of(numbers, numbers + count, [](const Value& x) {
-                   return is_zero(static_cast<double>(x)) || is_positive(static_cast<double>(x));
-               });
+        if (are_logits())
+            return !has_nan(numbers, count) && !is_infinity(static_cast<double>(block_max(count, numbers)));
+        return !sees<WeightWatch<Value>>(numbers, count) || std::all_of(numbers, numbers + count, [](const Value& x) {
+            return is_zero(static_cast<double>(x)) || is_positive(static_cast<double>(x));
+        });
     }
 
     Numbers numbers_;

@@ -16,7 +16,7 @@ namespace specsample::inline SPECSAMPLE_ABI {
 /// The decision that a random number is for. Purposes never share numbers: one used for two decisions couples them and
 /// biases the text (the acceptance number reused for the residual: total variation 1/20 on a toy of three tokens).
 enum class Purpose : std::uint32_t {
-    race,    ///< the target's own noise, one lane per token id (match rules)
+    race,    ///< the target's own noise (match rules): a lane per token id, and from 2^31 on one per 64 of them
     draft,   ///< drawing a drafted token
     accept,  ///< accepting or rejecting a drafted token
     last,    ///< drawing the last token of a round: recovered or bonus

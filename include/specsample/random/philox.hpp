@@ -39,8 +39,8 @@ constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) noexcep
 template <std::size_t size>
 using PhiloxCounters = std::array<std::array<std::uint32_t, size>, 4>;
 
-/// Replace counters by their blocks of random bits. Each round passes over all of them before the next one, in a loop of
-/// constant length, which compilers vectorise from -O2 on.
+/// Replace counters by their blocks of random bits. Each round passes over all of them before the next one, in a loop
+/// of constant length, which compilers vectorise from -O2 on.
 template <std::size_t size>
 void philox4x32(PhiloxCounters<size>& counters, PhiloxKey key) noexcept {
     auto& [x0, x1, x2, x3] = counters;

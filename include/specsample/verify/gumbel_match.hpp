@@ -11,14 +11,14 @@ namespace specsample::inline SPECSAMPLE_ABI {
 
 /// Draws the target's token by a race whose noise the drafter shares, and accepts a drafted token that is the same.
 ///
-///     E_t(i) = -ln U(seed, request, t, i),  t the absolute position
+///     E_t(i)  exponential, a function of (seed, request, t, i),  t the absolute position
 ///     drafted  argmin_i E_t(i) / q(i)  (in a tree: the first n),     target  argmin_i E_t(i) / p(i)
 ///
 /// A token is accepted with probability sum_i 1 / sum_j max(p_j / p_i, q_j / q_i), at least (1 - TV) / (1 + TV). Under
 /// this rule `Sampler` draws its drafts with the target's noise.
 ///
-/// @draws    one race draw per position reached, with a lane per id
-/// @cost     one pass over a row per position reached, with a random number per id
+/// @draws    one race per position reached: a number per block of 64 ids, and one per id that may win
+/// @cost     one pass over a row per position reached, with a random number per 64 ids; logits are not normalised
 /// @source   Daliri, Musco, Suresh (arXiv:2408.07978), Theorem 2
 struct GumbelMatch {
     static constexpr bool lossless = true;

@@ -58,14 +58,6 @@ Race argmax(const Setting& setting) {
         [](const Pair& at) { return textbook::argmax(at.target); }, target_alone);
 }
 
-Race gumbel(const Setting& setting) {
-    constexpr specsample::Rng random({.seed = 42, .purpose = Purpose::race});
-    return race_values(
-        setting, Pool(setting),
-        [=](const Pair& at) { return specsample::race(random, specsample::kernels::RowWeights(at.target)); },
-        [=](const Pair& at) { return textbook::gumbel(at.target, random); }, target_alone);
-}
-
 /// The acceptance tests of one case: a single one is shorter than the clock's resolution.
 struct Tests {
     specsample::RoundRng rng;
@@ -122,7 +114,12 @@ void add_draws(Kernels& kernels) {
     kernels.push_back({"overlap/probs", group, overlap, {}});
     kernels.push_back({"inspect/probs", group, inspect, {}});
     kernels.push_back({"argmax/probs", group, argmax, {}});
+    const auto gumbel = [](const Setting& setting) {
+        return race_noise(
+            setting, [](const Row& row) { return row; }, [](const Row& row) { return row.log(); });
+    };
     kernels.push_back({"gumbel/probs", group, gumbel, {}});
+    kernels.push_back({"gumbel/probs/peaked", group, gumbel, {.peaked = true}});
     kernels.push_back({"accept64/probs", {}, accept, {}});
     kernels.push_back({"residual/probs_bf16", "16 bits", residual<Eigen::bfloat16>, {}});
     kernels.push_back({"categorical/probs_bf16", "16 bits", categorical<Eigen::bfloat16>, {}});

@@ -84,6 +84,12 @@ void add_logits(Kernels& kernels) {
     kernels.push_back({"categorical/logits", group, categorical<float>, logits});
     kernels.push_back({"residual/logits", group, residual<float>, logits});
     kernels.push_back({"residual/mixed", group, residual_mixed, mixed});
+    const auto gumbel = [](const Setting& setting) {
+        return race_noise(
+            setting, [](const Row& row) { return distribution_of(row); }, [](const Row& row) { return row; });
+    };
+    kernels.push_back({"gumbel/logits", group, gumbel, logits});
+    kernels.push_back({"gumbel/logits/peaked", group, gumbel, {.numbers = Numbers::logits, .peaked = true}});
     kernels.push_back({"log_sum_exp/logits_bf16", bits, normaliser<Eigen::bfloat16>, logits});
     kernels.push_back({"categorical/logits_bf16", bits, categorical<Eigen::bfloat16>, logits});
     kernels.push_back({"residual/logits_bf16", bits, residual<Eigen::bfloat16>, logits});

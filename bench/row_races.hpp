@@ -50,4 +50,24 @@ Race race_values(const Setting& setting, const Rows& rows, const Ours& ours, con
     return race;
 }
 
+/// Race exponential races of target rows, after checking that their winners are right.
+/// @param row    maps a row to what ours takes
+/// @param logs   maps a row to logarithms of probabilities, whatever their sum
+template <class RowOf, class LogsOf>
+Race race_noise(const Setting& setting, const RowOf& row, const LogsOf& logs) {
+    const Pool rows(setting);
+    std::vector<specsample::Rng> noise;
+    for (Index i = 0; i < 16; ++i)
+        noise.emplace_back(specsample::Address{.seed = 42, .position = i, .purpose = specsample::Purpose::race});
+    Race race = make_race(
+        setting, 1, noise,
+        [=](const specsample::Rng& rng, Index at) { return specsample::race(rng, row(rows[at].target)); },
+        [=](const specsample::Rng& rng, Index at) { return textbook::gumbel(logs(rows[at].target), rng); },
+        [=](const auto& reader, const specsample::Rng&, Index at) { return target_alone(reader, rows[at]); });
+    for (std::size_t one = 0; one < race.cases; ++one)
+        if (static_cast<Index>(race.ours(one, 0)) != textbook::race(rows.contents().target, noise[one]))
+            race.refused = "the race has another winner than when every time is taken";
+    return race;
+}
+
 }  // namespace bench

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <specsample/kernels.hpp>
+#include <specsample/kernels/race.hpp>
 #include <specsample/random.hpp>
 
 namespace bench::textbook {
@@ -67,14 +68,25 @@ Index argmax(const Probs& probs) {
     return id;
 }
 
-/// Gumbel-max: the argmax of log-probabilities plus Gumbel noise.
-template <class Probs>
-Index gumbel(const Probs& probs, const specsample::Rng& random) {
-    Eigen::ArrayXf noise(probs.size());
+/// Gumbel-max: the argmax of log-probabilities, or of logits, plus Gumbel noise.
+template <class Logs>
+Index gumbel(const Logs& logs, const specsample::Rng& random) {
+    Eigen::ArrayXf noise(logs.size());
     for (Index i = 0; i < noise.size(); ++i)
         noise[i] = static_cast<float>(random.open_uniform(static_cast<std::uint32_t>(i)));
-    const Eigen::ArrayXf arrivals = probs.log() - (-noise.log()).log();
+    const Eigen::ArrayXf arrivals = logs - (-noise.log()).log();
     return argmax(arrivals);
+}
+
+/// The winner of a race whose noise is drawn in blocks of 64 ids, every time taken.
+inline Index race(const Eigen::ArrayXd& probs, const specsample::Rng& random) {
+    Eigen::ArrayXd times(probs.size());
+    for (Index i = 0; i < times.size(); ++i) {
+        const specsample::detail::BlockNoise noise(random.open_uniform(specsample::detail::block_lane(i / 64)));
+        const double waits = -std::log(random.open_uniform(static_cast<std::uint32_t>(i)));
+        times[i] = (noise.least + (i % 64 == noise.first ? 0 : waits)) / probs[i];
+    }
+    return argmax(-times);
 }
 
 /// Top-k `most`, then top-p `mass`, then min-p `share`, renormalised, by a sort of all tokens.

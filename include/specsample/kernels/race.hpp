@@ -120,9 +120,26 @@ class Race {
 
   private:
     template <class T>
-    using Listed = std::array<T, std::size_t{Row::most_listed}>;
-    template <class T>
     using InBlock = std::array<T, std::size_t{race_block}>;
+
+    /// The ids of a block that may win, and their places in it.
+    struct Waiting {
+        std::size_t count = 0;
+        InBlock<std::uint32_t> ids;
+        InBlock<Index> places;
+
+        /// Remove an id.
+        /// @returns   its place; -1 if it is not here
+        Index take(std::uint32_t id) {
+            const auto end = ids.begin() + static_cast<std::ptrdiff_t>(count);
+            const auto i = static_cast<std::size_t>(std::find(ids.begin(), end, id) - ids.begin());
+            if (i == count) return -1;
+            const Index place = places[i];
+            ids[i] = ids[--count];
+            places[i] = places[count];
+            return place;
+        }
+    };
 
     std::uint32_t lane_of(Index block) const { return block_lane(row_.block_of(blocks_.first[block])); }
 
@@ -177,30 +194,30 @@ class Race {
         const Value* numbers = row_.read(place, count, buffer);
         Eigen::Array<Value, race_block, 1> weights;
         row_.relative(numbers, count, pivot_, weights.data());
+        const auto may_win = [&](Index i, double time, double last) {
+            return time < last * static_cast<double>(weights[i]);
+        };
 
-        std::array<Index, std::size_t{race_block} + 1> waiting;
-        std::size_t left = 0;
-        double last = limit();
+        Waiting waiting;
+        const double last = limit();
         for (Index i = 0; i < count; ++i) {
-            waiting[left] = i;
-            left += noise.least < last * static_cast<double>(weights[i]);
+            waiting.places[waiting.count] = i;
+            waiting.count += may_win(i, noise.least, last);
         }
-        std::array<std::uint32_t, std::size_t{race_block}> lanes;
-        for (std::size_t i = 0; i < left; ++i) lanes[i] = static_cast<std::uint32_t>(row_.id(place + waiting[i]));
+        for (std::size_t i = 0; i < waiting.count; ++i)
+            waiting.ids[i] = static_cast<std::uint32_t>(row_.id(place + waiting.places[i]));
         const auto first = static_cast<std::uint32_t>(row_.block_of(place) * race_block + noise.first);
-        const auto end = lanes.begin() + static_cast<std::ptrdiff_t>(left);
-        if (const auto found = static_cast<std::size_t>(std::find(lanes.begin(), end, first) - lanes.begin());
-            found < left) {
-            arrive(first, numbers[waiting[found]], noise.least);
-            lanes[found] = lanes[--left];
-            waiting[found] = waiting[left];
-            last = limit();
+        const Index place_of_first = waiting.take(first);
+        if (place_of_first >= 0) arrive(first, numbers[place_of_first], noise.least);
+
+        InBlock<double> uniforms;
+        noise_(std::span<const std::uint32_t>(waiting.ids).first(waiting.count), uniforms.data());
+        const double now = limit();
+        for (std::size_t i = 0; i < waiting.count; ++i) {
+            const Index at = waiting.places[i];
+            if (may_win(at, noise.least + (1 - uniforms[i]), now))
+                arrive(waiting.ids[i], numbers[at], noise.least - std::log(uniforms[i]));
         }
-        std::array<double, std::size_t{race_block}> uniforms;
-        noise_(std::span<const std::uint32_t>(lanes).first(left), uniforms.data());
-        for (std::size_t i = 0; i < left; ++i)
-            if (noise.least + (1 - uniforms[i]) < last * static_cast<double>(weights[waiting[i]]))
-                arrive(lanes[i], numbers[waiting[i]], noise.least - std::log(uniforms[i]));
     }
 
     /// Enter an id whose exponential time is known.

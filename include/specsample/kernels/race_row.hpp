@@ -40,6 +40,8 @@ class RaceNumbers {
         for (Index i = 0; i < count; ++i) buffer[static_cast<std::size_t>(i)] = weights_[first + i];
         return buffer.data();
     }
+    /// Prefetch the block_size numbers at `first`.
+    static void expect(Index) {}
 
   private:
     const W& weights_;
@@ -66,11 +68,11 @@ class RaceNumbers<kernels::RowWeights<View>> {
     }
 
     const Value* read(Index first, Index count, Buffer& buffer) const {
-        row_.expect(first + count, block_size);
         if constexpr (is_encoded)
             if (row_.encoding().is_logit()) return row_.numbers().read(first, count, buffer);
         return row_.read(first, count, buffer);
     }
+    void expect(Index first) const { row_.expect(first, block_size); }
 
   private:
     const Blocks<View>& row_;
@@ -206,6 +208,7 @@ class RaceRow {
         Buffer buffer;
         for (const Index enough = blocks.count + few; place < size() && blocks.count < enough;) {
             const Index count = std::min(block_size, size() - place);
+            numbers_.expect(place + count);
             const Value* numbers = numbers_.read(place, count, buffer);
             const bool all_race = numbers_.holds_every_id() ? list_dense(place, numbers, count, blocks)
                                                             : list_by_id(place, numbers, count, blocks);

@@ -113,7 +113,10 @@ class Race {
                 if (place < 0) return false;
                 bound_noise(before);
             }
-            if (blocks_.count > 0) run_blocks();
+            if (blocks_.count == 0) continue;
+            pivot_ = block_max(blocks_.count, blocks_.largest.data());
+            if (is_infinity(static_cast<double>(pivot_))) return false;
+            run_blocks();
         }
         return true;
     }
@@ -158,7 +161,6 @@ class Race {
     /// Open blocks in the order of their bounds, up to the first that comes too late.
     void run_blocks() {
         const Index count = blocks_.count;
-        pivot_ = block_max(count, blocks_.largest.data());
         row_.relative(blocks_.largest.data(), count, pivot_, blocks_.largest.data());
         auto bounds = bounds_.head(count);
         bounds = (bounds / blocks_.largest.head(count)).min(never / 2);

@@ -87,7 +87,8 @@ TEMPLATE_TEST_CASE("16-bit probabilities sum as floats do", "[kernels]", Eigen::
 TEMPLATE_TEST_CASE("16-bit logits sum as floats do", "[kernels]", Eigen::half, Eigen::bfloat16) {
     for (const Index size : sizes) {
         const auto p = logits<TestType>(size, 3), q = logits<TestType>(size, 4);
-        const Logits halves(p.halves, .8), floats(p.floats, .8), other_halves(q.halves), other_floats(q.floats);
+        const Logits halves(p.halves, .8), other_halves(q.halves);
+        const Logits floats(p.floats, .8), other_floats(q.floats);
         INFO("size " << size);
         CHECK(halves.weights().total() == floats.weights().total());
         CHECK(sums(RowWeights(view(halves))) == sums(RowWeights(view(floats))));
@@ -116,7 +117,8 @@ TEMPLATE_TEST_CASE("sparse 16-bit rows sum as floats do", "[kernels]", Eigen::ha
         const auto p = probs<TestType>(size, 6), q = probs<TestType>(3 * size, 7);
         std::vector<Token> ids;
         for (Index i = 0; i < size; ++i) ids.push_back(static_cast<Token>(3 * i + i % 2));
-        const Sparse halves(ids, p.halves, 3 * size), floats(ids, p.floats, 3 * size);
+        const Sparse halves(ids, p.halves, 3 * size);
+        const Sparse floats(ids, p.floats, 3 * size);
         INFO("size " << size);
         CHECK(sums(RowWeights(view(halves))) == sums(RowWeights(view(floats))));
         CHECK(sums(ResidualWeights(view(halves), view(q.halves))) ==

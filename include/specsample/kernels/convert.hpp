@@ -132,12 +132,13 @@ inline constexpr Index convert_chunk = 64;
 template <class Half>
 [[gnu::noinline]] void to_floats(const Half* EIGEN_RESTRICT in, Index count, float* EIGEN_RESTRICT out) {
     using Chunk = Eigen::Array<float, convert_chunk, 1>;
-    for (; count >= convert_chunk; count -= convert_chunk, in += convert_chunk, out += convert_chunk)
+    for (; count >= convert_chunk; count -= convert_chunk, in += convert_chunk, out += convert_chunk) {
         if constexpr (loads_floats<Half>) {
             Chunk::Map(out) = Chunk::NullaryExpr(Widened<Half>(in));
         } else {
             for (Index i = 0; i < convert_chunk; ++i) load_floats(in + i, out[i]);
         }
+    }
     for (Index i = 0; i < count; ++i) load_floats(in + i, out[i]);
 }
 

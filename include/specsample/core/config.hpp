@@ -2,11 +2,12 @@
 //
 //   SPECSAMPLE_FAIL(message)   replaces `throw` under -fno-exceptions. It prints and aborts, unless the user defines
 //                              it as something else that does not return.
-//   SPECSAMPLE_ABI             names an inline namespace that holds the whole library: abi_throws_simd16_ieee, say. It
-//                              spells out what changes the code of a header: how a failure ends (it throws, aborts, or
-//                              calls the user's SPECSAMPLE_FAIL), fused multiply-adds, the width of the registers
-//                              in bytes, and whether the compiler may forget NaN. Files that are compiled
-//                              differently thus use different functions, and may be linked into one program.
+//   SPECSAMPLE_ABI             names an inline namespace that holds the whole library: abi_throws_simd16_ints_ieee,
+//                              say. It spells out what changes the code of a header: how a failure ends (it throws,
+//                              aborts, or calls the user's SPECSAMPLE_FAIL), fused multiply-adds, the width of the
+//                              registers in bytes, the instructions that convert 16-bit numbers, and whether the
+//                              compiler may forget NaN. Files that are compiled differently thus use different
+//                              functions, and may be linked into one program.
 #pragma once
 
 #if !__has_include(<Eigen/Core>)
@@ -37,15 +38,26 @@
 #define SPECSAMPLE_ABI_SIMD simd
 #endif
 
+#if defined(__AVX512VBMI__) && defined(__F16C__)
+#define SPECSAMPLE_ABI_HALVES vbmi
+#elif defined(__AVX2__) && defined(__F16C__)
+#define SPECSAMPLE_ABI_HALVES f16c
+#elif defined(__AVX2__)
+#define SPECSAMPLE_ABI_HALVES avx2
+#else
+#define SPECSAMPLE_ABI_HALVES ints
+#endif
+
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
 #define SPECSAMPLE_ABI_MATH finite
 #else
 #define SPECSAMPLE_ABI_MATH ieee
 #endif
 
-#define SPECSAMPLE_ABI_PASTE(failure, simd, bytes, math) abi_##failure##_##simd##bytes##_##math
-#define SPECSAMPLE_ABI_NAME(failure, simd, bytes, math) SPECSAMPLE_ABI_PASTE(failure, simd, bytes, math)
-#define SPECSAMPLE_ABI \
-    SPECSAMPLE_ABI_NAME(SPECSAMPLE_ABI_FAILURE, SPECSAMPLE_ABI_SIMD, EIGEN_MAX_STATIC_ALIGN_BYTES, SPECSAMPLE_ABI_MATH)
+#define SPECSAMPLE_ABI_PASTE(failure, simd, bytes, halves, math) abi_##failure##_##simd##bytes##_##halves##_##math
+#define SPECSAMPLE_ABI_NAME(failure, simd, bytes, halves, math) SPECSAMPLE_ABI_PASTE(failure, simd, bytes, halves, math)
+#define SPECSAMPLE_ABI                                                                             \
+    SPECSAMPLE_ABI_NAME(SPECSAMPLE_ABI_FAILURE, SPECSAMPLE_ABI_SIMD, EIGEN_MAX_STATIC_ALIGN_BYTES, \
+                        SPECSAMPLE_ABI_HALVES, SPECSAMPLE_ABI_MATH)
 
 static_assert(EIGEN_VERSION_AT_LEAST(3, 4, 0), "specsample needs Eigen 3.4 or newer");

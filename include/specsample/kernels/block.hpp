@@ -2,7 +2,8 @@
 //
 // A block is small enough that float sums inside it are accurate to about 1e-7; the sums of blocks are added in
 // double. A running float sum over 262144 tokens would be off by 5e-4. Contiguous float and double rows are read
-// in place; anything else (strides, half precision, logits, expressions) goes through a buffer in the L1 cache.
+// in place, half and bfloat16 ones too where the target converts them in a sum's own loop; anything else (strides,
+// expressions, logits that are read more than once) goes through a buffer in the L1 cache.
 //
 // A stored entry has a place (0, 1, 2, ..) and an id. The two are the same number, except in a sparse row.
 #pragma once
@@ -38,11 +39,19 @@ using Lanes = Eigen::Array<Compute<Scalar>, lane_count, 1>;
 template <class Scalar>
 using Stripe = Eigen::Array<Compute<Scalar>, stripe_width, 1>;
 
-/// The `count` numbers of a block from its place `first` on, as an array expression.
+/// The `count` numbers of a block from its place `first` on, as an array expression, which converts 16-bit ones.
 template <Index count, class Value>
 EIGEN_ALWAYS_INLINE auto entries_at(const Value* numbers, Index first) {
-    return Eigen::Map<const Eigen::Array<Value, count, 1>>(numbers + first);
+    if constexpr (sizeof(Value) == 2) {
+        return Eigen::Array<float, count, 1>::NullaryExpr(Widened<Value>(numbers + first));
+    } else {
+        return Eigen::Map<const Eigen::Array<Value, count, 1>>(numbers + first);
+    }
 }
+
+/// How many entries ahead a pass over logits or 16-bit numbers prefetches: it turns one to two blocks of logits into
+/// weights in the time that memory takes to answer.
+inline constexpr Index prefetch_distance = 5 * block_size / 2;
 
 /// Prefetch a cache line. Eigen's function is not used: g++ takes it for one without effect and drops some calls.
 EIGEN_ALWAYS_INLINE void prefetch([[maybe_unused]] const void* line) {
@@ -83,7 +92,7 @@ class Blocks {
         if constexpr (std::is_same_v<View, Column<Value>>) {
             return view_.data() + first;
         } else if constexpr (std::is_same_v<View, Column<Scalar>> && sizeof(Scalar) == 2) {
-            expect(first + block_size, block_size);
+            expect(first + prefetch_distance, block_size);
             to_floats(view_.data() + first, count, buffer.data());
             return buffer.data();
         } else {
@@ -92,10 +101,20 @@ class Blocks {
         }
     }
 
+    /// The same block for one use by entries_at: 16-bit numbers stay as they are stored, if a sum's loop converts them.
+    auto stored(Index first, Index count, Buffer& buffer) const {
+        if constexpr (std::is_same_v<View, Column<Scalar>> && loads_floats<Scalar>) {
+            return view_.data() + first;
+        } else {
+            return read(first, count, buffer);
+        }
+    }
+
     /// Call f with the same block, in a form that block_sum takes.
     template <class F>
     decltype(auto) visit(Index first, Index count, Buffer& buffer, F&& f) const {
-        return f(read(first, count, buffer));
+        if constexpr (loads_floats<Scalar>) expect(first + prefetch_distance, block_size);
+        return f(stored(first, count, buffer));
     }
 
     /// Prefetch the numbers at [first, first + count). A pass that computes as long as it reads keeps the processor

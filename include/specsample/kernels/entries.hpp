@@ -17,19 +17,19 @@
 namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// A block of logits that become weights where they are used: going through a buffer would cost a third of the sum.
-template <class View>
+template <class View, class Number>
 class Powers {
-    using Value = Compute<typename View::Scalar>;
+    using Value = Compute<Number>;
 
   public:
     /// @param first   the place in the row at which the block begins
-    Powers(const ScaledExp2<Value>& power, const Blocks<View>& row, Index first, const Value* numbers)
+    Powers(const ScaledExp2<Value>& power, const Blocks<View>& row, Index first, const Number* numbers)
         : power_(power), row_(&row), first_(first), numbers_(numbers) {}
 
     /// The weights of `count` logits. The next block is prefetched a few lines at a time: a burst would stall the loop.
     template <Index count>
     EIGEN_ALWAYS_INLINE auto at(Index place) const {
-        row_->expect(first_ + place + block_size, count);
+        row_->expect(first_ + place + prefetch_distance, count);
         return entries_at<count>(numbers_, place).unaryExpr(ByReference(power_));
     }
 
@@ -37,11 +37,11 @@ class Powers {
     ScaledExp2<Value> power_;
     const Blocks<View>* row_;
     Index first_;
-    const Value* numbers_;
+    const Number* numbers_;
 };
 
-template <Index count, class View>
-EIGEN_ALWAYS_INLINE auto entries_at(const Powers<View>& powers, Index first) {
+template <Index count, class View, class Number>
+EIGEN_ALWAYS_INLINE auto entries_at(const Powers<View, Number>& powers, Index first) {
     return powers.template at<count>(first);
 }
 
@@ -145,11 +145,12 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     }
 
   private:
-    Powers<View> powers(Index first, Index count, Buffer& buffer) const {
-        return Powers<View>(entries_.encoding().power(), numbers_, first, numbers_.read(first, count, buffer));
+    auto powers(Index first, Index count, Buffer& buffer) const {
+        return Powers(entries_.encoding().power(), numbers_, first, numbers_.stored(first, count, buffer));
     }
 
-    static const Value* write(const Powers<View>& powers, Index count, Buffer& buffer) {
+    template <class Number>
+    static const Value* write(const Powers<View, Number>& powers, Index count, Buffer& buffer) {
         const Index whole = count - count % stripe_width;
         for (Index i = 0; i < whole; i += stripe_width)
             buffer.template segment<stripe_width>(i) = entries_at<stripe_width>(powers, i);

@@ -100,7 +100,7 @@ class ResidualWeights {
     double less_only(Index begin, Index n, Scratch& scratch) const {
         const detail::Scaled<Value> scaled(static_cast<Value>(factor_));
         const auto left = [&scaled](const auto& x, const auto& y) {
-            return x.template cast<Value>().binaryExpr(y.template cast<Value>().unaryExpr(scaled),
+            return x.template cast<Value>().binaryExpr(y.template cast<Value>().unaryExpr(detail::ByReference(scaled)),
                                                        detail::TwiceExcess<Value>());
         };
         return detail::visit_both(p_, *only_, begin, n, scratch.p, scratch.q, [&](const auto& x, const auto& y) {

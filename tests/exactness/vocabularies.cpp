@@ -26,7 +26,7 @@ struct Vocabularies {
     IdMap map() const { return IdMap(to_target, target_vocab); }
 };
 
-const std::vector<Vocabularies> vocabularies{
+const std::vector<Vocabularies> all_vocabularies{
     {"reduced", {0, 3}, 4},
     {"reduced to one", {2}, 3},
     {"reduced, in another order", {3, 0, 2}, 4},
@@ -39,7 +39,7 @@ const std::vector<Vocabularies> vocabularies{
     {"another padding", {0, 1, 2, -1}, 3},
 };
 
-/// Call f(draft, target) for models of two vocabularies.
+/// Call f(draft, target) for models of two all_vocabularies.
 template <class F>
 void for_models(const Vocabularies& v, F&& f) {
     const Index from = v.draft_vocab(), to = v.target_vocab;
@@ -50,11 +50,11 @@ void for_models(const Vocabularies& v, F&& f) {
     f(ContextModel(from, 59), ContextModel(to, 60, Rows::point_masses));
 }
 
-/// The largest distance from the target's distribution over all vocabularies and models, with drafts of one kind.
+/// The largest distance from the target's distribution over all all_vocabularies and models, with drafts of one kind.
 template <class Draft, class Target, class Rule>
 double distance(const Rule& rule, Index lookahead) {
     double worst = 0;
-    for (const Vocabularies& v : vocabularies)
+    for (const Vocabularies& v : all_vocabularies)
         for_models(v, [&](const ContextModel& draft, const ContextModel& target) {
             const auto distribution =
                 exact_distribution(rule, mapped(Draft{draft}, v.map()), Target{target}, lookahead);
@@ -117,7 +117,7 @@ TEST_CASE("mapped drafts of every kind have the target's distribution before tar
 }
 
 TEST_CASE("trees of a mapped draft have the target's distribution") {
-    for (const Vocabularies& v : vocabularies) {
+    for (const Vocabularies& v : all_vocabularies) {
         INFO(v.name);
         for_models(v, [&](const ContextModel& draft, const ContextModel& target) {
             const TextDistribution distribution = joint_distribution(target, 3);
@@ -135,7 +135,7 @@ TEST_CASE("trees of a mapped draft have the target's distribution") {
 
 TEST_CASE("shaping and a map have the shaped target's distribution in either order") {
     const Pipeline pipeline{FrequencyPenalty{.4}, Temperature{.8}, TopK{3}, MinP{.05}};
-    for (const Vocabularies& v : vocabularies) {
+    for (const Vocabularies& v : all_vocabularies) {
         INFO(v.name);
         for_models(v, [&](const ContextModel& draft, const ContextModel& target) {
             const auto judge = shaped(target, pipeline);
@@ -149,7 +149,7 @@ TEST_CASE("shaping and a map have the shaped target's distribution in either ord
 
 TEST_CASE("a draft that reads its own ids has the target's distribution") {
     const auto reversed = [](std::span<const Token> text) { return std::vector<Token>(text.rbegin(), text.rend()); };
-    for (const Vocabularies& v : vocabularies)
+    for (const Vocabularies& v : all_vocabularies)
         for_models(v, [&](const ContextModel& draft, const ContextModel& target) {
             const auto model = mapped(AsLogits{draft}, v.map(), reversed);
             CHECK(distance_from_target(TokenVerification{}, model, target, 2) < 1e-12);
@@ -157,7 +157,7 @@ TEST_CASE("a draft that reads its own ids has the target's distribution") {
 }
 
 TEST_CASE("a mapped token is accepted with probability sum min(p, q') of the conditioned sums") {
-    for (const Vocabularies& v : vocabularies) {
+    for (const Vocabularies& v : all_vocabularies) {
         INFO(v.name);
         const ContextModel draft(v.draft_vocab(), 61), target(v.target_vocab, 62);
         const double expected = target({}).cwiseMin(pushed(v, draft({}))).sum();
@@ -182,7 +182,7 @@ TEST_CASE("the intersection rule's example: acceptance 4/5 of at most 9/10, and 
 }
 
 TEST_CASE("a token judged by one of the draft ids that map to it has another distribution") {
-    for (const Vocabularies& v : vocabularies) {
+    for (const Vocabularies& v : all_vocabularies) {
         INFO(v.name);
         const ContextModel draft(v.draft_vocab(), 61), target(v.target_vocab, 62);
         const double distance = distance_from_target(TokenVerification{}, OneOfSeveral{v, draft}, target, 1);
@@ -192,7 +192,7 @@ TEST_CASE("a token judged by one of the draft ids that map to it has another dis
 }
 
 TEST_CASE("a row that lost mass to ids without an image, and was not normalised again, is refused") {
-    for (const Vocabularies& v : vocabularies) {
+    for (const Vocabularies& v : all_vocabularies) {
         if (v.map().is_total()) continue;
         INFO(v.name);
         const ContextModel draft(v.draft_vocab(), 61), target(v.target_vocab, 62);
@@ -203,7 +203,7 @@ TEST_CASE("a row that lost mass to ids without an image, and was not normalised 
 
 // Fixed seeds, a statistic of false-alarm probability 1e-9 each.
 TEST_CASE("many rounds of mapped drafts have the target's joint distribution") {
-    const Vocabularies& v = vocabularies[6];
+    const Vocabularies& v = all_vocabularies[6];
     const ContextModel draft(v.draft_vocab(), 63), target(v.target_vocab, 64);
     CHECK(rounds(TokenVerification{}, mapped(AsLogits{draft}, v.map()), target, 3, 3, 20000).holds());
     CHECK(rounds(BlockVerification{}, mapped(draft, v.map()), target, 3, 3, 20000).holds());

@@ -19,7 +19,7 @@ namespace specsample::inline SPECSAMPLE_ABI::detail {
 /// The number of ids that share the noise of a block: those that agree in all bits but the last six.
 inline constexpr Index race_block = 64;
 
-/// The numbers that race, by place, and the meaning they have. In general they are weights, read one by one.
+/// The numbers that race, by place: weights, read one by one.
 template <class W>
 class RaceNumbers {
   public:

@@ -13,6 +13,8 @@
 #include <specsample/tree.hpp>
 #include <specsample/vocabularies.hpp>
 
+#include "support/any_model.hpp"
+
 namespace cases {
 
 using namespace specsample;
@@ -61,19 +63,23 @@ void for_pairs(Index vocab, F&& f) {
     const ContextModel smooth(vocab, 1), other(vocab, 2), zeros(vocab, 3, Rows::with_zeros),
         other_zeros(vocab, 4, Rows::with_zeros), peaked(vocab, 5, Rows::peaked), masses(vocab, 6, Rows::point_masses),
         other_masses(vocab, 7, Rows::point_masses);
-    f("smooth, smooth", smooth, other);
-    f("p = q", smooth, smooth);
-    f("near tie", Nudged<ContextModel>{smooth, 1e-9}, smooth);
-    f("zeros, zeros", zeros, other_zeros);
-    f("zeros, peaked", zeros, peaked);
-    f("peaked, zeros", peaked, zeros);
-    f("point masses, smooth", masses, smooth);
-    f("smooth, point masses", smooth, masses);
-    f("point masses, point masses", masses, other_masses);
-    f("one buffer for all rows", ReusedBuffer{other}, smooth);
-    f("greedy drafter", Greedy{other}, smooth);
-    f("greedy drafter, zeros", Greedy{smooth}, zeros);
-    if (vocab == 4) f("disjoint supports", FixedModel{row({0.5, 0.5, 0, 0})}, FixedModel{row({0, 0, 0.25, 0.75})});
+    const auto of = [&](const char* name, auto draft, const any::Model& target) { f(name, draft, target); };
+    const auto dense = [&](const char* name, const any::Model& draft, const any::Model& target) {
+        f(name, draft, target);
+    };
+    dense("smooth, smooth", smooth, other);
+    dense("p = q", smooth, smooth);
+    dense("near tie", Nudged<ContextModel>{smooth, 1e-9}, smooth);
+    dense("zeros, zeros", zeros, other_zeros);
+    dense("zeros, peaked", zeros, peaked);
+    dense("peaked, zeros", peaked, zeros);
+    dense("point masses, smooth", masses, smooth);
+    dense("smooth, point masses", smooth, masses);
+    dense("point masses, point masses", masses, other_masses);
+    of("one buffer for all rows", ReusedBuffer{other}, smooth);
+    of("greedy drafter", Greedy{other}, smooth);
+    of("greedy drafter, zeros", Greedy{smooth}, zeros);
+    if (vocab == 4) dense("disjoint supports", FixedModel{row({0.5, 0.5, 0, 0})}, FixedModel{row({0, 0, 0.25, 0.75})});
 }
 
 /// Call f(name, draft, target, lookahead) for every pair and lookahead.

@@ -1,8 +1,9 @@
 // verify on the caller's trees: the order of nodes, invalid trees, the path, stop tokens and budgets.
 #include <array>
+#include <functional>
 
-#include <specsample/tree.hpp>
 #include <specsample/theory.hpp>
+#include <specsample/tree.hpp>
 
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"
@@ -40,17 +41,26 @@ Remembered turned(const Eigen::Vector3d& row) {
 }
 const Remembered target = turned({.2, .5, .3}), drafter = turned({.45, .28, .27});
 
-/// Call f(round, paths) for every round of a given tree. Children are judged as drawn from the drafter's row, each
-/// from the whole of it.
-template <class Rule, class F>
-void for_given(const Rule& rule, const Given& given, const RoundLimits& limits, F&& f) {
+/// Children are judged as drawn from the drafter's row, each from the whole of it.
+struct Distributions {
+    const Given& given;
+    auto operator()(Index node) const {
+        return Sampled(drafter(given.path(given.parents[static_cast<std::size_t>(node)])));
+    }
+};
+struct TargetRows {
+    const Given& given;
+    const Eigen::VectorXd& operator()(Index row) const { return target(given.path(row - 1)); }
+};
+
+/// Call f(round, paths) for every round of a given tree.
+template <class Rule>
+void for_given(const Rule& rule, const Given& given, const RoundLimits& limits,
+               const std::function<void(const Round& round, const Enumerator& paths)>& f) {
     Workspace workspace;
     Enumerator().run([&](Enumerator& paths) {
-        const auto distributions = [&](Index node) {
-            return Sampled(drafter(given.path(given.parents[static_cast<std::size_t>(node)])));
-        };
-        const auto rows = [&](Index row) -> const Eigen::VectorXd& { return target(given.path(row - 1)); };
-        f(verify(Tree{given.tokens, given.parents}, distributions, rows, rule, EnumeratedRng(paths), limits, workspace),
+        f(verify(Tree{given.tokens, given.parents}, Distributions{given}, TargetRows{given}, rule, EnumeratedRng(paths),
+                 limits, workspace),
           paths);
     });
 }
@@ -137,9 +147,7 @@ TEMPLATE_TEST_CASE("a drafted stop token in a tree ends the round where it is ac
     TextDistribution distribution;
     bool stopped = false;
     Enumerator().run([&](Enumerator& paths) {
-        const auto distributions = [&](Index node) {
-            return Sampled(drafter(leaves.path(leaves.parents[static_cast<std::size_t>(node)])));
-        };
+        const Distributions distributions{leaves};
         const auto rows = [&](Index row) -> const Eigen::VectorXd& {
             if (row > 0 && leaves.tokens[static_cast<std::size_t>(row - 1)] == 2) FAIL("the row after a stop token");
             return target(leaves.path(row - 1));

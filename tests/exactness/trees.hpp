@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exactness/cases.hpp"
+#include "support/any_children.hpp"
 
 namespace cases {
 
@@ -92,12 +93,11 @@ inline std::string to_string(const Branching& branching) {
 }
 
 /// Call f(name, children) for every kind of children.
-template <class F>
-void for_children(F&& f) {
-    f("independent", Independent{});
-    f("without replacement", WithoutReplacement{});
-    f("top", TopChildren{});
-    f("greedy", GreedyChildren{});
+inline void for_children(const std::function<void(const std::string& name, const any::Children& children)>& f) {
+    f("independent", {any::Kind::independent});
+    f("without replacement", {any::Kind::without_replacement});
+    f("top", {any::Kind::top});
+    f("greedy", {any::Kind::greedy});
 }
 
 /// A round's distribution completed by the target: exact_distribution, with the completions as products instead of

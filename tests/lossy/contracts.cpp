@@ -46,8 +46,35 @@ void refuses(const Rule& rule, const std::string& message) {
     throws([&] { rule.chances(ex3_draft.row, ex3_target.row); }, message);
 }
 
-template <class F>
-void for_rules(F&& f) {
+using Judge = std::function<Round(const Case& given, Check check)>;
+
+template <class Rule>
+Judge judge_by(const Rule& rule) {
+    return [rule](const Case& given, Check check) { return given.judge(rule, check, RoundRng(1, 2, 3)); };
+}
+
+/// A rule and what is done with it, so that a test is compiled once for all rules.
+struct AnyRule {
+    Judge judge;
+    std::function<Eigen::ArrayXd(const Eigen::VectorXd& q, const Eigen::VectorXd& p)> distribution;
+    std::function<std::vector<Token>(Index tokens)> text, text_on_trees;  ///< of one sampler each
+
+    template <LossyRule Rule>
+    AnyRule(const Rule& rule)
+        : judge(judge_by(rule)),
+          distribution([rule](const Eigen::VectorXd& q, const Eigen::VectorXd& p) { return rule.distribution(q, p); }) {
+        const ContextModel draft(3, 1), target(3, 2);
+        const auto texts_of = [](auto sampler) {
+            return [sampler](Index tokens) mutable {
+                return sampler.generate({1, 2}, {.max_new_tokens = tokens}).tokens;
+            };
+        };
+        text = texts_of(Sampler(draft, target, {.lookahead = 3, .seed = 5}, rule));
+        text_on_trees = texts_of(Sampler(TreeDrafter(draft, {2, 2}), target, {.lookahead = 2, .seed = 5}, rule));
+    }
+};
+
+void for_rules(const std::function<void(const std::string& name, const AnyRule& rule)>& f) {
     f("lenience", Lenience{.l = .5});
     f("uniform bound", UniformBound{.b = 1.5});
     f("ratio threshold", RatioThreshold{.t = .8});
@@ -72,8 +99,7 @@ TEST_CASE("options out of range are refused by name") {
     refuses(UniformBound{.b = 0}, "specsample::UniformBound: b is 0, but must be a positive number");
     refuses(UniformBound{.b = infinity}, "specsample::UniformBound: b is inf, but must be a positive number");
     refuses(RatioThreshold{.t = -1}, "specsample::RatioThreshold: t is -1, but must be a positive number");
-    refuses(Cactus{.delta = -.1},
-            "specsample::Cactus: delta is -0.1, but must be a finite number of at least 0");
+    refuses(Cactus{.delta = -.1}, "specsample::Cactus: delta is -0.1, but must be a finite number of at least 0");
     refuses(TypicalAcceptance{.epsilon = -1}, "specsample::TypicalAcceptance: epsilon is -1, but must be");
     refuses(TypicalAcceptance{.delta = infinity}, "specsample::TypicalAcceptance: delta is inf, but must be");
     refuses(BigLittle{.fallback = 1.1}, "specsample::BigLittle: fallback is 1.1, but must be in [0, 1]");
@@ -83,8 +109,7 @@ TEST_CASE("options out of range are refused by name") {
     refuses(TopKMembership{.k = 0}, "specsample::TopKMembership: k is 0, but must be at least 1");
     refuses(GreedyLenience{.l = 0}, "specsample::GreedyLenience: l is 0, but must be in (0, 1]");
     refuses(TreeThresholds{.single = 0}, "specsample::TreeThresholds: single is 0, but must be in (0, 1]");
-    refuses(TreeThresholds{.accumulated = 2},
-            "specsample::TreeThresholds: accumulated is 2, but must be in (0, 1]");
+    refuses(TreeThresholds{.accumulated = 2}, "specsample::TreeThresholds: accumulated is 2, but must be in (0, 1]");
     refuses(PathHeuristic{.threshold = -1}, "specsample::PathHeuristic: threshold is -1, but must be");
     refuses(PathHeuristic{.score = nullptr}, "specsample::PathHeuristic: score is null, but must be a function");
     refuses(PathHeuristic{.k = 0}, "specsample::PathHeuristic: k is 0, but must be at least 1");
@@ -102,15 +127,14 @@ TEST_CASE("a transform's options are refused where it is put in front of a rule"
 }
 
 TEST_CASE("every bad row is a fault of its own side under every_row") {
-    for_rules([](const std::string& name, const auto& rule) {
+    for_rules([](const std::string& name, const AnyRule& rule) {
         INFO(name);
-        const Case good;
-        CHECK(good.judge(rule, Check::every_row, RoundRng(1, 2, 3)));
+        CHECK(rule.judge({}, Check::every_row));
         for (std::size_t i = 0; i < 3; ++i)
             for (const double bad : {not_a_number, infinity, -.5}) {
                 Case target;
                 target.p[i][1] = bad;
-                const Round round = target.judge(rule, Check::every_row, RoundRng(1, 2, 3));
+                const Round round = rule.judge(target, Check::every_row);
                 REQUIRE(round.fault);
                 CHECK(round.tokens.empty());
                 CHECK(round.fault->side == Side::target);
@@ -118,7 +142,7 @@ TEST_CASE("every bad row is a fault of its own side under every_row") {
                 if (i == 2) continue;
                 Case draft;
                 draft.q[i][1] = bad;
-                const Round other = draft.judge(rule, Check::every_row, RoundRng(1, 2, 3));
+                const Round other = rule.judge(draft, Check::every_row);
                 REQUIRE(other.fault);
                 CHECK(other.fault->side == Side::draft);
                 CHECK(other.fault->row == static_cast<Index>(i));
@@ -127,12 +151,12 @@ TEST_CASE("every bad row is a fault of its own side under every_row") {
 }
 
 TEST_CASE("a row that decides is checked in full at every level of checks") {
-    const auto check = [](const std::string& name, const auto& rule, bool reads_draft) {
+    const auto check_judge = [](const std::string& name, const Judge& judge, bool reads_draft) {
         INFO(name);
         for (const double bad : {not_a_number, infinity}) {
             Case target;
             target.p[0][1] = bad;
-            const Round round = target.judge(rule, Check::entries_read, RoundRng(1, 2, 3));
+            const Round round = judge(target, Check::entries_read);
             REQUIRE(round.fault);
             CHECK(round.fault->side == Side::target);
             CHECK(round.fault->row == 0);
@@ -140,11 +164,14 @@ TEST_CASE("a row that decides is checked in full at every level of checks") {
             if (!reads_draft) continue;
             Case draft;
             draft.q[0][1] = bad;
-            const Round other = draft.judge(rule, Check::entries_read, RoundRng(1, 2, 3));
+            const Round other = judge(draft, Check::entries_read);
             REQUIRE(other.fault);
             CHECK(other.fault->side == Side::draft);
             CHECK(other.fault->row == 0);
         }
+    };
+    const auto check = [&](const std::string& name, const auto& rule, bool reads_draft) {
+        check_judge(name, judge_by(rule), reads_draft);
     };
     check("mentored", Transformed(Mentored{.05}), true);
     check("mentored, block", Transformed(Mentored{.05}, BlockVerification{}), true);
@@ -177,7 +204,7 @@ TEST_CASE("residuals of bad rows are faults where they are drawn from") {
 
 TEST_CASE("bad numbers end every search") {
     const Eigen::VectorXd bad = row({not_a_number, .5, .5}), good = ex3_draft.row;
-    for_rules([&](const std::string&, const auto& rule) {
+    for_rules([&](const std::string&, const AnyRule& rule) {
         CHECK(rule.distribution(good, bad).size() == 3);
         CHECK(rule.distribution(bad, good).size() == 3);
         CHECK(rule.distribution(bad, bad).size() == 3);
@@ -185,16 +212,13 @@ TEST_CASE("bad numbers end every search") {
 }
 
 TEST_CASE("a lossy rule is asked for by name, and keeps the round's contract") {
-    for_rules([](const std::string& name, const auto& rule) {
+    for_rules([](const std::string& name, const AnyRule& rule) {
         INFO(name);
-        const ContextModel draft(3, 1), target(3, 2);
-        Sampler sampler(draft, target, {.lookahead = 3, .seed = 5}, rule);
-        const Generation text = sampler.generate({1, 2}, {.max_new_tokens = 40});
-        CHECK(text.tokens.size() == 40);
-        CHECK(sampler.generate({1, 2}, {.max_new_tokens = 40}).tokens == text.tokens);
-        const Generation shorter = sampler.generate({1, 2}, {.max_new_tokens = 17});
-        CHECK(std::equal(shorter.tokens.begin(), shorter.tokens.end(), text.tokens.begin()));
-        Sampler on_trees(TreeDrafter(draft, {2, 2}), target, {.lookahead = 2, .seed = 5}, rule);
-        CHECK(on_trees.generate({1, 2}, {.max_new_tokens = 40}).tokens.size() == 40);
+        const std::vector<Token> text = rule.text(40);
+        CHECK(text.size() == 40);
+        CHECK(rule.text(40) == text);
+        const std::vector<Token> shorter = rule.text(17);
+        CHECK(std::equal(shorter.begin(), shorter.end(), text.begin()));
+        CHECK(rule.text_on_trees(40).size() == 40);
     });
 }

@@ -1,5 +1,8 @@
 // Every lossy rule, enumerated through Sampler: it has the distribution that it documents, and reports its distance
 // from the target.
+#include <functional>
+#include <utility>
+
 #include "exactness/cases.hpp"
 #include "support/catch.hpp"
 
@@ -12,9 +15,48 @@ using namespace specsample::lossy;
 
 namespace {
 
+using Probs = Eigen::VectorXd;
+using Distribution = std::function<Eigen::ArrayXd(const Probs& q, const Probs& p)>;
+
+template <class Rule>
+Distribution distribution_of(const Rule& rule) {
+    return [rule](const Probs& q, const Probs& p) { return rule.distribution(q, p); };
+}
+
+/// The distribution of the first token and the probability that it is the drafted one, by enumeration.
+template <class Rule>
+std::pair<Eigen::ArrayXd, double> first_token(const Rule& rule, const FixedModel& draft, const FixedModel& target) {
+    Eigen::ArrayXd distribution = Eigen::ArrayXd::Zero(target.row.size());
+    double accepted = 0;
+    for_rounds(rule, draft, target, 1, [&](const Round& round, Enumerator& paths) {
+        distribution[round.tokens[0]] += paths.probability();
+        if (round.accepted == 1) accepted += paths.probability();
+    });
+    return {distribution, accepted};
+}
+
+/// All that is measured of a rule, so that a test is compiled once for all rules.
+struct Measured {
+    Distribution distribution;
+    std::function<double(const Probs& q, const Probs& p)> accepted, variation;
+    std::function<std::pair<Eigen::ArrayXd, double>(const FixedModel& draft, const FixedModel& target)> first;
+    std::function<double(const FixedModel& draft, const FixedModel& target)> distance;  ///< of two drafted tokens
+
+    template <LossyRule Rule>
+    Measured(const Rule& rule)
+        : distribution(distribution_of(rule)),
+          accepted([rule](const Probs& q, const Probs& p) { return acceptance(rule, q, p); }),
+          variation([rule](const Probs& q, const Probs& p) { return total_variation_from_target(rule, q, p); }),
+          first([rule](const FixedModel& draft, const FixedModel& target) { return first_token(rule, draft, target); }),
+          distance([rule](const FixedModel& draft, const FixedModel& target) {
+              return distance_from_target(rule, draft, target, 2);
+          }) {
+        static_assert(!Rule::lossless);
+    }
+};
+
 /// Call f(name, rule) for rules of every kind, with options that have an effect.
-template <class F>
-void for_rules(F&& f) {
+void for_rules(const std::function<void(const std::string& name, const Measured& rule)>& f) {
     f("lenience", Lenience{.l = .5});
     f("lenience, scaled residual", Lenience{.l = .7, .residual = LenientResidual::scaled});
     f("uniform bound below 1", UniformBound{.b = .6});
@@ -39,8 +81,8 @@ void for_rules(F&& f) {
 }
 
 /// Call f(name, target, draft) for rows of 2 to 4 tokens, zeros among them.
-template <class F>
-void for_rows(F&& f) {
+void for_rows(
+    const std::function<void(const std::string& name, const FixedModel& target, const FixedModel& draft)>& f) {
     f("EX3", ex3_target, ex3_draft);
     f("p = q", ex3_target, ex3_target);
     f("disjoint", FixedModel{row({.5, .5, 0, 0})}, FixedModel{row({0, 0, .25, .75})});
@@ -54,41 +96,27 @@ void for_rows(F&& f) {
         }
 }
 
-/// The distribution of the first token and the probability that it is the drafted one, by enumeration.
-template <class Rule>
-std::pair<Eigen::ArrayXd, double> first_token(const Rule& rule, const FixedModel& draft, const FixedModel& target) {
-    Eigen::ArrayXd distribution = Eigen::ArrayXd::Zero(target.row.size());
-    double accepted = 0;
-    for_rounds(rule, draft, target, 1, [&](const Round& round, Enumerator& paths) {
-        distribution[round.tokens[0]] += paths.probability();
-        if (round.accepted == 1) accepted += paths.probability();
-    });
-    return {distribution, accepted};
-}
-
 }  // namespace
 
 TEST_CASE("the first token follows the documented distribution, and is the drafted one as often as documented") {
-    for_rules([](const std::string& name, const auto& rule) {
-        static_assert(!std::remove_cvref_t<decltype(rule)>::lossless);
-        static_assert(LossyRule<std::remove_cvref_t<decltype(rule)>>);
+    for_rules([](const std::string& name, const Measured& rule) {
         for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
             INFO(name << ", " << rows);
-            const auto [distribution, accepted] = first_token(rule, draft, target);
+            const auto [distribution, accepted] = rule.first(draft, target);
             const Eigen::ArrayXd documented = rule.distribution(draft.row, target.row);
             CHECK((distribution - documented).abs().maxCoeff() < 1e-12);
             CHECK(documented.sum() == Approx(1).epsilon(1e-13));
-            CHECK(std::abs(acceptance(rule, draft.row, target.row) - accepted) < 1e-12);
+            CHECK(std::abs(rule.accepted(draft.row, target.row) - accepted) < 1e-12);
         });
     });
 }
 
 TEST_CASE("no rule accepts more than alpha plus its distance from the target") {
-    for_rules([](const std::string& name, const auto& rule) {
+    for_rules([](const std::string& name, const Measured& rule) {
         for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
             INFO(name << ", " << rows);
-            CHECK(acceptance(rule, draft.row, target.row) <=
-                  acceptance(draft.row, target.row) + total_variation_from_target(rule, draft.row, target.row) + 1e-12);
+            CHECK(rule.accepted(draft.row, target.row) <=
+                  acceptance(draft.row, target.row) + rule.variation(draft.row, target.row) + 1e-12);
         });
     });
 }
@@ -106,11 +134,11 @@ TEST_CASE("lenience with the standard residual attains it") {
 }
 
 TEST_CASE("at its strict limit a rule is lossless") {
-    const auto lossless = [](const std::string& name, const auto& rule) {
+    const auto lossless = [](const std::string& name, const Measured& rule) {
         for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
             INFO(name << ", " << rows);
-            CHECK(total_variation_from_target(rule, draft.row, target.row) < 1e-12);
-            CHECK(distance_from_target(rule, draft, target, 2) < 1e-12);
+            CHECK(rule.variation(draft.row, target.row) < 1e-12);
+            CHECK(rule.distance(draft, target) < 1e-12);
         });
     };
     lossless("lenience", Lenience{.l = 1});
@@ -131,18 +159,18 @@ TEST_CASE("at its strict limit a rule is lossless") {
 }
 
 TEST_CASE("at its loose limit a transform is the draft") {
-    const auto draft_itself = [](const auto& rule) {
+    const auto draft_itself = [](const Distribution& distribution) {
         for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
             INFO(rows);
-            CHECK((rule.distribution(draft.row, target.row) - draft.row.array()).abs().maxCoeff() < 1e-15);
+            CHECK((distribution(draft.row, target.row) - draft.row.array()).abs().maxCoeff() < 1e-15);
         });
     };
-    draft_itself(Transformed(Mentored{INFINITY}));
-    draft_itself(Transformed(Mentored{1, TotalVariation{}}));
-    draft_itself(Transformed(Fuzzy{1}));  // above log 2
-    draft_itself(Transformed(Chow{INFINITY}));
-    draft_itself(Transformed(Diff{INFINITY}));
-    draft_itself(Transformed(TokenV1{INFINITY}));
-    draft_itself(Transformed(TokenV2{INFINITY}));
-    draft_itself(Transformed(TokenV3{INFINITY}));
+    draft_itself(distribution_of(Transformed(Mentored{INFINITY})));
+    draft_itself(distribution_of(Transformed(Mentored{1, TotalVariation{}})));
+    draft_itself(distribution_of(Transformed(Fuzzy{1})));  // above log 2
+    draft_itself(distribution_of(Transformed(Chow{INFINITY})));
+    draft_itself(distribution_of(Transformed(Diff{INFINITY})));
+    draft_itself(distribution_of(Transformed(TokenV1{INFINITY})));
+    draft_itself(distribution_of(Transformed(TokenV2{INFINITY})));
+    draft_itself(distribution_of(Transformed(TokenV3{INFINITY})));
 }

@@ -1,5 +1,8 @@
 // Substituted targets: the joint distribution of a round is that of a target whose rows are pi, on chains and trees.
+#include <functional>
+
 #include "exactness/cases.hpp"
+#include "support/any_children.hpp"
 #include "support/catch.hpp"
 
 #include <specsample/lossy.hpp>
@@ -14,9 +17,8 @@ using namespace specsample::children;
 namespace {
 
 /// The documented distribution of a transformed round: pi where something was drafted, p after that.
-template <class Transform>
 struct Substituted {
-    Transform transform;
+    std::function<Eigen::ArrayXd(const Eigen::VectorXd& q, const Eigen::VectorXd& p)> pi;
     ContextModel draft, target;
     Index lookahead;
     bool named = false;  ///< the first child is the draft's likeliest, a point mass
@@ -26,13 +28,20 @@ struct Substituted {
         if (static_cast<Index>(prefix.size()) >= lookahead) return p;
         Eigen::VectorXd q = draft(prefix);
         if (named) q = one_hot<double>(q.size(), argmax(q));
-        return Transformed(transform).distribution(q, p).matrix();
+        return pi(q, p).matrix();
     }
 };
 
+template <class Transform>
+auto pi_of(const Transform& transform) {
+    return [transform](const Eigen::VectorXd& q, const Eigen::VectorXd& p) {
+        return Transformed(transform).distribution(q, p);
+    };
+}
+
 /// The distance of a round on these drafts, completed by the documented distribution, from that distribution.
-template <class Rule, class Drafts, class Transform>
-double distance(const Rule& rule, const Drafts& drafts, const Substituted<Transform>& documented) {
+template <class Rule, class Drafts>
+double distance(const Rule& rule, const Drafts& drafts, const Substituted& documented) {
     TextDistribution distribution;
     for_rounds(rule, drafts, documented.target, documented.lookahead, [&](const Round& round, Enumerator& paths) {
         std::vector<Token> text(round.tokens.begin(), round.tokens.end());
@@ -54,8 +63,7 @@ void for_transforms(F&& f) {
     f(Fuzzy{.15});
 }
 
-template <class F>
-void for_models(F&& f) {
+void for_models(const std::function<void(const ContextModel& draft, const ContextModel& target)>& f) {
     for (Index vocab = 2; vocab <= 4; ++vocab) {
         f(ContextModel(vocab, 1), ContextModel(vocab, 2));
         f(ContextModel(vocab, 3, Rows::with_zeros), ContextModel(vocab, 4, Rows::with_zeros));
@@ -82,8 +90,7 @@ TEST_CASE("a chain follows the substituted target's joint distribution under bot
         for_models([&](const ContextModel& draft, const ContextModel& target) {
             for (Index lookahead = 0; lookahead <= 3; ++lookahead) {
                 if (draft({}).size() == 4 && lookahead == 3) continue;  // slow, and nothing new
-                const Substituted<std::remove_cvref_t<decltype(transform)>> documented{transform, draft, target,
-                                                                                       lookahead};
+                const Substituted documented{pi_of(transform), draft, target, lookahead};
                 CHECK(distance(Transformed(transform), draft, documented) < 1e-12);
                 CHECK(distance(Transformed(transform, BlockVerification{}), draft, documented) < 1e-12);
             }
@@ -92,27 +99,27 @@ TEST_CASE("a chain follows the substituted target's joint distribution under bot
 }
 
 TEST_CASE("a tree follows the substituted target's joint distribution under both walks") {
-    const auto check = [](const auto& transform, auto children, bool named, const ContextModel& draft,
+    const auto check = [](const auto& transform, any::Kind kind, bool named, const ContextModel& draft,
                           const ContextModel& target) {
-        const Substituted<std::remove_cvref_t<decltype(transform)>> documented{transform, draft, target, 2, named};
-        const TreeDrafter drafts(draft, {2, 1}, children);
+        const Substituted documented{pi_of(transform), draft, target, 2, named};
+        const TreeDrafter drafts(draft, {2, 1}, any::Children{kind});
         CHECK(distance(Transformed(transform), drafts, documented) < 1e-12);
         CHECK(distance(Transformed(transform, TraversalVerification{}), drafts, documented) < 1e-12);
     };
     for_models([&](const ContextModel& draft, const ContextModel& target) {
         if (draft({}).size() > 3) return;
-        check(Mentored{.05}, WithoutReplacement{}, false, draft, target);
-        check(Mentored{.05}, Independent{}, false, draft, target);
-        check(TokenV1{.2}, WithoutReplacement{}, false, draft, target);
-        check(Fuzzy{.15}, Independent{}, false, draft, target);
-        check(TokenV2{.2}, GreedyChildren{}, false, draft, target);
-        check(Mentored{.3, TotalVariation{}}, TopChildren{}, true, draft, target);
+        check(Mentored{.05}, any::Kind::without_replacement, false, draft, target);
+        check(Mentored{.05}, any::Kind::independent, false, draft, target);
+        check(TokenV1{.2}, any::Kind::without_replacement, false, draft, target);
+        check(Fuzzy{.15}, any::Kind::independent, false, draft, target);
+        check(TokenV2{.2}, any::Kind::greedy, false, draft, target);
+        check(Mentored{.3, TotalVariation{}}, any::Kind::top, true, draft, target);
     });
 }
 
 TEST_CASE("stop tokens and budgets do not change the substituted distribution") {
     const ContextModel draft(3, 21), target(3, 22);
-    const Substituted<Mentored<>> documented{Mentored{.1}, draft, target, 3};
+    const Substituted documented{pi_of(Mentored{.1}), draft, target, 3};
     for (const Limits& limits : {Limits{.stop_tokens = {1}}, Limits{.max_new_tokens = 2}}) {
         TextDistribution distribution;
         for_rounds(

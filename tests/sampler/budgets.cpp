@@ -1,5 +1,6 @@
 // The rest of a budget bounds the draft of a round, and nothing else; absurd lengths are refused by name.
 #include <algorithm>
+#include <functional>
 
 #include <specsample/beam.hpp>
 #include <specsample/drafters.hpp>
@@ -32,16 +33,20 @@ struct Heads {
 };
 
 /// The texts of all budgets are beginnings of one another.
+void check_texts(const std::function<std::vector<Token>(Index budget, std::uint64_t request)>& text_of) {
+    for (std::uint64_t request = 0; request < 20; ++request) {
+        const auto whole = text_of(12, request);
+        for (Index budget = 0; budget <= 12; ++budget)
+            REQUIRE(text_of(budget, request) == std::vector(whole.begin(), whole.begin() + budget));
+    }
+}
+
 template <class Drafts, class Rule>
 void check_prefixes(const Drafts& drafts, const Rule& rule) {
-    for (std::uint64_t request = 0; request < 20; ++request) {
-        Sampler sampler(drafts, target, {.lookahead = 3, .seed = 6}, rule);
-        const auto whole = sampler.generate(prompt, {.max_new_tokens = 12, .request = request}).tokens;
-        for (Index budget = 0; budget <= 12; ++budget) {
-            const auto text = sampler.generate(prompt, {.max_new_tokens = budget, .request = request}).tokens;
-            REQUIRE(text == std::vector(whole.begin(), whole.begin() + budget));
-        }
-    }
+    Sampler sampler(drafts, target, {.lookahead = 3, .seed = 6}, rule);
+    check_texts([&](Index budget, std::uint64_t request) {
+        return sampler.generate(prompt, {.max_new_tokens = budget, .request = request}).tokens;
+    });
 }
 
 template <class Rule>

@@ -1,6 +1,7 @@
 // Nothing is read that is not needed: no rows after the first rejection, no second pass over logits, no normaliser that
 // is known. Calls and reads are counted.
 #include <array>
+#include <functional>
 #include <vector>
 
 #include <specsample/specsample.hpp>
@@ -82,6 +83,10 @@ void for_rules(F&& f) {
     f(GreedyMatch{});
 }
 
+/// A rule's round over rows that are recorded, so that a test is compiled once for all rules.
+template <class Kind>
+using Judge = std::function<Round(Asked<Kind>& rows)>;
+
 using Calls = std::vector<int>;
 
 }  // namespace
@@ -93,17 +98,22 @@ TEMPLATE_TEST_CASE("rows of a chain are asked for once, and those after the firs
     const std::array distributions{distribution, distribution, distribution, distribution};
     const std::vector<int> tokens{1, 2, 3, 0};
     Workspace workspace;
+    const auto check = [&](std::size_t rejected, const Judge<TestType>& judge) {
+        Asked<TestType> rows{{1, 2, 3, 0, 0}};
+        if (rejected < tokens.size()) rows.certain[rejected] = (tokens[rejected] + 1) % vocab;
+        const Round round = judge(rows);
+        REQUIRE(round);
+        CHECK(round.accepted == static_cast<Index>(rejected));
+        CHECK(round.tokens.back() == rows.certain[rejected]);
+        Calls expected(5);
+        for (std::size_t i = 0; i <= rejected; ++i) expected[i] = 1;
+        CHECK(rows.calls == expected);
+    };
     for (std::size_t rejected = 0; rejected <= tokens.size(); ++rejected)
         for_rules([&](const auto& rule) {
-            Asked<TestType> rows{{1, 2, 3, 0, 0}};
-            if (rejected < tokens.size()) rows.certain[rejected] = (tokens[rejected] + 1) % vocab;
-            const Round round = verify(tokens, distributions, rows, rule, RoundRng(1, 2, 3), {}, workspace);
-            REQUIRE(round);
-            CHECK(round.accepted == static_cast<Index>(rejected));
-            CHECK(round.tokens.back() == rows.certain[rejected]);
-            Calls expected(5);
-            for (std::size_t i = 0; i <= rejected; ++i) expected[i] = 1;
-            CHECK(rows.calls == expected);
+            check(rejected, [&](auto& rows) {
+                return verify(tokens, distributions, rows, rule, RoundRng(1, 2, 3), {}, workspace);
+            });
         });
 }
 
@@ -115,13 +125,18 @@ TEMPLATE_TEST_CASE("rows of a tree are asked for once, and those off the accepte
     // 1 and 2 after the prefix, 3 and 0 after the 2, 1 after the 1, 3 after the 0.
     const std::vector<int> tokens{1, 2, 3, 0, 1, 3}, parents{-1, -1, 1, 1, 0, 3};
     Workspace workspace;
-    for_rules([&](const auto& rule) {
+    const auto check = [&](const Judge<TestType>& judge) {
         // 2, then 0, then neither: row i + 1 follows node i.
         Asked<TestType> rows{{2, 1, 0, 1, 2, 1, 1}};
-        const Round round = verify(Tree{tokens, parents}, distributions, rows, rule, RoundRng(1, 2, 3), {}, workspace);
+        const Round round = judge(rows);
         REQUIRE(round);
         CHECK(std::vector(round.tokens.begin(), round.tokens.end()) == std::vector<Token>{2, 0, 2});
         CHECK(rows.calls == Calls{1, 0, 1, 0, 1, 0, 0});
+    };
+    for_rules([&](const auto& rule) {
+        check([&](auto& rows) {
+            return verify(Tree{tokens, parents}, distributions, rows, rule, RoundRng(1, 2, 3), {}, workspace);
+        });
     });
 }
 

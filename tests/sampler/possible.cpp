@@ -146,11 +146,18 @@ struct Drafted {
     }
 };
 
+/// What each token was drawn from: one type for all rules, which then share what is compiled for residuals.
+template <class Draft>
+struct Distributions {
+    const Drafted<Draft>& drafted;
+    auto operator()(Index node) const { return Sampled(drafted.q[static_cast<std::size_t>(node)]); }
+};
+
 /// One round: tokens drawn from q and judged by p.
 template <class Draft, class Target, class Rule>
 Round judge(const Drafted<Draft>& drafted, const Target& target, const Rule& rule, const AnyRng& rng) {
     static Workspace workspace;
-    const auto distribution = [&](Index node) { return Sampled(drafted.q[static_cast<std::size_t>(node)]); };
+    const Distributions<Draft> distribution{drafted};
     return verify(drafted.tokens, distribution, target, rule, rng, {.check = Check::every_row}, workspace);
 }
 

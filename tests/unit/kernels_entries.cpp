@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include <specsample/kernels/overlap.hpp>
@@ -78,23 +79,52 @@ std::vector<double> plain(const View& view) {
     return numbers;
 }
 
-/// True if weights, by place, agree with numbers by id: each of them, and their sums over any range.
+/// Weights by place: their ids, and their sums over some ranges.
+struct Listed {
+    struct Range {
+        Index first, end;
+        double sum;
+    };
+
+    std::vector<Index> ids;
+    std::vector<double> weights;
+    std::vector<Range> ranges;
+
+    /// True if they agree with numbers by id: each of them, and their sums over the ranges.
+    bool agree(const std::vector<double>& expected) const {
+        std::vector<double> by_id(expected.size()), up_to{0};
+        for (std::size_t place = 0; place < weights.size(); ++place) {
+            by_id[static_cast<std::size_t>(ids[place])] = weights[place];
+            up_to.push_back(up_to.back() + weights[place]);
+        }
+        bool same = true;
+        for (std::size_t id = 0; id < expected.size(); ++id) same = same && std::abs(by_id[id] - expected[id]) < 1e-15;
+        for (const Range& range : ranges) {
+            const double sum =
+                up_to[static_cast<std::size_t>(range.end)] - up_to[static_cast<std::size_t>(range.first)];
+            same = same && std::abs(range.sum - sum) < 1e-6;
+        }
+        return same;
+    }
+};
+
+template <class W>
+Listed listed(const W& weights) {
+    Listed list;
+    const Index size = weights.size();
+    for (Index place = 0; place < size; ++place) {
+        list.ids.push_back(id_of(weights, place));
+        list.weights.push_back(weights[place]);
+    }
+    for (const Index first : {Index{0}, size / 3, std::max<Index>(size - 70, 0)})
+        for (const Index end : {first, first + (size - first) / 2, size})
+            list.ranges.push_back({first, end, weights.sum(first, end - first)});
+    return list;
+}
+
 template <class W>
 bool agree(const W& weights, const std::vector<double>& expected) {
-    std::vector<double> by_id(expected.size()), up_to{0};
-    for (Index place = 0; place < weights.size(); ++place) {
-        by_id[static_cast<std::size_t>(id_of(weights, place))] = weights[place];
-        up_to.push_back(up_to.back() + weights[place]);
-    }
-    bool same = true;
-    for (std::size_t id = 0; id < expected.size(); ++id) same = same && std::abs(by_id[id] - expected[id]) < 1e-15;
-    const Index size = weights.size();
-    for (const Index first : {Index{0}, size / 3, std::max<Index>(size - 70, 0)})
-        for (const Index end : {first, first + (size - first) / 2, size}) {
-            const double sum = up_to[static_cast<std::size_t>(end)] - up_to[static_cast<std::size_t>(first)];
-            same = same && std::abs(weights.sum(first, end - first) - sum) < 1e-6;
-        }
-    return same;
+    return listed(weights).agree(expected);
 }
 
 /// One rejected child: a row that is subtracted except at some ids, or a token whose residual becomes 0.
@@ -135,6 +165,15 @@ struct Children {
     }
 };
 
+/// Children after a rejection, in every mix of rows and tokens.
+template <class Q>
+std::vector<Children<Q>> some_children(const Q& q, const std::vector<Token>& ids, const std::vector<Token>& without) {
+    const Child<Q> whole(q, {}, .5), twice(q, without, 2), some(q, without, .75), others(q, ids, .25),
+        front(ids.front()), back(ids.back());
+    return {
+        {{}}, {{whole}}, {{some}}, {{whole, others, twice}}, {{front}}, {{front, some, back}}, {{others, back, whole}}};
+}
+
 /// Some ids of a row and some that it does not have, out of order.
 std::vector<Token> some_ids(const Forms& row, std::uint64_t seed) {
     std::vector<Token> ids{static_cast<Token>(row.candidates.front().id)};
@@ -146,15 +185,21 @@ std::vector<Token> some_ids(const Forms& row, std::uint64_t seed) {
     return ids;
 }
 
-/// Call f(size, p, q, p in some form, q in some form) for all of them.
-template <class F>
-void for_mixes(F&& f) {
+/// Call f(p, q) for many pairs of rows.
+void for_pairs(const std::function<void(const Forms& p, const Forms& q)>& f) {
     for (const Index size : sizes)
         for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-            const Forms p(size, 2 * seed), q(size, 2 * seed + 1);
             INFO("size " << size << ", seed " << seed);
-            p.as_each([&](const auto& target) { q.as_each([&](const auto& draft) { f(p, q, target, draft); }); });
+            f(Forms(size, 2 * seed), Forms(size, 2 * seed + 1));
         }
+}
+
+/// Call f(p, q, p in some form, q in some form) for all of them.
+template <class F>
+void for_mixes(F&& f) {
+    for_pairs([&](const Forms& p, const Forms& q) {
+        p.as_each([&](const auto& target) { q.as_each([&](const auto& draft) { f(p, q, target, draft); }); });
+    });
 }
 
 }  // namespace
@@ -196,11 +241,13 @@ TEST_CASE("how much two rows agree, in any mix", "[kernels]") {
 }
 
 TEST_CASE("a row without some ids, in any form", "[kernels]") {
-    for_mixes([](const Forms& row, const Forms& other, const auto& p, const auto&) {
+    for_pairs([](const Forms& row, const Forms& other) {
         const auto without = some_ids(row, static_cast<std::uint64_t>(other.ids.front()));
-        auto expected = plain(p);
-        for (const Token id : without) expected[static_cast<std::size_t>(id)] = 0;
-        CHECK(agree(WithoutWeights(p, without), expected));
+        row.as_each([&](const auto& p) {
+            auto expected = plain(p);
+            for (const Token id : without) expected[static_cast<std::size_t>(id)] = 0;
+            CHECK(agree(WithoutWeights(p, without), expected));
+        });
     });
 }
 
@@ -208,17 +255,8 @@ TEST_CASE("the residual after several rejections, in any mix", "[kernels]") {
     for_mixes([](const Forms& row, const Forms& other, const auto& p, const auto& q) {
         using Q = std::remove_cvref_t<decltype(q)>;
         const auto ids = some_ids(row, 3), without = some_ids(other, 4);
-        const Child<Q> whole(q, {}, .5), twice(q, without, 2), some(q, without, .75), others(q, ids, .25),
-            front(ids.front()), back(ids.back());
-        const std::vector<Children<Q>> lists{{{}},
-                                             {{whole}},
-                                             {{some}},
-                                             {{whole, others, twice}},
-                                             {{front}},
-                                             {{front, some, back}},
-                                             {{others, back, whole}}};
         const auto target = plain(p);
-        for (const Children<Q>& taken : lists) {
+        for (const Children<Q>& taken : some_children(q, ids, without)) {
             const ResidualWeights<std::remove_cvref_t<decltype(p)>, Q, Children<Q>> residual(p, taken);
             const auto expected = taken.left_of(target);
             CHECK(agree(residual, expected));

@@ -1,6 +1,7 @@
 // Bad rows of every kind, at every position of a round, under every rule: the row and the cause are named, nothing is
 // emitted, and the next round is not affected.
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -166,13 +167,40 @@ Rows<typename Kind::R> good_rows() {
     return {{std::vector(lookahead, &row)}, {std::vector(lookahead + 1, &row)}};
 }
 
+/// What each token was drawn from: one type for all rules, which then share what is compiled for residuals.
+template <class R>
+struct Distributions {
+    const RowList<R>& rows;
+    auto operator()(Index i) const { return Sampled(rows[static_cast<std::size_t>(i)]); }
+};
+
 template <class R, class Rule>
-Round judge(const Rows<R>& rows, const Rule& rule, Check check, std::size_t drafted = lookahead) {
+Round judge(const Rows<R>& rows, const Rule& rule, Check check, std::size_t drafted) {
     static Workspace workspace;
-    const auto distribution = [&](Index i) { return Sampled(rows.draft[static_cast<std::size_t>(i)]); };
+    const Distributions<R> distribution{rows.draft};
     RowList<R> target = rows.target;
     target.rows.resize(drafted + 1);
     return verify(std::span(tokens).first(drafted), distribution, target, rule, rng, {.check = check}, workspace);
+}
+
+/// A rule as what is done with it, so that a test is compiled once for all rules.
+template <class R>
+struct AnyRule {
+    std::string name;
+    bool is_race;
+    std::function<Round(const Rows<R>& rows, Check check, std::size_t drafted)> judge;
+};
+
+template <class R>
+std::vector<AnyRule<R>> every_rule() {
+    std::vector<AnyRule<R>> list;
+    rules::for_each([&]<class Rule>(const Rule& rule, const char* name) {
+        list.push_back({name, std::same_as<Rule, GumbelMatch> || std::same_as<Rule, GreedyMatch>,
+                        [rule](const Rows<R>& rows, Check check, std::size_t drafted) {
+                            return judge(rows, rule, check, drafted);
+                        }});
+    });
+    return list;
 }
 
 void check_fault(const Round& round, Side side, Index row, Cause cause) {
@@ -191,9 +219,9 @@ void check_fault(const Round& round, Side side, Index row, Cause cause) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("a bad row is named wherever it is, when every row is looked at", "", EVERY_KIND) {
-    rules::for_each([&]<class Rule>(const Rule& rule, const char* name) {
+    for (const auto& rule : every_rule<typename TestType::R>()) {
         const auto good = good_rows<TestType>();
-        const Round expected = judge(good, rule, Check::every_row);
+        const Round expected = rule.judge(good, Check::every_row, lookahead);
         REQUIRE(expected);
         const std::vector<Token> text(expected.tokens.begin(), expected.tokens.end());
         const auto bads = TestType::bads();
@@ -202,34 +230,34 @@ TEMPLATE_TEST_CASE("a bad row is named wherever it is, when every row is looked 
                 for (std::size_t row = 0; row < static_cast<std::size_t>(lookahead + (side == Side::target)); ++row) {
                     // Rows are compared with the size of the first target row, which is right by definition.
                     if (bad.cause == Cause::wrong_size && side == Side::target && row == 0) continue;
-                    CAPTURE(name, bad.name, side == Side::draft, row);
+                    CAPTURE(rule.name, bad.name, side == Side::draft, row);
                     auto rows = good;
                     rows.put(side, row, bad.row);
-                    check_fault(judge(rows, rule, Check::every_row), side, static_cast<Index>(row), bad.cause);
-                    const Round again = judge(good, rule, Check::every_row);
+                    check_fault(rule.judge(rows, Check::every_row, lookahead), side, static_cast<Index>(row),
+                                bad.cause);
+                    const Round again = rule.judge(good, Check::every_row, lookahead);
                     REQUIRE(again);
                     CHECK(std::vector<Token>(again.tokens.begin(), again.tokens.end()) == text);
                 }
-    });
+    }
 }
 
 TEMPLATE_TEST_CASE("a bad row that a token is drawn from is named, where rows are looked at as they are read", "",
                    EVERY_KIND) {
     // A race and an argmax need no sum: they report entries that they cannot compare.
     const auto needs_sum = [](Cause cause) { return cause == Cause::not_normalised || cause == Cause::logits; };
-    rules::for_each([&]<class Rule>(const Rule& rule, const char* name) {
-        constexpr bool is_race = std::same_as<Rule, GumbelMatch> || std::same_as<Rule, GreedyMatch>;
+    for (const auto& rule : every_rule<typename TestType::R>()) {
         const auto bads = TestType::bads();
         for (const auto& bad : bads) {
-            if (bad.cause == Cause::wrong_size || (is_race && needs_sum(bad.cause))) continue;
+            if (bad.cause == Cause::wrong_size || (rule.is_race && needs_sum(bad.cause))) continue;
             if (bad.cause == Cause::negative) continue;      // only where a decision lands on it
             if (bad.name == "a wrong normaliser") continue;  // a draw from all of a row has no need of it
-            CAPTURE(name, bad.name);
+            CAPTURE(rule.name, bad.name);
             auto rows = good_rows<TestType>();
             rows.put(Side::target, 0, bad.row);
-            check_fault(judge(rows, rule, Check::entries_read, 0), Side::target, 0, bad.cause);
+            check_fault(rule.judge(rows, Check::entries_read, 0), Side::target, 0, bad.cause);
         }
-    });
+    }
 }
 
 TEMPLATE_TEST_CASE("a bad row beside the entries that decide is named by the residual that reads it", "", EVERY_KIND) {
@@ -250,7 +278,7 @@ TEMPLATE_TEST_CASE("a bad row beside the entries that decide is named by the res
         const auto certain = Logits(scalars<float>({-200, 9, -200, -200, -200, -200}));
         const RowList<std::remove_const_t<decltype(certain)>> target{{&certain, &certain}};
         static Workspace workspace;
-        const auto distribution = [&](Index) { return Sampled(rows.draft[0]); };
+        const Distributions<typename TestType::R> distribution{rows.draft};
         check_fault(verify(std::span(tokens).first(1), distribution, target, rule, rng, {}, workspace), Side::draft, 0,
                     bad.cause);
     }

@@ -45,18 +45,29 @@ struct Met {
     std::vector<bool> target, draft;
 };
 
+// One type each for all rules, which then share what is compiled for residuals.
+struct Rows {
+    const random_round::Draft& draft;
+    Met& met;
+    const Eigen::VectorXd& operator()(Index i) const {
+        met.target[static_cast<std::size_t>(i)] = true;
+        return draft.target_rows[static_cast<std::size_t>(i)];
+    }
+};
+struct Distributions {
+    const random_round::Draft& draft;
+    Met& met;
+    auto operator()(Index i) const {
+        met.draft[static_cast<std::size_t>(i)] = true;
+        return Sampled(draft.draft_rows[static_cast<std::size_t>(i)]);
+    }
+};
+
 template <class Rule>
 Round judge(const random_round::Draft& draft, const Rule& rule, Check check, Workspace& workspace, Met& met) {
     met = {std::vector<bool>(draft.target_rows.size()), std::vector<bool>(draft.draft_rows.size())};
-    const auto rows = [&](Index i) -> const Eigen::VectorXd& {
-        met.target[static_cast<std::size_t>(i)] = true;
-        return draft.target_rows[static_cast<std::size_t>(i)];
-    };
-    const auto distributions = [&](Index i) {
-        met.draft[static_cast<std::size_t>(i)] = true;
-        return Sampled(draft.draft_rows[static_cast<std::size_t>(i)]);
-    };
-    return verify(draft.tree(), distributions, rows, rule, draft.rng, {.check = check}, workspace);
+    return verify(draft.tree(), Distributions{draft, met}, Rows{draft, met}, rule, draft.rng, {.check = check},
+                  workspace);
 }
 
 /// One injection into a row of a draft, which is good again afterwards.

@@ -2,6 +2,7 @@
 #include <specsample/drafters/children.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <vector>
@@ -195,6 +196,41 @@ TEST_CASE("the drawn greedy child has the likeliest ones in its distribution, wh
     CHECK(children[2].token == 2);
     CHECK(children[1].is_point);
     CHECK(children[2].is_point);
+}
+
+TEST_CASE("children without replacement are the first of one race, and each knows what was left", "[draft]") {
+    for (Index round = 0; round < 200; ++round) {
+        const RoundRng rng(4, 5, round);
+        Vector row(1500);
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const double u = Rng({.seed = 6, .position = round}).uniform(static_cast<std::uint32_t>(i));
+            row[i] = u < .5 ? 0 : std::pow(u, 40) / 10;
+        }
+        Ids winners(5);
+        REQUIRE(race(rng.at(Purpose::draft, 0), row, winners) == 5);
+        const std::vector<Child> children = drawn(WithoutReplacement{}, row, 5, rng);
+        REQUIRE(children.size() == 5);
+        for (std::size_t i = 0; i < 5; ++i) {
+            REQUIRE(children[i].token == winners[i]);
+            REQUIRE(children[i].without == Ids(winners.begin(), winners.begin() + static_cast<std::ptrdiff_t>(i)));
+            double left = 0;
+            for (std::size_t id = 0; id < row.size(); ++id)
+                if (std::ranges::find(children[i].without, static_cast<Token>(id)) == children[i].without.end())
+                    left += row[id];
+            if (i > 0) REQUIRE(std::abs(children[i].rest / left - 1) < 1e-12);
+        }
+    }
+}
+
+TEST_CASE("more children than a row has tokens, and more than a race keeps on the stack", "[draft]") {
+    const RoundRng rng(1, 2, 3);
+    CHECK(drawn(WithoutReplacement{}, {0, .5, 0, .25}, 4, rng).size() == 2);
+    const std::vector<Child> children = drawn(WithoutReplacement{}, Vector(100, .01), 100, rng);
+    REQUIRE(children.size() == 100);
+    Ids tokens;
+    for (const Child& child : children) tokens.push_back(child.token);
+    std::ranges::sort(tokens);
+    for (Token id = 0; id < 100; ++id) CHECK(tokens[static_cast<std::size_t>(id)] == id);
 }
 
 TEST_CASE("a count of 0 gives no children", "[draft]") {

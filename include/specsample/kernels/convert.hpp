@@ -38,8 +38,9 @@ EIGEN_ALWAYS_INLINE float bits_to_float(Eigen::half, std::int16_t bits) {
     const std::int32_t magnitude = shifted & 0x0fff'ffff;
     const std::int32_t if_subnormal = (magnitude - lowest) >> 31;      // all ones, or zero
     const std::int32_t if_special = (exponent - 1 - magnitude) >> 31;  // infinite or NaN
-    const float normal = std::bit_cast<float>(magnitude + rebias + (rebias & if_special));
-    const std::int32_t excess = std::bit_cast<std::int32_t>(normal - 0x1p-14f);
+    const std::int32_t rebiased = magnitude + rebias;
+    const std::int32_t excess = std::bit_cast<std::int32_t>(std::bit_cast<float>(rebiased) - 0x1p-14f);
+    const float normal = std::bit_cast<float>(rebiased + (rebias & if_special));
     const float result = normal + std::bit_cast<float>(excess & if_subnormal);
     return std::bit_cast<float>(std::bit_cast<std::int32_t>(result) |
                                 (shifted & std::numeric_limits<std::int32_t>::min()));
@@ -128,6 +129,7 @@ inline constexpr Index convert_chunk = 64;
 
 /// Write in[0, count) to out as floats. The loops over integers have a constant length, so that g++ and clang vectorise
 /// them from -O2 on. The function is not inlined: g++ would then forget that `in` and `out` do not overlap.
+/// @cost      per entry .03 ns with AVX2 and F16C; with SSE2 bfloat16 .06 ns, half .47 ns
 /// @accuracy  exact: a subnormal keeps its value, an infinity stays one, a NaN stays NaN, under -ffast-math too
 template <class Half>
 [[gnu::noinline]] void to_floats(const Half* EIGEN_RESTRICT in, Index count, float* EIGEN_RESTRICT out) {

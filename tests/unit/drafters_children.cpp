@@ -198,7 +198,7 @@ TEST_CASE("the drawn greedy child has the likeliest ones in its distribution, wh
     CHECK(children[2].is_point);
 }
 
-TEST_CASE("children without replacement are the first of one race, and each knows what was left", "[draft]") {
+TEST_CASE("children without replacement are the first of one race and know what was left", "[draft]") {
     for (Index round = 0; round < 200; ++round) {
         const RoundRng rng(4, 5, round);
         Vector row(1500);
@@ -251,7 +251,7 @@ TEST_CASE("no children from a row that cannot be drawn from", "[draft]") {
     CHECK(drawn(TopChildren{}, {0, 0, 0}, 2, rng).empty());
 }
 
-TEST_CASE("each drawn child takes one draft draw, at its own node", "[draft]") {
+TEST_CASE("each drawn child takes one draft draw at its own node", "[draft]") {
     const auto rng_of = [](const auto& kind, std::size_t count) {
         const CountingRng counting(RoundRng(1, 2, 3));
         drawn(kind, {.4, .3, .2, .1}, count, counting);

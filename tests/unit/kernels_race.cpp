@@ -375,7 +375,7 @@ Ids winners_of_logits(const R& logits, const F& noise, std::size_t places) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("logits race by the definition, whatever their level and temperature", "[kernels]", float, double,
+TEMPLATE_TEST_CASE("logits race by the definition at any level and temperature", "[kernels]", float, double,
                    Eigen::half) {
     using Row = Eigen::Matrix<TestType, Eigen::Dynamic, 1>;
     const double level_bound = std::is_same_v<TestType, Eigen::half> ? 1000 : 80000;
@@ -439,4 +439,18 @@ TEST_CASE("logits agree with their probabilities, and sparse ones with dense one
         REQUIRE(race(rng, Sparse(ids, Logits(held), 500)) == race(rng, Logits(logits)));
     }
     CHECK(other <= 1);  // a tie within a float's rounding
+}
+
+TEST_CASE("a block races by its largest weight wherever in the block that is", "[kernels]") {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        const Rng pick({.seed = seed});
+        Eigen::VectorXf weights = Eigen::VectorXf::Constant(20 * 64 + 30, 1e-6f);
+        for (std::uint32_t block = 0; block < 20; ++block)
+            weights[64 * block + static_cast<Index>(pick.bits(block) % 64)] = static_cast<float>(pick.uniform(block));
+        const auto noise = noise_of(seed);
+        const Ids all = naive(weights, noise);
+        REQUIRE(winners(weights, noise, 3) == Ids(all.begin(), all.begin() + 3));
+        const Eigen::VectorXf logits = weights.array().log();
+        REQUIRE(winners_of_logits(Logits(logits), noise, 3) == Ids(all.begin(), all.begin() + 3));
+    }
 }

@@ -454,3 +454,9 @@ TEST_CASE("a block races by its largest weight wherever in the block that is", "
         REQUIRE(winners_of_logits(Logits(logits), noise, 3) == Ids(all.begin(), all.begin() + 3));
     }
 }
+
+TEST_CASE("a bad sparse row that repeats ids ends with a winner of its own", "[kernels]") {
+    const std::vector<Token> ids(700, 5);
+    const std::vector<float> probs(700, 1.f / 700);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) CHECK(winner(Sparse(ids, probs, 1000), noise_of(seed)) == 5);
+}

@@ -192,15 +192,18 @@ class RaceRow {
 
     /// The block that the id at a place is in.
     Index block_of(Index place) const { return id(place) / race_block; }
-    /// The number of places from `first` on whose ids are in its block. A block that was listed in two parts is read in
-    /// two parts.
+    /// The number of places from `first` on, below `end`, whose ids are in its block: at most 64, also in a bad row
+    /// that repeats ids.
+    Index same_block(Index first, Index end) const {
+        const Index last = std::min(first + race_block, end);
+        if (numbers_.holds_every_id()) return last - first;
+        Index next = first + 1;
+        while (next < last && block_of(next) == block_of(first)) ++next;
+        return next - first;
+    }
+    /// The number of places of a listed block.
     Index block_size_at(Index first) const {
-        if (numbers_.holds_every_id()) return std::min(race_block, size() - first);
-        Index count = 1;
-        while (first % block_size + count < block_size && first + count < size() &&
-               block_of(first + count) == block_of(first))
-            ++count;
-        return count;
+        return same_block(first, std::min(size(), (first / block_size + 1) * block_size));
     }
 
     /// Whether the numbers are logits: z stands for the weight 2^(z scale()).
@@ -254,10 +257,9 @@ class RaceRow {
     }
 
     bool list_by_id(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {
-        for (Index first = 0, next = 0; first < count; first = next) {
-            const Index block = block_of(place + first);
-            while (next < count && block_of(place + next) == block) ++next;
-            add(blocks, place + first, block_max(next - first, numbers + first));
+        for (Index first = 0, length = 0; first < count; first += length) {
+            length = same_block(place + first, place + count);
+            add(blocks, place + first, block_max(length, numbers + first));
         }
         return can_race(numbers, count);
     }

@@ -1,5 +1,5 @@
-// The templates that most programs instantiate, compiled once: the rules' walks over rows of floats and doubles, as probabilities or
-// logits, and the draws of drafted tokens.
+// The templates that most programs instantiate, compiled once: the rules' walks over rows of floats and doubles, as
+// probabilities or logits, and the draws of drafted tokens.
 //
 // The library is header-only. A program may link the CMake target specsample::compiled as well: the same headers then
 // take about half the time to compile, because the functions below are declared here and defined in compiled.cpp. Their

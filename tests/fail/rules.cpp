@@ -231,6 +231,40 @@ int program() {
 }  // namespace shared_noise_under_token_verification
 #endif
 
+// case: race_without_lanes
+// Gumbel match needs noise that belongs to ids, and a generator has none.
+// expect: error: static assertion failed.*specsample::race: these random numbers have no open_uniform.lane.*give
+// RoundRng
+#if defined FIXED || defined CASE_race_without_lanes
+namespace race_without_lanes {
+
+using namespace specsample;
+
+struct Generator {
+    using result_type = std::uint64_t;
+    static constexpr result_type min() { return 0; }
+    static constexpr result_type max() { return ~result_type{0}; }
+    result_type operator()() { return ++state; }
+    result_type state = 0;
+};
+
+int program() {
+    const std::vector<float> row{.5f, .5f};
+    const std::vector<Token> tokens{1};
+    Workspace workspace;
+#ifdef FIXED
+    const RoundRng rng(1, 2, 3);
+#else
+    Generator generator;
+    const GeneratorRng rng(generator);
+#endif
+    const auto round = verify(tokens, PointMass{}, std::array{row, row}, GumbelMatch{}, rng, RoundLimits{}, workspace);
+    return static_cast<int>(round.accepted);
+}
+
+}  // namespace race_without_lanes
+#endif
+
 // case: transformed_before_a_lossy_rule
 // A target transform in front of a rule that is not exact itself.
 // expect: error: static assertion failed.*specsample::lossy::Transformed: the rule behind a transform must be lossless

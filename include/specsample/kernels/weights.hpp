@@ -108,7 +108,12 @@ auto row_weights(const R& row) {
     }
 }
 
-/// The weights of a row as it races: of logits only the scale counts, so that no normaliser is found.
+/// The weights of a row as it races: of logits only the scale counts, so that no normaliser is found. Weights are those
+/// that they are.
+template <Weights W>
+const W& race_weights(const W& weights) {
+    return weights;
+}
 template <Row R>
 auto race_weights(const R& row) {
     if constexpr (requires { row.unnormalised(); }) {

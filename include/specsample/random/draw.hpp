@@ -111,10 +111,12 @@ kernels::Drawn draw(const Rng& rng, const W& weights) {
 
 namespace detail {
 
-/// An RNG that can race: it has numbers by lane, or a race of its own. A GeneratorRng has neither.
+/// An RNG that can race: it has numbers by lane, one or many at once, or a race of its own. A GeneratorRng has none.
 template <class Rng>
 concept RacingRng = requires(const Rng& rng) { rng.open_uniform(std::uint32_t{}); } ||
-                    requires(const Rng& rng, std::span<Token> winners) {
+                    requires(const Rng& rng, std::span<const std::uint32_t> lanes) {
+                        rng.open_uniforms(lanes, static_cast<double*>(nullptr));
+                    } || requires(const Rng& rng, std::span<Token> winners) {
                         rng.race(kernels::RowWeights(Column<double>(nullptr, 0)), winners);
                     };
 
@@ -130,15 +132,17 @@ auto noise_of(const Rng& rng) {
     };
 }
 
-/// Weights as they are, or those of a row, without a normaliser.
-template <class W>
-decltype(auto) race_weights_of(const W& given) {
-    if constexpr (kernels::Weights<W>) {
-        return (given);
-    } else {
-        return kernels::race_weights(given);
-    }
-}
+/// The requirements of a race: those of a draw, and noise that belongs to ids.
+template <class Rng, class W>
+struct RaceArguments {
+    static constexpr bool has_noise = !DrawArguments<Rng, W>::all || RacingRng<Rng>;
+    static constexpr bool all = DrawArguments<Rng, W>::all && has_noise;
+    static_assert(
+        has_noise,
+        "specsample::race: these random numbers have no open_uniform(lane), and the noise of a race belongs to "
+        "ids; give RoundRng(seed, request, round_start) in place of GeneratorRng, or a rule other than "
+        "GumbelMatch");
+};
 
 }  // namespace detail
 
@@ -151,13 +155,13 @@ decltype(auto) race_weights_of(const W& given) {
 /// @cost            one pass: that of an argmax, and a random number per 64 ids
 template <class Rng, class W>
 Index race(const Rng& rng, const W& weights) {
-    if constexpr (detail::DrawArguments<Rng, W>::all) {
+    if constexpr (detail::RaceArguments<Rng, W>::all) {
         if constexpr (requires {
                           { rng.race(detail::weights_of(weights)) } -> std::same_as<Index>;
                       }) {
             return rng.race(detail::weights_of(weights));
         } else {
-            return kernels::race_winner(detail::race_weights_of(weights), detail::noise_of(rng));
+            return kernels::race_winner(kernels::race_weights(weights), detail::noise_of(rng));
         }
     } else {
         return -1;
@@ -172,7 +176,7 @@ Index race(const Rng& rng, const W& weights) {
 /// @cost             one pass; allocates for more than 64 winners
 template <class Rng, class W>
 Index race(const Rng& rng, const W& weights, std::span<Token> winners) {
-    if constexpr (detail::DrawArguments<Rng, W>::all) {
+    if constexpr (detail::RaceArguments<Rng, W>::all) {
         if constexpr (requires {
                           { rng.race(detail::weights_of(weights), winners) } -> std::same_as<Index>;
                       }) {
@@ -180,7 +184,7 @@ Index race(const Rng& rng, const W& weights, std::span<Token> winners) {
         } else {
             std::array<double, 64> few;
             std::vector<double> many(winners.size() > few.size() ? winners.size() : 0);
-            return kernels::race_winners(detail::race_weights_of(weights), detail::noise_of(rng), winners,
+            return kernels::race_winners(kernels::race_weights(weights), detail::noise_of(rng), winners,
                                          many.empty() ? std::span(few).first(winners.size()) : std::span(many));
         }
     } else {

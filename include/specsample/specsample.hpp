@@ -21,6 +21,7 @@
 //    <specsample/metrics.hpp>          reports, exports, an audit of the text
 //    <specsample/lossy.hpp>            rules that change the distribution
 //    <specsample/beam.hpp>             speculative beam search
+//    <specsample/shard.hpp>            rows of which every rank holds a slice of the vocabulary
 //    <specsample/testing.hpp>          proofs that a rule is lossless
 #pragma once
 

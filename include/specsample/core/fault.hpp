@@ -35,12 +35,16 @@ enum class Cause {
     unordered_ids,       ///< a sparse row whose id `value` follows id `bound`, at place `id`
     id_outside,          ///< a sparse row with id `value`, of a vocabulary of `bound`, at place `id`
     all_masked,          ///< a row of logits that are all -inf, or a sparse row without ids
+    slice_begin,         ///< the slice of rank `id` begins at id `value`, and the one before it ends at `bound`
+    slice_end,           ///< the slice of rank `id` ends at id `value`, and should end at `bound`
+    slice_vocabulary,    ///< rank `id` has a vocabulary of `value` ids, and others one of `bound`
+    ranks_differ,        ///< rank `id` is not where rank 0 is: another seed, text, draft, or order of calls
 };
 
 namespace metrics {
 
 /// The number of causes of bad data: counters by cause are an array of this size, indexed by Cause.
-inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::all_masked) + 1;
+inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::ranks_differ) + 1;
 }  // namespace metrics
 
 /// A description of bad data, as a value.
@@ -80,15 +84,23 @@ namespace detail {
         case Cause::zero_at_token:
             return "%r is 0 at its own drafted token %i, but must be the row that the token was drawn from";
         case Cause::outside_vocabulary:
-            return side == Side::limits
-                       ? "limits.stop_tokens[%n] is %V, but must be inside the vocabulary [0, %B)"
-                       : "drafted token %n is %V, but must be inside the vocabulary [0, %B)";
+            return side == Side::limits ? "limits.stop_tokens[%n] is %V, but must be inside the vocabulary [0, %B)"
+                                        : "drafted token %n is %V, but must be inside the vocabulary [0, %B)";
         case Cause::unordered_ids:
             return "%r has id %V after %B at place %i, but the ids of a sparse row must be strictly increasing";
         case Cause::id_outside:
             return "%r has id %V at place %i, but must have ids inside the vocabulary [0, %B)";
         case Cause::all_masked:
             return "%r makes no token possible: every logit is -inf, or no id is left, but one must be possible";
+        case Cause::slice_begin:
+            return "%r has a slice on rank %i that begins at id %V, but must begin at %B, where the one before it ends";
+        case Cause::slice_end:
+            return "%r has a slice on rank %i that ends at id %V, but must end at %B";
+        case Cause::slice_vocabulary:
+            return "%r is of a vocabulary of %V ids on rank %i, but must be of %B ids as on the other ranks";
+        case Cause::ranks_differ:
+            return "%r is read by rank %i in another round than by rank 0, but seed, request, text, draft, limits and "
+                   "the order of calls must be the same on every rank";
     }
     return "%r is bad";
 }

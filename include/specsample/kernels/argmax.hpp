@@ -10,6 +10,34 @@
 
 namespace specsample::inline SPECSAMPLE_ABI {
 
+namespace detail {
+
+/// The id of the largest number of a row; see kernels::argmax.
+template <class View>
+Index largest_id(const Blocks<View>& blocks) {
+    if constexpr (requires { blocks.largest_id(); }) {  // no rank has them all
+        return blocks.largest_id();
+    } else {
+        using Value = typename Blocks<View>::Value;
+        typename Blocks<View>::Buffer buffer;
+        Index best = -1;
+        bool ordered = true;
+        Value largest = -std::numeric_limits<Value>::infinity();
+        for_blocks(0, blocks.size(), [&](Index first, Index count) {
+            blocks.expect(first + count, block_size);
+            const Value* numbers = blocks.read(first, count, buffer);
+            const Value most = block_max(count, numbers);
+            ordered = ordered && !has_nan(numbers, count);
+            if (!ordered || !(most > largest)) return;
+            largest = most;
+            best = first + (std::find(numbers, numbers + count, largest) - numbers);
+        });
+        return ordered && is_finite(static_cast<double>(largest)) ? blocks.id(best) : -1;
+    }
+}
+
+}  // namespace detail
+
 namespace kernels {
 
 /// The id of the largest entry, the lowest id on ties. Drafts, targets and plain decoding share this rule: greedy texts
@@ -21,22 +49,7 @@ Index argmax(const R& row) {
     if constexpr (requires { row.argmax(); }) {
         return row.argmax();
     } else {
-        const detail::Blocks blocks(detail::as_row(row));
-        using Value = typename decltype(blocks)::Value;
-        typename decltype(blocks)::Buffer buffer;
-        Index best = -1;
-        bool ordered = true;
-        Value largest = -std::numeric_limits<Value>::infinity();
-        detail::for_blocks(0, blocks.size(), [&](Index first, Index count) {
-            blocks.expect(first + count, detail::block_size);
-            const Value* numbers = blocks.read(first, count, buffer);
-            const Value most = detail::block_max(count, numbers);
-            ordered = ordered && !detail::has_nan(numbers, count);
-            if (!ordered || !(most > largest)) return;
-            largest = most;
-            best = first + (std::find(numbers, numbers + count, largest) - numbers);
-        });
-        return ordered && detail::is_finite(static_cast<double>(largest)) ? blocks.id(best) : -1;
+        return detail::largest_id(detail::Blocks(detail::as_row(row)));
     }
 }
 

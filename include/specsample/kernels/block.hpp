@@ -217,12 +217,16 @@ Value block_max(Index count, const Value* numbers) {
 /// The largest number at the places [first, first + count) of a row; -inf if there are none.
 template <class View>
 double largest(const Blocks<View>& numbers, Index first, Index count) {
-    using Value = typename Blocks<View>::Value;
-    typename Blocks<View>::Buffer buffer;
-    Value most = -std::numeric_limits<Value>::infinity();
-    for_blocks(first, count,
-               [&](Index begin, Index n) { most = std::max(most, block_max(n, numbers.read(begin, n, buffer))); });
-    return static_cast<double>(most);
+    if constexpr (requires { numbers.largest(first, count); }) {  // no rank has them all
+        return numbers.largest(first, count);
+    } else {
+        using Value = typename Blocks<View>::Value;
+        typename Blocks<View>::Buffer buffer;
+        Value most = -std::numeric_limits<Value>::infinity();
+        for_blocks(first, count,
+                   [&](Index begin, Index n) { most = std::max(most, block_max(n, numbers.read(begin, n, buffer))); });
+        return static_cast<double>(most);
+    }
 }
 
 }  // namespace specsample::detail

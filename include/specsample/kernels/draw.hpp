@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstddef>
 #include <numeric>
+#include <span>
 
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/weights.hpp>
@@ -61,7 +62,8 @@ template <kernels::Weights W>
     return -1;
 }
 
-/// The place at `rest` within [first, end).
+/// The place at `rest` within [first, end); if rounding puts it past the end of a piece, ~place of the last entry
+/// there.
 template <kernels::Weights W>
 Index pick_in_block(const W& weights, Index first, Index end, double rest) {
     for (Index piece = first; piece < end; piece += piece_size) {
@@ -69,12 +71,16 @@ Index pick_in_block(const W& weights, Index first, Index end, double rest) {
         const double sum = weights.sum(piece, piece_end - piece);
         if (rest < sum || piece_end == end) {
             const Index place = pick_entry(weights, piece, piece_end, rest);
-            return place >= 0 ? place : nearest_positive(weights, piece_end - 1);
+            return place >= 0 ? place : ~(piece_end - 1);
         }
         rest -= sum;
     }
-    return nearest_positive(weights, end - 1);
+    return ~(end - 1);
 }
+
+/// Weights of which no rank has all: weights.share() sums them and picks from them with the other ranks.
+template <class W>
+concept SharedWeights = requires(const W& weights) { weights.share(); };
 
 /// The length of the blocks of a row that are summed: the smallest multiple of the block size that leaves at most
 /// max_blocks blocks.
@@ -99,8 +105,14 @@ template <Weights W>
 class BlockSums {
   public:
     explicit BlockSums(const W& weights) : weights_(weights) {
-        for (Index first = 0; first < weights.size(); first += per_block_)
-            up_to_[count_++] = total_ += weights.sum(first, std::min(per_block_, weights.size() - first));
+        if constexpr (detail::SharedWeights<W>) {
+            count_ = static_cast<std::size_t>((weights.size() + per_block_ - 1) / per_block_);
+            weights.share().sum_blocks(weights, std::span(up_to_).first(count_));
+            for (std::size_t block = 0; block < count_; ++block) up_to_[block] = total_ += up_to_[block];
+        } else {
+            for (Index first = 0; first < weights.size(); first += per_block_)
+                up_to_[count_++] = total_ += weights.sum(first, std::min(per_block_, weights.size() - first));
+        }
     }
 
     double total() const { return total_; }
@@ -110,6 +122,11 @@ class BlockSums {
     Index id(Index place) const { return id_of(weights_, place); }
     double operator[](Index place) const { return weights_[place]; }
     double sum(Index first, Index count) const { return weights_.sum(first, count); }
+    auto share() const
+        requires detail::SharedWeights<W>
+    {
+        return weights_.share();
+    }
 
     /// The place at which the cumulative weights pass u * total(), u in [0, 1).
     /// @pre the total is a positive number
@@ -118,8 +135,13 @@ class BlockSums {
         std::size_t block = 0;
         while (block + 1 < count_ && target >= up_to_[block]) ++block;
         const double rest = block == 0 ? target : target - up_to_[block - 1];
-        const Index first = static_cast<Index>(block) * per_block_;
-        return detail::pick_in_block(weights_, first, std::min(first + per_block_, weights_.size()), rest);
+        const Index first = static_cast<Index>(block) * per_block_, end = std::min(first + per_block_, weights_.size());
+        if constexpr (detail::SharedWeights<W>) {
+            return weights_.share().pick(weights_, first, end, rest);
+        } else {
+            const Index place = detail::pick_in_block(weights_, first, end, rest);
+            return place >= 0 ? place : detail::nearest_positive(weights_, ~place);
+        }
     }
 
   private:

@@ -67,6 +67,13 @@ class Encoding {
     /// The factor of logits in exponents: x has a weight in proportion to 2^(x scale).
     double scale() const { return static_cast<double>(scale_); }
 
+    /// The weight of a logit that equals the pivot, and that logit.
+    double factor() const { return factor_; }
+    double pivot() const { return static_cast<double>(pivot_); }
+    /// The place with all weight, if is_peak().
+    bool is_peak() const { return kind_ == Kind::peak; }
+    Index peak() const { return peak_; }
+
     /// The power that a logit is mapped by. It is made anew for every block: it is larger than the numbers that it is
     /// made from, and rows are copied more often.
     ScaledExp2<Value> power() const { return ScaledExp2<Value>(pivot_, scale_, static_cast<Value>(factor_)); }

@@ -133,6 +133,13 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
 
     void expect(Index first, Index count) const { numbers_.expect(first, count); }
 
+    /// Who has which part of the numbers, if no rank has them all.
+    auto share() const
+        requires requires(const Blocks<View>& numbers) { numbers.share(); }
+    {
+        return numbers_.share().of(encoding());
+    }
+
     /// Call f with the same block: logits become weights in f's own loop if their powers are computed in packets.
     template <class F>
     decltype(auto) visit(Index first, Index count, Buffer& buffer, F&& f) const {

@@ -7,6 +7,7 @@
 
 #include <specsample/core/fault.hpp>
 #include <specsample/core/number.hpp>
+#include <specsample/kernels/draw.hpp>
 #include <specsample/kernels/entries.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
@@ -64,22 +65,74 @@ std::optional<RowFault> inspect_ids(const View& view, Side side, Index number) {
     return std::nullopt;
 }
 
-/// The fault of logits whose normaliser is bad: a stated normaliser itself, if the logits are good.
-template <class E>
-[[gnu::cold, gnu::noinline]] RowFault diagnose_logits(const E& entries, double sum, RowFault fault) {
-    const auto& numbers = entries.numbers();
-    fault.cause = Cause::all_masked;
-    for (Index place = 0; place < entries.size(); ++place) {
-        const double x = static_cast<double>(numbers.coeff(place));
-        if (is_finite(x) && entries.encoding().is_given()) {
-            fault.cause = Cause::not_normalised;
-            fault.value = sum;
+/// What a row holds that no distribution has, and where it is first.
+struct OddNumbers {
+    Index not_finite_at = -1;  ///< an id; -1 if there is none
+    double not_finite = 0;     ///< NaN or infinity
+    Index negative_at = -1;
+    double negative = 0;
+    bool like_logits = false;  ///< whether some are below -1 or well above 1
+    bool has_finite = false;
+
+    /// Add those of the ids that follow.
+    void add(const OddNumbers& next) {
+        if (not_finite_at < 0) {
+            not_finite_at = next.not_finite_at;
+            not_finite = next.not_finite;
         }
-        if (!is_nan(x) && !is_infinity(x)) continue;
+        if (negative_at < 0) {
+            negative_at = next.negative_at;
+            negative = next.negative;
+        }
+        like_logits |= next.like_logits;
+        has_finite |= next.has_finite;
+    }
+};
+
+/// Look for such numbers at the places [first, end), up to the first that is not finite.
+template <class Numbers>
+[[gnu::cold, gnu::noinline]] OddNumbers find_odd(const Numbers& number, Index first, Index end, double tolerance) {
+    OddNumbers found;
+    for (Index place = first; place < end; ++place) {
+        const double x = number(place);
+        if (is_nan(x) || is_infinity(x)) {
+            found.not_finite_at = place;
+            found.not_finite = x;
+            return found;
+        }
+        found.has_finite |= is_finite(x);
+        if (x < 0 && found.negative_at < 0) {
+            found.negative_at = place;
+            found.negative = x;
+        }
+        found.like_logits |= x < -1 || x > 1 + tolerance;
+    }
+    return found;
+}
+
+/// The same for all numbers of a row, by place.
+template <class View>
+OddNumbers odd_numbers(const Blocks<View>& row, double tolerance) {
+    const auto& numbers = row.numbers();
+    if constexpr (requires { numbers.share(); }) {
+        return numbers.share().odd_numbers(tolerance);
+    } else {
+        return find_odd([&](Index place) { return numbers[place]; }, 0, row.size(), tolerance);
+    }
+}
+
+/// The fault of logits whose normaliser is bad: a stated normaliser itself, if the logits are good.
+template <class View>
+[[gnu::cold, gnu::noinline]] RowFault diagnose_logits(const Blocks<View>& row, double sum, RowFault fault) {
+    const OddNumbers odd = odd_numbers(row, fault.bound);
+    fault.cause = Cause::all_masked;
+    if (odd.not_finite_at >= 0) {
         fault.cause = Cause::not_finite;
-        fault.value = x;
-        fault.id = entries.ids().id(place);
-        break;
+        fault.value = odd.not_finite;
+        fault.id = row.id(odd.not_finite_at);
+    } else if (odd.has_finite && row.encoding().is_given()) {
+        fault.cause = Cause::not_normalised;
+        fault.value = sum;
     }
     return fault;
 }
@@ -87,25 +140,17 @@ template <class E>
 /// The fault of a row whose sum or smallest entry is bad.
 template <class View>
 [[gnu::cold, gnu::noinline]] RowFault diagnose(const Blocks<View>& row, double sum, RowFault fault) {
-    bool has_negative = false, like_logits = false;
-    for (Index place = 0; place < row.size(); ++place) {
-        const double x = row[place];
-        const Index i = row.id(place);
-        if (is_nan(x) || is_infinity(x)) {
-            fault.cause = Cause::not_finite;
-            fault.value = x;
-            fault.id = i;
-            return fault;
-        }
-        if (x < 0 && !has_negative) {
-            has_negative = true;
-            fault.value = x;
-            fault.id = i;
-        }
-        like_logits |= x < -1 || x > 1 + fault.bound;
+    const OddNumbers odd = odd_numbers(row, fault.bound);
+    if (odd.not_finite_at >= 0) {
+        fault.cause = Cause::not_finite;
+        fault.value = odd.not_finite;
+        fault.id = row.id(odd.not_finite_at);
+        return fault;
     }
-    fault.cause = like_logits ? Cause::logits : has_negative ? Cause::negative : Cause::not_normalised;
-    if (like_logits || !has_negative) fault.value = sum;
+    const bool has_negative = odd.negative_at >= 0;
+    if (has_negative) fault.id = row.id(odd.negative_at);
+    fault.cause = odd.like_logits ? Cause::logits : has_negative ? Cause::negative : Cause::not_normalised;
+    fault.value = fault.cause == Cause::negative ? odd.negative : sum;
     return fault;
 }
 
@@ -126,6 +171,22 @@ struct CheckedSum {
     bool is_one(double tolerance) const { return is_finite(all) && negative == 0 && std::abs(all - 1) <= tolerance; }
 };
 
+/// The sums of a row.
+template <class View>
+CheckedSum checked_sum(const View& view) {
+    const Blocks<View> row(view);
+    CheckedSum sum;
+    if constexpr (requires { row.share(); }) {
+        const kernels::BlockSums sums(kernels::RowWeights<View>{view});
+        sum.all = sums.total();
+        sum.negative = row.share().negative();
+    } else {
+        typename Blocks<View>::Buffer buffer;
+        for_blocks(0, row.size(), [&](Index first, Index count) { sum.add(count, row.read(first, count, buffer)); });
+    }
+    return sum;
+}
+
 /// kernels::inspect for the view of a row: rows of many types have one type of view.
 template <class View>
 std::optional<RowFault> inspect_view(const View& view, Side side, Index number) {
@@ -134,25 +195,28 @@ std::optional<RowFault> inspect_view(const View& view, Side side, Index number) 
         fault.cause = Cause::empty;
         return fault;
     }
+    const Blocks<View> blocks(view);
+    if constexpr (requires { blocks.share(); }) {
+        if (auto bad = blocks.share().fault()) {
+            bad->side = side;
+            bad->row = number;
+            return bad;
+        }
+    }
     if constexpr (is_entries_row<View>) {
-        const auto& entries = view.functor();
         if (const auto bad = inspect_ids(view, side, number)) return bad;
-        const auto& encoding = entries.encoding();
-        if (entries.size() == 0 || (encoding.is_bad() && !encoding.is_given()))
-            return diagnose_logits(entries, 0, fault);
+        const auto& encoding = blocks.encoding();
+        if (blocks.size() == 0 || (encoding.is_bad() && !encoding.is_given())) return diagnose_logits(blocks, 0, fault);
         if (!encoding.is_probability() && !encoding.is_given()) return std::nullopt;
     }
-    const Blocks<View> blocks(view);
-    typename decltype(blocks)::Buffer buffer;
-    CheckedSum sum;
-    for_blocks(0, blocks.size(), [&](Index first, Index count) { sum.add(count, blocks.read(first, count, buffer)); });
+    const CheckedSum sum = checked_sum(view);
     if (sum.is_one(fault.bound)) {
         bool is_refused = false;  // by code that saw more of the row
-        if constexpr (is_entries_row<View>) is_refused = view.functor().encoding().is_refused();
+        if constexpr (is_entries_row<View>) is_refused = blocks.encoding().is_refused();
         if (!is_refused) return std::nullopt;
     }
     if constexpr (is_entries_row<View>) {
-        if (view.functor().encoding().is_given()) return diagnose_logits(view.functor(), sum.all, fault);
+        if (blocks.encoding().is_given()) return diagnose_logits(blocks, sum.all, fault);
     }
     return diagnose(blocks, sum.all, fault);
 }

@@ -48,7 +48,7 @@ class LogitWeights {
     LogitWeights(const View& logits, double temperature, Index vocab, const Ids& ids = {})
         : entries_(logits, ids, vocab, {}) {
         if (temperature == 0) {
-            sum(Encoding::peak(argmax(logits)));
+            sum(Encoding::peak(detail::largest_id(detail::Blocks(logits))));
             return;
         }
         scale_ = detail::exponent_scale<Value>(temperature);

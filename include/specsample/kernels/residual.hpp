@@ -63,6 +63,13 @@ class ResidualWeights {
     Index id(Index place) const { return p_.id(place); }
     double operator[](Index place) const { return left_of(p_[place], p_.id(place)); }
 
+    /// Who has which part of p, if no rank has it all.
+    auto share() const
+        requires requires(const detail::Blocks<P>& p) { p.share(); }
+    {
+        return p_.share().changed();
+    }
+
     /// The residual at an id.
     double residual_at(Index id) const { return left_of(p_.at(id), id); }
 

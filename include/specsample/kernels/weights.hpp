@@ -51,6 +51,13 @@ class RowWeights {
     double operator[](Index place) const { return row_[place]; }
     const detail::Blocks<View>& row() const { return row_; }
 
+    /// Who has which part of the row, if no rank has it all.
+    auto share() const
+        requires requires(const detail::Blocks<View>& row) { row.share(); }
+    {
+        return row_.share();
+    }
+
     [[gnu::flatten]] double sum(Index first, Index count) const {
         using Value = typename decltype(row_)::Value;
         typename decltype(row_)::Buffer buffer;
@@ -77,6 +84,11 @@ class WithoutWeights {
 
     Index size() const { return row_.size(); }
     Index id(Index place) const { return row_.id(place); }
+    auto share() const
+        requires requires(const RowWeights<View>& row) { row.share(); }
+    {
+        return row_.share().changed();
+    }
     double operator[](Index place) const {
         return std::ranges::find(without_, row_.id(place)) == without_.end() ? row_[place] : 0;
     }

@@ -57,6 +57,14 @@ constexpr std::string_view name_of(Cause cause) {
             return "id_outside";
         case Cause::all_masked:
             return "all_masked";
+        case Cause::slice_begin:
+            return "slice_begin";
+        case Cause::slice_end:
+            return "slice_end";
+        case Cause::slice_vocabulary:
+            return "slice_vocabulary";
+        case Cause::ranks_differ:
+            return "ranks_differ";
     }
     return "unknown";
 }

@@ -62,6 +62,8 @@ class Logits {
 
     Index size() const { return detail::row_size(row_); }
     double temperature() const { return temperature_; }
+    /// True if the normaliser was stated.
+    bool is_normalised() const { return is_known_; }
     auto numbers() const { return detail::as_row(row_); }
 
     /// The probabilities, as an expression. They are not a distribution if the logits define none.

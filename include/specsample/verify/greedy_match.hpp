@@ -20,6 +20,7 @@ namespace specsample::inline SPECSAMPLE_ABI {
 struct GreedyMatch {
     static constexpr bool lossless = false;
     static constexpr bool drafter_invariant = true;
+    static constexpr auto decision = walks::Decision::largest;
 
     template <class Context>
     Outcome operator()(const Context& context) const {

@@ -23,6 +23,7 @@ namespace specsample::inline SPECSAMPLE_ABI {
 struct GumbelMatch {
     static constexpr bool lossless = true;
     static constexpr bool drafter_invariant = true;
+    static constexpr auto decision = walks::Decision::race;
     static constexpr bool shares_noise = true;
 
     template <class Context>

@@ -17,6 +17,13 @@ namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace walks {
 
+/// How a match rule decides the target's token, so that rows which several ranks share can be asked for it at once.
+enum class Decision {
+    largest,  ///< the largest entry
+    draw,     ///< a draw
+    race      ///< a race
+};
+
 /// Walk down from the root for as long as a child carries the target's token.
 ///
 /// @param context   the draft and the target's rows

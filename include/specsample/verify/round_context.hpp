@@ -116,6 +116,14 @@ bool is_known_bad(const View& view) {
     }
 }
 
+/// Before the entry of an id is read: fetch it, if others have it.
+template <class View>
+void fetch(const View& view, Token id) {
+    if constexpr (is_entries_row<View>) {
+        if constexpr (requires { view.functor().numbers().fetch(id); }) view.functor().numbers().fetch(id);
+    }
+}
+
 /// Check that `mass`, the entry of `token` in a row seen as View, can be a probability. In a draft row it must be above
 /// 0: the token was drawn from it.
 template <class View>
@@ -201,6 +209,7 @@ class NodeRow {
 
     /// The probability p(x) of a token, checked.
     double entry(Token token) {
+        detail::fetch(view(), token);
         const double mass = static_cast<double>(view().coeff(token));
         blame(detail::check_entry<View>(mass, token, Side::target, node_ + 1));
         return mass;
@@ -209,6 +218,8 @@ class NodeRow {
     /// The distribution of a child, checked.
     auto distribution(Index child) {
         const auto distribution = detail::distribution_at(context_.distributions, child);
+        if constexpr (detail::RowDistribution<std::remove_cvref_t<decltype(distribution)>>)
+            if (!distribution.is_point()) detail::fetch(distribution.row(), context_.token(child));
         blame(detail::check_distribution(distribution, context_.token(child), child, context_.vocab,
                                          Check::entries_read));
         return distribution;

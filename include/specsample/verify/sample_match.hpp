@@ -19,6 +19,7 @@ namespace specsample::inline SPECSAMPLE_ABI {
 struct SampleMatch {
     static constexpr bool lossless = true;
     static constexpr bool drafter_invariant = true;
+    static constexpr auto decision = walks::Decision::draw;
 
     template <class Context>
     Outcome operator()(const Context& context) const {

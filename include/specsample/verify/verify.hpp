@@ -119,6 +119,10 @@ Round made_round(const T& context, const Outcome& outcome) {
     return round;
 }
 
+/// Rows of which others have a part.
+template <class Rows>
+concept SharedRows = requires(std::remove_cvref_t<Element<Rows>>& row) { row.state(); };
+
 /// Judge a draft, once the arguments have the right types. No type of a model is among these, so that every sampler
 /// with such rows shares one instantiation, which <specsample/compiled.hpp> may provide.
 template <class Id, class Distributions, class Rows, class Rule, class Source>
@@ -126,6 +130,13 @@ Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& 
                   const Rule& rule, const Source& rng, const RoundLimits& limits, Workspace& workspace) {
     require_none(refusal_of_limits(limits));
     const auto with = [&](const RowFault& fault) { return Round{.proposed = shape.size(), .fault = fault}; };
+
+    // Of rows that no rank has whole, what the rule reads is exchanged at once.
+    if constexpr (SharedRows<Rows>) {
+        using R = std::remove_cvref_t<Element<Rows>>;
+        if (const auto bad = R::template gather<Rule>(given, shape, distributions, rows, rng, limits))
+            return with(*bad);
+    }
 
     // Nothing follows a stop token, so the row after one at the end may be left out.
     const Index spare = !given.empty() && limits.stops(given.back()) ? 1 : 0;

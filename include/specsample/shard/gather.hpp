@@ -1,0 +1,156 @@
+// The exchange that a round begins with: what its rule reads of all rows, in as few messages as there are steps that
+// need each other.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include <specsample/random/address.hpp>
+#include <specsample/shard/row_state.hpp>
+#include <specsample/tree/links.hpp>
+#include <specsample/verify/distributions.hpp>
+
+namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
+
+/// A digest of what must be the same on all ranks in a round.
+template <class Ids, class Shape, class Source, class Limits>
+std::uint64_t digest_of_round(const Ids& given, const Shape& shape, const Source& rng, const Limits& limits) {
+    Digest digest;
+    digest.add(shape.size()).add(limits.max_tokens).add(limits.check);
+    for (const Token stop : limits.stop_tokens) digest.add(stop);
+    for (Index node = 0; node < shape.size(); ++node) digest.add(shape.parent(node));
+    for (const auto id : given) digest.add(static_cast<std::int64_t>(id));
+    if constexpr (requires { rng.at(Purpose::accept, 0).bits(); })
+        digest.add(rng.at(Purpose::accept, 0).bits()).add(rng.at(Purpose::race, 0).bits());
+    return digest.value();
+}
+
+/// The state of a row that others have slices of; null for other rows.
+template <class View>
+auto* state_behind(const View& view) {
+    if constexpr (specsample::detail::is_entries_row<View>) {
+        if constexpr (requires { view.functor().numbers().state(); }) {
+            return &view.functor().numbers().state();
+        } else {
+            return static_cast<RankRow*>(nullptr);
+        }
+    } else {
+        return static_cast<RankRow*>(nullptr);
+    }
+}
+
+/// The rows of a round.
+template <class Rows, class Distributions>
+class RoundRows {
+    using Row = std::remove_cvref_t<specsample::detail::Element<Rows>>;
+    static constexpr bool are_supplied = specsample::detail::is_supplied<Rows>;
+    static_assert(
+        !are_supplied || std::is_lvalue_reference_v<specsample::detail::Element<Rows>>,
+        "specsample::Sharded: rows[i] must return the same row every time, not one made for the call, so that "
+        "what was exchanged about it is kept; store the rows in a std::vector");
+
+  public:
+    RoundRows(Rows& rows, Distributions& distributions, Index most) : rows_(rows), distributions_(distributions) {
+        if constexpr (are_supplied) count_ = std::min(specsample::detail::element_count(rows).value_or(most), most);
+    }
+
+    /// Want what a rule that compares probabilities reads: the entries of drafted tokens, and the normalisers.
+    template <class Ids, class Shape>
+    void want_entries(const Ids& given, const Shape& shape, bool check_all) {
+        for (Index row = 0; row < count_; ++row) {
+            want_normaliser(at(row), check_all);
+            list_.push_back(&at(row).state());
+        }
+        for (Index node = 0; node < shape.size(); ++node) {
+            const Index parent = shape.parent(node);
+            const auto id = static_cast<Index>(given[static_cast<std::size_t>(node)]);
+            if (parent + 1 < count_) at(parent + 1).state().want_entry(id);
+            for (Index sibling = shape.first_child(parent); sibling != no_node; sibling = shape.next_sibling(sibling))
+                want_draft_entry(sibling, id);
+        }
+    }
+
+    /// Want what a rule that decides about every row by itself reads: decide(row, node) says it of one.
+    template <class Want>
+    void want(const Want& decide) {
+        for (Index row = 0; row < count_; ++row) {
+            decide(at(row), row - 1);
+            list_.push_back(&at(row).state());
+        }
+    }
+
+    /// Exchange it.
+    std::optional<RowFault> exchange(std::uint64_t digest, bool sums) {
+        if (list_.empty()) return std::nullopt;
+        Ranks& ranks = at(0).state().ranks();
+        ranks.exchange(Topic::open, list_, digest);
+        if (auto bad = at(0).state().fault()) return bad;
+        if constexpr (Row::are_logits)
+            if (sums) exchange_sums(ranks);
+        return at(0).state().fault();
+    }
+
+    /// Exchange the sums that give logits their normalisers.
+    void exchange_sums(Ranks& ranks) {
+        list_.clear();
+        for (Index row = 0; row < count_; ++row) {
+            if (!at(row).needs_sums()) continue;
+            at(row).state().sum_mine(kernels::RowWeights(at(row).weights_to_sum().row()));
+            list_.push_back(&at(row).state());
+        }
+        ranks.exchange(Topic::sums, list_);
+        for (Index row = 0; row < count_; ++row) {
+            if (!at(row).needs_sums() || at(row).state().fault()) continue;
+            const auto encoding = at(row).weights_to_sum().encoding();
+            at(row).state().keep_sums({encoding.pivot(), encoding.factor()});
+        }
+    }
+
+    /// Exchange the tokens that are drawn from all rows.
+    template <class RngAt>
+    std::optional<RowFault> exchange_draws(const RngAt& rng_at) {
+        if (count_ == 0) return std::nullopt;
+        Ranks& ranks = at(0).state().ranks();
+        ranks.collect([&] {
+            for (Index row = 0; row < count_; ++row) draw(rng_at(row - 1), at(row));
+        });
+        list_.clear();
+        for (Index row = 0; row < count_; ++row)
+            if (at(row).state().is_picking()) list_.push_back(&at(row).state());
+        ranks.exchange(Topic::pick, list_);
+        return at(0).state().fault();
+    }
+
+    static void want_normaliser(const Row& row, bool check_all) {
+        Wants& wants = row.state().wants();
+        wants.pivot = row.needs_sums();
+        wants.largest = row.is_greedy();
+        wants.sums = check_all && !Row::are_logits;
+    }
+
+  private:
+    const Row& at(Index row) const { return specsample::detail::element(rows_, row); }
+
+    void want_draft_entry(Index node, Index id) {
+        using L = std::remove_cvref_t<decltype(specsample::detail::distribution_at(distributions_, node))>;
+        if constexpr (specsample::detail::RowDistribution<L>) {
+            const auto distribution = specsample::detail::distribution_at(distributions_, node);
+            if (distribution.is_point()) return;
+            auto* const state = state_behind(distribution.row());
+            if (state == nullptr) return;
+            if constexpr (requires { state->want_entry(id); }) {
+                state->want_entry(id);
+                if (std::ranges::find(list_, state) == list_.end()) list_.push_back(state);
+            }
+        }
+    }
+
+    Rows& rows_;
+    Distributions& distributions_;
+    Index count_ = 0;
+    std::vector<RankRow*> list_;
+};
+
+}  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail

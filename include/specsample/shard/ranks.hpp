@@ -1,0 +1,231 @@
+// Ranks: the ranks that share rows, and what they have said to each other.
+//
+//   Ranks       made once per rank from its communicator; every Sharded row borrows it
+//   Traffic     how often and how much they exchanged
+//
+// All ranks make the same calls in the same order. What one of them needs of a row, all of them need at that point of
+// their code, so that one exchange tells all. An exchange may be about many rows: a round begins with one about all.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/shard/communicator.hpp>
+#include <specsample/shard/message.hpp>
+#include <specsample/shard/split.hpp>
+
+namespace specsample::inline SPECSAMPLE_ABI::shard {
+
+/// What a rank has exchanged with the others.
+struct Traffic {
+    Index exchanges = 0;  ///< calls of all_gather
+    Index sent = 0;       ///< bytes of this rank's own messages
+    Index received = 0;   ///< bytes of the messages of the others
+};
+
+namespace detail {
+
+/// A number that is the same on ranks that were given the same numbers, and very likely another one otherwise.
+/// @source   Fowler, Noll, Vo: FNV-1a, 64 bits
+class Digest {
+  public:
+    template <class T>
+    Digest& add(const T& value) {
+        for (const std::byte byte : std::as_bytes(std::span(&value, 1)))
+            hash_ = (hash_ ^ static_cast<std::uint64_t>(byte)) * 0x100'0000'01b3;
+        return *this;
+    }
+    std::uint64_t value() const { return hash_; }
+
+  private:
+    std::uint64_t hash_ = 0xcbf2'9ce4'8422'2325;
+};
+
+/// What an exchange is about.
+enum class Topic : std::uint32_t {
+    open,     ///< the blocks that borders cut, the entries of drafted tokens, and what else of a row is wanted
+    sums,     ///< the sums of blocks
+    largest,  ///< the largest number of all
+    pick,     ///< the place that was drawn
+    nearest,  ///< the nearest place of positive weight, where rounding overshot
+    odd       ///< what is wrong with the row
+};
+
+/// A row, as an exchange sees it.
+class RankRow {
+  public:
+    virtual ~RankRow() = default;
+
+    virtual SliceBounds bounds() const = 0;
+    /// What the exchange must give, as a number that ranks compare.
+    virtual std::uint64_t wish() const = 0;
+    /// Write what this rank has of it, read what a rank has, and add all of it up.
+    virtual void write(Topic topic, Writer& out) = 0;
+    virtual void read(Topic topic, Index rank, Reader& in) = 0;
+    virtual void finish(Topic topic) = 0;
+    /// The ranks do not agree about the row: it is bad from now on.
+    virtual void fail(const RowFault& fault) = 0;
+};
+
+}  // namespace detail
+
+/// The ranks that share rows.
+class Ranks {
+  public:
+    /// @param communicator   a Communicator, borrowed
+    template <Communicator C>
+        requires(!std::same_as<C, Ranks>)
+    explicit Ranks(C& communicator)
+        : rank_(static_cast<Index>(communicator.rank())),
+          inbox_(static_cast<std::size_t>(communicator.size())),
+          all_gather_([&communicator](std::span<const std::byte> mine, std::span<Message> all) {
+              communicator.all_gather(mine, all);
+          }) {}
+
+    Ranks(const Ranks&) = delete;
+    Ranks& operator=(const Ranks&) = delete;
+
+    Index rank() const { return rank_; }
+    Index size() const { return std::ssize(inbox_); }
+    /// What was exchanged since this was made.
+    const Traffic& traffic() const { return traffic_; }
+
+    /// Who holds which ids: known after the first exchange.
+    const detail::Split& split() const { return split_; }
+
+    /// Exchange what all rows want. If the ranks do not agree, the rows are bad afterwards, by the same fault on every
+    /// rank.
+    /// @param key   any number that must be the same on every rank
+    void exchange(detail::Topic topic, std::span<detail::RankRow* const> rows, std::uint64_t key = 0) {
+        if (rows.empty()) return;
+        const bool knew_split = knows_split_;
+        gather(topic, rows, key);
+        if (const auto bad = disagreement()) {
+            for (detail::RankRow* row : rows) row->fail(*bad);
+        } else if (!knew_split) {  // the first time, only headers were sent
+            exchange(topic, rows, key);
+        } else {
+            read(topic, rows);
+        }
+    }
+
+    /// Call draws(), in which every row finds its part of a draw, and none makes an exchange.
+    template <class Draws>
+    void collect(const Draws& draws) {
+        collects_ = true;
+        draws();
+        collects_ = false;
+    }
+    bool collects() const { return collects_; }
+
+    /// Memory for what is known of one row, used again when no row needs it any more.
+    template <class State>
+    std::shared_ptr<State> state() {
+        for (std::size_t i = 0; i < states_.size(); ++i) {
+            next_ = (next_ + 1) % states_.size();
+            if (states_[next_].use_count() > 1) continue;
+            if (auto found = std::dynamic_pointer_cast<State>(states_[next_])) return found;
+        }
+        auto made = std::make_shared<State>();
+        states_.push_back(made);
+        return made;
+    }
+
+  private:
+    struct Header {
+        detail::Topic topic{};
+        std::uint32_t rows = 0;
+        std::uint64_t key = 0;
+        detail::SliceBounds slice{};
+    };
+
+    void gather(detail::Topic topic, std::span<detail::RankRow* const> rows, std::uint64_t key) {
+        Header header{.topic = topic, .rows = static_cast<std::uint32_t>(rows.size()), .slice = rows[0]->bounds()};
+        detail::Digest digest;
+        digest.add(key);
+        bool as_before = knows_split_;
+        for (const detail::RankRow* row : rows) {
+            digest.add(row->wish());
+            if (!knows_split_ || row->bounds() == my_slice()) continue;
+            header.slice = row->bounds();
+            as_before = false;
+        }
+        header.key = digest.value();
+        detail::Writer out(outbox_);
+        out.put(header);
+        if (as_before)
+            for (detail::RankRow* row : rows) row->write(topic, out);
+        all_gather_(outbox_, inbox_);
+        ++traffic_.exchanges;
+        traffic_.sent += std::ssize(outbox_);
+        for (std::size_t other = 0; other < inbox_.size(); ++other)
+            if (static_cast<Index>(other) != rank_) traffic_.received += std::ssize(inbox_[other]);
+    }
+
+    const detail::SliceBounds& my_slice() const { return split_.slices()[static_cast<std::size_t>(rank_)]; }
+
+    /// The fault of the first rank whose header is not right beside the others, all of which every rank has.
+    std::optional<RowFault> disagreement() {
+        slices_.clear();
+        std::optional<RowFault> differs;
+        const auto first = detail::Reader(inbox_[0]).take<Header>();
+        for (std::size_t rank = 0; rank < inbox_.size(); ++rank) {
+            const auto header = detail::Reader(inbox_[rank]).take<Header>();
+            slices_.push_back(header.slice);
+            const bool same = header.topic == first.topic && header.rows == first.rows && header.key == first.key;
+            if (!same && !differs) differs = RowFault{.cause = Cause::ranks_differ, .id = static_cast<Index>(rank)};
+        }
+        if (knows_split_ && std::ranges::equal(slices_, split_.slices())) return differs;
+        detail::Split split;
+        if (auto bad = split.assign(slices_)) return bad;
+        // A split that is right beside itself may still be another one than that of rows that were read before.
+        if (knows_split_) return differs ? differs : changed();
+        if (differs) return differs;
+        split_ = std::move(split);
+        knows_split_ = true;
+        return std::nullopt;
+    }
+
+    /// The fault of the first slice that is not the one that its rank had.
+    RowFault changed() const {
+        const auto [now, before] = std::ranges::mismatch(slices_, split_.slices());
+        const Index rank = now - slices_.begin();
+        if (now->vocab != before->vocab) return fault(Cause::slice_vocabulary, now->vocab, before->vocab, rank);
+        if (now->first != before->first) return fault(Cause::slice_begin, now->first, before->first, rank);
+        return fault(Cause::slice_end, now->end(), before->end(), rank);
+    }
+    static RowFault fault(Cause cause, Index value, Index bound, Index rank) {
+        return {.cause = cause, .value = static_cast<double>(value), .bound = static_cast<double>(bound), .id = rank};
+    }
+
+    void read(detail::Topic topic, std::span<detail::RankRow* const> rows) {
+        for (std::size_t rank = 0; rank < inbox_.size(); ++rank) {
+            detail::Reader in(inbox_[rank]);
+            in.take<Header>();
+            for (detail::RankRow* row : rows) row->read(topic, static_cast<Index>(rank), in);
+        }
+        for (detail::RankRow* row : rows) row->finish(topic);
+    }
+
+    Index rank_;
+    Message outbox_;
+    std::vector<Message> inbox_;
+    std::function<void(std::span<const std::byte>, std::span<Message>)> all_gather_;
+    Traffic traffic_;
+    detail::Split split_;
+    bool knows_split_ = false;
+    bool collects_ = false;
+    std::vector<detail::SliceBounds> slices_;
+    std::vector<std::shared_ptr<detail::RankRow>> states_;
+    std::size_t next_ = 0;
+};
+
+}  // namespace specsample::inline SPECSAMPLE_ABI::shard

@@ -1,0 +1,304 @@
+// What a rank knows of a row of which it holds a slice: the slice, and what the other ranks said.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <specsample/kernels/draw.hpp>
+#include <specsample/shard/own_slice.hpp>
+#include <specsample/shard/ranks.hpp>
+
+namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
+
+/// The state of a row of `Scalar`.
+///
+/// Every function beside the const ones makes an exchange if it needs what this rank does not know. What a rank knows
+/// is the same on all ranks, apart from its slice, so that all of them make the exchange.
+template <class Scalar>
+class RowState final : public RankRow {
+    using Value = Compute<Scalar>;
+    using Numbers = Blocks<Column<Scalar>>;
+    static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+  public:
+    /// Begin with a new row.
+    void start(Ranks& ranks, const SliceBounds& bounds) {
+        ranks_ = &ranks;
+        bounds_ = bounds;
+        is_open_ = false;
+        fault_.reset();
+        entries_.clear();
+        wanted_.clear();
+        wants_ = {};
+        known_ = {};
+    }
+
+    /// Say where the slice lies, and how its numbers race.
+    void attach(const Scalar* numbers, const Encoding<Value>& encoding) { mine_ = {numbers, bounds_, encoding}; }
+
+    Ranks& ranks() const { return *ranks_; }
+    const std::optional<RowFault>& fault() const { return fault_; }
+    Index vocab() const { return bounds_.vocab; }
+
+    // RankRow.
+    SliceBounds bounds() const override { return bounds_; }
+    std::uint64_t wish() const override;
+    void fail(const RowFault& fault) override;
+    void write(Topic topic, Writer& out) override;
+    void read(Topic topic, Index rank, Reader& in) override;
+    void finish(Topic topic) override;
+
+    // What is wanted: the caller sets it, and then exchanges Topic::open.
+
+    /// Want the entry of an id, unless all ranks have it.
+    void want_entry(Index id) {
+        if (id < 0 || id >= vocab() || is_cut(id) || find(id)) return;
+        if (std::ranges::find(wanted_, id) == wanted_.end()) wanted_.push_back(static_cast<Token>(id));
+    }
+    Wants& wants() { return wants_; }
+    void open() { exchange(Topic::open); }
+    /// Find the entry of an id, unless all ranks have it.
+    void fetch(Index id) {
+        want_entry(id);
+        if (!wanted_.empty() && !fault_) open();
+    }
+
+    // The stored numbers.
+
+    /// The number of an id.
+    /// @pre   the id is in this rank's slice or in a block that a border cuts, or its entry was exchanged
+    Scalar number_at(Index id) const {
+        if (mine_.has(id)) return mine_[id];
+        if (is_cut(id)) return cut_[static_cast<std::size_t>(split().place_in_cut(id))];
+        if (const Scalar* found = find(id)) return *found;
+        if (fault_) return std::numeric_limits<Scalar>::quiet_NaN();
+        specsample::detail::raise(
+            std::logic_error("specsample::Sharded: the entry of id " + specsample::detail::to_text(id) +
+                             " is on another rank and was not exchanged: only the entries of drafted tokens are"));
+    }
+
+    /// The numbers from an id on, which lie in one block, and the id of their first place.
+    std::pair<Numbers, Index> numbers_from(Index first) const {
+        if (is_cut(first)) return {cut_numbers(), first - split().place_in_cut(first)};
+        if (!mine_.has(first))
+            specsample::detail::raise(std::logic_error("specsample::Sharded: this rule or drafter reads whole rows"));
+        return {mine_.blocks(), bounds_.first};
+    }
+    /// Prefetch.
+    void expect(Index first, Index count) const {
+        mine_.blocks().expect(std::max<Index>(first - bounds_.first, 0), count);
+    }
+
+    // What all ranks find together.
+
+    /// The largest number of the first block, or of all.
+    double largest(bool of_all) {
+        std::optional<double>& found = of_all ? known_.largest : known_.first_largest;
+        if (found || fault_) return found.value_or(nan);
+        wants_.pivot = !of_all;
+        exchange(of_all ? Topic::largest : Topic::open);
+        return found.value_or(nan);
+    }
+
+    /// The id of the largest number, -1 if there is none.
+    Index largest_id() {
+        if (!known_.largest_id && !fault_) {
+            wants_.largest = true;
+            open();
+        }
+        return known_.largest_id.value_or(Best{}).index();
+    }
+
+    /// The winner of a race.
+    template <class Noise>
+    Index race(Noise&& noise) {
+        if (mine_.is_greedy()) return largest_id();
+        if (known_.race_key != key_of(noise) && !fault_) {
+            race_mine(noise);
+            open();
+        }
+        return fault_ ? -1 : winner_.index();
+    }
+    /// Let the ids of this rank race, for an exchange about Topic::open.
+    template <class Noise>
+    void race_mine(Noise&& noise) {
+        wants_.race = true;
+        my_winner_ = mine_.race(noise);
+        next_race_key_ = key_of(noise);
+    }
+
+    /// The sums of all blocks of weights, in the order of ids.
+    /// @param key   how the row is encoded, if the weights are those of the row itself: then they are summed once
+    template <class W>
+    void sum_blocks(const W& weights, const std::optional<SumsKey>& key, std::span<double> sums) {
+        if (!key || known_.sums_key != key) find_sums(weights, key);
+        if (fault_) {
+            std::ranges::fill(sums, nan);
+        } else {
+            std::ranges::copy(key ? row_sums_ : by_block_, sums.begin());
+        }
+    }
+    /// Sum the blocks of weights that this rank has, for an exchange about Topic::sums.
+    template <class W>
+    void sum_mine(const W& weights) {
+        by_block_.assign(static_cast<std::size_t>(split().blocks()), 0);
+        for (Index block = 0; block < split().blocks(); ++block) {
+            const Index first = block * length();
+            if (has_block(first)) by_block_[static_cast<std::size_t>(block)] = weights.sum(first, count_at(first));
+        }
+    }
+    /// The sums that were exchanged are those of the row itself.
+    void keep_sums(const SumsKey& key) {
+        known_.sums_key = key;
+        row_sums_ = by_block_;
+    }
+
+    /// The sum of the negative entries of a row of probabilities.
+    double negative() {
+        if (!known_.negative && !fault_) {
+            wants_.sums = true;
+            open();
+        }
+        return known_.negative.value_or(0);
+    }
+
+    /// The place at `rest` in the block [first, end) of weights.
+    template <class W>
+    Index pick(const W& weights, Index first, Index end, double rest) {
+        if (fault_) return -1;
+        const std::uint64_t key = Digest().add(first).add(rest).value();
+        if (known_.pick_key != key) {
+            pick_mine(weights, first, end, rest);
+            if (ranks_->collects()) return -1;
+            if (split().holder(first) >= 0) exchange(Topic::pick, key);
+        }
+        known_.pick_key.reset();
+        if (picked_.place < 0 && !fault_) find_nearest(weights, ~picked_.place);
+        if (fault_ || picked_.place < 0) return -1;
+        remember(picked_.place, picked_.number);
+        return picked_.place;
+    }
+
+    /// Whether the place of a draw is to be exchanged.
+    bool is_picking() const { return known_.pick_key.has_value() && picking_rank_ >= 0; }
+
+    /// What is odd about the row.
+    OddNumbers odd_numbers(double tolerance) {
+        odd_ = mine_.odd(tolerance);
+        all_odd_ = {};
+        if (!fault_) exchange(Topic::odd);
+        return all_odd_;
+    }
+
+  private:
+    struct Entry {
+        Index id;
+        Scalar number;
+    };
+    /// What the ranks found.
+    struct Known {
+        std::optional<double> first_largest{}, largest{};
+        std::optional<Best> largest_id{};
+        std::optional<SumsKey> sums_key{};  ///< of the weights that row_sums_ sums
+        std::optional<double> negative{};
+        std::optional<double> race_key{};         ///< of the race that winner_ has won
+        std::optional<std::uint64_t> pick_key{};  ///< of the draw that picked_ comes from
+    };
+
+    const Split& split() const { return ranks_->split(); }
+    Index length() const { return split().block_length(); }
+    Index count_at(Index first) const { return std::min(length(), vocab() - first); }
+    bool is_cut(Index id) const { return is_open_ && split().holder(id) < 0; }
+    bool has_block(Index first) const {
+        const Index holder = split().holder(first);
+        return holder < 0 || holder == ranks_->rank();
+    }
+    Numbers cut_numbers() const { return Numbers(Column<Scalar>(cut_.data(), std::ssize(cut_))); }
+
+    void exchange(Topic topic, std::uint64_t key = 0) {
+        RankRow* const self = this;
+        ranks_->exchange(topic, {&self, 1}, key);
+    }
+
+    const Scalar* find(Index id) const {
+        const auto at = std::ranges::find(entries_, id, &Entry::id);
+        return at == entries_.end() ? nullptr : &at->number;
+    }
+    void remember(Index id, Scalar number) {
+        if (!find(id)) entries_.push_back({id, number});
+    }
+
+    template <class Noise>
+    static double key_of(Noise&& noise) {
+        const std::uint32_t lane = 0x7fff'ffff;  // of no id
+        double key = 0;
+        noise(std::span(&lane, 1), &key);
+        return key;
+    }
+
+    template <class W>
+    void find_sums(const W& weights, const std::optional<SumsKey>& key) {
+        const bool are_entries = key == SumsKey{};
+        if (are_entries) wants_.sums = true;
+        if ((are_entries || !is_open_) && !fault_) open();
+        if (are_entries || fault_) return;
+        sum_mine(weights);
+        exchange(Topic::sums);
+        if (key && !fault_) keep_sums(*key);
+    }
+
+    template <class W>
+    void pick_mine(const W& weights, Index first, Index end, double rest) {
+        picked_ = {};
+        picking_rank_ = split().holder(first);
+        known_.pick_key = Digest().add(first).add(rest).value();
+        if (!has_block(first)) return;
+        picked_.place = specsample::detail::pick_in_block(weights, first, end, rest);
+        if (picked_.place >= 0) picked_.number = number_at(picked_.place);
+    }
+
+    /// Where rounding overshoots: the last place of positive weight at or before `from`, else the first one after it.
+    template <class W>
+    void find_nearest(const W& weights, Index from) {
+        nearest_ = mine_.nearest(weights, from);
+        picked_ = {};
+        after_ = {};
+        exchange(Topic::nearest, static_cast<std::uint64_t>(from));
+        if (picked_.place < 0) picked_ = after_;
+    }
+
+    void write_open(Writer& out) const;
+    void read_open(Index rank, Reader& in);
+    void finish_open();
+    template <class Blocks>
+    double negative_sum(const Blocks& numbers, Index rank) const;
+
+    Ranks* ranks_ = nullptr;
+    SliceBounds bounds_;
+    OwnSlice<Scalar> mine_;
+    std::optional<RowFault> fault_;
+
+    bool is_open_ = false;
+    std::vector<Scalar> cut_;     ///< the numbers of the blocks that borders cut
+    std::vector<Entry> entries_;  ///< numbers that were exchanged
+    std::vector<Token> wanted_;   ///< the ids whose numbers are wanted
+    Wants wants_;
+
+    Known known_;
+    std::vector<double> row_sums_, by_block_;  ///< of the row itself; of what was exchanged last
+    double next_race_key_ = 0;
+    Best winner_, my_winner_;
+    Index picking_rank_ = 0;
+    Picked<Scalar> picked_, after_;
+    Nearest<Scalar> nearest_;
+    OddNumbers odd_, all_odd_;
+};
+
+}  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail

@@ -1,0 +1,204 @@
+// Rows of which every rank holds a slice.
+//
+//     shard::Ranks ranks(communicator);
+//     auto target = [&](std::span<const Token> prefix) {
+//         return shard::Sharded(Logits(my_logits(prefix), 0.8), my_first_id, vocab, ranks);
+//     };
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <specsample/rows/logits.hpp>
+#include <specsample/rows/owner.hpp>
+#include <specsample/shard/gather.hpp>
+#include <specsample/shard/slice.hpp>
+#include <specsample/verify/match.hpp>
+
+namespace specsample::inline SPECSAMPLE_ABI::shard {
+
+namespace detail {
+
+/// How the numbers of a slice are encoded in the whole row: probabilities, or logits at a temperature.
+template <class R>
+concept LogitsSlice = requires(const R& row) { row.unnormalised_encoding(); };
+
+}  // namespace detail
+
+/// A row of which this rank holds the ids [first_id, first_id + size of the slice), and the other ranks the rest.
+///
+/// It is accepted wherever a row of probabilities or logits is, and every rank gets what the row held whole would give,
+/// to the bit. All ranks make the same calls in the same order, with the same seed, text and limits; one that does not
+/// is a fault on every rank (Cause::ranks_differ). A row must not be read by one rank alone.
+///
+/// @tparam R   the slice: probabilities or Logits in contiguous memory; an owner (moved in), a view, or `const Owner&`
+template <class R>
+class Sharded {
+    using Stored = specsample::detail::StoredAs<R>;
+    using Scalar = typename specsample::detail::StoredScalar<specsample::detail::row_view_t<Stored>>::type;
+    using Value = specsample::detail::Compute<Scalar>;
+    using State = detail::RowState<Scalar>;
+    using Slice = detail::Slice<Scalar>;
+
+  public:
+    static constexpr bool are_logits = detail::LogitsSlice<Stored>;  ///< else probabilities
+    static constexpr bool borrows = specsample::detail::borrows<R>;  ///< the slice is viewed, not owned
+    /// True if the row may be returned by the function that makes it.
+    static constexpr bool outlives_its_making = !std::is_reference_v<R> && specsample::detail::ReturnedRow<R>;
+    using Owned = Sharded<typename specsample::detail::CopyOf<Stored>::type>;
+
+    Sharded() = default;
+
+    /// @param slice      [n] probabilities of these ids, or Logits of them
+    /// @param first_id   the id of its first entry
+    /// @param vocab      the size of the vocabulary
+    /// @param ranks      the ranks that have the other slices; borrowed
+    /// @throws           std::invalid_argument for a slice that is not inside the vocabulary
+    template <class Given>
+    Sharded(Given&& slice, Index first_id, Index vocab, Ranks& ranks)
+        : slice_(specsample::detail::store_row<R>(std::forward<Given>(slice))), state_(ranks.state<State>()) {
+        state_->start(ranks, {first_id, specsample::detail::row_size(slice_), vocab});
+    }
+
+    Index size() const { return state_->vocab(); }
+
+    /// The probabilities, as an expression.
+    auto probs() const { return entries(encoding()).row(); }
+
+    /// The weights that a token is drawn from, if the slices are logits.
+    auto weights() const
+        requires(are_logits)
+    {
+        return kernels::LogitWeights<Slice>(slice(), slice_.temperature(), size());
+    }
+
+    /// The id of the largest entry of all slices.
+    Index argmax() const { return slice().state().largest_id(); }
+
+    /// The winner of a race of all ids.
+    /// @param noise   noise by id, the same on every rank
+    template <kernels::LaneNoise Noise>
+    Index race(Noise&& noise) const {
+        return slice().state().race(noise);
+    }
+
+    /// Copy this row to one that owns its slice, and of which nothing was exchanged yet.
+    void copy_to(Owned& copy) const {
+        specsample::detail::copy_row(slice_, copy.slice_);
+        copy.state_ = state_->ranks().template state<State>();
+        copy.state_->start(state_->ranks(), state_->bounds());
+    }
+
+    /// Exchange what the rule of a round reads of its rows, in as few messages as can be: verify calls it first.
+    /// @returns   the fault if the ranks do not agree
+    /// @cost      one exchange; one more if logits need a normaliser
+    template <class Rule, class Ids, class Shape, class Distributions, class Rows, class Source, class Limits>
+    static std::optional<RowFault> gather(const Ids& given, const Shape& shape, Distributions& distributions,
+                                          Rows& rows, const Source& rng, const Limits& limits) {
+        const std::uint64_t digest = detail::digest_of_round(given, shape, rng, limits);
+        const bool check_all = limits.check == Check::every_row;
+        detail::RoundRows<Rows, Distributions> all(rows, distributions, shape.size() + 1);
+        if constexpr (requires { Rule::decision; }) {
+            const auto rng_at = [&](Index node) {
+                return rng.at(Purpose::race, node == root_node ? 0 : shape.depth(node));
+            };
+            all.want([&](const Sharded& row, Index node) {
+                if (check_all || Rule::decision == walks::Decision::draw) all.want_normaliser(row, true);
+                if (Rule::decision == walks::Decision::largest) row.state().wants().largest = true;
+                if constexpr (Rule::decision == walks::Decision::race) row.start_race(rng_at(node));
+            });
+            auto bad = all.exchange(digest, check_all || Rule::decision == walks::Decision::draw);
+            if constexpr (Rule::decision == walks::Decision::draw && requires { rng_at(0).bits(); })
+                if (!bad) bad = all.exchange_draws(rng_at);
+            return bad;
+        } else {
+            all.want_entries(given, shape, check_all);
+            return all.exchange(digest, true);
+        }
+    }
+
+    /// Let the ids of this rank race, so that the next exchange finds the winner.
+    template <class Rng>
+    void start_race(const Rng& rng) const {
+        if (is_greedy()) {
+            state().wants().largest = true;
+        } else if constexpr (requires { rng.open_uniform(std::uint32_t{}); }) {
+            state().race_mine(specsample::detail::noise_of(rng));
+            state().wants().race = true;
+        }
+    }
+
+    /// What is known of the row: for exchanges about several rows.
+    State& state() const { return slice().state(); }
+    /// The weights whose sums give the logits their normaliser, once the pivot is known; see LogitWeights.
+    auto weights_to_sum() const
+        requires(are_logits)
+    {
+        const double pivot = state_->largest(false);
+        const double scale = slice_.unnormalised_encoding().scale();
+        return entries({specsample::detail::is_finite(pivot) ? pivot : 0, scale, 1});
+    }
+    /// Whether the logits have a normaliser to find.
+    bool needs_sums() const {
+        if constexpr (are_logits) return slice_.temperature() > 0 && !slice_.is_normalised();
+        return false;
+    }
+    /// Whether all weight is on the largest logit.
+    bool is_greedy() const {
+        if constexpr (are_logits) return slice_.temperature() == 0;
+        return false;
+    }
+
+  private:
+    template <class>
+    friend class Sharded;
+
+    Slice slice() const {
+        const auto numbers = specsample::detail::as_row(numbers_of_slice());
+        static_assert(std::same_as<std::remove_const_t<decltype(numbers)>, specsample::detail::Column<Scalar>>,
+                      "specsample::Sharded: a slice must be contiguous in memory; copy it to a vector");
+        state_->attach(numbers.data(), race_encoding());
+        return Slice(*state_);
+    }
+    decltype(auto) numbers_of_slice() const {
+        if constexpr (are_logits) {
+            return slice_.numbers();
+        } else {
+            return (slice_);
+        }
+    }
+
+    auto entries(const specsample::detail::Encoding<Value>& encoding) const {
+        return specsample::detail::Entries(slice(), specsample::detail::EveryId{}, size(), encoding);
+    }
+
+    specsample::detail::Encoding<Value> encoding() const {
+        if constexpr (are_logits) {
+            if (slice_.is_normalised() && slice_.temperature() > 0) return slice_.encoding();
+            return weights().encoding();
+        } else {
+            return {};
+        }
+    }
+    /// The encoding in which the slice races.
+    specsample::detail::Encoding<Value> race_encoding() const {
+        if constexpr (are_logits) {
+            if (slice_.temperature() == 0) return specsample::detail::Encoding<Value>::peak(-1);
+            return slice_.unnormalised_encoding();
+        } else {
+            return {};
+        }
+    }
+
+    Stored slice_;
+    std::shared_ptr<State> state_;
+};
+
+template <class Given>
+Sharded(Given&&, Index, Index, Ranks&) -> Sharded<specsample::detail::Part<Given>>;
+
+}  // namespace specsample::inline SPECSAMPLE_ABI::shard

@@ -78,10 +78,6 @@ Index pick_in_block(const W& weights, Index first, Index end, double rest) {
     return ~(end - 1);
 }
 
-/// Weights of which no rank has all: weights.share() sums them and picks from them with the other ranks.
-template <class W>
-concept SharedWeights = requires(const W& weights) { weights.share(); };
-
 /// The length of the blocks of a row that are summed: the smallest multiple of the block size that leaves at most
 /// max_blocks blocks.
 inline Index block_length(Index size) {
@@ -159,15 +155,25 @@ class RestSums {
   public:
     explicit RestSums(const View& row) : row_(row) {
         const RowWeights<View> weights(row);
-        for (Index first = 0; first < size_; first += per_block_)
-            sums_[count_++] = weights.sum(first, std::min(per_block_, size_ - first));
+        if constexpr (detail::SharedWeights<RowWeights<View>>) {
+            count_ = static_cast<std::size_t>((size_ + per_block_ - 1) / per_block_);
+            weights.share().sum_blocks(weights, std::span(sums_).first(count_));
+        } else {
+            for (Index first = 0; first < size_; first += per_block_)
+                sums_[count_++] = weights.sum(first, std::min(per_block_, size_ - first));
+        }
     }
 
     /// The sum without `removed`, of which all but the last were removed by the calls before.
     double without(ListRef<Token> removed) {
         const Index block = RowWeights<View>(row_).place_of(removed.back()) / per_block_, first = block * per_block_;
-        sums_[static_cast<std::size_t>(block)] =
-            WithoutWeights<View>(row_, removed).sum(first, std::min(per_block_, size_ - first));
+        const WithoutWeights<View> left(row_, removed);
+        const auto sum = [&] { return left.sum(first, std::min(per_block_, size_ - first)); };
+        if constexpr (detail::SharedWeights<WithoutWeights<View>>) {
+            sums_[static_cast<std::size_t>(block)] = left.share().ask_holder(first, sum);
+        } else {
+            sums_[static_cast<std::size_t>(block)] = sum();
+        }
         return std::accumulate(sums_.begin(), sums_.begin() + static_cast<std::ptrdiff_t>(count_), 0.);
     }
 

@@ -1,6 +1,7 @@
 // The largest entries of a row, in order.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <span>
 
@@ -10,20 +11,17 @@
 namespace specsample::inline SPECSAMPLE_ABI {
 namespace detail {
 
-/// Write the places of the largest numbers that are finite and above `least` to `places`, the largest first, the lowest
-/// place first on ties.
-/// @returns   how many there are, `places.size()` at most
-/// @cost      one pass, and an insertion for every number that is among the largest so far
+/// Write the places of the largest numbers at [begin, end) to `places`; see below.
 template <class View, class Place>
-Index largest_places(const Blocks<View>& numbers, std::span<Place> places,
-                     double least = -std::numeric_limits<double>::infinity()) {
+Index largest_places(const Blocks<View>& numbers, Index begin, Index end, std::span<Place> places, double least) {
     typename Blocks<View>::Buffer buffer;
     std::size_t found = 0;
     const auto number = [&](std::size_t place) { return numbers[static_cast<Index>(places[place])]; };
-    for_blocks(0, places.empty() ? 0 : numbers.size(), [&](Index first, Index count) {
-        const auto* block = numbers.read(first, count, buffer);
-        if (static_cast<double>(block_max(count, block)) <= least) return;  // a NaN in the block is not the maximum
-        for (Index i = 0; i < count; ++i) {
+    for (Index first = begin, next = 0; first < end && !places.empty(); first = next) {
+        next = std::min(end, (first / block_size + 1) * block_size);
+        const auto* block = numbers.read(first, next - first, buffer);
+        if (static_cast<double>(block_max(next - first, block)) <= least) continue;  // a NaN in it is not the maximum
+        for (Index i = 0; i < next - first; ++i) {
             const auto x = static_cast<double>(block[i]);
             if (!(x > least) || !is_finite(x)) continue;
             std::size_t place = found < places.size() ? found++ : found - 1;
@@ -31,8 +29,22 @@ Index largest_places(const Blocks<View>& numbers, std::span<Place> places,
             places[place] = static_cast<Place>(first + i);
             if (found == places.size()) least = number(found - 1);
         }
-    });
+    }
     return static_cast<Index>(found);
+}
+
+/// Write the places of the largest numbers that are finite and above `least` to `places`, the largest first, the lowest
+/// place first on ties.
+/// @returns   how many there are, `places.size()` at most
+/// @cost      one pass, and an insertion for every number that is among the largest so far
+template <class View, class Place>
+Index largest_places(const Blocks<View>& numbers, std::span<Place> places,
+                     double least = -std::numeric_limits<double>::infinity()) {
+    if constexpr (requires { numbers.share(); }) {  // no rank has them all
+        return numbers.share().largest_places(numbers, places, least);
+    } else {
+        return largest_places(numbers, 0, numbers.size(), places, least);
+    }
 }
 
 }  // namespace detail

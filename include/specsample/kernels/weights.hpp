@@ -39,6 +39,18 @@ Index id_of(const W& weights, Index place) {
     }
 }
 
+}  // namespace kernels
+
+namespace detail {
+
+/// Weights of which no rank has all: weights.share() sums them and picks from them with the other ranks.
+template <class W>
+concept SharedWeights = requires(const W& weights) { weights.share(); };
+
+}  // namespace detail
+
+namespace kernels {
+
 /// The weights of a row of non-negative numbers.
 template <class View>
 class RowWeights {

@@ -160,8 +160,6 @@ Index race(const Rng& rng, const W& weights) {
                           { rng.race(detail::weights_of(weights)) } -> std::same_as<Index>;
                       }) {
             return rng.race(detail::weights_of(weights));
-        } else if constexpr (requires { weights.race(detail::noise_of(rng)); }) {  // with those who have the rest of it
-            return weights.race(detail::noise_of(rng));
         } else {
             return kernels::race_winner(kernels::race_weights(weights), detail::noise_of(rng));
         }

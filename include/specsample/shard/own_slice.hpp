@@ -82,6 +82,14 @@ struct Nearest {
     Picked<Scalar> before, after;
 };
 
+/// An id that a rank has chosen.
+template <class Scalar>
+struct Listed {
+    Index id = -1;    ///< -1: the rank's numbers are bad
+    double key = 0;   ///< the order of ids: the lowest first
+    Scalar number{};  ///< as it is stored
+};
+
 /// The numbers of a slice.
 template <class Scalar>
 class OwnSlice {
@@ -118,14 +126,17 @@ class OwnSlice {
         return {is_bad ? Best::Found::bad : Best::Found::nothing};
     }
 
-    /// The winner of a race of these ids.
+    /// The first of these ids to arrive in a race; -1 if a number is bad.
+    template <kernels::LaneNoise Noise>
+    Index race(Noise&& noise, std::span<Token> winners, std::span<double> arrivals) const {
+        const specsample::detail::Entries entries(row(), SliceIds(bounds_), bounds_.vocab, encoding_);
+        return kernels::race_winners(kernels::RowWeights(entries.row()), noise, winners, arrivals);
+    }
     template <kernels::LaneNoise Noise>
     Best race(Noise&& noise) const {
-        const specsample::detail::Entries entries(row(), SliceIds(bounds_), bounds_.vocab, encoding_);
         Token winner = -1;
         double arrival = 0;
-        const Index arrived =
-            kernels::race_winners(kernels::RowWeights(entries.row()), noise, {&winner, 1}, {&arrival, 1});
+        const Index arrived = race(noise, {&winner, 1}, {&arrival, 1});
         return {arrived < 0   ? Best::Found::bad
                 : arrived > 0 ? Best::Found::one
                               : Best::Found::nothing,

@@ -56,7 +56,8 @@ enum class Topic : std::uint32_t {
     largest,  ///< the largest number of all
     pick,     ///< the place that was drawn
     nearest,  ///< the nearest place of positive weight, where rounding overshot
-    odd       ///< what is wrong with the row
+    odd,      ///< what is wrong with the row
+    list      ///< ids that each rank has chosen, with their numbers
 };
 
 /// A row, as an exchange sees it.

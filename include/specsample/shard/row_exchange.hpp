@@ -43,6 +43,9 @@ void RowState<Scalar>::write(Topic topic, Writer& out) {
             return out.put(nearest_);
         case Topic::odd:
             return out.put(odd_);
+        case Topic::list:
+            out.put(std::ssize(listed_));
+            return out.put_bytes(std::as_bytes(std::span(listed_)));
     }
 }
 
@@ -73,6 +76,11 @@ void RowState<Scalar>::read(Topic topic, Index rank, Reader& in) {
         case Topic::odd:
             if (const auto found = in.take<OddNumbers>(); all_odd_.not_finite_at < 0) all_odd_.add(found);
             return;
+        case Topic::list: {
+            const auto known = all_listed_.size(), more = static_cast<std::size_t>(in.take<std::ptrdiff_t>());
+            all_listed_.resize(known + more);
+            return in.take_bytes(std::as_writable_bytes(std::span(all_listed_).subspan(known)));
+        }
     }
 }
 
@@ -167,7 +175,7 @@ void RowState<Scalar>::finish_open() {
         known_.sums_key = SumsKey{};
     }
     if (wants_.largest && known_.largest_id->index() >= 0)
-        remember(known_.largest_id->id, static_cast<Scalar>(static_cast<Value>(known_.largest_id->number)));
+        remember(known_.largest_id->id, static_cast<Scalar>(static_cast<Compute<Scalar>>(known_.largest_id->number)));
     if (wants_.race) known_.race_key = next_race_key_;
     wanted_.clear();
     wants_ = {};

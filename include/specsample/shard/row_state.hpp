@@ -7,13 +7,11 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include <specsample/kernels/draw.hpp>
-#include <specsample/shard/own_slice.hpp>
-#include <specsample/shard/ranks.hpp>
+#include <specsample/kernels/top.hpp>
+#include <specsample/shard/known_numbers.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
 
@@ -22,33 +20,25 @@ namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
 /// Every function beside the const ones makes an exchange if it needs what this rank does not know. What a rank knows
 /// is the same on all ranks, apart from its slice, so that all of them make the exchange.
 template <class Scalar>
-class RowState final : public RankRow {
-    using Value = Compute<Scalar>;
-    using Numbers = Blocks<Column<Scalar>>;
+class RowState final : public KnownNumbers<Scalar> {
+    using Base = KnownNumbers<Scalar>;
+    using Base::bounds_, Base::cut_, Base::fault_, Base::is_open_, Base::mine_, Base::ranks_;
+    using Base::count_at, Base::cut_numbers, Base::find, Base::has_block, Base::is_cut, Base::length, Base::remember,
+        Base::split;
     static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
   public:
+    using Base::number_at, Base::vocab;
+
     /// Begin with a new row.
     void start(Ranks& ranks, const SliceBounds& bounds) {
-        ranks_ = &ranks;
-        bounds_ = bounds;
-        is_open_ = false;
-        fault_.reset();
-        entries_.clear();
+        Base::start(ranks, bounds);
         wanted_.clear();
         wants_ = {};
         known_ = {};
     }
 
-    /// Say where the slice lies, and how its numbers race.
-    void attach(const Scalar* numbers, const Encoding<Value>& encoding) { mine_ = {numbers, bounds_, encoding}; }
-
-    Ranks& ranks() const { return *ranks_; }
-    const std::optional<RowFault>& fault() const { return fault_; }
-    Index vocab() const { return bounds_.vocab; }
-
     // RankRow.
-    SliceBounds bounds() const override { return bounds_; }
     std::uint64_t wish() const override;
     void fail(const RowFault& fault) override;
     void write(Topic topic, Writer& out) override;
@@ -68,32 +58,6 @@ class RowState final : public RankRow {
     void fetch(Index id) {
         want_entry(id);
         if (!wanted_.empty() && !fault_) open();
-    }
-
-    // The stored numbers.
-
-    /// The number of an id.
-    /// @pre   the id is in this rank's slice or in a block that a border cuts, or its entry was exchanged
-    Scalar number_at(Index id) const {
-        if (mine_.has(id)) return mine_[id];
-        if (is_cut(id)) return cut_[static_cast<std::size_t>(split().place_in_cut(id))];
-        if (const Scalar* found = find(id)) return *found;
-        if (fault_) return std::numeric_limits<Scalar>::quiet_NaN();
-        specsample::detail::raise(
-            std::logic_error("specsample::Sharded: the entry of id " + specsample::detail::to_text(id) +
-                             " is on another rank and was not exchanged: only the entries of drafted tokens are"));
-    }
-
-    /// The numbers from an id on, which lie in one block, and the id of their first place.
-    std::pair<Numbers, Index> numbers_from(Index first) const {
-        if (is_cut(first)) return {cut_numbers(), first - split().place_in_cut(first)};
-        if (!mine_.has(first))
-            specsample::detail::raise(std::logic_error("specsample::Sharded: this rule or drafter reads whole rows"));
-        return {mine_.blocks(), bounds_.first};
-    }
-    /// Prefetch.
-    void expect(Index first, Index count) const {
-        mine_.blocks().expect(std::max<Index>(first - bounds_.first, 0), count);
     }
 
     // What all ranks find together.
@@ -116,15 +80,13 @@ class RowState final : public RankRow {
         return known_.largest_id.value_or(Best{}).index();
     }
 
-    /// The winner of a race.
+    /// The first to arrive in a race; -1 if a number is bad.
     template <class Noise>
-    Index race(Noise&& noise) {
-        if (mine_.is_greedy()) return largest_id();
-        if (known_.race_key != key_of(noise) && !fault_) {
-            race_mine(noise);
-            open();
-        }
-        return fault_ ? -1 : winner_.index();
+    Index race(Noise&& noise, std::span<Token> winners, std::span<double> arrivals) {
+        if (winners.size() != 1) return list_race(noise, winners, arrivals);
+        const Index winner = mine_.is_greedy() ? largest_id() : find_winner(noise);
+        winners[0] = static_cast<Token>(winner);
+        return winner < 0 ? -1 : 1;
     }
     /// Let the ids of this rank race, for an exchange about Topic::open.
     template <class Noise>
@@ -189,6 +151,26 @@ class RowState final : public RankRow {
     /// Whether the place of a draw is to be exchanged.
     bool is_picking() const { return known_.pick_key.has_value() && picking_rank_ >= 0; }
 
+    /// The answer of the rank that holds the block at `first`.
+    template <class Answer>
+    double ask_holder(Index first, const Answer& answer) {
+        if (split().holder(first) < 0) return answer();
+        listed_.clear();
+        if (has_block(first)) listed_.push_back({first, answer(), {}});
+        exchange_list();
+        return fault_ ? nan : all_listed_[0].key;
+    }
+
+    /// The places of the largest numbers, as they are encoded in `numbers`; see kernels/top.hpp.
+    template <class Encoded, class Place>
+    Index largest_places(const Encoded& numbers, std::span<Place> places, double least) {
+        const Index found = specsample::detail::largest_places(numbers, bounds_.first, bounds_.end(), places, least);
+        listed_.clear();
+        for (const Place place : places.first(static_cast<std::size_t>(found)))
+            listed_.push_back({static_cast<Index>(place), -numbers[place], mine_[place]});
+        return merge_lists(places, {});
+    }
+
     /// What is odd about the row.
     OddNumbers odd_numbers(double tolerance) {
         odd_ = mine_.odd(tolerance);
@@ -198,10 +180,6 @@ class RowState final : public RankRow {
     }
 
   private:
-    struct Entry {
-        Index id;
-        Scalar number;
-    };
     /// What the ranks found.
     struct Known {
         std::optional<double> first_largest{}, largest{};
@@ -212,27 +190,9 @@ class RowState final : public RankRow {
         std::optional<std::uint64_t> pick_key{};  ///< of the draw that picked_ comes from
     };
 
-    const Split& split() const { return ranks_->split(); }
-    Index length() const { return split().block_length(); }
-    Index count_at(Index first) const { return std::min(length(), vocab() - first); }
-    bool is_cut(Index id) const { return is_open_ && split().holder(id) < 0; }
-    bool has_block(Index first) const {
-        const Index holder = split().holder(first);
-        return holder < 0 || holder == ranks_->rank();
-    }
-    Numbers cut_numbers() const { return Numbers(Column<Scalar>(cut_.data(), std::ssize(cut_))); }
-
     void exchange(Topic topic, std::uint64_t key = 0) {
         RankRow* const self = this;
         ranks_->exchange(topic, {&self, 1}, key);
-    }
-
-    const Scalar* find(Index id) const {
-        const auto at = std::ranges::find(entries_, id, &Entry::id);
-        return at == entries_.end() ? nullptr : &at->number;
-    }
-    void remember(Index id, Scalar number) {
-        if (!find(id)) entries_.push_back({id, number});
     }
 
     template <class Noise>
@@ -241,6 +201,46 @@ class RowState final : public RankRow {
         double key = 0;
         noise(std::span(&lane, 1), &key);
         return key;
+    }
+
+    template <class Noise>
+    Index find_winner(Noise&& noise) {
+        if (known_.race_key != key_of(noise) && !fault_) {
+            race_mine(noise);
+            open();
+        }
+        return fault_ ? -1 : winner_.index();
+    }
+
+    template <class Noise>
+    Index list_race(Noise&& noise, std::span<Token> winners, std::span<double> arrivals) {
+        const Index arrived = mine_.race(noise, winners, arrivals);
+        listed_.clear();
+        if (arrived < 0) listed_.emplace_back();
+        for (std::size_t i = 0; i < static_cast<std::size_t>(std::max<Index>(arrived, 0)); ++i)
+            listed_.push_back({winners[i], arrivals[i], mine_[winners[i]]});
+        return merge_lists(winners, arrivals);
+    }
+
+    void exchange_list() {
+        all_listed_.clear();
+        if (!fault_) exchange(Topic::list);
+    }
+
+    /// Exchange what ranks have listed, and write the first of all ids.
+    template <class Place>
+    Index merge_lists(std::span<Place> ids, std::span<double> keys) {
+        exchange_list();
+        if (fault_ || std::ranges::any_of(all_listed_, [](const auto& one) { return one.id < 0; })) return -1;
+        std::ranges::sort(
+            all_listed_, [](const auto& a, const auto& b) { return a.key < b.key || (a.key == b.key && a.id < b.id); });
+        const std::size_t count = std::min(ids.size(), all_listed_.size());
+        for (std::size_t i = 0; i < count; ++i) {
+            ids[i] = static_cast<Place>(all_listed_[i].id);
+            if (!keys.empty()) keys[i] = all_listed_[i].key;
+            remember(all_listed_[i].id, all_listed_[i].number);
+        }
+        return static_cast<Index>(count);
     }
 
     template <class W>
@@ -280,15 +280,7 @@ class RowState final : public RankRow {
     template <class Blocks>
     double negative_sum(const Blocks& numbers, Index rank) const;
 
-    Ranks* ranks_ = nullptr;
-    SliceBounds bounds_;
-    OwnSlice<Scalar> mine_;
-    std::optional<RowFault> fault_;
-
-    bool is_open_ = false;
-    std::vector<Scalar> cut_;     ///< the numbers of the blocks that borders cut
-    std::vector<Entry> entries_;  ///< numbers that were exchanged
-    std::vector<Token> wanted_;   ///< the ids whose numbers are wanted
+    std::vector<Token> wanted_;  ///< the ids whose numbers are wanted
     Wants wants_;
 
     Known known_;
@@ -299,6 +291,7 @@ class RowState final : public RankRow {
     Picked<Scalar> picked_, after_;
     Nearest<Scalar> nearest_;
     OddNumbers odd_, all_odd_;
+    std::vector<Listed<Scalar>> listed_, all_listed_;
 };
 
 }  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail

@@ -79,12 +79,8 @@ class Sharded {
     /// The id of the largest entry of all slices.
     Index argmax() const { return slice().state().largest_id(); }
 
-    /// The winner of a race of all ids.
-    /// @param noise   noise by id, the same on every rank
-    template <kernels::LaneNoise Noise>
-    Index race(Noise&& noise) const {
-        return slice().state().race(noise);
-    }
+    /// The row as it races: no normaliser is found.
+    auto unnormalised() const { return entries(race_encoding()).row(); }
 
     /// Copy this row to one that owns its slice, and of which nothing was exchanged yet.
     void copy_to(Owned& copy) const {

@@ -68,6 +68,24 @@ class Share {
         return peak_ ? *peak_ : state_->pick(weights, first, end, rest);
     }
 
+    /// What the rank that holds the block at `first` answers.
+    template <class Answer>
+    double ask_holder(Index first, const Answer& answer) const {
+        return state_->ask_holder(first, answer);
+    }
+
+    /// The first to arrive in a race.
+    template <class Noise>
+    Index race(Noise&& noise, std::span<Token> winners, std::span<double> arrivals) const {
+        return state_->race(noise, winners, arrivals);
+    }
+
+    /// The places of the largest numbers of the row, as it is encoded in `numbers`.
+    template <class Numbers, class Place>
+    Index largest_places(const Numbers& numbers, std::span<Place> places, double least) const {
+        return state_->largest_places(numbers, places, least);
+    }
+
     /// The sum of what is negative.
     double negative() const { return is_logit_ || peak_ ? 0 : state_->negative(); }
     OddNumbers odd_numbers(double tolerance) const { return state_->odd_numbers(tolerance); }

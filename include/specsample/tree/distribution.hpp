@@ -25,7 +25,7 @@
 #include <specsample/concepts.hpp>
 #include <specsample/core/contract.hpp>
 #include <specsample/core/list_ref.hpp>
-#include <specsample/kernels/weights.hpp>
+#include <specsample/kernels/draw.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 
@@ -72,8 +72,7 @@ class Sampled {
     double rest() const {
         if (without_.empty()) return 1;
         if (rest_ > 0) return rest_;
-        const kernels::WithoutWeights left(row_, without_);
-        return left.sum(0, left.size());  // over places: a sparse row has fewer places than ids
+        return kernels::BlockSums(kernels::WithoutWeights(row_, without_)).total();
     }
 
   private:

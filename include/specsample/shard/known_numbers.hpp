@@ -1,0 +1,98 @@
+// The numbers of a row that a rank has: its slice, the blocks that borders cut, and those that others have sent.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <specsample/shard/own_slice.hpp>
+#include <specsample/shard/ranks.hpp>
+
+namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
+
+/// The numbers of a row that this rank has.
+template <class Scalar>
+class KnownNumbers : public RankRow {
+    using Value = Compute<Scalar>;
+    using Numbers = Blocks<Column<Scalar>>;
+
+  public:
+    /// Say where the slice lies, and how its numbers race.
+    void attach(const Scalar* numbers, const Encoding<Value>& encoding) { mine_ = {numbers, bounds_, encoding}; }
+
+    Ranks& ranks() const { return *ranks_; }
+    const std::optional<RowFault>& fault() const { return fault_; }
+    Index vocab() const { return bounds_.vocab; }
+    SliceBounds bounds() const override { return bounds_; }
+
+    /// The number of an id.
+    /// @pre   the id is in this rank's slice or in a block that a border cuts, or its entry was exchanged
+    Scalar number_at(Index id) const {
+        if (mine_.has(id)) return mine_[id];
+        if (is_cut(id)) return cut_[static_cast<std::size_t>(split().place_in_cut(id))];
+        if (const Scalar* found = find(id)) return *found;
+        if (fault_) return std::numeric_limits<Scalar>::quiet_NaN();
+        specsample::detail::raise(
+            std::logic_error("specsample::Sharded: the entry of id " + specsample::detail::to_text(id) +
+                             " is on another rank and was not exchanged: only the entries of drafted tokens are"));
+    }
+
+    /// The numbers from an id on, which lie in one block, and the id of their first place.
+    std::pair<Numbers, Index> numbers_from(Index first) const {
+        if (is_cut(first)) return {cut_numbers(), first - split().place_in_cut(first)};
+        if (!mine_.has(first))
+            specsample::detail::raise(std::logic_error("specsample::Sharded: this rule or drafter reads whole rows"));
+        return {mine_.blocks(), bounds_.first};
+    }
+    /// Prefetch.
+    void expect(Index first, Index count) const {
+        mine_.blocks().expect(std::max<Index>(first - bounds_.first, 0), count);
+    }
+
+  protected:
+    void start(Ranks& ranks, const SliceBounds& bounds) {
+        ranks_ = &ranks;
+        bounds_ = bounds;
+        is_open_ = false;
+        fault_.reset();
+        entries_.clear();
+    }
+
+    const Split& split() const { return ranks_->split(); }
+    Index length() const { return split().block_length(); }
+    Index count_at(Index first) const { return std::min(length(), vocab() - first); }
+    bool is_cut(Index id) const { return is_open_ && split().holder(id) < 0; }
+    bool has_block(Index first) const {
+        const Index holder = split().holder(first);
+        return holder < 0 || holder == ranks_->rank();
+    }
+    Numbers cut_numbers() const { return Numbers(Column<Scalar>(cut_.data(), std::ssize(cut_))); }
+
+    const Scalar* find(Index id) const {
+        const auto at = std::ranges::find(entries_, id, &Entry::id);
+        return at == entries_.end() ? nullptr : &at->number;
+    }
+    void remember(Index id, Scalar number) {
+        if (!find(id)) entries_.push_back({id, number});
+    }
+
+    Ranks* ranks_ = nullptr;
+    SliceBounds bounds_;
+    OwnSlice<Scalar> mine_;
+    std::optional<RowFault> fault_;
+    bool is_open_ = false;     ///< whether the blocks that are cut were exchanged
+    std::vector<Scalar> cut_;  ///< the numbers of these blocks
+
+  private:
+    struct Entry {
+        Index id;
+        Scalar number;
+    };
+    std::vector<Entry> entries_;  ///< numbers that were exchanged
+};
+
+}  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail

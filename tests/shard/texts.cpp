@@ -1,0 +1,122 @@
+// Texts of Sampler whose models' rows no rank holds whole are the texts of the whole models.
+#include <random>
+#include <vector>
+
+#include "shard/ranks.hpp"
+#include "support/catch.hpp"
+
+#include <specsample/shard.hpp>
+#include <specsample/specsample.hpp>
+
+using namespace specsample;
+
+namespace {
+
+/// A model whose logits are a function of the last two tokens, of which a rank computes a slice.
+template <class Scalar>
+struct Model {
+    Index vocab;
+    unsigned seed;
+    double temperature = 1;
+
+    /// The logits of the ids [first, first + count).
+    std::vector<Scalar> logits(std::span<const Token> prefix, Index first, Index count) const {
+        std::vector<Scalar> row(static_cast<std::size_t>(count));
+        const auto last = static_cast<unsigned>(prefix.back()),
+                   before = static_cast<unsigned>(prefix[prefix.size() - 2]);
+        for (Index i = 0; i < count; ++i) {
+            const Rng random(
+                {.seed = last, .request = before, .position = first + i, .purpose = Purpose::draft, .node = 0});
+            const double shared = -2 * std::log(random.open_uniform()), own = random.open_uniform(seed);
+            row[static_cast<std::size_t>(i)] = static_cast<Scalar>(static_cast<float>(shared + own));
+        }
+        return row;
+    }
+};
+
+template <class Scalar>
+auto whole(const Model<Scalar>& model) {
+    return [model](std::span<const Token> prefix) {
+        return Logits(model.logits(prefix, 0, model.vocab), model.temperature);
+    };
+}
+template <class Scalar>
+auto whole_rows(const Model<Scalar>& model) {
+    return [model](std::span<const Token> prefix, Index n) {
+        std::vector<Logits<std::vector<Scalar>>> rows;
+        for (std::size_t i = prefix.size() - static_cast<std::size_t>(n); i < prefix.size(); ++i)
+            rows.emplace_back(model.logits(prefix.first(i + 1), 0, model.vocab), model.temperature);
+        return rows;
+    };
+}
+
+template <class Scalar>
+auto sliced(const Model<Scalar>& model, const ranks::Split& split, Index rank, shard::Ranks& ranks) {
+    return [=, &ranks](std::span<const Token> prefix) {
+        return shard::Sharded(Logits(model.logits(prefix, split.first(rank), split.count(rank)), model.temperature),
+                              split.first(rank), model.vocab, ranks);
+    };
+}
+template <class Scalar>
+auto sliced_rows(const Model<Scalar>& model, const ranks::Split& split, Index rank, shard::Ranks& ranks) {
+    return [=, &ranks](std::span<const Token> prefix, Index n) {
+        std::vector<shard::Sharded<Logits<std::vector<Scalar>>>> rows;
+        for (std::size_t i = prefix.size() - static_cast<std::size_t>(n); i < prefix.size(); ++i)
+            rows.emplace_back(
+                Logits(model.logits(prefix.first(i + 1), split.first(rank), split.count(rank)), model.temperature),
+                split.first(rank), model.vocab, ranks);
+        return rows;
+    };
+}
+
+struct Text {
+    std::vector<Token> tokens;
+    Index rounds = 0;
+    bool operator==(const Text&) const = default;
+};
+
+template <class Draft, class Target, class Rule>
+Text text_of(Draft draft, Target target, const Rule& rule) {
+    Sampler sampler(draft, target, {.lookahead = 3, .seed = 9}, rule);
+    const auto made = sampler.generate({1, 2}, {.max_new_tokens = 24, .stop_tokens = {0}});
+    return {made.tokens, made.tally.rounds};
+}
+
+template <class Scalar, class Rule>
+void compare(Index vocab, double temperature, const Rule& rule = {}) {
+    const Model<Scalar> draft{vocab, 1, temperature}, target{vocab, 2, temperature};
+    const Text expected = text_of(whole(draft), whole_rows(target), rule);
+    REQUIRE(expected.tokens.size() > 10);
+    for (const auto& split : {ranks::equal(vocab, 2), ranks::equal(vocab, 3), ranks::equal(vocab, 7)}) {
+        CAPTURE(vocab, temperature, split.borders);
+        for (const Text& text : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+                 return text_of(sliced(draft, split, rank, ranks), sliced_rows(target, split, rank, ranks), rule);
+             }))
+            CHECK(text == expected);
+        INFO("whole drafts");
+        for (const Text& text : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+                 return text_of(whole(draft), sliced_rows(target, split, rank, ranks), rule);
+             }))
+            CHECK(text == expected);
+        INFO("one row at a time");
+        for (const Text& text : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+                 return text_of(whole(draft), sliced(target, split, rank, ranks), rule);
+             }))
+            CHECK(text == expected);
+    }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a text does not depend on the number of ranks", "", TokenVerification, BlockVerification,
+                   GreedyMatch, SampleMatch, GumbelMatch) {
+    compare<float, TestType>(1100, 1);
+    compare<float, TestType>(600, 0);
+}
+
+TEST_CASE("a text does not depend on the number of ranks, with halves and doubles") {
+    compare<Eigen::half, TokenVerification>(1100, .8);
+    compare<Eigen::bfloat16, BlockVerification>(1100, .8);
+    compare<double, TokenVerification>(700, 1);
+    compare<Eigen::half, GumbelMatch>(1100, .8);
+}

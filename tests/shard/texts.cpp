@@ -14,7 +14,7 @@ namespace {
 
 /// A model whose logits are a function of the last two tokens, of which a rank computes a slice.
 template <class Scalar>
-struct Model {
+struct Toy {
     Index vocab;
     unsigned seed;
     double temperature = 1;
@@ -35,13 +35,13 @@ struct Model {
 };
 
 template <class Scalar>
-auto whole(const Model<Scalar>& model) {
+auto whole(const Toy<Scalar>& model) {
     return [model](std::span<const Token> prefix) {
         return Logits(model.logits(prefix, 0, model.vocab), model.temperature);
     };
 }
 template <class Scalar>
-auto whole_rows(const Model<Scalar>& model) {
+auto whole_rows(const Toy<Scalar>& model) {
     return [model](std::span<const Token> prefix, Index n) {
         std::vector<Logits<std::vector<Scalar>>> rows;
         for (std::size_t i = prefix.size() - static_cast<std::size_t>(n); i < prefix.size(); ++i)
@@ -51,14 +51,14 @@ auto whole_rows(const Model<Scalar>& model) {
 }
 
 template <class Scalar>
-auto sliced(const Model<Scalar>& model, const ranks::Split& split, Index rank, shard::Ranks& ranks) {
+auto sliced(const Toy<Scalar>& model, const ranks::Split& split, Index rank, shard::Ranks& ranks) {
     return [=, &ranks](std::span<const Token> prefix) {
         return shard::Sharded(Logits(model.logits(prefix, split.first(rank), split.count(rank)), model.temperature),
                               split.first(rank), model.vocab, ranks);
     };
 }
 template <class Scalar>
-auto sliced_rows(const Model<Scalar>& model, const ranks::Split& split, Index rank, shard::Ranks& ranks) {
+auto sliced_rows(const Toy<Scalar>& model, const ranks::Split& split, Index rank, shard::Ranks& ranks) {
     return [=, &ranks](std::span<const Token> prefix, Index n) {
         std::vector<shard::Sharded<Logits<std::vector<Scalar>>>> rows;
         for (std::size_t i = prefix.size() - static_cast<std::size_t>(n); i < prefix.size(); ++i)
@@ -84,7 +84,7 @@ Text text_of(Draft draft, Target target, const Rule& rule) {
 
 template <class Scalar, class Rule>
 void compare(Index vocab, double temperature, const Rule& rule = {}) {
-    const Model<Scalar> draft{vocab, 1, temperature}, target{vocab, 2, temperature};
+    const Toy<Scalar> draft{vocab, 1, temperature}, target{vocab, 2, temperature};
     const Text expected = text_of(whole(draft), whole_rows(target), rule);
     REQUIRE(expected.tokens.size() > 10);
     for (const auto& split : {ranks::equal(vocab, 2), ranks::equal(vocab, 3), ranks::equal(vocab, 7)}) {
@@ -119,4 +119,35 @@ TEST_CASE("a text does not depend on the number of ranks, with halves and double
     compare<Eigen::bfloat16, BlockVerification>(1100, .8);
     compare<double, TokenVerification>(700, 1);
     compare<Eigen::half, GumbelMatch>(1100, .8);
+}
+
+TEMPLATE_TEST_CASE("a text drafted by trees does not depend on the number of ranks", "", children::Independent,
+                   children::WithoutReplacement, children::TopChildren, children::GreedyChildren) {
+    const Index vocab = 1100;
+    const Toy<float> draft{vocab, 1}, target{vocab, 2};
+    const auto tree = [](auto model) { return TreeDrafter(std::move(model), std::vector<Index>{3, 2}, TestType()); };
+    const auto compare_tree = [&](const auto& rule) {
+        const Text expected = text_of(tree(whole(draft)), whole_rows(target), rule);
+        REQUIRE(expected.tokens.size() > 10);
+        for (const auto& split : {ranks::equal(vocab, 3), ranks::Split{{0, 0, 512, 700, vocab}}})
+            for (const Text& text : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+                     return text_of(tree(sliced(draft, split, rank, ranks)), sliced_rows(target, split, rank, ranks),
+                                    rule);
+                 }))
+                CHECK(text == expected);
+    };
+    compare_tree(RecursiveRejection());
+    compare_tree(TraversalVerification());
+    compare_tree(GumbelMatch());
+}
+
+TEST_CASE("a text drafted by lookup does not depend on the number of ranks") {
+    const Index vocab = 40;
+    const Toy<float> target{vocab, 2, .3};
+    const Text expected = text_of(LookupDrafter(), whole_rows(target), TokenVerification());
+    for (const auto& split : {ranks::equal(vocab, 2), ranks::equal(vocab, 7)})
+        for (const Text& text : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+                 return text_of(LookupDrafter(), sliced_rows(target, split, rank, ranks), TokenVerification());
+             }))
+            CHECK(text == expected);
 }

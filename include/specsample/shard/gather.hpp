@@ -61,7 +61,7 @@ class RoundRows {
     void want_entries(const Ids& given, const Shape& shape, bool check_all) {
         for (Index row = 0; row < count_; ++row) {
             want_normaliser(at(row), check_all);
-            list_.push_back(&at(row).state());
+            add(at(row).state());
         }
         for (Index node = 0; node < shape.size(); ++node) {
             const Index parent = shape.parent(node);
@@ -77,7 +77,7 @@ class RoundRows {
     void want(const Want& decide) {
         for (Index row = 0; row < count_; ++row) {
             decide(at(row), row - 1);
-            list_.push_back(&at(row).state());
+            add(at(row).state());
         }
     }
 
@@ -98,7 +98,7 @@ class RoundRows {
         for (Index row = 0; row < count_; ++row) {
             if (!at(row).needs_sums()) continue;
             at(row).state().sum_mine(kernels::RowWeights(at(row).weights_to_sum().row()));
-            list_.push_back(&at(row).state());
+            add(at(row).state());
         }
         ranks.exchange(Topic::sums, list_);
         for (Index row = 0; row < count_; ++row) {
@@ -118,7 +118,7 @@ class RoundRows {
         });
         list_.clear();
         for (Index row = 0; row < count_; ++row)
-            if (at(row).state().is_picking()) list_.push_back(&at(row).state());
+            if (at(row).state().is_picking()) add(at(row).state());
         ranks.exchange(Topic::pick, list_);
         return at(0).state().fault();
     }
@@ -131,6 +131,11 @@ class RoundRows {
     }
 
   private:
+    /// Add a row to the exchange, once.
+    void add(RankRow& row) {
+        if (std::ranges::find(list_, &row) == list_.end()) list_.push_back(&row);
+    }
+
     const Row& at(Index row) const { return specsample::detail::element(rows_, row); }
 
     void want_draft_entry(Index node, Index id) {
@@ -142,7 +147,7 @@ class RoundRows {
             if (state == nullptr) return;
             if constexpr (requires { state->want_entry(id); }) {
                 state->want_entry(id);
-                if (std::ranges::find(list_, state) == list_.end()) list_.push_back(state);
+                add(*state);
             }
         }
     }

@@ -16,7 +16,8 @@ using namespace specsample;
 namespace {
 
 constexpr Index vocab = 1100;
-constexpr double infinity = std::numeric_limits<double>::infinity(), not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity(),
+                 not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 using Numbers = Eigen::ArrayXf;
 
@@ -70,7 +71,7 @@ std::string sliced(const Case& given, const Rule& rule) {
         };
         const auto numbers = [&](const Numbers& row) {
             return Eigen::Map<const Numbers>(row.data() + given.split.first(rank),
-                                         given.split.count(rank) + (odd ? given.count_more : 0));
+                                             given.split.count(rank) + (odd ? given.count_more : 0));
         };
         if (!given.logits) return judge(numbers);
         return judge([&](const Numbers& row) { return Logits(numbers(row), given.temperature); });

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -54,6 +55,27 @@ struct SamplingParams {
     void operator()(filters::Candidates<Value>& row, std::span<const Token> context) const {
         detail::add_biases(row, std::span<const filters::Bias>(logit_bias));
         for_each([&](const auto& shaper) { shaper(row, context); });
+    }
+
+    /// The most candidates that these settings leave, all of them among the largest logits if the logits that
+    /// changed(context) names are left out of account; the largest Index if there is no such bound.
+    Index most_left() const {
+        constexpr Index all = std::numeric_limits<Index>::max();
+        if (mask) return all;
+        if (temperature == 0) return 1;
+        return top_k == 0 ? all : top_k;
+    }
+
+    /// The tokens whose logits these settings may change.
+    /// @param memory   holds the result
+    std::span<const Token> changed(std::span<const Token> context, std::vector<Token>& memory) const {
+        memory.clear();
+        for (const filters::Bias& bias : logit_bias) memory.push_back(static_cast<Token>(bias.first));
+        if (repetition_penalty != 1 || frequency_penalty != 0 || presence_penalty != 0) {
+            const auto counted = filters::Window{penalty_last_n, 0}.of(context);
+            memory.insert(memory.end(), counted.begin(), counted.end());
+        }
+        return memory;
     }
 
   private:

@@ -82,6 +82,30 @@ filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumb
     return {numbers, kind, row_size(row), is_sparse, tolerance_of<View>, memory, scratch};
 }
 
+/// The candidates of a row of which others have a part: those that the pipeline can leave, or all, which every rank
+/// has afterwards.
+template <class Value, class R, class P>
+filters::Candidates<Value> gathered_candidates(const R& row, const P& pipeline, std::span<const Token> context,
+                                               ShapedNumbers<Value>& memory, ShapingScratch<Value>& scratch) {
+    Index most = row_size(row);
+    std::span<const Token> changed = context;
+    if constexpr (holds_logits<R> && requires { pipeline.most_left(); }) {
+        if (row.temperature() == 0) most = 1;
+        most = std::min(most, pipeline.most_left());
+        changed = pipeline.changed(context, scratch.places);
+    }
+    const Index count = row.state().gather(most, context, changed, memory.numbers, memory.ids);
+    constexpr filters::NumberKind kind =
+        holds_logits<R> ? filters::NumberKind::logits : filters::NumberKind::probabilities;
+    return {std::span<const Value>(memory.numbers).first(static_cast<std::size_t>(count)),
+            kind,
+            row_size(row),
+            count < row_size(row),
+            tolerance_of<row_view_t<R>>,
+            memory,
+            scratch};
+}
+
 /// The numbers that are left, in the form that a row holds: logits as they are, since they normalise themselves;
 /// probabilities normalised, unless nothing was done to them.
 template <Row R, class Value>
@@ -122,7 +146,13 @@ template <class R, Shaper P, class Value>
 ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, ShapedNumbers<Value>& memory,
                    ShapingScratch<Value>& scratch) {
     constexpr bool may_stay = std::is_lvalue_reference_v<R> || !owns<std::remove_cvref_t<R>>;
-    auto candidates = candidates_of<Value>(row, may_stay, memory, scratch);
+    auto candidates = [&] {
+        if constexpr (requires { row.state(); }) {
+            return gathered_candidates<Value>(row, pipeline, context, memory, scratch);
+        } else {
+            return candidates_of<Value>(row, may_stay, memory, scratch);
+        }
+    }();
     if constexpr (holds_logits<std::remove_cvref_t<R>>) candidates.heat(inner_row(row).temperature());
     pipeline(candidates, context);
     const auto numbers = finished(row, candidates, memory);

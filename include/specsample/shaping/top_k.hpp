@@ -3,6 +3,10 @@
 // Fan et al.: "Hierarchical neural story generation", ACL 2018 (arXiv:1805.04833), section 5.
 #pragma once
 
+#include <limits>
+#include <span>
+#include <vector>
+
 #include <specsample/core/contract.hpp>
 #include <specsample/kernels/select_top.hpp>
 #include <specsample/shaping/candidates.hpp>
@@ -33,6 +37,10 @@ class TopK {
         }
         row.keep(scratch.places);
     }
+
+    /// The most candidates that are left, and the tokens whose logits change: see SamplingParams.
+    Index most_left() const { return top_k_ == 0 ? std::numeric_limits<Index>::max() : top_k_; }
+    static std::span<const Token> changed(std::span<const Token>, const std::vector<Token>&) { return {}; }
 
   private:
     Index top_k_;

@@ -72,6 +72,11 @@ class KnownNumbers : public RankRow {
     }
     Numbers cut_numbers() const { return Numbers(Column<Scalar>(cut_.data(), std::ssize(cut_))); }
 
+    void exchange(Topic topic, std::uint64_t key = 0) {
+        RankRow* const self = this;
+        ranks_->exchange(topic, {&self, 1}, key);
+    }
+
     const Scalar* find(Index id) const {
         const auto at = std::ranges::find(entries_, id, &Entry::id);
         return at == entries_.end() ? nullptr : &at->number;

@@ -57,7 +57,8 @@ enum class Topic : std::uint32_t {
     pick,     ///< the place that was drawn
     nearest,  ///< the nearest place of positive weight, where rounding overshot
     odd,      ///< what is wrong with the row
-    list      ///< ids that each rank has chosen, with their numbers
+    list,     ///< ids that each rank has chosen, with their numbers
+    numbers   ///< the slices themselves
 };
 
 /// A row, as an exchange sees it.

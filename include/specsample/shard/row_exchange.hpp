@@ -44,8 +44,9 @@ void RowState<Scalar>::write(Topic topic, Writer& out) {
         case Topic::odd:
             return out.put(odd_);
         case Topic::list:
-            out.put(std::ssize(listed_));
-            return out.put_bytes(std::as_bytes(std::span(listed_)));
+            return this->write_list(out);
+        case Topic::numbers:
+            return this->write_numbers(out);
     }
 }
 
@@ -76,11 +77,10 @@ void RowState<Scalar>::read(Topic topic, Index rank, Reader& in) {
         case Topic::odd:
             if (const auto found = in.take<OddNumbers>(); all_odd_.not_finite_at < 0) all_odd_.add(found);
             return;
-        case Topic::list: {
-            const auto known = all_listed_.size(), more = static_cast<std::size_t>(in.take<std::ptrdiff_t>());
-            all_listed_.resize(known + more);
-            return in.take_bytes(std::as_writable_bytes(std::span(all_listed_).subspan(known)));
-        }
+        case Topic::list:
+            return this->read_list(in);
+        case Topic::numbers:
+            return this->read_numbers(rank, in);
     }
 }
 

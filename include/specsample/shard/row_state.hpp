@@ -10,8 +10,7 @@
 #include <vector>
 
 #include <specsample/kernels/draw.hpp>
-#include <specsample/kernels/top.hpp>
-#include <specsample/shard/known_numbers.hpp>
+#include <specsample/shard/row_lists.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
 
@@ -20,11 +19,11 @@ namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
 /// Every function beside the const ones makes an exchange if it needs what this rank does not know. What a rank knows
 /// is the same on all ranks, apart from its slice, so that all of them make the exchange.
 template <class Scalar>
-class RowState final : public KnownNumbers<Scalar> {
-    using Base = KnownNumbers<Scalar>;
+class RowState final : public RowLists<Scalar> {
+    using Base = RowLists<Scalar>;
     using Base::bounds_, Base::cut_, Base::fault_, Base::is_open_, Base::mine_, Base::ranks_;
-    using Base::count_at, Base::cut_numbers, Base::find, Base::has_block, Base::is_cut, Base::length, Base::remember,
-        Base::split;
+    using Base::count_at, Base::cut_numbers, Base::exchange, Base::find, Base::has_block, Base::is_cut, Base::length,
+        Base::remember, Base::split;
     static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
   public:
@@ -83,7 +82,7 @@ class RowState final : public KnownNumbers<Scalar> {
     /// The first to arrive in a race; -1 if a number is bad.
     template <class Noise>
     Index race(Noise&& noise, std::span<Token> winners, std::span<double> arrivals) {
-        if (winners.size() != 1) return list_race(noise, winners, arrivals);
+        if (winners.size() != 1) return Base::race_for_several(noise, winners, arrivals);
         const Index winner = mine_.is_greedy() ? largest_id() : find_winner(noise);
         winners[0] = static_cast<Token>(winner);
         return winner < 0 ? -1 : 1;
@@ -151,26 +150,6 @@ class RowState final : public KnownNumbers<Scalar> {
     /// Whether the place of a draw is to be exchanged.
     bool is_picking() const { return known_.pick_key.has_value() && picking_rank_ >= 0; }
 
-    /// The answer of the rank that holds the block at `first`.
-    template <class Answer>
-    double ask_holder(Index first, const Answer& answer) {
-        if (split().holder(first) < 0) return answer();
-        listed_.clear();
-        if (has_block(first)) listed_.push_back({first, answer(), {}});
-        exchange_list();
-        return fault_ ? nan : all_listed_[0].key;
-    }
-
-    /// The places of the largest numbers, as they are encoded in `numbers`; see kernels/top.hpp.
-    template <class Encoded, class Place>
-    Index largest_places(const Encoded& numbers, std::span<Place> places, double least) {
-        const Index found = specsample::detail::largest_places(numbers, bounds_.first, bounds_.end(), places, least);
-        listed_.clear();
-        for (const Place place : places.first(static_cast<std::size_t>(found)))
-            listed_.push_back({static_cast<Index>(place), -numbers[place], mine_[place]});
-        return merge_lists(places, {});
-    }
-
     /// What is odd about the row.
     OddNumbers odd_numbers(double tolerance) {
         odd_ = mine_.odd(tolerance);
@@ -190,11 +169,6 @@ class RowState final : public KnownNumbers<Scalar> {
         std::optional<std::uint64_t> pick_key{};  ///< of the draw that picked_ comes from
     };
 
-    void exchange(Topic topic, std::uint64_t key = 0) {
-        RankRow* const self = this;
-        ranks_->exchange(topic, {&self, 1}, key);
-    }
-
     template <class Noise>
     static double key_of(Noise&& noise) {
         const std::uint32_t lane = 0x7fff'ffff;  // of no id
@@ -210,37 +184,6 @@ class RowState final : public KnownNumbers<Scalar> {
             open();
         }
         return fault_ ? -1 : winner_.index();
-    }
-
-    template <class Noise>
-    Index list_race(Noise&& noise, std::span<Token> winners, std::span<double> arrivals) {
-        const Index arrived = mine_.race(noise, winners, arrivals);
-        listed_.clear();
-        if (arrived < 0) listed_.emplace_back();
-        for (std::size_t i = 0; i < static_cast<std::size_t>(std::max<Index>(arrived, 0)); ++i)
-            listed_.push_back({winners[i], arrivals[i], mine_[winners[i]]});
-        return merge_lists(winners, arrivals);
-    }
-
-    void exchange_list() {
-        all_listed_.clear();
-        if (!fault_) exchange(Topic::list);
-    }
-
-    /// Exchange what ranks have listed, and write the first of all ids.
-    template <class Place>
-    Index merge_lists(std::span<Place> ids, std::span<double> keys) {
-        exchange_list();
-        if (fault_ || std::ranges::any_of(all_listed_, [](const auto& one) { return one.id < 0; })) return -1;
-        std::ranges::sort(
-            all_listed_, [](const auto& a, const auto& b) { return a.key < b.key || (a.key == b.key && a.id < b.id); });
-        const std::size_t count = std::min(ids.size(), all_listed_.size());
-        for (std::size_t i = 0; i < count; ++i) {
-            ids[i] = static_cast<Place>(all_listed_[i].id);
-            if (!keys.empty()) keys[i] = all_listed_[i].key;
-            remember(all_listed_[i].id, all_listed_[i].number);
-        }
-        return static_cast<Index>(count);
     }
 
     template <class W>
@@ -291,7 +234,6 @@ class RowState final : public KnownNumbers<Scalar> {
     Picked<Scalar> picked_, after_;
     Nearest<Scalar> nearest_;
     OddNumbers odd_, all_odd_;
-    std::vector<Listed<Scalar>> listed_, all_listed_;
 };
 
 }  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail

@@ -69,6 +69,13 @@ class Sharded {
     /// The probabilities, as an expression.
     auto probs() const { return entries(encoding()).row(); }
 
+    /// The temperature of logits.
+    double temperature() const
+        requires(are_logits)
+    {
+        return slice_.temperature();
+    }
+
     /// The weights that a token is drawn from, if the slices are logits.
     auto weights() const
         requires(are_logits)

@@ -71,6 +71,7 @@ TokenScore score_token(const View& view, Token token, Index row, std::span<Score
     const std::size_t listed = std::min(count, top.size());
     for (std::size_t i = 0; i < listed; ++i)
         top[i] = {static_cast<Token>(stored.id(places[i])), stored.log_weight(places[i])};
+    fetch(view, token);
     const Index place = stored.place_of(token);
     return {.token = token,
             .row = row,

@@ -124,7 +124,8 @@ TEST_CASE("a text does not depend on the number of ranks, with halves and double
 TEMPLATE_TEST_CASE("a text drafted by trees does not depend on the number of ranks", "", children::Independent,
                    children::WithoutReplacement, children::TopChildren, children::GreedyChildren) {
     const Index vocab = 1100;
-    const Toy<float> draft{vocab, 1}, target{vocab, 2};
+    const double temperature = GENERATE(1., 0.);
+    const Toy<float> draft{vocab, 1, temperature}, target{vocab, 2, temperature};
     const auto tree = [](auto model) { return TreeDrafter(std::move(model), std::vector<Index>{3, 2}, TestType()); };
     const auto compare_tree = [&](const auto& rule) {
         const Text expected = text_of(tree(whole(draft)), whole_rows(target), rule);
@@ -183,6 +184,8 @@ TEST_CASE("a shaped text does not depend on the number of ranks") {
     compare_shaped(SamplingParams{.temperature = 0, .repetition_penalty = 1.2}, 1600);
     compare_shaped(filters::TopK(30), 2500);
     compare_shaped(SamplingParams{.top_k = 1000, .typical_p = .9}, 40000);
+    compare_shaped(SamplingParams{.temperature = .6, .min_p = .05, .repetition_penalty = 1.4, .logit_bias = {{3, 4.}}},
+                   2500);
     // What needs the whole row gets it.
     compare_shaped(SamplingParams{.temperature = .9, .top_p = .9}, 4500);
     compare_shaped(Pipeline{filters::MinP(.1), filters::Temperature(.5)}, 4500);

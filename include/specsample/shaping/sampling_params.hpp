@@ -1,9 +1,9 @@
 // The sampling parameters that users know, as one value with a stated order.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -57,13 +57,14 @@ struct SamplingParams {
         for_each([&](const auto& shaper) { shaper(row, context); });
     }
 
-    /// The most candidates that these settings leave, all of them among the largest logits if the logits that
-    /// changed(context) names are left out of account; the largest Index if there is no such bound.
-    Index most_left() const {
-        constexpr Index all = std::numeric_limits<Index>::max();
-        if (mask) return all;
-        if (temperature == 0) return 1;
-        return top_k == 0 ? all : top_k;
+    /// The logits among which the candidates are that these settings leave, for rows of which others have a part.
+    /// @param given   the temperature of the logits before
+    filters::Reach reach(double given) const {
+        if (mask) return {};
+        if (given == 0 || temperature == 0) return {.most = 1};
+        if (top_k > 0) return {.most = top_k};
+        if (typical_p != 1 || top_p != 1 || min_p == 0) return {};
+        return {.distance = -given * temperature * std::log(min_p)};
     }
 
     /// The tokens whose logits these settings may change.

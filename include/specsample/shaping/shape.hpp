@@ -87,14 +87,13 @@ filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumb
 template <class Value, class R, class P>
 filters::Candidates<Value> gathered_candidates(const R& row, const P& pipeline, std::span<const Token> context,
                                                ShapedNumbers<Value>& memory, ShapingScratch<Value>& scratch) {
-    Index most = row_size(row);
-    std::span<const Token> changed = context;
-    if constexpr (holds_logits<R> && requires { pipeline.most_left(); }) {
-        if (row.temperature() == 0) most = 1;
-        most = std::min(most, pipeline.most_left());
+    filters::Reach reach;
+    std::span<const Token> changed;
+    if constexpr (holds_logits<R> && requires { pipeline.reach(1.); }) {
+        reach = pipeline.reach(row.temperature());
         changed = pipeline.changed(context, scratch.places);
     }
-    const Index count = row.state().gather(most, context, changed, memory.numbers, memory.ids);
+    const Index count = row.state().gather(reach, context, changed, memory.numbers, memory.ids);
     constexpr filters::NumberKind kind =
         holds_logits<R> ? filters::NumberKind::logits : filters::NumberKind::probabilities;
     return {std::span<const Value>(memory.numbers).first(static_cast<std::size_t>(count)),

@@ -3,7 +3,6 @@
 // Fan et al.: "Hierarchical neural story generation", ACL 2018 (arXiv:1805.04833), section 5.
 #pragma once
 
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -38,8 +37,11 @@ class TopK {
         row.keep(scratch.places);
     }
 
-    /// The most candidates that are left, and the tokens whose logits change: see SamplingParams.
-    Index most_left() const { return top_k_ == 0 ? std::numeric_limits<Index>::max() : top_k_; }
+    /// The candidates that are left, and the tokens whose logits change: see SamplingParams.
+    Reach reach(double given) const {
+        if (given == 0) return {.most = 1};
+        return top_k_ == 0 ? Reach{} : Reach{.most = top_k_};
+    }
     static std::span<const Token> changed(std::span<const Token>, const std::vector<Token>&) { return {}; }
 
   private:

@@ -60,7 +60,8 @@ class RoundRows {
     template <class Ids, class Shape>
     void want_entries(const Ids& given, const Shape& shape, bool check_all) {
         for (Index row = 0; row < count_; ++row) {
-            want_normaliser(at(row), check_all);
+            if (Row::are_logits) want_normaliser(at(row));
+            want_check(at(row), check_all);
             add(at(row).state());
         }
         for (Index node = 0; node < shape.size(); ++node) {
@@ -123,11 +124,14 @@ class RoundRows {
         return at(0).state().fault();
     }
 
-    static void want_normaliser(const Row& row, bool check_all) {
+    static void want_normaliser(const Row& row) {
         Wants& wants = row.state().wants();
         wants.pivot = row.needs_sums();
         wants.largest = row.is_greedy();
-        wants.sums = check_all && !Row::are_logits;
+        wants.sums = !Row::are_logits;
+    }
+    static void want_check(const Row& row, bool check_all) {
+        if (check_all) (Row::are_logits ? row.state().wants().largest : row.state().wants().sums) = true;
     }
 
   private:

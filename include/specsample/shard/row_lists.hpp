@@ -2,12 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
 
 #include <specsample/core/fault.hpp>
+#include <specsample/kernels/select_above.hpp>
 #include <specsample/kernels/select_top.hpp>
 #include <specsample/kernels/top.hpp>
 #include <specsample/shaping/memory.hpp>
@@ -43,20 +46,23 @@ class RowLists : public KnownNumbers<Scalar> {
         return merge_lists(places, {});
     }
 
-    /// Gather the largest numbers and those of some ids, or the whole row: if that is asked for, or a number is bad.
-    /// @param most      as many of the largest numbers; the size of the vocabulary or more for the whole row
+    /// Gather the numbers that a pipeline reaches and those that it changes; the whole row if it reaches all, or if a
+    /// number is bad.
     /// @param context   the text before, which must be the same on every rank
-    /// @param also      ids whose numbers are wanted as well, if they are not -inf
+    /// @param changed   ids
     /// @throws          Fault if the ranks do not agree
     /// @returns         how many numbers there are: all of them stand for every id, fewer for `ids`, which ascend
     template <class Wide>
-    Index gather(Index most, std::span<const Token> context, std::span<const Token> also, std::vector<Wide>& numbers,
-                 std::vector<Token>& ids) {
+    Index gather(const filters::Reach& reach, std::span<const Token> context, std::span<const Token> changed,
+                 std::vector<Wide>& numbers, std::vector<Token>& ids) {
         Digest digest;
-        for (const Token token : context) digest.add(token);
-        if (most < vocab()) {
-            list_largest(most, also, numbers, ids);
-            exchange_list(digest.value());
+        digest.add(context.size());
+        for (const Token token : context.last(std::min<std::size_t>(context.size(), 64))) digest.add(token);
+        const bool is_part = reach.most < vocab() || specsample::detail::is_finite(reach.distance);
+        if (is_part) {
+            specsample::detail::grow(numbers, static_cast<std::size_t>(bounds_.count));
+            specsample::detail::copy_blocks(mine_.blocks(), numbers.data());
+            list_reached(reach, changed, numbers, ids, digest.value());
             if (!fault_ && !lists_bad()) return write_listed(numbers, ids);
         }
         if (!fault_) exchange(Topic::numbers, digest.value());
@@ -110,28 +116,52 @@ class RowLists : public KnownNumbers<Scalar> {
         return std::ranges::any_of(all_listed_, [](const auto& one) { return one.id < 0; });
     }
 
-    /// List the largest numbers of this rank and those of some ids, in the order of ids.
+    /// Exchange the numbers that are reached, and those that change.
     template <class Wide>
-    void list_largest(Index most, std::span<const Token> also, std::vector<Wide>& numbers, std::vector<Token>& ids) {
-        listed_.clear();
-        specsample::detail::grow(numbers, static_cast<std::size_t>(bounds_.count));
-        specsample::detail::copy_blocks(mine_.blocks(), numbers.data());
+    void list_reached(const filters::Reach& reach, std::span<const Token> changed, const std::vector<Wide>& numbers,
+                      std::vector<Token>& ids, std::uint64_t key) {
         const std::span<const Wide> mine = std::span(numbers).first(static_cast<std::size_t>(bounds_.count));
-        if (mine_.largest_id().found == Best::Found::bad) {
-            listed_.emplace_back();
-            return;
+        listed_.clear();
+        const bool is_bad = mine_.largest_id().found == Best::Found::bad;
+        if (reach.most < vocab()) {
+            // Those that change may be lowered: as many more are listed.
+            const Index also = std::ranges::count_if(changed, [&](Token id) { return mine_.has(id); });
+            kernels::SelectionScratch<Wide> scratch;
+            kernels::select_top(mine, reach.most + also, -std::numeric_limits<Wide>::infinity(), ids, scratch);
+        } else {
+            const double least = largest_unchanged(changed, mine, key) - reach.distance;
+            kernels::select_at_least(mine, static_cast<Wide>(least - 1e-5 * (std::abs(least) + reach.distance)), ids);
         }
-        // Those whose logits may change are no largest ones.
-        Index mine_also = 0;
-        for (const Token id : also) mine_also += mine_.has(id);
-        kernels::SelectionScratch<Wide> scratch;
-        kernels::select_top(mine, most + mine_also, -std::numeric_limits<Wide>::infinity(), ids, scratch);
         for (Token& id : ids) id += static_cast<Token>(bounds_.first);
-        for (const Token id : also)
+        for (const Token id : changed)
             if (mine_.has(id) && specsample::detail::is_finite(static_cast<double>(mine_[id]))) ids.push_back(id);
         std::ranges::sort(ids);
         ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+        if (is_bad) listed_.emplace_back();
         for (const Token id : ids) listed_.push_back({id, 0, mine_[id]});
+        exchange_list(key);
+    }
+
+    /// The largest number of all ranks, those that change left out.
+    template <class Wide>
+    double largest_unchanged(std::span<const Token> changed, std::span<const Wide> mine, std::uint64_t key) {
+        constexpr Wide lowest = -std::numeric_limits<Wide>::infinity();
+        Wide largest = lowest;
+        Index best = -1;
+        for (std::size_t i = 0; i < mine.size(); ++i) {
+            const Index id = bounds_.first + static_cast<Index>(i);
+            if (mine[i] > largest && std::ranges::find(changed, id) == changed.end()) {
+                largest = mine[i];
+                best = id;
+            }
+        }
+        listed_.clear();
+        if (best >= 0) listed_.push_back({best, static_cast<double>(largest), {}});
+        exchange_list(key);
+        listed_.clear();
+        double all = static_cast<double>(lowest);
+        for (const auto& one : all_listed_) all = std::max(all, one.key);
+        return all;
     }
 
     template <class Wide>

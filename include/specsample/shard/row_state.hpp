@@ -82,7 +82,7 @@ class RowState final : public RowLists<Scalar> {
     /// The first to arrive in a race; -1 if a number is bad.
     template <class Noise>
     Index race(Noise&& noise, std::span<Token> winners, std::span<double> arrivals) {
-        if (winners.size() != 1) return Base::race_for_several(noise, winners, arrivals);
+        if (winners.size() != 1 && !mine_.is_greedy()) return Base::race_for_several(noise, winners, arrivals);
         const Index winner = mine_.is_greedy() ? largest_id() : find_winner(noise);
         winners[0] = static_cast<Token>(winner);
         return winner < 0 ? -1 : 1;

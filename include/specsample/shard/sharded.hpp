@@ -83,6 +83,12 @@ class Sharded {
         return kernels::LogitWeights<Slice>(slice(), slice_.temperature(), size());
     }
 
+    /// Whether the row needs no further check: of logits, all of them are good where one is the largest.
+    bool is_sound() const {
+        if constexpr (are_logits) return !slice_.is_normalised() && argmax() >= 0;
+        return false;
+    }
+
     /// The id of the largest entry of all slices.
     Index argmax() const { return slice().state().largest_id(); }
 
@@ -110,11 +116,12 @@ class Sharded {
                 return rng.at(Purpose::race, node == root_node ? 0 : shape.depth(node));
             };
             all.want([&](const Sharded& row, Index node) {
-                if (check_all || Rule::decision == walks::Decision::draw) all.want_normaliser(row, true);
+                if (Rule::decision == walks::Decision::draw) all.want_normaliser(row);
+                all.want_check(row, check_all);
                 if (Rule::decision == walks::Decision::largest) row.state().wants().largest = true;
                 if constexpr (Rule::decision == walks::Decision::race) row.start_race(rng_at(node));
             });
-            auto bad = all.exchange(digest, check_all || Rule::decision == walks::Decision::draw);
+            auto bad = all.exchange(digest, Rule::decision == walks::Decision::draw);
             if constexpr (Rule::decision == walks::Decision::draw && requires { rng_at(0).bits(); })
                 if (!bad) bad = all.exchange_draws(rng_at);
             return bad;

@@ -167,7 +167,7 @@ class RestSums {
     /// The sum without `removed`, of which all but the last were removed by the calls before.
     double without(ListRef<Token> removed) {
         const Index block = RowWeights<View>(row_).place_of(removed.back()) / per_block_, first = block * per_block_;
-        const WithoutWeights<View> left(row_, removed);
+        const auto left = WithoutWeights<View>(row_, removed);
         const auto sum = [&] { return left.sum(first, std::min(per_block_, size_ - first)); };
         if constexpr (detail::SharedWeights<WithoutWeights<View>>) {
             sums_[static_cast<std::size_t>(block)] = left.share().ask_holder(first, sum);

@@ -44,6 +44,9 @@ KSeqConstants solve_k_seq(const Q& q, const P& p, Index n) {
 template <class T>
 class KSeqNode : public walks::NodeRow<T> {
     using L = std::remove_cvref_t<decltype(distribution_at(std::declval<const T&>().distributions, Index{}))>;
+    static_assert(!SharedView<typename walks::NodeRow<T>::View>,
+                  "specsample::KSeq: this rule looks at whole rows about 25 times, so that it takes no rows of slices; "
+                  "judge them by RecursiveRejection");
     static_assert(RowDistribution<L>,
                   "specsample::KSeq: drafted tokens must be independent draws of one row; give Sampled{row}, or judge "
                   "point masses by TokenVerification or SampleMatch");

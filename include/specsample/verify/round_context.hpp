@@ -116,12 +116,15 @@ bool is_known_bad(const View& view) {
     }
 }
 
+/// The view of a row of which others have a part.
+template <class View>
+concept SharedView =
+    is_entries_row<View> && requires(const View& view, Token id) { view.functor().numbers().fetch(id); };
+
 /// Before the entry of an id is read: fetch it, if others have it.
 template <class View>
 void fetch(const View& view, Token id) {
-    if constexpr (is_entries_row<View>) {
-        if constexpr (requires { view.functor().numbers().fetch(id); }) view.functor().numbers().fetch(id);
-    }
+    if constexpr (SharedView<View>) view.functor().numbers().fetch(id);
 }
 
 /// Check that `mass`, the entry of `token` in a row seen as View, can be a probability. In a draft row it must be above

@@ -1,0 +1,110 @@
+// Rows of which every rank holds a slice.
+#include <vector>
+
+#include "shard/ranks.hpp"
+#include "support/catch.hpp"
+
+#include <specsample/shard.hpp>
+#include <specsample/specsample.hpp>
+
+using namespace specsample;
+
+namespace {
+
+constexpr Index vocab = 1200;
+const ranks::Split split{{0, 300, 700, vocab}};  // every border cuts a block
+
+/// Rows of logits, and the tokens of a round over whole rows or slices of them.
+struct Slices {
+    std::vector<Eigen::ArrayXf> rows;
+    std::vector<Token> tokens{5, 900};
+
+    template <class Rule>
+    std::vector<Token> whole(const Rule& rule, std::uint64_t seed) const {
+        return round_of(logits_of(rows), rule, seed);
+    }
+    template <class Rule>
+    std::vector<std::vector<Token>> sliced(const Rule& rule, std::uint64_t seed, std::uint64_t seed_of_last) const {
+        return ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+            std::vector<shard::Sharded<Logits<decltype(split.slice(rows[0], rank))>>> slices;
+            for (const auto& row : rows)
+                slices.emplace_back(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks);
+            return round_of(slices, rule, rank == 2 ? seed_of_last : seed);
+        });
+    }
+
+  private:
+    /// The tokens; -1 and the cause for a fault.
+    template <class Rows, class Rule>
+    std::vector<Token> round_of(const Rows& given, const Rule& rule, std::uint64_t seed) const {
+        Workspace workspace;
+        const Round round = verify(tokens, PointMass{}, given, rule, RoundRng(seed, 0, 0), {}, workspace);
+        if (round.fault) return {-1, static_cast<Token>(round.fault->cause)};
+        return {round.tokens.begin(), round.tokens.end()};
+    }
+};
+
+Slices random_slices() {
+    Slices made;
+    for (Index row = 0; row < 3; ++row) {
+        made.rows.emplace_back(vocab);
+        for (Index id = 0; id < vocab; ++id)
+            made.rows.back()[id] = static_cast<float>(
+                Rng({.seed = 1, .request = 0, .position = row, .purpose = Purpose::draft, .node = id}).uniform());
+    }
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("mutants: rows of slices are sampled as whole ones") {
+    const Slices given = random_slices();
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        for (const auto& tokens : given.sliced(TokenVerification(), seed, seed))
+            CHECK(tokens == given.whole(TokenVerification(), seed));
+        for (const auto& tokens : given.sliced(GumbelMatch(), seed, seed))
+            CHECK(tokens == given.whole(GumbelMatch(), seed));
+    }
+}
+
+TEST_CASE("mutants: of equal numbers in two slices the lowest id is the largest") {
+    Slices given = random_slices();
+    for (auto& row : given.rows) row[250] = row[650] = row[1100] = 2;
+    for (const auto& tokens : given.sliced(GreedyMatch(), 0, 0)) CHECK(tokens == std::vector<Token>{250});
+}
+
+TEST_CASE("mutants: another seed on one rank is a fault of all") {
+    for (const auto& tokens : random_slices().sliced(TokenVerification(), 1, 2))
+        CHECK(tokens == std::vector<Token>{-1, static_cast<Token>(Cause::ranks_differ)});
+}
+
+TEST_CASE("mutants: a gap between two slices is a fault of all ranks") {
+    const auto causes = ranks::on_ranks(2, [&](Index rank, shard::Ranks& ranks) {
+        const std::vector<float> half(4, .125f);
+        const std::vector<shard::Sharded<std::vector<float>>> rows = [&] {
+            std::vector<shard::Sharded<std::vector<float>>> made;
+            made.emplace_back(half, rank == 0 ? 0 : 5, 9, ranks);
+            return made;
+        }();
+        Workspace workspace;
+        const Round round =
+            verify(std::vector<Token>(), PointMass{}, rows, TokenVerification(), RoundRng(1, 0, 0), {}, workspace);
+        return round.fault ? round.fault->cause : Cause::empty;
+    });
+    for (const Cause cause : causes) CHECK(cause == Cause::slice_begin);
+}
+
+TEST_CASE("mutants: a token that a bias lifts among the largest is gathered") {
+    const Slices given = random_slices();
+    const SamplingParams params{.top_k = 3, .logit_bias = {{40, 9.}, {1000, 9.}}};
+    const auto ids_of = [&](const auto& row) {
+        filters::ShapedMemory<float> memory;
+        const auto shaped = shape(row, params, {}, memory);
+        return std::pair(shaped.ids().place_of(40), shaped.ids().place_of(1000));
+    };
+    for (const auto& places : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+             return ids_of(shard::Sharded(Logits(split.slice(given.rows[0], rank)), split.first(rank), vocab, ranks));
+         }))
+        CHECK(places == ids_of(Logits(given.rows[0])));
+    CHECK(ids_of(Logits(given.rows[0])).first >= 0);
+}

@@ -136,6 +136,11 @@ TEMPLATE_TEST_CASE("a text drafted by trees does not depend on the number of ran
                                     rule);
                  }))
                 CHECK(text == expected);
+        const ranks::Split split = ranks::equal(vocab, 4);
+        for (const Text& text : ranks::on_ranks(4, [&](Index rank, shard::Ranks& ranks) {
+                 return text_of(tree(sliced(draft, split, rank, ranks)), sliced(target, split, rank, ranks), rule);
+             }))
+            CHECK(text == expected);
     };
     compare_tree(RecursiveRejection());
     compare_tree(TraversalVerification());

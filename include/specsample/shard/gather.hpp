@@ -54,6 +54,7 @@ class RoundRows {
   public:
     RoundRows(Rows& rows, Distributions& distributions, Index most) : rows_(rows), distributions_(distributions) {
         if constexpr (are_supplied) count_ = std::min(specsample::detail::element_count(rows).value_or(most), most);
+        if (count_ > 0) list_ = &at(0).state().ranks().list();
     }
 
     /// Want what a rule that compares probabilities reads: the entries of drafted tokens, and the normalisers.
@@ -83,30 +84,14 @@ class RoundRows {
     }
 
     /// Exchange it.
+    /// @param sums   whether logits need their normalisers
     std::optional<RowFault> exchange(std::uint64_t digest, bool sums) {
-        if (list_.empty()) return std::nullopt;
-        Ranks& ranks = at(0).state().ranks();
-        ranks.exchange(Topic::open, list_, digest);
-        if (auto bad = at(0).state().fault()) return bad;
+        if (list_->empty()) return std::nullopt;
+        const RankRow& first = *list_->front();
+        first.ranks().exchange(Topic::open, *list_, digest);
         if constexpr (Row::are_logits)
-            if (sums) exchange_sums(ranks);
-        return at(0).state().fault();
-    }
-
-    /// Exchange the sums that give logits their normalisers.
-    void exchange_sums(Ranks& ranks) {
-        list_.clear();
-        for (Index row = 0; row < count_; ++row) {
-            if (!at(row).needs_sums()) continue;
-            at(row).state().sum_mine(kernels::RowWeights(at(row).weights_to_sum().row()));
-            add(at(row).state());
-        }
-        ranks.exchange(Topic::sums, list_);
-        for (Index row = 0; row < count_; ++row) {
-            if (!at(row).needs_sums() || at(row).state().fault()) continue;
-            const auto encoding = at(row).weights_to_sum().encoding();
-            at(row).state().keep_sums({encoding.pivot(), encoding.factor()});
-        }
+            if (sums && !first.fault()) exchange_sums();
+        return first.fault();
     }
 
     /// Exchange the tokens that are drawn from all rows.
@@ -117,10 +102,10 @@ class RoundRows {
         ranks.collect([&] {
             for (Index row = 0; row < count_; ++row) draw(rng_at(row - 1), at(row));
         });
-        list_.clear();
+        list_->clear();
         for (Index row = 0; row < count_; ++row)
             if (at(row).state().is_picking()) add(at(row).state());
-        ranks.exchange(Topic::pick, list_);
+        ranks.exchange(Topic::pick, *list_);
         return at(0).state().fault();
     }
 
@@ -135,9 +120,26 @@ class RoundRows {
     }
 
   private:
+    /// Exchange the sums that give logits their normalisers.
+    void exchange_sums() {
+        list_->clear();
+        for (Index row = 0; row < count_; ++row) {
+            if (!at(row).needs_sums()) continue;
+            at(row).state().sum_mine(kernels::RowWeights(at(row).weights_to_sum().row()));
+            add(at(row).state());
+        }
+        if (list_->empty()) return;
+        list_->front()->ranks().exchange(Topic::sums, *list_);
+        for (Index row = 0; row < count_; ++row) {
+            if (!at(row).needs_sums() || at(row).state().fault()) continue;
+            const auto encoding = at(row).weights_to_sum().encoding();
+            at(row).state().keep_sums({encoding.pivot(), encoding.factor()});
+        }
+    }
+
     /// Add a row to the exchange, once.
     void add(RankRow& row) {
-        if (std::ranges::find(list_, &row) == list_.end()) list_.push_back(&row);
+        if (std::ranges::find(*list_, &row) == list_->end()) list_->push_back(&row);
     }
 
     const Row& at(Index row) const { return specsample::detail::element(rows_, row); }
@@ -159,7 +161,8 @@ class RoundRows {
     Rows& rows_;
     Distributions& distributions_;
     Index count_ = 0;
-    std::vector<RankRow*> list_;
+    std::vector<RankRow*> own_;
+    std::vector<RankRow*>* list_ = &own_;
 };
 
 }  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail

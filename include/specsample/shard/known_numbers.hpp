@@ -24,10 +24,12 @@ class KnownNumbers : public RankRow {
     /// Say where the slice lies, and how its numbers race.
     void attach(const Scalar* numbers, const Encoding<Value>& encoding) { mine_ = {numbers, bounds_, encoding}; }
 
-    Ranks& ranks() const { return *ranks_; }
-    const std::optional<RowFault>& fault() const { return fault_; }
     Index vocab() const { return bounds_.vocab; }
+
+    // RankRow.
+    Ranks& ranks() const override { return *ranks_; }
     SliceBounds bounds() const override { return bounds_; }
+    const std::optional<RowFault>& fault() const override { return fault_; }
 
     /// The number of an id.
     /// @pre   the id is in this rank's slice or in a block that a border cuts, or its entry was exchanged

@@ -31,6 +31,8 @@ struct Traffic {
     Index received = 0;   ///< bytes of the messages of the others
 };
 
+class Ranks;
+
 namespace detail {
 
 /// A number that is the same on ranks that were given the same numbers, and very likely another one otherwise.
@@ -66,7 +68,10 @@ class RankRow {
   public:
     virtual ~RankRow() = default;
 
+    virtual Ranks& ranks() const = 0;
     virtual SliceBounds bounds() const = 0;
+    /// What the ranks do not agree about, if anything.
+    virtual const std::optional<RowFault>& fault() const = 0;
     /// What the exchange must give, as a number that ranks compare.
     virtual std::uint64_t wish() const = 0;
     /// Write what this rank has of it, read what a rank has, and add all of it up.
@@ -127,6 +132,12 @@ class Ranks {
         collects_ = false;
     }
     bool collects() const { return collects_; }
+
+    /// Memory for a list of rows, empty.
+    std::vector<detail::RankRow*>& list() {
+        list_.clear();
+        return list_;
+    }
 
     /// Memory for what is known of one row, used again when no row needs it any more.
     template <class State>
@@ -228,6 +239,7 @@ class Ranks {
     std::vector<detail::SliceBounds> slices_;
     std::vector<std::shared_ptr<detail::RankRow>> states_;
     std::size_t next_ = 0;
+    std::vector<detail::RankRow*> list_;
 };
 
 }  // namespace specsample::inline SPECSAMPLE_ABI::shard

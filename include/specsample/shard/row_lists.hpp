@@ -126,8 +126,7 @@ class RowLists : public KnownNumbers<Scalar> {
         if (reach.most < vocab()) {
             // Those that change may be lowered: as many more are listed.
             const Index also = std::ranges::count_if(changed, [&](Token id) { return mine_.has(id); });
-            kernels::SelectionScratch<Wide> scratch;
-            kernels::select_top(mine, reach.most + also, -std::numeric_limits<Wide>::infinity(), ids, scratch);
+            kernels::select_top(mine, reach.most + also, -std::numeric_limits<Wide>::infinity(), ids, scratch_);
         } else {
             const double least = largest_unchanged(changed, mine, key) - reach.distance;
             kernels::select_at_least(mine, static_cast<Wide>(least - 1e-5 * (std::abs(least) + reach.distance)), ids);
@@ -193,6 +192,7 @@ class RowLists : public KnownNumbers<Scalar> {
 
     std::vector<Listed<Scalar>> listed_, all_listed_;  ///< by this rank; by all ranks, in their order
     std::vector<Scalar> whole_;
+    kernels::SelectionScratch<Compute<Scalar>> scratch_;
 };
 
 }  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail

@@ -15,6 +15,7 @@
 #include <specsample/lossy.hpp>
 #include <specsample/metrics.hpp>
 #include <specsample/sampler/staged.hpp>
+#include <specsample/shard.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/theory.hpp>
 #include <specsample/tree/attention.hpp>
@@ -51,6 +52,17 @@ Tally drafters() {
     return all;
 }
 
+/// Rows of slices, of which one rank has all.
+Tally slices() {
+    shard::OneRank communicator;
+    shard::Ranks ranks(communicator);
+    const auto sliced = [&](std::span<const Token>) {
+        return shard::Sharded(Logits(std::vector<float>{0, 1, 2}, 0.8), 0, 3, ranks);
+    };
+    Sampler sampler(draft, sliced, {.lookahead = 2, .seed = 1}, BlockVerification{});
+    return sampler.generate({0}, {.max_new_tokens = 16}).tally;
+}
+
 /// Compiled, not run: KSeq refuses siblings that are drawn in different ways.
 std::size_t mixed_tree() {
     const TreeDrafter drafter(StableLogits{}, {2, 2}, children::GreedyChildren{});
@@ -81,7 +93,8 @@ std::size_t beams() {
 }  // namespace
 
 int main() {
-    const Tally tally = drafters();
+    Tally tally = drafters();
+    tally += slices();
     const std::string written = metrics::report(tally) + metrics::to_json(tally) + metrics::to_prometheus(tally);
     std::printf("%s%zu %zu %zu %f\n", written.c_str(), mixed_tree(), batch(), beams(), theory::speedup(0.8, 4, 0.05));
     return theory::acceptance(draft({}), target({})) > 0 ? 0 : 1;

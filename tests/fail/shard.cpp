@@ -1,0 +1,91 @@
+// Rows of slices.
+#include <specsample/shard.hpp>
+#include <specsample/specsample.hpp>
+
+// case: strided_slice
+// expect: error: static assertion failed.*specsample::Sharded: a slice must be contiguous in memory; copy it to a vector
+#if defined FIXED || defined CASE_strided_slice
+namespace strided_slice {
+
+using namespace specsample;
+
+Index program(const Eigen::MatrixXf& logits, shard::Ranks& ranks) {
+#ifdef FIXED
+    const std::vector<float> slice(logits.row(0).begin(), logits.row(0).end());
+#else
+    const auto slice = logits.row(0);  // of a matrix by columns
+#endif
+    return shard::Sharded(slice, 0, 100, ranks).argmax();
+}
+
+}  // namespace strided_slice
+#endif
+
+// case: slices_made_for_the_call
+// What ranks exchanged about a row is kept with the row.
+// expect: error: static assertion failed.*specsample::Sharded: rows.i. must return the same row every time
+#if defined FIXED || defined CASE_slices_made_for_the_call
+namespace slices_made_for_the_call {
+
+using namespace specsample;
+
+struct Rows {
+    std::vector<std::vector<float>> slices;
+    shard::Ranks& ranks;
+
+    std::size_t size() const { return slices.size(); }
+    auto operator[](std::size_t i) const { return shard::Sharded(std::span<const float>(slices[i]), 0, 100, ranks); }
+};
+
+Index program(const Rows& rows, const std::vector<Token>& tokens, Workspace& workspace) {
+#ifdef FIXED
+    std::vector<decltype(rows[0])> given;
+    for (std::size_t i = 0; i < rows.size(); ++i) given.push_back(rows[i]);
+#else
+    const Rows& given = rows;
+#endif
+    return verify(tokens, PointMass{}, given, TokenVerification{}, RoundRng(1, 2, 3), {}, workspace).accepted;
+}
+
+}  // namespace slices_made_for_the_call
+#endif
+
+// case: k_seq_over_slices
+// expect: error: static assertion failed.*specsample::KSeq: this rule looks at whole rows about 25 times
+#if defined FIXED || defined CASE_k_seq_over_slices
+namespace k_seq_over_slices {
+
+using namespace specsample;
+
+Index program(const std::vector<shard::Sharded<std::vector<float>>>& rows, const std::vector<Token>& tokens,
+              const std::vector<SampledFrom<std::vector<float>>>& distributions, Workspace& workspace) {
+#ifdef FIXED
+    const RecursiveRejection rule;
+#else
+    const KSeq rule;
+#endif
+    return verify(tokens, distributions, rows, rule, RoundRng(1, 2, 3), {}, workspace).accepted;
+}
+
+}  // namespace k_seq_over_slices
+#endif
+
+// case: no_communicator
+// expect: error: .*no matching function for call to .*Ranks.*
+#if defined FIXED || defined CASE_no_communicator
+namespace no_communicator {
+
+using namespace specsample;
+
+Index program() {
+#ifdef FIXED
+    shard::OneRank communicator;
+#else
+    int communicator = 0;
+#endif
+    shard::Ranks ranks(communicator);
+    return ranks.size();
+}
+
+}  // namespace no_communicator
+#endif

@@ -97,7 +97,7 @@ template <class W, kernels::LaneNoise N>
 class Race {
     using Row = RaceRow<W>;
     using Value = typename Row::Value;
-    static constexpr Index most = RaceBlocks<Value>::most;
+    static constexpr Index most = RaceBlocks<Value>::most, group = RaceBlocks<Value>::group;
     static constexpr Value never = std::numeric_limits<Value>::max();
 
   public:
@@ -155,38 +155,33 @@ class Race {
         for (Index i = 0; i < count; ++i) lanes[static_cast<std::size_t>(i)] = lane_of(first + i);
         noise_(std::span<const std::uint32_t>(lanes).first(static_cast<std::size_t>(count)), uniforms.data());
         const Eigen::Map<const Eigen::ArrayXd> u(uniforms.data(), count);
-        bounds_.segment(first, count) = ((1 - 0x1p-46 - u).max(0x1p-47) / race_block).template cast<Value>();
+        bounds_.reshaped().segment(first, count) = ((1 - 0x1p-46 - u).max(0x1p-47) / race_block).template cast<Value>();
     }
 
-    /// Open blocks in the order of their bounds, up to the first that comes too late.
+    /// Open blocks in the order of their bounds, up to the first that comes too late. The earliest is the earliest of
+    /// its group.
     void run_blocks() {
-        const Index count = blocks_.count;
+        const Index count = blocks_.count, groups = (count + group - 1) / group;
         row_.relative(blocks_.largest.data(), count, pivot_, blocks_.largest.data());
-        auto bounds = bounds_.head(count);
-        bounds = (bounds / blocks_.largest.head(count)).min(never / 2);
+        auto bounds = bounds_.reshaped();
+        bounds.head(count) = (bounds.head(count) / blocks_.largest.head(count)).min(never / 2);
+        bounds.segment(count, groups * group - count).setConstant(never);
 
-        // The first winners set the limit that leaves out most blocks. The others are taken from a heap.
-        for (Value next = 0; !podium_.is_full() && (next = bounds.minCoeff()) < never;)
-            open(std::find(bounds_.data(), bounds_.data() + count, next) - bounds_.data());
-        std::array<std::int32_t, std::size_t{most}> heap;
-        const auto begin = heap.begin();
-        auto end = begin;
-        const double last = limit();
-        for (Index block = 0; block < count; ++block) {
-            *end = static_cast<std::int32_t>(block);
-            end += bounds[block] < never && static_cast<double>(bounds[block]) < last;
-        }
-        const auto is_later = [&](std::int32_t a, std::int32_t b) { return bounds_[a] > bounds_[b]; };
-        for (std::make_heap(begin, end, is_later); begin != end && static_cast<double>(bounds_[*begin]) < limit();
-             --end) {
-            std::pop_heap(begin, end, is_later);
-            open(*(end - 1));
+        Eigen::Array<Value, most / group, 1> earliest;
+        earliest.head(groups) = bounds_.leftCols(groups).colwise().minCoeff();
+        for (Index first = 0;;) {
+            const Value next = earliest.head(groups).minCoeff(&first);
+            if (!(next < never) || !(static_cast<double>(next) < limit())) return;
+            auto members = bounds_.col(first);
+            const Index member = std::find(members.begin(), members.end(), next) - members.begin();
+            members[member] = never;
+            earliest[first] = members.minCoeff();
+            open(first * group + member);
         }
     }
 
     /// Let the ids of one block arrive: first the one with the smallest time, then those that may still win.
     void open(Index block) {
-        bounds_[block] = never;
         const std::uint32_t lane = lane_of(block);
         double u = 0;
         noise_(std::span(&lane, 1), &u);
@@ -246,7 +241,7 @@ class Race {
     N& noise_;
     Podium& podium_;
     RaceBlocks<Value> blocks_;
-    Eigen::Array<Value, most, 1> bounds_;  ///< no id of a block arrives before
+    Eigen::Array<Value, group, most / group> bounds_;  ///< no id of a block arrives before
     Value pivot_ = 0;
 };
 

@@ -112,7 +112,8 @@ constexpr std::uint32_t block_lane(Index block) { return 0x8000'0000u | static_c
 /// Some blocks of ids in which something can win, as they lie in a row.
 template <class Value>
 struct RaceBlocks {
-    static constexpr Index most = 2088;
+    static constexpr Index group = 64;  ///< blocks of which the earliest is known
+    static constexpr Index most = 33 * group;
 
     Index count = 0;
     Eigen::Array<std::int32_t, most, 1> first;  ///< the first place of each

@@ -131,6 +131,19 @@ class Race {
         InBlock<std::uint32_t> ids;
         InBlock<Index> places;
 
+        /// Find the places of the weights above `least`. Most chunks have none.
+        void find(const Value* weights, Index size, Value least) {
+            constexpr Index chunk = 16;
+            for (Index first = 0; first < size; first += chunk) {
+                const Index end = std::min(first + chunk, size);
+                if (end - first == chunk && !(entries_at<chunk>(weights, first).maxCoeff() > least)) continue;
+                for (Index i = first; i < end; ++i) {
+                    places[count] = i;
+                    count += weights[i] > least;
+                }
+            }
+        }
+
         /// Remove an id.
         /// @returns   its place; -1 if it is not here
         Index take(std::uint32_t id) {
@@ -191,16 +204,8 @@ class Race {
         const Value* numbers = row_.read(place, count, buffer);
         Eigen::Array<Value, race_block, 1> weights;
         row_.relative(numbers, count, pivot_, weights.data());
-        const auto may_win = [&](Index i, double time, double last) {
-            return time < last * static_cast<double>(weights[i]);
-        };
-
         Waiting waiting;
-        const double last = limit();
-        for (Index i = 0; i < count; ++i) {
-            waiting.places[waiting.count] = i;
-            waiting.count += may_win(i, noise.least, last);
-        }
+        waiting.find(weights.data(), count, least_weight(noise.least));
         for (std::size_t i = 0; i < waiting.count; ++i)
             waiting.ids[i] = static_cast<std::uint32_t>(row_.id(place + waiting.places[i]));
         const auto first = static_cast<std::uint32_t>(row_.block_of(place) * race_block + noise.first);
@@ -209,12 +214,19 @@ class Race {
 
         InBlock<double> uniforms;
         noise_(std::span<const std::uint32_t>(waiting.ids).first(waiting.count), uniforms.data());
-        const double now = limit();
+        double last = limit();
         for (std::size_t i = 0; i < waiting.count; ++i) {
             const Index at = waiting.places[i];
-            if (may_win(at, noise.least + (1 - uniforms[i]), now))
-                arrive(waiting.ids[i], numbers[at], noise.least - std::log(uniforms[i]));
+            if (!(noise.least + (1 - uniforms[i]) < last * static_cast<double>(weights[at]))) continue;
+            arrive(waiting.ids[i], numbers[at], noise.least - std::log(uniforms[i]));
+            last = limit();
         }
+    }
+
+    /// A relative weight is too small to win with a time if it is not above this one. Rounding keeps the order, so that
+    /// the next lower number leaves out no winner.
+    Value least_weight(double time) const {
+        return std::nextafter(static_cast<Value>(std::min(time / limit(), static_cast<double>(never))), Value{0});
     }
 
     /// Enter an id whose exponential time is known.

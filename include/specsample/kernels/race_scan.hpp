@@ -4,8 +4,9 @@
 // of a lane is set if a number may be bad. A doubtful row is looked at again, number by number.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
-#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include <specsample/core/number.hpp>
@@ -46,8 +47,31 @@ EIGEN_ALWAYS_INLINE auto fold(const Combine& combine, const Load& load, Index fi
 }
 
 inline constexpr auto packet_max = [](const auto& a, const auto& b) { return Eigen::internal::pmax(a, b); };
+inline constexpr auto packet_min = [](const auto& a, const auto& b) { return Eigen::internal::pmin(a, b); };
 inline constexpr auto packet_sum = [](const auto& a, const auto& b) { return Eigen::internal::padd(a, b); };
 inline constexpr auto packet_or = [](const auto& a, const auto& b) { return Eigen::internal::por(a, b); };
+
+/// The smallest of a block of numbers. That of an array would go through memory.
+template <class Value>
+EIGEN_ALWAYS_INLINE Value smallest_in_block(const Value* numbers) {
+    using namespace Eigen::internal;
+    using Packet = typename packet_traits<Value>::type;
+    constexpr Index size = packet_traits<Value>::size;
+    const auto load = [&](Index i) { return ploadu<Packet>(numbers + i * size); };
+    return predux_min(fold<race_block / size>(packet_min, load));
+}
+
+/// The place of a number in a block that holds it. All places are looked at, in a loop that compilers vectorise.
+template <class Value>
+EIGEN_ALWAYS_INLINE Index place_in_block(const Value* numbers, Value number) {
+    constexpr std::int32_t size = race_block;
+    std::int32_t place = size;
+    for (std::int32_t i = 0; i < size; ++i) {
+        const std::int32_t here = numbers[i] == number ? i : size;
+        place = std::min(place, here);
+    }
+    return place;
+}
 
 /// Floats, where a processor has registers for them.
 template <class Value>

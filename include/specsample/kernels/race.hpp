@@ -275,7 +275,8 @@ namespace kernels {
 ///                  neither a weight nor a logit: NaN, +infinity, a negative weight, a weight of infinity
 /// @draws           one number per block of 64 ids, one more for an id that may win and is not the first of its block
 /// @cost            one pass, a random number and a division or a power per block of 64 ids, and of the blocks that may
-///                  hold a winner another look at their ids; 36 to 43 kB of stack (of doubles: 44 to 54 kB), no allocation
+///                  hold a winner another look at their ids; 36 to 43 kB of stack (of doubles: 44 to 54 kB), no
+///                  allocation
 /// @edge            equal arrivals: the lowest id first; an id of weight 0 never wins
 /// @source          the minimum of independent exponentials and its index are independent, and the exponential
 ///                  distribution has no memory: Devroye, "Non-uniform random variate generation", 1986, chapter V

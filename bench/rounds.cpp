@@ -228,6 +228,49 @@ Race race_rounds(const Setting& setting, const Contents& distributions, Index lo
         [=](const auto& reader, const Draft& draft, Index at) { return read(reader, draft, place(draft, at)); });
 }
 
+/// Drafts by races that share the target's noise, as a match rule wants them.
+std::vector<Draft> race_drafts(const Contents& distributions, Index lookahead, Index count) {
+    std::vector<Draft> result;
+    for (Index i = 0; i < count; ++i) {
+        Draft draft{{}, specsample::RoundRng(42, 0, lookahead * i)};
+        const auto winner = [&](const Eigen::ArrayXd& row, Index at) {
+            return static_cast<Token>(specsample::race(draft.rng.at(Purpose::race, at), row));
+        };
+        for (Index at = 0; at < lookahead; ++at) draft.tokens.push_back(winner(distributions.draft, at));
+        while (draft.is_rejected() &&
+               winner(distributions.target, draft.accepted) == draft.tokens[static_cast<std::size_t>(draft.accepted)])
+            ++draft.accepted;
+        result.push_back(std::move(draft));
+    }
+    return result;
+}
+
+/// Race a round of Gumbel match on logits against races of every row that it reaches.
+Race race_match(const Setting& setting, Index lookahead) {
+    const Pool pool(setting);
+    const auto workspace = std::make_shared<specsample::Workspace>();
+    const auto ours = [=](const Draft& draft, Index at) {
+        const auto row = [&](Index i) { return specsample::Logits(pool[at + i].target); };
+        const auto round =
+            specsample::verify(draft.tokens, specsample::PointMass{}, Indexed{row, draft.size() + 1},
+                               specsample::GumbelMatch{}, draft.rng, {.check = Check::entries_read}, *workspace);
+        return round.accepted;
+    };
+    const auto textbook = [=](const Draft& draft, Index at) {
+        Index last = 0;
+        for (Index i = 0; i <= draft.accepted; ++i)
+            last = textbook::gumbel(pool[at + i].target, draft.rng.at(Purpose::race, i));
+        return last;
+    };
+    const auto drafts = race_drafts(pool.contents(), lookahead, 16);
+    for (const Draft& draft : drafts)
+        if (ours(draft, 0) != draft.accepted) return {.refused = "another number of tokens was accepted"};
+    return make_race(setting, lookahead + 1, drafts, ours, textbook,
+                     [=](const auto& reader, const Draft& draft, Index at) {
+                         return reached(reader, draft, Place{pool, at});
+                     });
+}
+
 }  // namespace
 
 void add_rounds(Kernels& kernels) {
@@ -266,6 +309,7 @@ void add_rounds(Kernels& kernels) {
         for (const int alpha : {50, 70, 90}) add("round/probs", lookahead, {.alpha = alpha}, probs);
     for (const Index lookahead : {4, 8}) add("round_every_row/probs", lookahead, {}, checked);
     for (const Index lookahead : {4, 8}) add("round/logits", lookahead, {.numbers = Numbers::logits}, logits);
+    for (const Index lookahead : {4, 8}) add("round_match/logits", lookahead, {.numbers = Numbers::logits}, race_match);
     for (const Index lookahead : {4, 8}) add("round/shaped", lookahead, {.numbers = Numbers::logits}, shaped);
     for (const Index lookahead : {4, 8}) add("round/mixed", lookahead, {.numbers = Numbers::mixed}, mixed);
 }

@@ -24,6 +24,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 
@@ -53,6 +54,10 @@ struct BlockNoise {
         least = -std::log((cell + .5) * 0x1p-46) / race_block;
         first = static_cast<Index>((cells - cell) * race_block);
     }
+
+    /// The smallest time of a uniform number, from below. No logarithm is needed, since -ln v >= 1 - v. The v of a
+    /// block is within 2^-47 of its uniform number, and at most 1 - 2^-47.
+    static double bound(double u) { return std::max(1 - 0x1p-46 - u, 0x1p-47) / race_block; }
 
     double least;
     Index first;  ///< counted from the first id of the block
@@ -97,7 +102,7 @@ template <class W, kernels::LaneNoise N>
 class Race {
     using Row = RaceRow<W>;
     using Value = typename Row::Value;
-    static constexpr Index most = RaceBlocks<Value>::most;
+    static constexpr Index most = RaceBlocks<Value>::most, group = RaceBlocks<Value>::group;
     static constexpr Value never = std::numeric_limits<Value>::max();
 
   public:
@@ -111,7 +116,7 @@ class Race {
                 const Index before = blocks_.count;
                 place = row_.list(place, blocks_);
                 if (place < 0) return false;
-                bound_noise(before);
+                draw_noise(before);
             }
             if (blocks_.count == 0) continue;
             pivot_ = block_max(blocks_.count, blocks_.largest.data());
@@ -131,6 +136,21 @@ class Race {
         InBlock<std::uint32_t> ids;
         InBlock<Index> places;
 
+        /// Find the places of the weights above `least`, eight of them at a time, which mostly have none.
+        void find(const Value* weights, Index size, Value least) {
+            InBlock<bool> hits;
+            for (std::size_t i = 0; i < hits.size(); ++i) hits[i] = weights[i] > least;
+            for (std::size_t first = 0; first < static_cast<std::size_t>(size); first += 8) {
+                std::uint64_t some;
+                std::memcpy(&some, &hits[first], sizeof some);
+                if (some == 0) continue;
+                for (std::size_t i = first; i < first + 8; ++i) {
+                    places[count] = static_cast<Index>(i);
+                    count += hits[i];
+                }
+            }
+        }
+
         /// Remove an id.
         /// @returns   its place; -1 if it is not here
         Index take(std::uint32_t id) {
@@ -146,66 +166,50 @@ class Race {
 
     std::uint32_t lane_of(Index block) const { return block_lane(row_.block_of(blocks_.first[block])); }
 
-    /// Bound the noise of the blocks from `first` on: their smallest times, from below. No logarithm is needed, since
-    /// -ln v >= 1 - v. The v of a block is within 2^-47 of its uniform number, and at most 1 - 2^-47.
-    void bound_noise(Index first) {
+    /// Draw the noise of the blocks from `first` on.
+    void draw_noise(Index first) {
         std::array<std::uint32_t, std::size_t{Row::most_listed}> lanes;
-        std::array<double, std::size_t{Row::most_listed}> uniforms;
         const Index count = blocks_.count - first;
         for (Index i = 0; i < count; ++i) lanes[static_cast<std::size_t>(i)] = lane_of(first + i);
-        noise_(std::span<const std::uint32_t>(lanes).first(static_cast<std::size_t>(count)), uniforms.data());
-        const Eigen::Map<const Eigen::ArrayXd> u(uniforms.data(), count);
-        bounds_.segment(first, count) = ((1 - 0x1p-46 - u).max(0x1p-47) / race_block).template cast<Value>();
+        noise_(std::span<const std::uint32_t>(lanes).first(static_cast<std::size_t>(count)), uniforms_.data() + first);
     }
 
-    /// Open blocks in the order of their bounds, up to the first that comes too late.
+    /// Open blocks in the order of their bounds, up to the first that comes too late. The earliest is the earliest of
+    /// its group.
     void run_blocks() {
-        const Index count = blocks_.count;
+        const Index count = blocks_.count, groups = (count + group - 1) / group;
         row_.relative(blocks_.largest.data(), count, pivot_, blocks_.largest.data());
-        auto bounds = bounds_.head(count);
-        bounds = (bounds / blocks_.largest.head(count)).min(never / 2);
+        auto bounds = blocks_.largest.head(groups * group);
+        for (Index i = 0; i < count; ++i)
+            bounds[i] = std::min(static_cast<Value>(BlockNoise::bound(uniforms_[i])) / bounds[i], never / 2);
+        bounds.tail(groups * group - count).setConstant(never);
+        const auto members_of = [&](Index i) { return bounds.data() + i * group; };
 
-        // The first winners set the limit that leaves out most blocks. The others are taken from a heap.
-        for (Value next = 0; !podium_.is_full() && (next = bounds.minCoeff()) < never;)
-            open(std::find(bounds_.data(), bounds_.data() + count, next) - bounds_.data());
-        std::array<std::int32_t, std::size_t{most}> heap;
-        const auto begin = heap.begin();
-        auto end = begin;
-        const double last = limit();
-        for (Index block = 0; block < count; ++block) {
-            *end = static_cast<std::int32_t>(block);
-            end += bounds[block] < never && static_cast<double>(bounds[block]) < last;
-        }
-        const auto is_later = [&](std::int32_t a, std::int32_t b) { return bounds_[a] > bounds_[b]; };
-        for (std::make_heap(begin, end, is_later); begin != end && static_cast<double>(bounds_[*begin]) < limit();
-             --end) {
-            std::pop_heap(begin, end, is_later);
-            open(*(end - 1));
+        std::array<Value, std::size_t{group}> earliest;
+        earliest.fill(never);
+        for (Index i = 0; i < groups; ++i) earliest[static_cast<std::size_t>(i)] = smallest_in_block(members_of(i));
+        for (;;) {
+            const Value next = smallest_in_block(earliest.data());
+            if (!(next < never) || !(static_cast<double>(next) < limit())) return;
+            const Index first = place_in_block(earliest.data(), next);
+            const Index member = place_in_block(members_of(first), next);
+            members_of(first)[member] = never;
+            earliest[static_cast<std::size_t>(first)] = smallest_in_block(members_of(first));
+            open(first * group + member);
         }
     }
 
     /// Let the ids of one block arrive: first the one with the smallest time, then those that may still win.
     void open(Index block) {
-        bounds_[block] = never;
-        const std::uint32_t lane = lane_of(block);
-        double u = 0;
-        noise_(std::span(&lane, 1), &u);
-        const BlockNoise noise(u);
+        const BlockNoise noise(uniforms_[block]);
         const Index place = blocks_.first[block], count = row_.block_size_at(place);
         typename Row::Buffer buffer;
         const Value* numbers = row_.read(place, count, buffer);
         Eigen::Array<Value, race_block, 1> weights;
         row_.relative(numbers, count, pivot_, weights.data());
-        const auto may_win = [&](Index i, double time, double last) {
-            return time < last * static_cast<double>(weights[i]);
-        };
-
+        weights.tail(race_block - count).setZero();
         Waiting waiting;
-        const double last = limit();
-        for (Index i = 0; i < count; ++i) {
-            waiting.places[waiting.count] = i;
-            waiting.count += may_win(i, noise.least, last);
-        }
+        waiting.find(weights.data(), count, least_weight(BlockNoise::bound(uniforms_[block])));
         for (std::size_t i = 0; i < waiting.count; ++i)
             waiting.ids[i] = static_cast<std::uint32_t>(row_.id(place + waiting.places[i]));
         const auto first = static_cast<std::uint32_t>(row_.block_of(place) * race_block + noise.first);
@@ -214,12 +218,19 @@ class Race {
 
         InBlock<double> uniforms;
         noise_(std::span<const std::uint32_t>(waiting.ids).first(waiting.count), uniforms.data());
-        const double now = limit();
+        double last = limit();
         for (std::size_t i = 0; i < waiting.count; ++i) {
             const Index at = waiting.places[i];
-            if (may_win(at, noise.least + (1 - uniforms[i]), now))
-                arrive(waiting.ids[i], numbers[at], noise.least - std::log(uniforms[i]));
+            if (!(noise.least + (1 - uniforms[i]) < last * static_cast<double>(weights[at]))) continue;
+            arrive(waiting.ids[i], numbers[at], noise.least - std::log(uniforms[i]));
+            last = limit();
         }
+    }
+
+    /// A relative weight is too small to win with a time if it is not above this one. Rounding keeps the order, so that
+    /// the next lower number leaves out no winner.
+    Value least_weight(double time) const {
+        return std::nextafter(static_cast<Value>(std::min(time / limit(), static_cast<double>(never))), Value{0});
     }
 
     /// Enter an id whose exponential time is known.
@@ -246,7 +257,7 @@ class Race {
     N& noise_;
     Podium& podium_;
     RaceBlocks<Value> blocks_;
-    Eigen::Array<Value, most, 1> bounds_;  ///< no id of a block arrives before
+    Eigen::Array<double, most, 1> uniforms_;  ///< the noise of the blocks
     Value pivot_ = 0;
 };
 
@@ -264,7 +275,8 @@ namespace kernels {
 ///                  neither a weight nor a logit: NaN, +infinity, a negative weight, a weight of infinity
 /// @draws           one number per block of 64 ids, one more for an id that may win and is not the first of its block
 /// @cost            one pass, a random number and a division or a power per block of 64 ids, and of the blocks that may
-///                  hold a winner another look at their ids; 36 kB of stack (rows of doubles: 52 kB), no allocation
+///                  hold a winner another look at their ids; 36 to 43 kB of stack (of doubles: 44 to 54 kB), no
+///                  allocation
 /// @edge            equal arrivals: the lowest id first; an id of weight 0 never wins
 /// @source          the minimum of independent exponentials and its index are independent, and the exponential
 ///                  distribution has no memory: Devroye, "Non-uniform random variate generation", 1986, chapter V

@@ -11,13 +11,10 @@
 #include <type_traits>
 
 #include <specsample/core/number.hpp>
-#include <specsample/kernels/nan.hpp>
+#include <specsample/kernels/race_scan.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI::detail {
-
-/// The number of ids that share the noise of a block: those that agree in all bits but the last six.
-inline constexpr Index race_block = 64;
 
 /// The numbers that race, by place: weights, read one by one.
 template <class W>
@@ -40,8 +37,8 @@ class RaceNumbers {
         for (Index i = 0; i < count; ++i) buffer[static_cast<std::size_t>(i)] = weights_[first + i];
         return buffer.data();
     }
-    /// Prefetch the block_size numbers at `first`.
-    static void expect(Index) {}
+    /// Prefetch the numbers at [first, first + count).
+    static void expect(Index, Index) {}
 
   private:
     const W& weights_;
@@ -72,39 +69,11 @@ class RaceNumbers<kernels::RowWeights<View>> {
             if (row_.encoding().is_logit()) return row_.numbers().read(first, count, buffer);
         return row_.read(first, count, buffer);
     }
-    void expect(Index first) const { row_.expect(first, block_size); }
+    void expect(Index first, Index count) const { row_.expect(first, count); }
 
   private:
     const Blocks<View>& row_;
 };
-
-/// Accumulates whether a number is no weight, for Eigen's binaryExpr: the sign bit of `seen` is set once one was
-/// negative, -0, infinite or NaN. Its other bits are arbitrary.
-template <class Value>
-struct WeightWatch {
-    EIGEN_ALWAYS_INLINE Value operator()(const Value& seen, const Value& x) const {
-        const auto wide = static_cast<double>(x);
-        return is_finite(wide) && !std::signbit(wide) ? seen : Value{-1};
-    }
-
-    template <class Packet>
-    EIGEN_ALWAYS_INLINE Packet packetOp(const Packet& seen, const Packet& x) const {
-        using namespace Eigen::internal;
-        using Integers = typename unpacket_traits<Packet>::integer_packet;
-        const Integers bits = preinterpret<Integers>(x);
-        const Integers room = psub(pset1<Integers>(0x7f7f'ffff), bits);  // negative for infinity and NaN
-        return preinterpret<Packet>(por(preinterpret<Integers>(seen), por(bits, room)));
-    }
-};
-
-}  // namespace specsample::detail
-
-template <class Value>
-struct Eigen::internal::functor_traits<specsample::detail::WeightWatch<Value>> {
-    enum { Cost = 3, PacketAccess = std::is_same_v<Value, float> && packet_traits<float>::size > 1 };
-};
-
-namespace specsample::inline SPECSAMPLE_ABI::detail {
 
 /// The lane of a block's noise. The lanes of ids are below 2^31.
 constexpr std::uint32_t block_lane(Index block) { return 0x8000'0000u | static_cast<std::uint32_t>(block); }
@@ -112,62 +81,13 @@ constexpr std::uint32_t block_lane(Index block) { return 0x8000'0000u | static_c
 /// Some blocks of ids in which something can win, as they lie in a row.
 template <class Value>
 struct RaceBlocks {
-    static constexpr Index most = 2088;
+    static constexpr Index group = 64;  ///< blocks of which the earliest is known
+    static constexpr Index most = 33 * group;
 
     Index count = 0;
     Eigen::Array<std::int32_t, most, 1> first;  ///< the first place of each
     Eigen::Array<Value, most, 1> largest;       ///< the largest number at its places
 };
-
-/// The largest of `count` packets, lane by lane. Halving needs fewer steps one after the other than a loop.
-template <Index count, class Packet, class Load>
-EIGEN_ALWAYS_INLINE Packet largest_packet(const Load& load, Index first) {
-    if constexpr (count == 1) {
-        return load(first);
-    } else {
-        return Eigen::internal::pmax(largest_packet<count / 2, Packet>(load, first),
-                                     largest_packet<count / 2, Packet>(load, first + count / 2));
-    }
-}
-
-/// The largest of each of some blocks of 64 numbers. Four blocks are reduced at once, by a transposition: reducing each
-/// by itself takes twice as long as reading it.
-/// @returns   false if Watch saw a number that cannot race
-template <class Watch, class Value>
-[[gnu::flatten]] bool largest_by_block(const Value* numbers, Index blocks, Value* largest) {
-    Index done = 0;
-    bool saw_none = true;
-    if constexpr (Eigen::internal::functor_traits<Watch>::PacketAccess) {
-        using namespace Eigen::internal;
-        using Packet = typename packet_traits<Value>::type;
-        using Quarter = typename find_best_packet<Value, 4>::type;
-        constexpr Index size = packet_traits<Value>::size;
-        Packet seen = pset1<Packet>(0);
-        for (; done + 4 <= blocks; done += 4) {
-            PacketBlock<Quarter, 4> four;
-            for (Index block = 0; block < 4; ++block) {
-                const Value* const first = numbers + (done + block) * race_block;
-                const auto load = [&](Index i) {
-                    const Packet next = ploadu<Packet>(first + i * size);
-                    seen = Watch().packetOp(seen, next);
-                    return next;
-                };
-                Eigen::Array<Value, size, 1> lanes;
-                pstoreu(lanes.data(), largest_packet<race_block / size, Packet>(load, 0));
-                const auto quarter = [&](Index i) { return ploadu<Quarter>(lanes.data() + 4 * i); };
-                four.packet[block] = largest_packet<size / 4, Quarter>(quarter, 0);
-            }
-            ptranspose(four);
-            const auto column = [&](Index i) { return four.packet[i]; };
-            pstoreu(largest + done, largest_packet<4, Quarter>(column, 0));
-        }
-        Eigen::Array<Value, size, 1> lanes;
-        pstoreu(lanes.data(), seen);
-        saw_none = !saw_nan(lanes);
-    }
-    for (Index i = done; i < blocks; ++i) largest[i] = block_max(race_block, numbers + i * race_block);
-    return saw_none && (done == blocks || !sees<Watch>(numbers + done * race_block, (blocks - done) * race_block));
-}
 
 /// A row that races.
 template <class W>
@@ -233,7 +153,6 @@ class RaceRow {
         Buffer buffer;
         for (const Index enough = blocks.count + few; place < size() && blocks.count < enough;) {
             const Index count = std::min(block_size, size() - place);
-            numbers_.expect(place + count);
             const Value* numbers = numbers_.read(place, count, buffer);
             const bool all_race = numbers_.holds_every_id() ? list_dense(place, numbers, count, blocks)
                                                             : list_by_id(place, numbers, count, blocks);
@@ -245,15 +164,34 @@ class RaceRow {
 
   private:
     bool list_dense(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {
-        std::array<Value, std::size_t{block_size / race_block}> largest;
-        const Index whole = count / race_block, rest = count % race_block;
-        const bool all_race = are_logits() ? largest_by_block<NanWatch<Value>>(numbers, whole, largest.data())
-                                           : largest_by_block<WeightWatch<Value>>(numbers, whole, largest.data());
-        const Value* const end = numbers + whole * race_block;
-        for (Index i = 0; i < whole; ++i) add(blocks, place + i * race_block, largest[static_cast<std::size_t>(i)]);
-        if (rest > 0) add(blocks, place + whole * race_block, block_max(rest, end));
-        if (!all_race) return can_race(numbers, count);
-        return rest == 0 || can_race(end, rest);
+        Index done = 0;
+        if constexpr (scans_packets<Value>) {
+            done = count - count % (4 * race_block);
+            const bool is_doubtful = are_logits() ? list_fours<DoubtLogits>(place, numbers, done, blocks)
+                                                  : list_fours<DoubtWeights>(place, numbers, done, blocks);
+            if (is_doubtful && !can_race(numbers, done)) return false;
+        }
+        for (Index first = done; first < count; first += race_block) {
+            const Index size = std::min(race_block, count - first);
+            add(blocks, place + first, block_max(size, numbers + first));
+        }
+        return done == count || can_race(numbers + done, count - done);
+    }
+
+    /// @returns   true if some of the numbers may be bad
+    template <class Doubt>
+    [[gnu::flatten]] bool list_fours(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {
+        using Packet = typename Eigen::internal::packet_traits<Value>::type;
+        Packet doubt = Eigen::internal::pset1<Packet>(0);
+        Eigen::Array<Value, 4, 1> largest;
+        for (Index first = 0; first < count; first += 4 * race_block) {
+            numbers_.expect(place + first + prefetch_distance, 4 * race_block);
+            largest_of_four<Doubt>(numbers + first, doubt, largest.data());
+            add_four(blocks, place + first, largest);
+        }
+        Eigen::Array<Value, Eigen::internal::packet_traits<Value>::size, 1> lanes;
+        Eigen::internal::pstoreu(lanes.data(), doubt);
+        return saw_nan(lanes);
     }
 
     bool list_by_id(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {
@@ -266,9 +204,24 @@ class RaceRow {
 
     /// Add a block, if one of its ids can win.
     EIGEN_ALWAYS_INLINE void add(RaceBlocks<Value>& blocks, Index place, const Value& largest) const {
-        blocks.first[blocks.count] = static_cast<std::int32_t>(place);
-        blocks.largest[blocks.count] = largest;
-        blocks.count += largest > nothing_;
+        const Index last = blocks.count;
+        blocks.first[last] = static_cast<std::int32_t>(place);
+        blocks.largest[last] = largest;
+        blocks.count = last + (largest > nothing_);
+    }
+
+    /// The same for four blocks, of which mostly all can.
+    EIGEN_ALWAYS_INLINE void add_four(RaceBlocks<Value>& blocks, Index place,
+                                      const Eigen::Array<Value, 4, 1>& largest) const {
+        if (largest.minCoeff() > nothing_) {
+            blocks.first.template segment<4>(blocks.count) << 0, 1, 2, 3;
+            blocks.first.template segment<4>(blocks.count) *= static_cast<std::int32_t>(race_block);
+            blocks.first.template segment<4>(blocks.count) += static_cast<std::int32_t>(place);
+            blocks.largest.template segment<4>(blocks.count) = largest;
+            blocks.count += 4;
+        } else {
+            for (Index i = 0; i < 4; ++i) add(blocks, place + i * race_block, largest[i]);
+        }
     }
 
     /// Whether all numbers are weights, or all are logits. An infinite logit is found where the largest is.

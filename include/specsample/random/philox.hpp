@@ -7,51 +7,84 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+
+#include <specsample/core/config.hpp>
+
+#if defined(__GNUC__) && defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__GNUC__) && defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace specsample::inline SPECSAMPLE_ABI {
 
 namespace detail {
 
-/// 128 bits in four words, lowest first: a counter, and the random bits made from it.
-using PhiloxCounter = std::array<std::uint32_t, 4>;
+/// A counter, or the random bits made from it: 128 bits in four words, lowest first.
+template <class Word>
+using PhiloxWords = std::array<Word, 4>;
+using PhiloxCounter = PhiloxWords<std::uint32_t>;
 /// 64 bits in two words, lowest first: one key is one stream of random bits.
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
 inline constexpr int philox_rounds = 10;
 
-constexpr PhiloxCounter philox_round(const PhiloxCounter& x, const PhiloxKey& key) noexcept {
-    const std::uint64_t a = std::uint64_t{0xD2511F53} * x[0];
-    const std::uint64_t b = std::uint64_t{0xCD9E8D57} * x[2];
-    return {static_cast<std::uint32_t>(b >> 32) ^ x[1] ^ key[0], static_cast<std::uint32_t>(b),
-            static_cast<std::uint32_t>(a >> 32) ^ x[3] ^ key[1], static_cast<std::uint32_t>(a)};
+constexpr std::uint64_t product(std::uint32_t x, std::uint32_t y) noexcept { return std::uint64_t{x} * y; }
+
+/// A word of each of several counters, in the lower halves of 64-bit numbers. The upper halves are arbitrary, since
+/// there is an instruction for the product of lower halves, but compilers do not find it.
+#if defined(__GNUC__) && defined(__AVX512F__)
+using Wide [[gnu::vector_size(64)]] = std::uint64_t;
+EIGEN_ALWAYS_INLINE Wide product(Wide x, Wide y) {
+    return reinterpret_cast<Wide>(_mm512_mul_epu32(reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(y)));
+}
+#elif defined(__GNUC__) && defined(__AVX2__)
+using Wide [[gnu::vector_size(32)]] = std::uint64_t;
+EIGEN_ALWAYS_INLINE Wide product(Wide x, Wide y) {
+    return reinterpret_cast<Wide>(_mm256_mul_epu32(reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(y)));
+}
+#elif defined(__GNUC__) && defined(__SSE2__)
+using Wide [[gnu::vector_size(16)]] = std::uint64_t;
+EIGEN_ALWAYS_INLINE Wide product(Wide x, Wide y) {
+    return reinterpret_cast<Wide>(_mm_mul_epu32(reinterpret_cast<__m128i>(x), reinterpret_cast<__m128i>(y)));
+}
+#else
+using Wide = std::uint64_t;
+constexpr Wide product(Wide x, Wide y) { return (x & 0xffff'ffff) * y; }
+#endif
+
+template <class Word>
+EIGEN_ALWAYS_INLINE constexpr void philox_round(PhiloxWords<Word>& x, const PhiloxKey& key) noexcept {
+    const auto a = product(x[0], Word{} + 0xD2511F53), b = product(x[2], Word{} + 0xCD9E8D57);
+    x = {static_cast<Word>(b >> 32) ^ x[1] ^ key[0], static_cast<Word>(b), static_cast<Word>(a >> 32) ^ x[3] ^ key[1],
+         static_cast<Word>(a)};
 }
 
 constexpr PhiloxKey next_key(const PhiloxKey& key) noexcept { return {key[0] + 0x9E3779B9, key[1] + 0xBB67AE85}; }
 
 /// The block of random bits at `counter` under `key`: ten rounds, about 40 multiplications.
 constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) noexcept {
-    for (int round = 0; round < detail::philox_rounds; ++round, key = detail::next_key(key))
-        counter = detail::philox_round(counter, key);
+    for (int round = 0; round < philox_rounds; ++round, key = next_key(key)) philox_round(counter, key);
     return counter;
 }
 
-/// Several counters: word w of counter i is [w][i].
-template <std::size_t size>
-using PhiloxCounters = std::array<std::array<std::uint32_t, size>, 4>;
+/// Counters at once: two registers of them, since the steps of a round wait for each other.
+inline constexpr std::size_t philox_lanes = 2 * sizeof(Wide) / sizeof(std::uint64_t);
 
-/// Replace counters by their blocks of random bits. Each round passes over all of them before the next one, in a loop
-/// of constant length, which compilers vectorise from -O2 on.
-template <std::size_t size>
-void philox4x32(PhiloxCounters<size>& counters, PhiloxKey key) noexcept {
-    auto& [x0, x1, x2, x3] = counters;
-    for (int round = 0; round < detail::philox_rounds; ++round, key = detail::next_key(key))
-        for (std::size_t i = 0; i < size; ++i) {
-            const PhiloxCounter next = detail::philox_round({x0[i], x1[i], x2[i], x3[i]}, key);
-            x0[i] = next[0];
-            x1[i] = next[1];
-            x2[i] = next[2];
-            x3[i] = next[3];
-        }
+/// The first 64 random bits at some counters, which differ in their lowest words.
+/// @param bits   the lowest words, and then the bits
+EIGEN_ALWAYS_INLINE void philox_bits(std::uint64_t* bits, const PhiloxCounter& counter, PhiloxKey key) noexcept {
+    PhiloxWords<Wide> x{Wide{}, Wide{} + counter[1], Wide{} + counter[2], Wide{} + counter[3]}, y = x;
+    std::memcpy(&x[0], bits, sizeof(Wide));
+    std::memcpy(&y[0], bits + philox_lanes / 2, sizeof(Wide));
+    for (int round = 0; round < philox_rounds; ++round, key = next_key(key)) {
+        philox_round(x, key);
+        philox_round(y, key);
+    }
+    const Wide first = x[0] << 32 | (x[1] & 0xffff'ffff), second = y[0] << 32 | (y[1] & 0xffff'ffff);
+    std::memcpy(bits, &first, sizeof(Wide));
+    std::memcpy(bits + philox_lanes / 2, &second, sizeof(Wide));
 }
 
 // Known answers of the Random123 distribution: all zero, all one, the digits of pi.

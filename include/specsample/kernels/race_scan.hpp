@@ -1,0 +1,137 @@
+// The largest number of each block of a race, and whether all numbers of the blocks can race.
+//
+// A scan sees nothing but accumulates doubt, a register that costs less than a test of each number would: the sign bit
+// of a lane is set if a number may be bad. A doubtful row is looked at again, number by number.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include <specsample/core/number.hpp>
+#include <specsample/kernels/nan.hpp>
+
+namespace specsample::inline SPECSAMPLE_ABI::detail {
+
+/// The number of ids that share the noise of a block: those that agree in all bits but the last six.
+inline constexpr Index race_block = 64;
+
+/// Accumulates whether a number is no weight, for Eigen's binaryExpr: the sign bit of `seen` is set once one was
+/// negative, -0, infinite or NaN. Its other bits are arbitrary.
+template <class Value>
+struct WeightWatch {
+    EIGEN_ALWAYS_INLINE Value operator()(const Value& seen, const Value& x) const {
+        const auto wide = static_cast<double>(x);
+        return is_finite(wide) && !std::signbit(wide) ? seen : Value{-1};
+    }
+
+    template <class Packet>
+    EIGEN_ALWAYS_INLINE Packet packetOp(const Packet& seen, const Packet& x) const {
+        using namespace Eigen::internal;
+        using Integers = typename unpacket_traits<Packet>::integer_packet;
+        const Integers bits = preinterpret<Integers>(x);
+        const Integers room = psub(pset1<Integers>(0x7f7f'ffff), bits);  // negative for infinity and NaN
+        return preinterpret<Packet>(por(preinterpret<Integers>(seen), por(bits, room)));
+    }
+};
+
+/// Combine load(first), .., load(first + count - 1). Halving needs fewer steps one after the other than a loop.
+template <Index count, class Combine, class Load>
+EIGEN_ALWAYS_INLINE auto fold(const Combine& combine, const Load& load, Index first = 0) {
+    if constexpr (count == 1) {
+        return load(first);
+    } else {
+        return combine(fold<count / 2>(combine, load, first), fold<count / 2>(combine, load, first + count / 2));
+    }
+}
+
+inline constexpr auto packet_max = [](const auto& a, const auto& b) { return Eigen::internal::pmax(a, b); };
+inline constexpr auto packet_min = [](const auto& a, const auto& b) { return Eigen::internal::pmin(a, b); };
+inline constexpr auto packet_sum = [](const auto& a, const auto& b) { return Eigen::internal::padd(a, b); };
+inline constexpr auto packet_or = [](const auto& a, const auto& b) { return Eigen::internal::por(a, b); };
+
+/// The smallest of a block of numbers. That of an array would go through memory.
+template <class Value>
+EIGEN_ALWAYS_INLINE Value smallest_in_block(const Value* numbers) {
+    using namespace Eigen::internal;
+    using Packet = typename packet_traits<Value>::type;
+    constexpr Index size = packet_traits<Value>::size;
+    const auto load = [&](Index i) { return ploadu<Packet>(numbers + i * size); };
+    return predux_min(fold<race_block / size>(packet_min, load));
+}
+
+/// The place of a number in a block that holds it. All places are looked at, in a loop that compilers vectorise.
+template <class Value>
+EIGEN_ALWAYS_INLINE Index place_in_block(const Value* numbers, Value number) {
+    constexpr std::int32_t size = race_block;
+    std::int32_t place = size;
+    for (std::int32_t i = 0; i < size; ++i) {
+        const std::int32_t here = numbers[i] == number ? i : size;
+        place = std::min(place, here);
+    }
+    return place;
+}
+
+/// Floats, where a processor has registers for them.
+template <class Value>
+inline constexpr bool scans_packets =
+    std::is_same_v<Value, float> && (Eigen::internal::packet_traits<Value>::size >= 4);
+
+/// Doubts about a block's weights: the sum is not finite if one of them is not, and a sign bit is that of one of them.
+struct DoubtWeights {
+    template <Index count, class Packet, class Load>
+    EIGEN_ALWAYS_INLINE static Packet scan(const Load& load, const Packet& doubt) {
+        const Packet signs = Eigen::internal::por(doubt, fold<count>(packet_or, load));
+        return WeightWatch<float>().packetOp(signs, fold<count>(packet_sum, load));
+    }
+};
+
+/// Doubts about a block's logits: a sum with a NaN is NaN. One with infinity may be, too.
+struct DoubtLogits {
+    template <Index count, class Packet, class Load>
+    EIGEN_ALWAYS_INLINE static Packet scan(const Load& load, const Packet& doubt) {
+        return NanWatch<float>().packetOp(doubt, fold<count>(packet_sum, load));
+    }
+};
+
+/// The larger half of a packet, lane by lane, until it has four lanes.
+template <class Packet>
+EIGEN_ALWAYS_INLINE auto largest_quarter(const Packet& packet) {
+    using namespace Eigen::internal;
+    using Traits = unpacket_traits<Packet>;
+    if constexpr (Traits::size == 4) {
+        return packet;
+    } else {
+        using Half = typename Traits::half;
+        Eigen::Array<float, Traits::size, 1> lanes;
+        pstoreu(lanes.data(), packet);
+        return largest_quarter(pmax(ploadu<Half>(lanes.data()), ploadu<Half>(lanes.data() + Traits::size / 2)));
+    }
+}
+
+/// The largest of each of four blocks of 64 numbers, reduced at once by a transposition: reducing each by itself takes
+/// twice as long as reading it.
+template <class Doubt, class Packet>
+EIGEN_ALWAYS_INLINE void largest_of_four(const float* numbers, Packet& doubt, float* largest) {
+    using namespace Eigen::internal;
+    using Quarter = decltype(largest_quarter(doubt));
+    PacketBlock<Quarter, 4> four;
+    for (Index block = 0; block < 4; ++block) {
+        const float* const first = numbers + block * race_block;
+        constexpr Index size = unpacket_traits<Packet>::size, count = race_block / size;
+        const auto load = [&](Index i) { return ploadu<Packet>(first + i * size); };
+        doubt = Doubt::template scan<count>(load, doubt);
+        four.packet[block] = largest_quarter(fold<count>(packet_max, load));
+    }
+    ptranspose(four);
+    const auto column = [&](Index i) { return four.packet[i]; };
+    pstoreu(largest, fold<4>(packet_max, column));
+}
+
+}  // namespace specsample::detail
+
+template <class Value>
+struct Eigen::internal::functor_traits<specsample::detail::WeightWatch<Value>> {
+    enum { Cost = 3, PacketAccess = std::is_same_v<Value, float> && packet_traits<float>::size > 1 };
+};

@@ -27,7 +27,7 @@ class RaceNumbers {
 
     Index size() const { return weights_.size(); }
     Index id(Index place) const { return kernels::id_of(weights_, place); }
-    static constexpr bool holds_every_id() { return false; }
+    static constexpr bool are_contiguous() { return false; }
 
     /// The scale of logits, where the numbers are: z stands for the weight 2^(z scale). 0 for weights.
     static constexpr double log_scale() { return 0; }
@@ -57,7 +57,11 @@ class RaceNumbers<kernels::RowWeights<View>> {
 
     Index size() const { return row_.size(); }
     Index id(Index place) const { return row_.id(place); }
-    bool holds_every_id() const { return row_.holds_every_id(); }
+    /// Whether every place has the id after that of the place before.
+    bool are_contiguous() const {
+        if constexpr (requires { row_.ids().are_contiguous(); }) return row_.ids().are_contiguous();
+        return row_.holds_every_id();
+    }
 
     double log_scale() const {
         if constexpr (is_encoded) return row_.encoding().is_logit() ? row_.encoding().scale() : 0;
@@ -115,15 +119,16 @@ class RaceRow {
     /// The number of places from `first` on, below `end`, whose ids are in its block: at most 64, also in a bad row
     /// that repeats ids.
     Index same_block(Index first, Index end) const {
+        if (numbers_.are_contiguous()) return std::min(race_block - id(first) % race_block, end - first);
         const Index last = std::min(first + race_block, end);
-        if (numbers_.holds_every_id()) return last - first;
         Index next = first + 1;
         while (next < last && block_of(next) == block_of(first)) ++next;
         return next - first;
     }
     /// The number of places of a listed block.
     Index block_size_at(Index first) const {
-        return same_block(first, std::min(size(), (first / block_size + 1) * block_size));
+        const Index end = numbers_.are_contiguous() ? size() : (first / block_size + 1) * block_size;
+        return same_block(first, std::min(size(), end));
     }
 
     /// Whether the numbers are logits: z stands for the weight 2^(z scale()).
@@ -145,17 +150,20 @@ class RaceRow {
     }
 
     /// The most blocks that one call of list adds.
-    Index lists_at_most() const { return numbers_.holds_every_id() ? few - 1 + block_size / race_block : most_listed; }
+    Index lists_at_most() const { return numbers_.are_contiguous() ? few - 1 + block_size / race_block : most_listed; }
 
     /// List the blocks at the next places, a few at least: as many as noise is best drawn for at once.
     /// @returns   the place after them; -1 if a number there is no weight, or no logit
     Index list(Index place, RaceBlocks<Value>& blocks) const {
         Buffer buffer;
         for (const Index enough = blocks.count + few; place < size() && blocks.count < enough;) {
-            const Index count = std::min(block_size, size() - place);
+            // Contiguous ids may begin within a block of them: that one is listed by itself.
+            const bool is_dense = numbers_.are_contiguous() && id(place) % race_block == 0;
+            const Index count = numbers_.are_contiguous() && !is_dense ? same_block(place, size())
+                                                                       : std::min(block_size, size() - place);
             const Value* numbers = numbers_.read(place, count, buffer);
-            const bool all_race = numbers_.holds_every_id() ? list_dense(place, numbers, count, blocks)
-                                                            : list_by_id(place, numbers, count, blocks);
+            const bool all_race =
+                is_dense ? list_dense(place, numbers, count, blocks) : list_by_id(place, numbers, count, blocks);
             if (!all_race) return -1;
             place += count;
         }

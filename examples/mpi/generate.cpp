@@ -3,11 +3,11 @@
 //
 // This is tensor parallelism of the head alone. Every rank computes the same hidden states with a copy of the target's
 // body, and of the logits those of its own ids, for which it needs these rows of the head only. The draft model is
-// small, and runs whole on every rank. No rank ever has a whole row of the target: the ranks exchange what a round's
-// rule reads of its rows, and each goes on with the same tokens.
+// small, and runs whole on every rank. No row of the target is gathered: the ranks exchange what a round's rule reads of
+// its rows, and each goes on with the same tokens.
 //
-// Half of what it sends are blocks of ids that borders between slices cut: of so small a vocabulary they are a large
-// part. --measure has the figures for large ones.
+// Most of what they send are the blocks of ids that borders between slices cut. Of so small a vocabulary as this one's
+// these are half of it or more; --measure has the figures of large ones.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by examples/run, tests/run and .ci/run: find what a build needs, install what is missing, build.
+# Sourced by examples/run, examples/mpi/run, tests/run and .ci/run: find what a build needs, install what is missing, build.
 #
 #   need <thing>...                  things of the table below; exits with 2 if one is missing and cannot be installed
 #   build <name> <cmake option>...   configure and build in build/<name>, incrementally; sets build_dir.
@@ -49,6 +49,7 @@ eigen      libeigen3-dev     eigen3-devel            eigen      eigen
 catch2     catch2            catch-devel             catch2     catch2
 benchmark  libbenchmark-dev  google-benchmark-devel  benchmark  google-benchmark
 doxygen    doxygen           doxygen                 doxygen    doxygen
+mpi        libopenmpi-dev    openmpi-devel           openmpi    open-mpi
 '
 
 # names <column> <thing>...: what these things are called there.
@@ -113,6 +114,7 @@ has() {
         catch2) find_package Catch2 2.13 ;;
         benchmark) find_package benchmark 1.6 ;;
         doxygen) command -v doxygen >/dev/null ;;
+        mpi) command -v mpicxx >/dev/null && command -v mpirun >/dev/null ;;
     esac
 }
 

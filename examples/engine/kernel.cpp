@@ -1,6 +1,7 @@
 #include "engine/kernel.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "engine/team.hpp"
@@ -256,6 +257,27 @@ void PackedMatrix::copy_row(Index r, float* out) const {
         out[k] = scales_(r) / word_scale *
                  static_cast<float>(static_cast<std::int8_t>(bits >> 8 * (k % columns_per_word) & 0xff));
     }
+}
+
+PackedMatrix PackedMatrix::middle_rows(Index first, Index count) const {
+    PackedMatrix copy;
+    copy.rows_ = count;
+    copy.columns_ = columns_;
+    const auto copy_panels = [&](const auto& panels) {
+        using Panels = std::remove_cvref_t<decltype(panels)>;
+        const Index stride = dense_stride<typename Panels::Scalar>(columns_);
+        const auto place = [&](Index r) { return r / panel_rows * stride + r % panel_rows; };
+        Panels rows = Panels::Zero(divide_up(count, panel_rows) * stride);
+        for (Index r = 0; r < count; ++r)
+            for (Index k = 0; k < stride; k += panel_rows) rows(place(r) + k) = panels(place(first + r) + k);
+        copy.panels_ = std::move(rows);
+    };
+    std::visit(copy_panels, panels_);
+    if (scales_.size() > 0) {
+        copy.scales_ = Floats::Zero(round_up(count, panel_rows));
+        copy.scales_.head(count) = scales_.segment(first, count);
+    }
+    return copy;
 }
 
 std::size_t PackedMatrix::bytes() const {

@@ -68,6 +68,9 @@ class PackedMatrix {
     /// Writes row r as floats to the first columns() elements of `out`.
     void copy_row(Index r, float* out) const;
 
+    /// A copy of `count` rows from `first` on. A product with it has the bits of these rows of the whole product.
+    PackedMatrix middle_rows(Index first, Index count) const;
+
     Index rows() const { return rows_; }
     Index columns() const { return columns_; }
     std::size_t bytes() const;

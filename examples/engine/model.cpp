@@ -111,7 +111,7 @@ Index Model::keep(std::span<const Token> prefix, Index most, Index layers) {
 
 /// Reserves `slots` slots in all, and the logits of `scored` of them, so that a failure comes before anything is fed.
 void Model::reserve(Index slots, Index scored) {
-    const auto needed = static_cast<std::size_t>(scored * vocab());
+    const auto needed = static_cast<std::size_t>(scored * outputs());
     if (logits_.size() < needed) logits_.resize(needed);
     history_.reserve(slots);
     attention_.resize(slots);
@@ -128,7 +128,7 @@ void Model::append(std::span<const Token> tokens, std::span<const Index> parents
 
 /// Computes the slots from `first` on in as few passes as possible, and the logits of the last `scored` ones.
 Logits Model::feed(Index first, Index scored, Index layers) {
-    Eigen::Map<RowMatrix> logits(logits_.data(), scored, vocab());
+    Eigen::Map<RowMatrix> logits(logits_.data(), scored, outputs());
     const Index first_scored = length() - scored;
     for (Index begin = first; begin < length(); begin += max_pass) {
         const Index count = std::min(max_pass, length() - begin);
@@ -138,7 +138,7 @@ Logits Model::feed(Index first, Index scored, Index layers) {
         multiply(weights_->classifier(), normed_.middleRows(silent, count - silent),
                  logits.middleRows(begin + silent - first_scored, count - silent), *team_);
     }
-    return Logits(logits_.data(), scored, vocab());
+    return Logits(logits_.data(), scored, outputs());
 }
 
 /// Takes a few slots from their tokens to their final states, which stay in normed_.

@@ -32,6 +32,7 @@ class Model {
 
     const std::shared_ptr<const Weights>& weights() const { return weights_; }
     Index vocab() const { return weights_->config.vocab; }
+    Index outputs() const { return weights_->classifier().rows(); }  ///< logits per position: see slice.hpp
     Index context() const { return weights_->config.context; }
     Index layers() const { return weights_->config.layers; }
     Index length() const { return history_.size(); }  ///< slots of the cache in use

@@ -3,11 +3,8 @@
 //
 // This is tensor parallelism of the head alone. Every rank computes the same hidden states with a copy of the target's
 // body, and of the logits those of its own ids, for which it needs these rows of the head only. The draft model is
-// small, and runs whole on every rank. No row of the target is gathered: the ranks exchange what a round's rule reads of
-// its rows, and each goes on with the same tokens.
-//
-// Most of what they send are the blocks of ids that borders between slices cut. Of so small a vocabulary as this one's
-// these are half of it or more; --measure has the figures of large ones.
+// small, and runs whole on every rank. No row of the target is gathered: the ranks exchange what a round's rule reads
+// of its rows, and each goes on with the same tokens.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -23,7 +20,6 @@
 #include "mpi/arguments.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/measure.hpp"
-#include "mpi/slice.hpp"
 
 namespace {
 
@@ -55,7 +51,7 @@ class Writer {
     Writer(const mpi::Arguments& arguments, MpiRanks& mpi)
         : ranks_(mpi),
           weights_(engine::Weights::load(shipped("target_1.8M_int8.bin"))),
-          slice_(weights_->config.vocab, mpi.rank(), mpi.size()),
+          slice_(shard::even_slice(weights_->config.vocab, mpi.rank(), mpi.size())),
           whole_(weights_),
           sliced_(engine::sliced(*weights_, slice_.first, slice_.count)),
           draft_(engine::Model::load(shipped("draft_230K_kd_int8.bin"))),
@@ -130,7 +126,7 @@ class Writer {
 
     shard::Ranks ranks_;
     std::shared_ptr<const engine::Weights> weights_;
-    Slice slice_;
+    shard::SliceBounds slice_;
     engine::Model whole_, sliced_, draft_;
     engine::Tokenizer tokenizer_;
     Options options_;

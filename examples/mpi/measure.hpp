@@ -10,7 +10,6 @@
 
 #include "generate/stopwatch.hpp"
 #include "mpi/communicator.hpp"
-#include "mpi/slice.hpp"
 
 namespace mpi {
 
@@ -19,11 +18,11 @@ using View = std::span<const float>;
 
 /// The logits of a round: the draft model's whole, as every rank has them, and of the target's a rank's slice.
 struct RoundLogits {
-    Slice slice;
+    shard::SliceBounds slice;
     std::vector<std::vector<float>> draft, target{}, gathered{};
 
     RoundLogits(Index vocab, Index lookahead, const MpiRanks& mpi)
-        : slice(vocab, mpi.rank(), mpi.size()),
+        : slice(shard::even_slice(vocab, mpi.rank(), mpi.size())),
           draft(static_cast<std::size_t>(lookahead), std::vector<float>(static_cast<std::size_t>(vocab))) {
         std::mt19937 random(1);  // the same numbers on every rank
         std::normal_distribution<float> normal;
@@ -44,7 +43,7 @@ class RowGatherer {
   public:
     RowGatherer(Index vocab, Index ranks) {
         for (Index rank = 0; rank < ranks; ++rank) {
-            const Slice slice(vocab, rank, ranks);
+            const auto slice = shard::even_slice(vocab, rank, ranks);
             begins_.push_back(static_cast<int>(slice.first));
             counts_.push_back(static_cast<int>(slice.count));
         }

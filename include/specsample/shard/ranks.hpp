@@ -26,8 +26,8 @@ namespace specsample::inline SPECSAMPLE_ABI::shard {
 
 /// What a rank has exchanged with the others.
 struct Traffic {
-    Index exchanges = 0;  ///< calls of all_gather
-    Index sent = 0;       ///< bytes of this rank's own messages
+    Index exchanges = 0;  ///< calls of all_gather, of which the very first only tells the slices
+    Index sent = 0;       ///< bytes of this rank's own messages, each counted once
     Index received = 0;   ///< bytes of the messages of the others
 };
 
@@ -157,7 +157,7 @@ class Ranks {
         detail::Topic topic{};
         std::uint32_t rows = 0;
         std::uint64_t key = 0;
-        detail::SliceBounds slice{};
+        SliceBounds slice{};
     };
 
     void gather(detail::Topic topic, std::span<detail::RankRow* const> rows, std::uint64_t key) {
@@ -183,7 +183,7 @@ class Ranks {
             if (static_cast<Index>(other) != rank_) traffic_.received += std::ssize(inbox_[other]);
     }
 
-    const detail::SliceBounds& my_slice() const { return split_.slices()[static_cast<std::size_t>(rank_)]; }
+    const SliceBounds& my_slice() const { return split_.slices()[static_cast<std::size_t>(rank_)]; }
 
     /// The fault of the first rank whose header is not right beside the others, all of which every rank has.
     std::optional<RowFault> disagreement() {
@@ -236,7 +236,7 @@ class Ranks {
     detail::Split split_;
     bool knows_split_ = false;
     bool collects_ = false;
-    std::vector<detail::SliceBounds> slices_;
+    std::vector<SliceBounds> slices_;
     std::vector<std::shared_ptr<detail::RankRow>> states_;
     std::size_t next_ = 0;
     std::vector<detail::RankRow*> list_;

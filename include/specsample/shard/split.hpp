@@ -1,5 +1,7 @@
 // The split of a vocabulary over ranks: who holds which ids.
 //
+//   even_slice   a slice for each rank
+//
 // Sums are made by blocks of ids, as of a row that is held whole, and one rank sums a block that it holds alone. A
 // block that a border cuts is sent to all ranks and summed by each, so that every block has the same sum for every
 // split.
@@ -14,17 +16,30 @@
 #include <specsample/core/fault.hpp>
 #include <specsample/kernels/draw.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
+namespace specsample::inline SPECSAMPLE_ABI::shard {
 
-/// The slice of one rank: `count` ids from `first` on, of a vocabulary of `vocab`.
+/// The slice of one rank.
 struct SliceBounds {
-    Index first = 0;
-    Index count = 0;
-    Index vocab = 0;
+    Index first = 0;  ///< its first id
+    Index count = 0;  ///< the number of its ids
+    Index vocab = 0;  ///< the size of the vocabulary
 
     Index end() const { return first + count; }
     bool operator==(const SliceBounds&) const = default;
 };
+
+/// A slice for each rank, of about as many ids: the borders lie between blocks. Any other slices will do, but a block
+/// of 512 ids that a border cuts is sent to all ranks.
+/// @edge   with more ranks than blocks, some ranks have no ids
+inline SliceBounds even_slice(Index vocab, Index rank, Index ranks) {
+    const Index length = specsample::detail::block_length(vocab);
+    const auto border = [&](Index r) {
+        return r >= ranks ? vocab : std::min(vocab, (vocab * r / ranks + length / 2) / length * length);
+    };
+    return {border(rank), border(rank + 1) - border(rank), vocab};
+}
+
+namespace detail {
 
 /// Who holds which ids.
 class Split {
@@ -105,4 +120,6 @@ class Split {
     std::vector<Index> cut_;      ///< the blocks that are cut
 };
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail
+}  // namespace detail
+
+}  // namespace specsample::inline SPECSAMPLE_ABI::shard

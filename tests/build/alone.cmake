@@ -4,15 +4,19 @@
 #           -D SCRATCH=<directory> [-D WARNINGS=<list>] [-D CONFIG=<precompiled core/config.hpp, less its .gch>] -P alone.cmake
 #
 # A header that reaches core/config.hpp by its #include lines sees all of it in any case, so that it is parsed once for
-# all of these; the others get nothing. No code is generated.
+# all of these; the others get nothing. No code is generated. Eigen is a system library: its pragmas against warnings
+# are lost where it is precompiled.
 cmake_policy(VERSION 3.22)
 
 # reaches_config(header result)
 function(reaches_config header result)
     get_property(known GLOBAL PROPERTY reaches_${header})
-    if(known STREQUAL "")
+    if(NOT DEFINED known)
         set(known NO)
-        file(STRINGS ${INCLUDE}/${header} lines REGEX "^ *# *include +<specsample/")
+        set(lines "")
+        if(EXISTS ${INCLUDE}/${header})  # otherwise the compiler will say so
+            file(STRINGS ${INCLUDE}/${header} lines REGEX "^ *# *include +<specsample/")
+        endif()
         foreach(line IN LISTS lines)
             string(REGEX REPLACE ".*<(.*)>.*" "\\1" included "${line}")
             reaches_config(${included} reached)
@@ -26,6 +30,8 @@ function(reaches_config header result)
     set(${result} ${known} PARENT_SCOPE)
 endfunction()
 set_property(GLOBAL PROPERTY reaches_specsample/core/config.hpp YES)
+list(TRANSFORM FLAGS REPLACE "^-I" "-isystem")
+list(TRANSFORM FLAGS REPLACE "^-I" "-isystem")
 
 set(offences 0)
 file(GLOB headers RELATIVE ${INCLUDE} ${INCLUDE}/specsample/${PART}*.hpp)
@@ -36,7 +42,7 @@ file(MAKE_DIRECTORY ${SCRATCH})
 foreach(header IN LISTS headers)
     set(first "")
     reaches_config(${header} reaches)
-    if(reaches AND DEFINED CONFIG)
+    if(reaches AND DEFINED CONFIG AND NOT header STREQUAL "specsample/core/config.hpp")
         set(first -include ${CONFIG})
     endif()
     file(WRITE ${SCRATCH}/alone.cpp "#include <${header}>\n")

@@ -1,9 +1,10 @@
 # The cost of including the library, beside that of Eigen by itself.
 #
 #     cmake -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D SCRATCH=<directory>
-#           -D MAX_LINES=<hundredths of Eigen's> -D MAX_DEPTH=<n> -D MAX_SYMBOLS=<n> -D MAX_LINKED=<n> -P cost.cmake
+#           -D MAX_LINES=<hundredths of Eigen's> -D MAX_DEPTH=<n> -D MAX_SYMBOLS=<n> -D MAX_LINKED=<n>
+#           [-D TIMES=ON] -P cost.cmake
 #
-# Lines, depth and symbols are the same on every machine, and bounded. Times are printed only: they vary by half.
+# Lines, depth and symbols are the same on every machine, and bounded. Times vary by half, and are printed if asked for.
 #   lines     of code after preprocessing, without the empty ones
 #   depth     of headers inside headers, from the umbrella to Eigen
 #   symbols   functions that a linker must merge, in the smallest program with a Sampler at -O0, and in one call of
@@ -36,7 +37,7 @@ endmacro()
 
 function(lines_of program result)
     compile(text ${program} -E -P)
-    string(REGEX REPLACE "[^\n]" "" lines "${text}")
+    string(REGEX REPLACE "[^\n]+" "" lines "${text}")
     string(LENGTH "${lines}" lines)
     set(${result} ${lines} PARENT_SCOPE)
 endfunction()
@@ -77,14 +78,16 @@ function(time_of program result)
     math(EXPR milliseconds "(${end} - ${begin}) / 1000")
     set(${result} ${milliseconds} PARENT_SCOPE)
 endfunction()
-time_of(eigen eigen)
-foreach(program umbrella sampler verify)
-    time_of(${program} plain)
-    time_of(${program} linked -D SPECSAMPLE_COMPILED)
-    math(EXPR plain "${plain} * 100 / ${eigen}")
-    math(EXPR linked "${linked} * 100 / ${eigen}")
-    message(STATUS "time of ${program}, in hundredths of Eigen's ${eigen} ms: ${plain}, linked ${linked}")
-endforeach()
+if(TIMES)
+    time_of(eigen eigen)
+    foreach(program umbrella sampler verify)
+        time_of(${program} plain)
+        time_of(${program} linked -D SPECSAMPLE_COMPILED)
+        math(EXPR plain "${plain} * 100 / ${eigen}")
+        math(EXPR linked "${linked} * 100 / ${eigen}")
+        message(STATUS "time of ${program}, in hundredths of Eigen's ${eigen} ms: ${plain}, linked ${linked}")
+    endforeach()
+endif()
 
 if(offences)
     message(FATAL_ERROR "${offences} offences against the bounds")

@@ -1,8 +1,9 @@
 # Headers parsed once for many programs.
 #     cmake -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D HEADERS=<list>
 #           -D SCRATCH=<directory> -P precompile.cmake
-# Then `-include ${SCRATCH}/first.hpp` takes them, precompiled.
+# Then `-include ${SCRATCH}/first.hpp` takes them, precompiled. What they include from other libraries gives no warnings.
 cmake_policy(VERSION 3.22)
+list(TRANSFORM FLAGS REPLACE "^-I" "-isystem")
 list(TRANSFORM HEADERS REPLACE "(.+)" "#include <\\1>\n")
 list(JOIN HEADERS "" text)
 file(WRITE ${SCRATCH}/first.hpp "${text}")

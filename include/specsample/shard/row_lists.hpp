@@ -43,7 +43,7 @@ class RowLists : public KnownNumbers<Scalar> {
         listed_.clear();
         for (const Place place : places.first(static_cast<std::size_t>(found)))
             listed_.push_back({static_cast<Index>(place), -numbers[place], mine_[place]});
-        return merge_lists(places, {});
+        return std::max<Index>(merge_lists(places, {}), 0);
     }
 
     /// Gather the numbers that a pipeline reaches and those that it changes; the whole row if it reaches all, or if a
@@ -123,33 +123,40 @@ class RowLists : public KnownNumbers<Scalar> {
         const std::span<const Wide> mine = std::span(numbers).first(static_cast<std::size_t>(bounds_.count));
         listed_.clear();
         const bool is_bad = mine_.largest_id().found == Best::Found::bad;
+        changed_.clear();
+        for (const Token id : changed)
+            if (mine_.has(id) && specsample::detail::is_finite(static_cast<double>(mine_[id]))) changed_.push_back(id);
+        keep_unique(changed_);
         if (reach.most < vocab()) {
             // Those that change may be lowered: as many more are listed.
-            const Index also = std::ranges::count_if(changed, [&](Token id) { return mine_.has(id); });
-            kernels::select_top(mine, reach.most + also, -std::numeric_limits<Wide>::infinity(), ids, scratch_);
+            const Index most = reach.most + std::ssize(changed_);
+            kernels::select_top(mine, most, -std::numeric_limits<Wide>::infinity(), ids, scratch_);
         } else {
-            const double least = largest_unchanged(changed, mine, key) - reach.distance;
+            const double least = largest_unchanged(mine, key) - reach.distance;
             kernels::select_at_least(mine, static_cast<Wide>(least - 1e-5 * (std::abs(least) + reach.distance)), ids);
         }
         for (Token& id : ids) id += static_cast<Token>(bounds_.first);
-        for (const Token id : changed)
-            if (mine_.has(id) && specsample::detail::is_finite(static_cast<double>(mine_[id]))) ids.push_back(id);
-        std::ranges::sort(ids);
-        ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+        ids.insert(ids.end(), changed_.begin(), changed_.end());
+        keep_unique(ids);
         if (is_bad) listed_.emplace_back();
         for (const Token id : ids) listed_.push_back({id, 0, mine_[id]});
         exchange_list(key);
     }
 
+    static void keep_unique(std::vector<Token>& ids) {
+        std::ranges::sort(ids);
+        ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    }
+
     /// The largest number of all ranks, those that change left out.
     template <class Wide>
-    double largest_unchanged(std::span<const Token> changed, std::span<const Wide> mine, std::uint64_t key) {
+    double largest_unchanged(std::span<const Wide> mine, std::uint64_t key) {
         constexpr Wide lowest = -std::numeric_limits<Wide>::infinity();
         Wide largest = lowest;
         Index best = -1;
         for (std::size_t i = 0; i < mine.size(); ++i) {
             const Index id = bounds_.first + static_cast<Index>(i);
-            if (mine[i] > largest && std::ranges::find(changed, id) == changed.end()) {
+            if (mine[i] > largest && !std::ranges::binary_search(changed_, static_cast<Token>(id))) {
                 largest = mine[i];
                 best = id;
             }
@@ -191,6 +198,7 @@ class RowLists : public KnownNumbers<Scalar> {
     }
 
     std::vector<Listed<Scalar>> listed_, all_listed_;  ///< by this rank; by all ranks, in their order
+    std::vector<Token> changed_;                       ///< ids of this rank whose logits change
     std::vector<Scalar> whole_;
     kernels::SelectionScratch<Compute<Scalar>> scratch_;
 };

@@ -57,6 +57,18 @@ TEST_CASE("a token outside the vocabulary names its place", "[core]") {
           "limits.stop_tokens[0] is -1, but must be inside the vocabulary [0, 8)");
 }
 
+TEST_CASE("what is wrong between ranks names the rank", "[core]") {
+    const auto of = [](Cause cause) { return message({.cause = cause, .row = 1, .value = 30, .bound = 32, .id = 5}); };
+    CHECK(of(Cause::slice_begin) ==
+          "target row 1 has a slice on rank 5 that begins at id 30, but must begin at 32, where the one before it ends");
+    CHECK(of(Cause::slice_end) == "target row 1 has a slice on rank 5 that ends at id 30, but must end at 32");
+    CHECK(of(Cause::slice_vocabulary) ==
+          "target row 1 is of a vocabulary of 30 ids on rank 5, but must be of 32 ids as on the other ranks");
+    CHECK(of(Cause::ranks_differ) ==
+          "target row 1 is read by rank 5 in another round than by rank 0, but seed, request, text, draft, limits and "
+          "the order of calls must be the same on every rank");
+}
+
 TEST_CASE("Fault is an invalid_argument with the sentence, the fault and the tokens", "[core]") {
     const RowFault found{.side = Side::target, .cause = Cause::not_normalised, .row = 1, .value = 2, .bound = 1e-3};
     const Fault fault(found, {4, 5, 6});

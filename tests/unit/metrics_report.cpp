@@ -171,6 +171,10 @@ TEST_CASE("to_json has every counter and rate of a tally", "[analysis]") {
         {"faults.unordered_ids", "0"},
         {"faults.id_outside", "0"},
         {"faults.all_masked", "0"},
+        {"faults.slice_begin", "0"},
+        {"faults.slice_end", "0"},
+        {"faults.slice_vocabulary", "0"},
+        {"faults.ranks_differ", "0"},
     };
     for (const auto& [path, text] : counters) {
         INFO(path);

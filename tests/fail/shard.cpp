@@ -71,7 +71,7 @@ Index program(const std::vector<shard::Sharded<std::vector<float>>>& rows, const
 #endif
 
 // case: no_communicator
-// expect: error: .*no matching function for call to .*Ranks.*
+// expect: error: static assertion failed.*specsample::shard::Ranks: the argument must be a communicator, an object with
 #if defined FIXED || defined CASE_no_communicator
 namespace no_communicator {
 

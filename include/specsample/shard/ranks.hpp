@@ -8,12 +8,14 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -82,14 +84,24 @@ class RankRow {
     virtual void fail(const RowFault& fault) = 0;
 };
 
+/// The requirement of Ranks, with a message.
+template <class C>
+struct RanksArguments {
+    static constexpr bool all = Communicator<C>;
+    static_assert(all,
+                  "specsample::shard::Ranks: the argument must be a communicator, an object with rank(), size() and "
+                  "all_gather(mine, all); write one as shard/communicator.hpp says, or take shard::Thread or "
+                  "shard::OneRank");
+};
+
 }  // namespace detail
 
 /// The ranks that share rows.
 class Ranks {
   public:
     /// @param communicator   a Communicator, borrowed
-    template <Communicator C>
-        requires(!std::same_as<C, Ranks>)
+    template <class C>
+        requires(!std::same_as<std::remove_const_t<C>, Ranks> && detail::RanksArguments<C>::all)
     explicit Ranks(C& communicator)
         : rank_(static_cast<Index>(communicator.rank())),
           inbox_(static_cast<std::size_t>(communicator.size())),

@@ -30,14 +30,21 @@ Trunk::Trunk(std::shared_ptr<const Weights> weights, std::shared_ptr<Team> team)
       scores_(static_cast<std::size_t>(team_->size())) {}
 
 ConstRows Trunk::pass(std::span<const Place> places, Index layers) {
-    const Index dim = weights_->config.dim;
+    Index i = 0;
+    for (const auto& [cache, slot] : places)
+        weights_->embedding.copy_row(cache->history.token(slot), &stream_(i++, 0));
+    return run(places, layers);
+}
+
+ConstRows Trunk::pass(std::span<const Place> places, Index layers, const ConstRows& inputs) {
+    stream_.topLeftCorner(inputs.rows(), inputs.cols()) = inputs;
+    return run(places, layers);
+}
+
+ConstRows Trunk::run(std::span<const Place> places, Index layers) {
     const Index positions = std::ssize(places);
     Index i = 0;
-    for (const auto& [cache, slot] : places) {
-        weights_->embedding.copy_row(cache->history.token(slot), &stream_(i, 0));
-        cache->history.see(slot, visible_[static_cast<std::size_t>(i)]);
-        ++i;
-    }
+    for (const auto& [cache, slot] : places) cache->history.see(slot, visible_[static_cast<std::size_t>(i++)]);
     for (Index number = 0; number < layers; ++number) {
         const Layer& layer = weights_->layers[static_cast<std::size_t>(number)];
         attention_block(layer, number, places);
@@ -45,7 +52,8 @@ ConstRows Trunk::pass(std::span<const Place> places, Index layers) {
     }
     normalise(weights_->final_norm, positions);
     i = 0;
-    for (const auto& [cache, slot] : places) cache->attention.state(slot) = const_row(normed_, i++, dim);
+    for (const auto& [cache, slot] : places)
+        cache->attention.state(slot) = const_row(normed_, i++, weights_->config.dim);
     return normed_.topRows(positions);
 }
 

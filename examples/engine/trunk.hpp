@@ -46,7 +46,11 @@ class Trunk {
     /// Those of one cache come in order. Row i belongs to places[i]; valid until the next pass.
     ConstRows pass(std::span<const Place> places, Index layers);
 
+    /// The same from other inputs than the tokens' embeddings: row i of `inputs` enters the first layer at places[i].
+    ConstRows pass(std::span<const Place> places, Index layers, const ConstRows& inputs);
+
   private:
+    ConstRows run(std::span<const Place> places, Index layers);
     void attention_block(const Layer& layer, Index number, std::span<const Place> places);
     void feed_forward_block(const Layer& layer, Index positions);
     void normalise(const Eigen::ArrayXf& norm, Index positions);

@@ -4,6 +4,7 @@ import ast
 import pathlib
 import random
 import sysconfig
+import textwrap
 
 EDITS_OF_CODE = [
     "Add type hints to this code:", "Add a docstring to this function:", "Rewrite this code with clearer variable names:",
@@ -45,6 +46,7 @@ class Texts:
             raise SystemExit("the given texts hold no Python functions or no paragraphs of prose; give more of both")
 
     def _read_code(self, text):
+        lines = text.splitlines(keepends=True)
         for node in ast.walk(ast.parse(text)):
             if not isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)):
                 continue
@@ -52,7 +54,7 @@ class Texts:
             if doc:
                 self.prose += [p for p in doc.split("\n\n") if 80 < len(p) < 800 and "   " not in p]
             if isinstance(node, ast.FunctionDef):
-                source = ast.get_source_segment(text, node)
+                source = textwrap.dedent("".join(lines[node.lineno - 1:node.end_lineno]))
                 if 80 < len(source) < 900:
                     self.code.append(source)
                 if doc and len(doc) < 500:

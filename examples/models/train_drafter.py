@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""Train a drafter for a model of your own: one block that continues the model's states, as in EAGLE (drafter/head.py).
+
+    train_drafter.py --target MODEL.gguf --work FOLDER --out drafter.spqd [--tokens 1e6] [--minutes 60]
+
+The model first writes the texts that the drafter learns from (write_texts, built on the first run), then the drafter is
+trained on them. Both go on where an earlier run with the same folder stopped. Needs torch, gguf, tokenizers, jinja2 and
+numpy from PyPI. Prints the acceptance on texts that it was not trained on, and what it would save.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--target", required=True, help="a GGUF of a Llama-shaped model")
+    parser.add_argument("--work", required=True, type=pathlib.Path, help="folder for texts and checkpoints")
+    parser.add_argument("--out", required=True, type=pathlib.Path, help="the drafter, for generate --drafter")
+    parser.add_argument("--texts", nargs="*", help="real text and Python code to begin with (Python's own library)")
+    parser.add_argument("--tokens", type=float, default=1e6, help="tokens that the model writes (1e6)")
+    parser.add_argument("--length", type=int, default=320, help="tokens of a text (320)")
+    parser.add_argument("--minutes", type=float, default=60, help="of training in this run (60)")
+    parser.add_argument("--epochs", type=float, default=4, help="times that every text is seen in all (4)")
+    parser.add_argument("--ids", type=int, default=8192, help="most frequent ids that can be drafted (8192)")
+    parser.add_argument("--batch", type=int, default=6, help="texts per step (6)")
+    parser.add_argument("--rate", type=float, default=8e-4, help="highest learning rate (8e-4)")
+    parser.add_argument("--chain", type=int, default=3, help="depth of the drafts that the last third trains (3)")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--writer", help="path of write_texts, if it is built")
+    return parser.parse_args()
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def built(program):
+    """Builds a program of this repository, and returns its path."""
+    root, build = HERE.parent.parent, HERE.parent.parent / "build" / "examples"
+    for command in (["cmake", "-S", root, "-B", build, "-D", "CMAKE_BUILD_TYPE=Release", "-D",
+                     "SPECSAMPLE_BUILD_TESTS=OFF", "-D", "SPECSAMPLE_BUILD_BENCH=OFF"],
+                    ["cmake", "--build", build, "--target", program]):
+        if subprocess.run(command, stdout=sys.stderr).returncode != 0:
+            raise SystemExit(f"{program} cannot be built; see above")
+    return build / "examples" / program
+
+
+def tokenizer_of(reader):
+    """(encode, chat): PyPI's tokenizers on the GGUF's vocabulary, and the text around a message or (None, None)."""
+    from check_tokenizer import reference_tokenizer
+    from export_tokenizer import chat_of
+    tokenizer = reference_tokenizer(reader)
+    return lambda text: tokenizer.encode(text, add_special_tokens=False).ids, chat_of(reader)
+
+
+def write(options, folder, reader):
+    """Lets the model write until there are enough tokens. Returns the files; the first is never trained on."""
+    from drafter.prompts import Requests, Texts
+    options.work.mkdir(parents=True, exist_ok=True)
+    writer, texts, shard = options.writer, None, 0
+    files = []
+    per_shard = 600
+    while not files or sum(f.stat().st_size for f in files[1:]) < options.tokens * bytes_per_token(options.work):
+        file = options.work / f"texts_{shard}.bin"
+        if not file.exists():
+            writer = writer or built("write_texts")
+            texts = texts or Texts(options.texts)
+            encode, chat = tokenizer_of(reader)
+            requests = Requests(texts, encode, chat, f"{options.seed}/{shard}")
+            lines = options.work / "requests.txt"
+            lines.write_text("".join(requests.line() + "\n" for _ in range(per_shard if shard else 64)))
+            part = file.with_suffix(".part")
+            command = [writer, "--target", folder / "weights.spqg", "--requests", lines, "--out", part, "--length",
+                       str(options.length), "--end", str(reader.fields["tokenizer.ggml.eos_token_id"].contents()),
+                       "--threads", str(options.threads), "--seed", str(shard)]
+            if subprocess.run([str(c) for c in command]).returncode != 0:
+                raise SystemExit("write_texts failed; see above")
+            part.rename(file)
+        files.append(file)
+        shard += 1
+    return files
+
+
+def bytes_per_token(work):
+    import numpy
+    head = numpy.fromfile(work / "texts_0.bin", numpy.int32, 2) if (work / "texts_0.bin").exists() else (576, 32)
+    return 4 + 2 * int(head[0]) + 6 * int(head[1])
+
+
+class Trainer:
+    def __init__(self, options, config, embedding, classifier, files):
+        import torch
+        from drafter.head import Head
+        from drafter.texts import Texts
+        self.torch, self.options = torch, options
+        torch.set_num_threads(options.threads)
+        torch.manual_seed(options.seed)
+        self.held_out, self.texts = Texts(files[:1]), Texts(files[1:])
+        self.file = options.work / "checkpoint.pt"
+        saved = torch.load(self.file) if self.file.exists() else None
+        frequencies = self.texts.frequencies(config["vocab"])
+        ids = saved["ids"] if saved else frequencies.topk(options.ids).indices
+        self.head = Head(config, embedding, classifier, ids)
+        self.places = torch.full((config["vocab"],), -1)
+        self.places[ids] = torch.arange(len(ids))
+        parameters = list(self.head.parameters())
+        self.optimiser = torch.optim.AdamW(
+            [{"params": [p for p in parameters if p.dim() > 1], "weight_decay": .01},
+             {"params": [p for p in parameters if p.dim() == 1], "weight_decay": 0}], options.rate, betas=(.9, .95))
+        self.seen, self.order, self.curve = 0, [], []
+        if saved:
+            self.head.load_state_dict(saved["head"])
+            self.optimiser.load_state_dict(saved["optimiser"])
+            self.seen, self.curve = saved["seen"], saved["curve"]
+        self.total = options.epochs * self.texts.tokens
+        say(f"{len(self.texts.texts)} texts of {self.texts.tokens} tokens; the {len(ids)} ids hold "
+            f"{float(frequencies[ids].sum() / frequencies.sum()):.4f} of the probability; "
+            f"{sum(p.numel() for p in parameters)} weights; {self.seen} tokens seen before")
+
+    def save(self):
+        part = self.file.with_suffix(".part")
+        self.torch.save({"head": self.head.state_dict(), "ids": self.head.ids, "seen": self.seen, "curve": self.curve,
+                         "optimiser": self.optimiser.state_dict()}, part)
+        part.rename(self.file)
+
+    def targets(self, ids, weights):
+        places = self.places[ids]
+        return places.clamp(min=0), weights * (places >= 0)
+
+    def loss(self, batch, depth):
+        torch = self.torch
+        tokens, states, ids, weights, mask = batch
+        places, weights = self.targets(ids[:, 1:], weights[:, 1:])
+        total = 0
+        with torch.autocast("cpu", torch.bfloat16):
+            drafts = self.head.drafts(states[:, :-1], tokens[:, 1:], depth)
+        for j, logits in enumerate(drafts):
+            logits = logits.float()
+            loss = weights.sum(-1) * logits.logsumexp(-1) - (weights * logits.gather(-1, places)).sum(-1)
+            valid = mask[:, 1:].clone()
+            valid[:, :j] = False
+            total = total + (loss * valid).sum() / valid.sum() * .8 ** j
+        return total / sum(.8 ** j for j in range(depth))
+
+    def train(self):
+        torch, options = self.torch, self.options
+        start = saved = shown = time.time()
+        while self.seen < self.total and time.time() - start < 60 * options.minutes:
+            done = self.seen / self.total
+            rate = options.rate * min(1, (self.seen + 1) / 5e4) * max(.05, min(1, (1 - done) / .7))
+            for group in self.optimiser.param_groups:
+                group["lr"] = rate
+            if len(self.order) < options.batch:
+                self.order = torch.randperm(len(self.texts.texts)).tolist()
+            batch = self.texts.batch([self.order.pop() for _ in range(options.batch)])
+            loss = self.loss(batch, options.chain if done > 2 / 3 else 1)
+            self.optimiser.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(self.head.parameters(), 1.)
+            self.optimiser.step()
+            self.seen += int(batch[4].sum())
+            if time.time() - shown > 20:
+                shown = time.time()
+                left = (self.total - self.seen) / max(1, self.seen) * (shown - start) / 60
+                say(f"{self.seen} of {self.total:.0f} tokens, loss {loss.item():.3f}, {left:.0f} min left at this rate")
+            if time.time() - saved > 300:
+                saved = time.time()
+                self.curve.append((self.seen, self.measure()))
+                say(f"held out: {describe(self.curve[-1][1])}")
+                self.save()
+        self.curve.append((self.seen, self.measure()))
+        self.save()
+
+    def measure(self, depth=4):
+        """Held-out acceptance of each drafted token, given that those before it were accepted: (greedy, sampled)."""
+        torch = self.torch
+        greedy, sampled = torch.zeros(depth, 2), torch.zeros(depth, 2)
+        with torch.inference_mode():
+            for i in range(len(self.held_out.texts)):
+                _, prompt, temperature, *_ = self.held_out.texts[i]
+                tokens, states, ids, weights, mask = self.held_out.batch([i])
+                with torch.autocast("cpu", torch.bfloat16):
+                    drafts = self.head.drafts(states[:, :-1], tokens[:, 1:], depth)
+                best = torch.stack([self.head.ids[d[0].argmax(-1)] for d in drafts])  # [depth, T - 1]: of token i + 2
+                right = best[:, :-1] == tokens[0, 2:]
+                alive = torch.ones(right.shape[1], dtype=torch.bool)
+                alive[:max(prompt - 1, 0)] = False
+                for j in range(depth):
+                    # The draft that began j positions earlier, at its step j.
+                    here = torch.zeros_like(alive)
+                    here[j:] = alive[j:]
+                    if temperature == 0:
+                        greedy[j] += torch.tensor([(right[j] & here).sum(), here.sum()])
+                    else:
+                        places, w = self.targets(ids[0, 1:], weights[0, 1:])
+                        q = drafts[j][0].float().softmax(-1).gather(-1, places)
+                        sampled[j] += torch.tensor([(torch.minimum(q, w).sum(-1)[:-1] * here).sum(), here.sum()])
+                    # The next step is reached where this step's own draft, and all before it, were right.
+                    step = (right[j] & here) if temperature == 0 else here
+                    alive = torch.cat([torch.zeros(1, dtype=torch.bool), step[:-1]])
+        return [(x[:, 0] / x[:, 1].clamp(min=1)).tolist() for x in (greedy, sampled)]
+
+
+def describe(measured):
+    greedy, sampled = (" ".join(f"{x:.3f}" for x in row) for row in measured)
+    return f"acceptance by place, greedy {greedy}; at temperature 1 {sampled}"
+
+
+def export(head, path):
+    """The file for the engine: SPQD, then as in spqg.py (drafter.hpp of the engine has the layout)."""
+    import numpy
+    import struct
+    from convert import round_to_8_bits
+    part = path.with_suffix(".part")
+    c = head.config
+    with open(part, "wb") as file:
+        file.write(struct.pack("<4s8if", b"SPQD", 1, c["dim"], c["hidden"], c["heads"], c["kv_heads"], c["vocab"],
+                               len(head.ids), c["context"], c["rms_epsilon"]))
+        file.write(struct.pack("<f", c["rope_theta"]))
+        file.write(head.ids.numpy().astype("<i4").tobytes())
+
+        def norm(p):
+            file.write(p.detach().numpy().astype("<f4").tobytes())
+
+        def matrix(p):
+            codes, scales = round_to_8_bits(p.detach().numpy())
+            file.write(struct.pack("<i", 8) + codes.tobytes() + scales.tobytes())
+
+        norm(head.state_norm), norm(head.token_norm), matrix(head.join)
+        norm(head.attention_norm), matrix(head.query_key_value), matrix(head.attention_output)
+        norm(head.feed_forward_norm), matrix(head.gate_up), matrix(head.down), norm(head.final_norm)
+    part.rename(path)
+
+
+def expected_tokens(acceptance):
+    total, alive = 1.0, 1.0
+    for a in acceptance:
+        alive *= a
+        total += alive
+    return total
+
+
+def main():
+    options = arguments()
+    try:
+        import torch
+        from gguf import GGUFReader
+        from spqg import read_spqg
+    except ImportError as error:
+        raise SystemExit(f"{error.name} is missing: python3 -m pip install torch gguf tokenizers jinja2 numpy")
+    if not pathlib.Path(options.target).is_file():
+        raise SystemExit(f"--target: there is no file {options.target}")
+    folder = options.work / "target"
+    if not (folder / "weights.spqg").exists():
+        subprocess.run([sys.executable, HERE / "convert.py", options.target, folder], check=True)
+    files = write(options, folder, GGUFReader(options.target))
+    config, arrays = read_spqg(folder / "weights.spqg")
+    embedding = torch.from_numpy(arrays["embedding"])
+    classifier = embedding if config["tied"] else torch.from_numpy(arrays["classifier"])
+    trainer = Trainer(options, config, embedding, classifier, files)
+    trainer.train()
+    for seen, measured in trainer.curve:
+        print(f"{seen} tokens seen: {describe(measured)}")
+    for name, acceptance in zip(("greedy", "temperature 1"), trainer.curve[-1][1]):
+        best = max(range(1, 5), key=lambda k: expected_tokens(acceptance[:k]) / (1 + .05 * k + .07 * k))
+        tokens = expected_tokens(acceptance[:best])
+        print(f"{name}: {tokens:.2f} tokens per pass with {best} drafted; {tokens / (1 + .12 * best):.2f} times plain "
+              "decoding where a further position costs .05 and a drafted token .07 of a pass")
+    export(trainer.head, options.out)
+    print(f"wrote {options.out} ({options.out.stat().st_size / 1e6:.1f} MB)")
+
+
+if __name__ == "__main__":
+    main()

@@ -42,8 +42,7 @@ void generate(const Arguments& arguments) {
     const Drafts drafts(arguments, target, shaper);
     const auto tokenizer = engine::Tokenizer::load(arguments.tokenizer, target.engine()->vocab());
 
-    std::vector<specsample::Token> prompt = tokenizer.encode(arguments.prompt);
-    prompt.insert(prompt.begin(), tokenizer.begin());
+    const std::vector<specsample::Token> prompt = tokenizer.with_begin(tokenizer.encode(arguments.prompt));
     const specsample::Index context = std::min(drafts.context(), target.context());
     if (std::ssize(prompt) >= context)
         throw std::invalid_argument("the prompt has " + std::to_string(prompt.size()) +

@@ -1,6 +1,6 @@
 #pragma once
 
-// The loop that both tokenizers share: join the cheapest pair of neighbours until no pair joins.
+// The loop that all tokenizers share: join the cheapest pair of neighbours until no pair joins.
 
 #include <cstddef>
 #include <optional>

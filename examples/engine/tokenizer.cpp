@@ -1,42 +1,21 @@
 #include "engine/tokenizer.hpp"
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
 
 #include "engine/merge.hpp"
+#include "engine/pieces.hpp"
 
 namespace engine {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "tokenizer files hold little-endian numbers");
-
 constexpr Index byte_values = 256;
 constexpr std::size_t longest_piece = 1024;  // a hostile file of pairs could double a piece without end
-
-/// Reads a number from the front of `bytes` and removes it.
-template <class T>
-T take(std::string_view& bytes) {
-    T value;
-    if (bytes.size() < sizeof value) throw std::runtime_error("it ends too early");
-    std::memcpy(&value, bytes.data(), sizeof value);
-    bytes.remove_prefix(sizeof value);
-    return value;
-}
-
-const std::string& piece(const std::vector<std::string>& pieces, Token token) {
-    if (token < 0 || token >= std::ssize(pieces)) {
-        throw std::invalid_argument("cannot decode token " + std::to_string(token) + " of a vocabulary of " +
-                                    std::to_string(pieces.size()));
-    }
-    return pieces[static_cast<std::size_t>(token)];
-}
 
 // Texts of the novpy vocabulary are cut before pairs are merged, by the pattern
 //   '(?:s|t|re|ve|ll|d|m)(?![A-Za-z])|\n[\n ]*| ?[A-Za-z]+| ?[0-9]| ?[^A-Za-z0-9 \n]+| +(?= [^ \n])| +
@@ -204,22 +183,43 @@ Tokenizer Tokenizer::load(const std::filesystem::path& path, Index vocab) {
     std::ifstream stream(path, std::ios::binary);
     if (!stream || std::filesystem::is_directory(path)) throw fail("cannot be opened");
     const std::string file(std::istreambuf_iterator<char>(stream), {});
-    // The size tells the kinds apart: a file of scored pieces has more than 8 bytes per token.
+    // The size tells the other kinds apart: a file of scored pieces has more than 8 bytes per token.
     const Index merges_size = 4 * (vocab - BytePairs::end_of_text - 1);
+    std::string kind = "byte-level pieces, but ";
     try {
+        if (file.starts_with(ByteLevel::magic)) return Tokenizer(ByteLevel(file, vocab));
+        kind = "byte-pair merges, but ";
         if (std::ssize(file) == merges_size) return Tokenizer(BytePairs(file));
+        kind = "not the " + std::to_string(merges_size) + " bytes of byte-pair merges, and as llama2.c pieces wrong: ";
         return Tokenizer(ScoredPieces(file, vocab));
     } catch (const std::runtime_error& error) {
-        const std::string kind = std::ssize(file) == merges_size
-                                     ? "byte-pair merges, but "
-                                     : "not the " + std::to_string(merges_size) +
-                                           " bytes of byte-pair merges, and as llama2.c pieces wrong: ";
         throw fail(kind + error.what());
     }
 }
 
 std::vector<Token> Tokenizer::encode(std::string_view text) const {
     return std::visit([&](const auto& kind) { return kind.encode(text); }, kind_);
+}
+
+std::vector<Token> Tokenizer::encode_with_specials(std::string_view text) const {
+    const auto* const kind = std::get_if<ByteLevel>(&kind_);
+    return kind == nullptr ? encode(text) : kind->encode_with_specials(text);
+}
+
+std::vector<Token> Tokenizer::with_begin(std::vector<Token> tokens) const {
+    const auto* const kind = std::get_if<ByteLevel>(&kind_);
+    const bool wanted = tokens.empty() || kind == nullptr || kind->begins_texts();
+    const bool there = !tokens.empty() && tokens.front() == begin();
+    if (wanted && !there) tokens.insert(tokens.begin(), begin());
+    return tokens;
+}
+
+std::optional<std::vector<Token>> Tokenizer::chat(std::string_view message) const {
+    const auto* const kind = std::get_if<ByteLevel>(&kind_);
+    std::optional<std::vector<Token>> tokens;
+    if (kind != nullptr) tokens = kind->chat(message);
+    if (tokens) tokens = with_begin(*tokens);
+    return tokens;
 }
 
 std::string Tokenizer::decode(Token previous, Token token) const {

@@ -1,4 +1,4 @@
-// Both tokenizers: encodings known from elsewhere, exact round trips for any bytes, and damaged files.
+// The tokenizers of novpy and llama2.c: known encodings, exact round trips for any bytes, and damaged files.
 #include "engine/tokenizer.hpp"
 
 #include <limits>

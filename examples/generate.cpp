@@ -36,13 +36,20 @@ LanguageModel load_target(const Arguments& arguments, const RowShaper& shaper) {
     return LanguageModel(std::make_shared<engine::Model>(weights, pages, team), shaper);
 }
 
+std::vector<specsample::Token> tokens_of(const Arguments& arguments, const engine::Tokenizer& tokenizer) {
+    if (!arguments.chat) return tokenizer.with_begin(tokenizer.encode(arguments.prompt));
+    if (const auto chat = tokenizer.chat(arguments.prompt)) return *chat;
+    throw std::invalid_argument("--chat needs a tokenizer with a form of chats, but " + arguments.tokenizer.string() +
+                                " has none");
+}
+
 void generate(const Arguments& arguments) {
     const RowShaper shaper(arguments.temperature, arguments.top_p);
     const LanguageModel target = load_target(arguments, shaper);
     const Drafts drafts(arguments, target, shaper);
     const auto tokenizer = engine::Tokenizer::load(arguments.tokenizer, target.engine()->vocab());
 
-    const std::vector<specsample::Token> prompt = tokenizer.with_begin(tokenizer.encode(arguments.prompt));
+    const std::vector<specsample::Token> prompt = tokens_of(arguments, tokenizer);
     const specsample::Index context = std::min(drafts.context(), target.context());
     if (std::ssize(prompt) >= context)
         throw std::invalid_argument("the prompt has " + std::to_string(prompt.size()) +

@@ -26,7 +26,9 @@ tokens and the target scores them in one pass; the text has exactly the target's
 
   --lookahead N     tokens to draft per round, 0 is plain decoding; auto: up to 8, as many as
                     pay by what passes cost on this machine             (4)
-  --draft-kind K    where drafts come from                              (model)
+  --drafter K       where drafts come from                              (model)
+                      auto       lookup where it finds something, else what is given by --heads
+                                 (a file for eagle) or --draft
                       model      another model
                       lookup     what followed before in the text
                       either     lookup where it finds something, else the model
@@ -35,6 +37,7 @@ tokens and the target scores them in one pass; the text has exactly the target's
                       quantised  an int8 copy of a float32 target
                       heads      Medusa heads on the target
                       mtp        a multi-token-prediction module on the target
+                      eagle      a block that continues the target's states
                       none
   --draft-layers N  layers of self and pruned drafts                    (half of the target's)
   --tree N,N,...    draft a tree with so many children at each depth, not a chain
@@ -48,22 +51,25 @@ tokens and the target scores them in one pass; the text has exactly the target's
   --color WHEN      auto, always or never                               (auto)
   --threads N       threads for the matrix products                     (1)
   --page N          keep the cache in pages of so many positions        (one that holds all)
-  --target F        checkpoint: llama2.c version 0, or int8 with row scales
+  --chat            the prompt is a message, in the form of the model's chats
+  --target F        checkpoint: llama2.c version 0, int8 with row scales, or codes in groups
   --draft F         checkpoint of the draft                             (the target, if that is given)
-  --heads F         heads or module on the target                       (those of the shipped target)
-  --tokenizer F     *.merges.u16, or a llama2.c tokenizer
+  --heads F         heads, module or block on the target                (those of the shipped target)
+  --tokenizer F     *.merges.u16, *.sptk, or a llama2.c tokenizer
   --help            this text
 
 Colours: green accepted, red and struck rejected, blue recovered, cyan bonus.
 )";
 
 /// The sources of drafts.
-enum class DraftKind { model, lookup, either, self, pruned, quantised, heads, mtp, none };
+enum class DraftKind { automatic, model, lookup, either, self, pruned, quantised, heads, mtp, eagle, none };
 
 inline constexpr std::pair<std::string_view, DraftKind> draft_kinds[]{
-    {"model", DraftKind::model}, {"lookup", DraftKind::lookup}, {"either", DraftKind::either},
-    {"self", DraftKind::self},   {"pruned", DraftKind::pruned}, {"quantised", DraftKind::quantised},
-    {"heads", DraftKind::heads}, {"mtp", DraftKind::mtp},       {"none", DraftKind::none}};
+    {"auto", DraftKind::automatic}, {"model", DraftKind::model},   {"lookup", DraftKind::lookup},
+    {"either", DraftKind::either},  {"self", DraftKind::self},     {"pruned", DraftKind::pruned},
+    {"quantised", DraftKind::quantised}, {"heads", DraftKind::heads}, {"mtp", DraftKind::mtp},
+    {"eagle", DraftKind::eagle},    {"none", DraftKind::none}};
+
 inline std::filesystem::path shipped(const char* file) { return std::filesystem::path(SPECSAMPLE_MODELS_DIR) / file; }
 
 struct Arguments {
@@ -85,6 +91,7 @@ struct Arguments {
     specsample::Index threads = 1;
     specsample::Index page = 0;  ///< 0: contiguous
     std::string color = "auto";
+    bool chat = false;
     bool compare = false;
     bool json = false;
     bool help = false;
@@ -144,7 +151,7 @@ inline void check_tree(Arguments& arguments) {
     if (arguments.adapts) refuse("has a depth of its own: leave out --lookahead auto");
     if (arguments.rule == RuleKind::block) refuse("is not for --rule block, which judges chains; take traversal");
     if (arguments.draft_kind == DraftKind::lookup || arguments.draft_kind == DraftKind::none)
-        refuse("is not for --draft-kind lookup and none, which know no alternatives");
+        refuse("is not for --drafter lookup and none, which know no alternatives");
     arguments.lookahead = std::ssize(arguments.tree);
 }
 
@@ -163,11 +170,13 @@ inline Arguments parse(std::span<char*> words) {
             arguments.help = true;
         } else if (word == "--compare") {
             arguments.compare = true;
+        } else if (word == "--chat") {
+            arguments.chat = true;
         } else if (word == "--json") {
             arguments.json = true;
         } else if (word == "--lookahead") {
             set_lookahead(arguments, value());
-        } else if (word == "--draft-kind") {
+        } else if (word == "--drafter") {
             arguments.draft_kind = named(word, value(), draft_kinds);
         } else if (word == "--draft-layers") {
             arguments.draft_layers = number<specsample::Index>(word, value());

@@ -42,6 +42,12 @@ class Drafts {
             case DraftKind::mtp:
                 use_mtp(arguments);
                 break;
+            case DraftKind::eagle:
+                use_eagle(arguments, false);
+                break;
+            case DraftKind::automatic:
+                use_best(arguments);
+                break;
             case DraftKind::lookup:
                 make_ = [] { return AnyDrafter(specsample::LookupDrafter()); };
                 break;
@@ -88,7 +94,7 @@ class Drafts {
     std::shared_ptr<const engine::Weights> quantised_target() const {
         const auto floats = sizeof(float) * static_cast<std::size_t>(target_->parameters());
         if (target_->weight_bytes() < floats / 2)
-            throw std::invalid_argument("--draft-kind quantised needs a float32 target, but this one is int8 already");
+            throw std::invalid_argument("--drafter quantised needs a float32 target, but this one is int8 already");
         return quantised(*target_->weights());
     }
 
@@ -107,16 +113,8 @@ class Drafts {
         meter_ = model_ = model;
         const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
         one_ = [rows](auto text) { rows(text); };
-        const bool looks_up = arguments.draft_kind == DraftKind::either;
-        make_ = [rows, looks_up, tree = tree_]() -> AnyDrafter {
-            using namespace specsample;
-            using namespace specsample::heads;
-            // A short match says little: where a model can be asked instead, one token is not enough.
-            const LookupOptions sure{.min_match = 2};
-            if (looks_up && tree.empty()) return FirstOf(LookupDrafter(sure), rows);
-            if (looks_up) return United(LookupDrafter(sure), TreeDrafter(rows, tree));
-            return chain_or_tree(rows, tree);
-        };
+        const bool looks_up = arguments.draft_kind == DraftKind::either || arguments.draft_kind == DraftKind::automatic;
+        make_ = [rows, looks_up, tree = tree_] { return looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree); };
     }
 
     void use_heads(const Arguments& arguments) {
@@ -150,6 +148,37 @@ class Drafts {
             rows(text);
         };
         make_ = [begin, rows, tree = tree_] { return PreparedDrafter(begin, chain_or_tree(rows, tree)); };
+    }
+
+    void use_eagle(const Arguments& arguments, bool looks_up) {
+        if (arguments.heads.empty())
+            throw std::invalid_argument("--drafter eagle needs --heads, a file of models/train_drafter.py");
+        const auto model = std::make_shared<TargetEagle>(engine::Eagle::load(arguments.heads, target_), shaper_);
+        meter_ = model;
+        const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
+        const auto begin = [model](auto text) { model->begin(text); };
+        one_ = [begin, rows](auto text) {
+            begin(text.first(std::max<std::size_t>(text.size(), 2) - 1));  // so that one step is left to be taken
+            rows(text);
+        };
+        make_ = [begin, rows, looks_up, tree = tree_]() -> AnyDrafter {
+            return PreparedDrafter(begin, looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree));
+        };
+    }
+
+    /// Lookup where the text repeats itself, else the best source of drafts that there is for the target.
+    void use_best(const Arguments& arguments) {
+        if (!arguments.heads.empty()) return use_eagle(arguments, true);
+        if (arguments.draft != arguments.target) return use_model(engine::Weights::load(arguments.draft), arguments);
+        make_ = [] { return AnyDrafter(specsample::LookupDrafter()); };
+    }
+
+    static AnyDrafter with_lookup(const DraftModel& rows, const std::vector<specsample::Index>& tree) {
+        using namespace specsample;
+        // A short match says little: where a model can be asked instead, one token is not enough.
+        const LookupOptions sure{.min_match = 2};
+        if (tree.empty()) return FirstOf(LookupDrafter(sure), rows);
+        return United(LookupDrafter(sure), TreeDrafter(rows, tree));
     }
 
     static AnyDrafter chain_or_tree(const DraftModel& rows, const std::vector<specsample::Index>& tree) {

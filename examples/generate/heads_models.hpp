@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/eagle.hpp"
 #include "engine/heads.hpp"
 #include "engine/mtp.hpp"
 #include "generate/language_model.hpp"
@@ -63,4 +64,27 @@ class TargetModule : public Metered {
     std::shared_ptr<engine::Model> target_;
     RowShaper shaper_;
     std::size_t seen_ = 0;  // tokens up to the state that the module began with
+};
+
+/// A drafter that continues the target's states of the text. Ids that it never drafts have probability 0.
+class TargetEagle : public Metered {
+  public:
+    TargetEagle(engine::Eagle eagle, RowShaper shaper) : eagle_(std::move(eagle)), shaper_(std::move(shaper)) {}
+
+    /// Called before a round after `text`, which has at least one token.
+    void begin(std::span<const specsample::Token> text) {
+        const Pass pass(*this);
+        eagle_.begin(text);
+    }
+
+    Eigen::VectorXf operator()(std::span<const specsample::Token> prefix) {
+        const Pass pass(*this);
+        return shaper_(eagle_(prefix).row(0), prefix);
+    }
+
+    specsample::Index context() const { return eagle_.context(); }
+
+  private:
+    engine::Eagle eagle_;
+    RowShaper shaper_;
 };

@@ -85,6 +85,40 @@ inline Matrix random_matrix(Index rows, Index columns, Uniform& uniform) {
     return m;
 }
 
+/// A matrix in groups of 32 columns, as files have it.
+struct Codes {
+    std::vector<std::uint8_t> codes;
+    std::vector<Eigen::half> scales, minima;
+};
+
+/// The nearest codes of a matrix, whose values become those of the codes.
+inline Codes round_to_codes(Matrix& m, int bits) {
+    Codes result;
+    for (std::size_t begin = 0; begin < m.values.size(); begin += 32) {
+        const auto [low, high] = std::minmax_element(m.values.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                     m.values.begin() + static_cast<std::ptrdiff_t>(begin + 32));
+        const float largest = std::max(std::abs(*low), std::abs(*high));
+        const Eigen::half scale(bits == 8 ? largest / 127 : (*high - *low) / 15);
+        const Eigen::half minimum(bits == 8 ? 0.0f : *low);
+        const int least = bits == 8 ? -127 : 0;
+        const int most = bits == 8 ? 127 : 15;
+        for (std::size_t i = begin; i < begin + 32; ++i) {
+            const float steps = (m.values[i] - static_cast<float>(minimum)) / static_cast<float>(scale);
+            const int code = std::clamp(static_cast<int>(std::lround(steps)), least, most);
+            m.values[i] = static_cast<float>(scale) * static_cast<float>(code) + static_cast<float>(minimum);
+            if (bits == 8)
+                result.codes.push_back(static_cast<std::uint8_t>(code));
+            else if (i % 2 == 0)
+                result.codes.push_back(static_cast<std::uint8_t>(code));
+            else
+                result.codes.back() = static_cast<std::uint8_t>(result.codes.back() | code << 4);
+        }
+        result.scales.push_back(scale);
+        if (bits == 4) result.minima.push_back(minimum);
+    }
+    return result;
+}
+
 struct ReferenceLayer {
     Matrix norm1, q, k, v, o, norm2, w1, w2, w3;
 };
@@ -135,6 +169,31 @@ class ReferenceModel {
         return file;
     }
 
+    /// Codes of 4 or 8 bits in groups. The values become those of the codes. All columns must be whole groups.
+    std::string groups_file(int bits) {
+        std::string file = "SPQG";
+        append(file, std::vector<std::int32_t>{1});
+        append(file, header(c.vocab));
+        append(file, std::vector<float>{c.rms_epsilon, c.rope_theta});
+        append(file, std::vector<std::int32_t>{tied_ ? 1 : 0});
+        append_groups(file, 8, {&embedding_});
+        for (ReferenceLayer& layer : layers_) {
+            append(file, layer.norm1.values);
+            append_groups(file, bits, {&layer.q, &layer.k, &layer.v});
+            append_groups(file, bits, {&layer.o});
+            append(file, layer.norm2.values);
+            append_groups(file, bits, {&layer.w1, &layer.w3});
+            append_groups(file, bits, {&layer.w2});
+        }
+        append(file, final_norm_.values);
+        if (tied_) {
+            classifier_ = embedding_;
+        } else {
+            append_groups(file, 8, {&classifier_});
+        }
+        return file;
+    }
+
     /// Logits after every token, by the textbook in double precision.
     std::vector<std::vector<double>> logits(const std::vector<Token>& tokens) const {
         std::vector<std::vector<double>> stream;
@@ -173,6 +232,15 @@ class ReferenceModel {
         for (const Matrix* matrix : stack) append(file, matrix->scales);
     }
 
+    static void append_groups(std::string& file, int bits, const std::vector<Matrix*>& stack) {
+        std::vector<Codes> parts;
+        for (Matrix* matrix : stack) parts.push_back(round_to_codes(*matrix, bits));
+        append(file, std::vector<std::int32_t>{bits});
+        for (const Codes& part : parts) append(file, part.codes);
+        for (const Codes& part : parts) append(file, part.scales);
+        for (const Codes& part : parts) append(file, part.minima);
+    }
+
     static Vector row(const Matrix& matrix, Index r) {
         Vector result;
         for (Index k = 0; k < matrix.columns; ++k) result.push_back(matrix(r, k));
@@ -190,7 +258,7 @@ class ReferenceModel {
     static Vector normed(const Vector& x, const Matrix& weights) {
         double squares = 0;
         for (const double value : x) squares += value * value;
-        const double scale = 1 / std::sqrt(squares / static_cast<double>(x.size()) + 1e-5);
+        const double scale = 1 / std::sqrt(squares / static_cast<double>(x.size()) + 1e-5);  // every config's epsilon
         Vector y;
         for (std::size_t i = 0; i < x.size(); ++i) y.push_back(x[i] * scale * weights.values[i]);
         return y;
@@ -200,7 +268,7 @@ class ReferenceModel {
         for (std::size_t i = 0; i < x.size(); i += 2) {
             const std::size_t within = i % at(c.head_size());
             const double exponent = static_cast<double>(within) / static_cast<double>(c.head_size());
-            const double angle = static_cast<double>(position) * std::pow(10000.0, -exponent);
+            const double angle = static_cast<double>(position) * std::pow(static_cast<double>(c.rope_theta), -exponent);
             const double a = x[i];
             const double b = x[i + 1];
             x[i] = a * std::cos(angle) - b * std::sin(angle);
@@ -263,5 +331,8 @@ class ReferenceModel {
 
 /// Sizes that are no multiple of a SIMD register or of an int8 word, with query heads that share key heads.
 inline constexpr Config odd_config{18, 22, 3, 9, 3, 37, 70};
+
+/// Sizes of whole groups, but of no whole panels, with another angle than usual.
+inline constexpr Config group_config{96, 160, 3, 6, 2, 37, 70, 1e-5f, 100000.0f};
 
 }  // namespace engine::testing

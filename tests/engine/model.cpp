@@ -69,6 +69,29 @@ TEST_CASE("logits agree with a double-precision Llama") {
     CHECK(worst_error(model.forward(tokens), reference.logits(tokens)) < 2e-5);
 }
 
+TEST_CASE("with activations of 8 bits, logits are near a double-precision Llama's") {
+    const auto tokens = testing::random_tokens(testing::group_config.context, testing::group_config.vocab, 6);
+    for (const int bits : {4, 8}) {
+        for (const bool tied : {true, false}) {
+            ReferenceModel reference(testing::group_config, tied, 5);
+            Model model(loaded(reference.groups_file(bits)));
+            const Logits logits = model.forward(tokens);
+            const auto expected = reference.logits(tokens);
+            double error = 0, size = 0;
+            for (std::size_t i = 0; i < expected.size(); ++i) {
+                for (std::size_t id = 0; id < expected[i].size(); ++id) {
+                    const double got = logits(static_cast<Index>(i), static_cast<Index>(id));
+                    error += (got - expected[i][id]) * (got - expected[i][id]);
+                    size += expected[i][id] * expected[i][id];
+                }
+            }
+            CAPTURE(bits, tied);
+            CHECK(std::sqrt(error / size) < 0.03);  // rounding to 8 bits is wrong by 1/220 of a group's largest
+            CHECK(error > 0);
+        }
+    }
+}
+
 TEST_CASE("a position's logits have the same bits in passes of any size") {
     for (const auto& weights : all_weights()) {
         Model model(weights);

@@ -12,8 +12,8 @@ The file, little-endian:
   the characters that are letters, then numbers, then white space: int32 ranges; per range int32 first, int32 last
   with a form of chats, the text before a user's message, then the text after it: int32 size, its bytes
 
-The form of chats is the model's own template, rendered for one message of a user. Needs PyPI's gguf, and jinja2 where
-the model has a template.
+The form of chats is the model's own template, rendered for one message of a user; what a template does to the message
+itself, such as trimming it, is left out. Needs PyPI's gguf, and jinja2 where the model has a template.
 """
 
 import argparse
@@ -89,6 +89,8 @@ def pieces(reader):
     texts, kinds = field(reader, "ggml.tokens"), field(reader, "ggml.token_type")
     if len(texts) != len(kinds):
         raise ValueError(f"it has {len(texts)} tokens, but {len(kinds)} types of them")
+    if len(set(texts)) != len(texts):
+        raise ValueError(f"it has {len(texts)} tokens, but only {len(set(texts))} of them differ")
     return [(KINDS.get(kind), piece_bytes(i, text, kind)) for i, (text, kind) in enumerate(zip(texts, kinds))]
 
 

@@ -150,7 +150,7 @@ Content tiny_content() {
 
 // Where numbers lie in a file.
 constexpr std::size_t version_at = 4, pieces_at = 8, merges_at = 12, begin_at = 16, end_at = 20, flags_at = 24,
-                      kind_at = 27, size_at = 28;
+                      kind_at = 27;
 
 std::string damaged(const Content& content, std::size_t offset, std::int32_t number) {
     std::string file = written(content);
@@ -223,9 +223,9 @@ TEST_CASE("byte level: merges join within a cut, the first rank first") {
     CHECK(pieces("we'll x'l") == Texts{"w", "e", "'ll", " ", "x", "'", "l"});
     CHECK(pieces("\xC3\xA9\xC3\xA8") == Texts{"\xC3\xA9", "\xC3", "\xA8"});
     CHECK(pieces("123") == Texts{"1", "2", "3"});
-    Content numbers = small_content();
-    numbers.single_digits = false;
-    CHECK(spelled(loaded(numbers), loaded(numbers).encode("123")) == Texts{"12", "3"});
+    Content together = small_content();
+    together.single_digits = false;
+    CHECK(spelled(loaded(together), loaded(together).encode("123")) == Texts{"12", "3"});
     CHECK(tokenizer.encode("").empty());
     CHECK(tokenizer.encode("a") == Tokens{first_byte + 'a'});
     CHECK(tokenizer.vocab() == small_content().vocab());

@@ -57,8 +57,8 @@ void Attention::write(Index layer, Index slot, const float* keys, const float* v
     }
 }
 
-void Attention::attend(Index layer, Index slot, const History::Visible& visible, const float* queries, float* out,
-                       RowMatrix& scores) const {
+void Attention::attend(Index layer, Index slot, Index head, const History::Visible& visible, const float* queries,
+                       float* out, RowMatrix& scores) const {
     const CacheShape& shape = pool().shape();
     const Index size = shape.head_size;
     const Index shared_by = shape.heads / shape.kv_heads;
@@ -71,25 +71,23 @@ void Attention::attend(Index layer, Index slot, const History::Visible& visible,
         for (Index first = 0; first < slots; first += positions)
             work(pages_.of(first), scores.middleCols(first, std::min(positions, slots - first)));
     };
-    for (Index head = 0; head < shape.kv_heads; ++head) {
-        const Index row = layer * shape.kv_heads + head;
-        const Index first = head * shared_by * size;
-        each_page([&](const Page& page, auto part) {
-            const PanelView<float> keys{&page.keys(row, 0), panel_rows * size, part.cols(), size};
-            multiply(keys, strided(queries + first, shared_by, size), part);
-        });
-        for (Index query = 0; query < shared_by; ++query) {
-            gather(&scores(query, 0), visible);
-            softmax(Vector(&scores(query, 0), seen), scale);
-            scatter(&scores(query, 0), visible, slots);
-        }
-        auto result = strided(out + first, shared_by, size);
-        result.setZero();
-        each_page([&](const Page& page, auto part) {
-            const PanelView<float> values{&page.values(row, 0), panel_rows * positions, size, part.cols()};
-            multiply_add(values, part, result);
-        });
+    const Index row = layer * shape.kv_heads + head;
+    const Index first = head * shared_by * size;
+    each_page([&](const Page& page, auto part) {
+        const PanelView<float> keys{&page.keys(row, 0), panel_rows * size, part.cols(), size};
+        multiply(keys, strided(queries + first, shared_by, size), part);
+    });
+    for (Index query = 0; query < shared_by; ++query) {
+        gather(&scores(query, 0), visible);
+        softmax(Vector(&scores(query, 0), seen), scale);
+        scatter(&scores(query, 0), visible, slots);
     }
+    auto result = strided(out + first, shared_by, size);
+    result.setZero();
+    each_page([&](const Page& page, auto part) {
+        const PanelView<float> values{&page.values(row, 0), panel_rows * positions, size, part.cols()};
+        multiply_add(values, part, result);
+    });
 }
 
 Vector Attention::state(Index slot) {

@@ -14,9 +14,11 @@ namespace engine {
 namespace {
 
 constexpr std::string_view int8_magic = "SPQ8";
+constexpr std::string_view groups_magic = "SPQG";
+constexpr std::int32_t groups_version = 1;
 constexpr double max_cache_bytes = 4.0 * (1 << 30);
 
-enum class FileFormat { float32, int8 };
+enum class FileFormat { float32, int8, groups };
 
 struct Header {
     FileFormat format;
@@ -71,18 +73,44 @@ void check_size(const Reader& file, const Header& header) {
     file.fail(text.str());
 }
 
-Header read_header(Reader& file) {
+Config config_of(std::span<const std::int32_t, 7> fields) {
+    return {fields[0], fields[1], fields[2], fields[3], fields[4], fields[5], fields[6]};
+}
+
+/// What follows the magic number of a file of groups. Its matrices say themselves how many bits they have, so their
+/// sizes are checked one by one.
+Header read_groups_header(Reader& file) {
+    if (const auto version = file.value<std::int32_t>(); version != groups_version) {
+        file.fail("has version " + std::to_string(version) + " of its format, but must have " +
+                  std::to_string(groups_version));
+    }
     std::array<std::int32_t, 7> fields{};
     file.read(std::as_writable_bytes(std::span(fields)));
-    const bool int8 = std::memcmp(fields.data(), int8_magic.data(), int8_magic.size()) == 0;
-    if (int8) {  // the magic number replaces the first field
-        std::rotate(fields.begin(), fields.begin() + 1, fields.end());
-        file.read(std::as_writable_bytes(std::span(fields).last(1)));
-    }
-    Index vocab = fields[5];
-    const bool tied = int8 || vocab > 0;  // llama2.c's version 0 marks untied weights by a negative vocabulary size
-    if (!tied) vocab = -vocab;
-    const Config config{fields[0], fields[1], fields[2], fields[3], fields[4], vocab, fields[6]};
+    Config config = config_of(fields);
+    config.rms_epsilon = file.value<float>();
+    config.rope_theta = file.value<float>();
+    const auto tied = file.value<std::int32_t>();
+    check_config(file, config);
+    const auto number = [](Index value) { return static_cast<double>(value); };
+    const bool fits = number(config.layers) * number(config.dim) * number(config.dim) <= 2 * number(file.size());
+    const bool good = config.rms_epsilon > 0 && config.rope_theta > 0 && std::isfinite(config.rope_theta) &&
+                      (tied == 0 || tied == 1) && config.dim % group_columns == 0 && config.hidden % group_columns == 0;
+    if (!good || !fits) file.fail("has an impossible header: " + describe(config));
+    return {FileFormat::groups, config, tied == 1};
+}
+
+Header read_header(Reader& file) {
+    const auto magic = file.value<std::array<char, 4>>();
+    const auto begins_with = [&](std::string_view name) { return std::ranges::equal(magic, name); };
+    if (begins_with(groups_magic)) return read_groups_header(file);
+    const bool int8 = begins_with(int8_magic);
+    std::array<std::int32_t, 7> fields{};
+    const std::size_t known = int8 ? 0 : 1;  // without a magic number, these bytes are the first field
+    std::memcpy(fields.data(), magic.data(), magic.size());
+    file.read(std::as_writable_bytes(std::span(fields).subspan(known)));
+    Config config = config_of(fields);
+    const bool tied = int8 || config.vocab > 0;  // llama2.c's version 0 marks untied weights by a negative vocabulary
+    if (!tied) config.vocab = -config.vocab;
     const Header header{int8 ? FileFormat::int8 : FileFormat::float32, config, tied};
     check_config(file, config);
     check_size(file, header);
@@ -126,6 +154,22 @@ void read_int8(Reader& file, Weights& w) {
     w.final_norm = file.vector(c.dim, "final norm weights");
 }
 
+void read_groups(Reader& file, bool tied, Weights& w) {
+    const Config& c = w.config;
+    w.embedding = file.group_matrix(c.vocab, c.dim, "embeddings");
+    for (Layer& layer : w.layers) {
+        layer.attention_norm = file.vector(c.dim, "attention norms");
+        layer.query_key_value = file.group_matrix(c.dim + 2 * c.kv_dim(), c.dim, "query, key and value weights");
+        layer.attention_output = file.group_matrix(c.dim, c.dim, "attention output weights");
+        layer.feed_forward_norm = file.vector(c.dim, "feed-forward norms");
+        layer.gate_up = file.group_matrix(2 * c.hidden, c.dim, "gate and up weights");
+        layer.down = file.group_matrix(c.dim, c.hidden, "down weights");
+    }
+    w.final_norm = file.vector(c.dim, "final norm weights");
+    if (!tied) w.untied_classifier = file.group_matrix(c.vocab, c.dim, "classifier weights");
+    file.end();
+}
+
 /// The sum of f over every matrix and norm that a pass reads in full.
 template <class OfMatrix, class OfNorm>
 auto sum_over(const Weights& w, OfMatrix of_matrix, OfNorm of_norm) {
@@ -160,10 +204,16 @@ std::shared_ptr<const Weights> Weights::load(const std::filesystem::path& path) 
     auto weights = std::make_shared<Weights>();
     weights->config = header.config;
     weights->layers.resize(static_cast<std::size_t>(header.config.layers));
-    if (header.format == FileFormat::float32) {
-        read_float32(file, header.tied, *weights);
-    } else {
-        read_int8(file, *weights);
+    switch (header.format) {
+        case FileFormat::float32:
+            read_float32(file, header.tied, *weights);
+            break;
+        case FileFormat::int8:
+            read_int8(file, *weights);
+            break;
+        case FileFormat::groups:
+            read_groups(file, header.tied, *weights);
+            break;
     }
     return weights;
 }

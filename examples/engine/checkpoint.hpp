@@ -1,7 +1,7 @@
 #pragma once
 
-// Weights of a Llama model and their two file formats: llama2.c's version 0 (float32) and SPQ8 (int8 rows with a
-// float32 scale each). The content of a file tells its format.
+// Weights of a Llama model and their three file formats: llama2.c's version 0 (float32), SPQ8 (int8 rows with a float32
+// scale each) and SPQG (codes of 8 or 4 bits in groups: groups.hpp). The content of a file tells its format.
 
 #include <filesystem>
 #include <memory>
@@ -21,6 +21,8 @@ struct Config {
     Index kv_heads;
     Index vocab;
     Index context;
+    float rms_epsilon = 1e-5f;
+    float rope_theta = 10000.0f;
 
     Index head_size() const { return dim / heads; }
     Index kv_dim() const { return kv_heads * head_size(); }

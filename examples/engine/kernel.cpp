@@ -140,7 +140,7 @@ void compute_tile(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, 
 constexpr Index worth_sharing = 1 << 18;
 
 /// Enough that the slowest member is not waited for long, few enough that each piece is a long read.
-constexpr Index pieces_per_member = 4;
+constexpr Index pieces_per_member = 2;
 
 // Up to three quarters of the registers hold sums; the others hold weights and inputs.
 constexpr int max_sums = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS * 3 / 4;
@@ -244,6 +244,7 @@ void PackedMatrix::set_rows(Index first, std::span<const float> values) {
 }
 
 void PackedMatrix::copy_row(Index r, float* out) const {
+    if (const auto* groups = std::get_if<GroupMatrix>(&panels_)) return groups->copy_row(r, out);
     const Index panel = r / panel_rows;
     const Index lane = r % panel_rows;
     if (const auto* floats = std::get_if<Floats>(&panels_)) {
@@ -259,47 +260,62 @@ void PackedMatrix::copy_row(Index r, float* out) const {
     }
 }
 
-PackedMatrix PackedMatrix::middle_rows(Index first, Index count) const {
+PackedMatrix PackedMatrix::select(std::span<const Index> rows) const {
+    if (const auto* groups = std::get_if<GroupMatrix>(&panels_)) return groups->select(rows);
     PackedMatrix copy;
-    copy.rows_ = count;
+    copy.rows_ = std::ssize(rows);
     copy.columns_ = columns_;
-    const auto copy_panels = [&](const auto& panels) {
-        using Panels = std::remove_cvref_t<decltype(panels)>;
-        const Index stride = dense_stride<typename Panels::Scalar>(columns_);
-        const auto place = [&](Index r) { return r / panel_rows * stride + r % panel_rows; };
-        Panels rows = Panels::Zero(divide_up(count, panel_rows) * stride);
-        for (Index r = 0; r < count; ++r)
-            for (Index k = 0; k < stride; k += panel_rows) rows(place(r) + k) = panels(place(first + r) + k);
-        copy.panels_ = std::move(rows);
+    const auto copy_panels = [&]<class Panels>(const Panels& panels) {
+        if constexpr (!std::is_same_v<Panels, GroupMatrix>) {
+            const Index stride = dense_stride<typename Panels::Scalar>(columns_);
+            const auto place = [&](Index r) { return r / panel_rows * stride + r % panel_rows; };
+            Panels selected = Panels::Zero(divide_up(copy.rows_, panel_rows) * stride);
+            for (Index r = 0; r < copy.rows_; ++r) {
+                const Index from = place(rows[static_cast<std::size_t>(r)]);
+                for (Index k = 0; k < stride; k += panel_rows) selected(place(r) + k) = panels(from + k);
+            }
+            copy.panels_ = std::move(selected);
+        }
     };
     std::visit(copy_panels, panels_);
     if (scales_.size() > 0) {
-        copy.scales_ = Floats::Zero(round_up(count, panel_rows));
-        copy.scales_.head(count) = scales_.segment(first, count);
+        copy.scales_ = Floats::Zero(round_up(copy.rows_, panel_rows));
+        for (Index r = 0; r < copy.rows_; ++r) copy.scales_(r) = scales_(rows[static_cast<std::size_t>(r)]);
     }
     return copy;
 }
 
 std::size_t PackedMatrix::bytes() const {
-    const Index words = std::visit([](const auto& panels) { return panels.size(); }, panels_);
-    return sizeof(float) * static_cast<std::size_t>(words + scales_.size());
+    if (const auto* groups = std::get_if<GroupMatrix>(&panels_)) return groups->bytes();
+    const Index floats = std::holds_alternative<Floats>(panels_) ? std::get<Floats>(panels_).size()
+                                                                 : std::get<Words>(panels_).size() + scales_.size();
+    return sizeof(float) * static_cast<std::size_t>(floats);
 }
 
 void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y, Team& team) {
-    const Index panels = divide_up(matrix.rows_, panel_rows);
     const bool is_small = matrix.rows_ * matrix.columns_ * x.rows() < worth_sharing;
-    const Index pieces = is_small ? 1 : pieces_per_member * team.size();
-    const Index size = round_up(divide_up(panels, pieces), max_panels);
-    const auto share = [&](const auto& view) {
-        team.run(divide_up(panels, size), [&](Index piece, Index) {
-            multiply_panels(view, x, y, piece * size, std::min(panels, (piece + 1) * size), Start::zero);
-        });
+    // Panels are taken in numbers of `granule`.
+    const auto share = [&](Index panels, Index granule, const auto& work) {
+        const Index pieces = is_small ? 1 : pieces_per_member * team.size();
+        const auto begin = [&](Index piece) {
+            return std::min(panels, round_up(divide_up(panels * piece, pieces), granule));
+        };
+        team.run(pieces, [&](Index piece, Index) { work(begin(piece), begin(piece + 1)); });
     };
-    if (const auto* floats = std::get_if<PackedMatrix::Floats>(&matrix.panels_)) {
-        share(view(*floats, matrix.rows_, matrix.columns_, nullptr));
+    const auto share_panels = [&](const auto& view) {
+        share(divide_up(matrix.rows_, panel_rows), max_panels,
+              [&](Index first, Index last) { multiply_panels(view, x, y, first, last, Start::zero); });
+    };
+    if (const auto* groups = std::get_if<GroupMatrix>(&matrix.panels_)) {
+        thread_local Activations rounded;  // keeps its memory
+        Activations& inputs = rounded;     // the caller's, on every thread of the team
+        inputs.assign(x.leftCols(matrix.columns_), groups->tile());
+        share(groups->panels(), 1, [&](Index first, Index last) { groups->multiply(inputs, y, first, last); });
+    } else if (const auto* floats = std::get_if<PackedMatrix::Floats>(&matrix.panels_)) {
+        share_panels(view(*floats, matrix.rows_, matrix.columns_, nullptr));
     } else {
         const auto& words = std::get<PackedMatrix::Words>(matrix.panels_);
-        share(view(words, matrix.rows_, matrix.columns_, matrix.scales_.data()));
+        share_panels(view(words, matrix.rows_, matrix.columns_, matrix.scales_.data()));
     }
 }
 

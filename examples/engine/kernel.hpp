@@ -3,36 +3,31 @@
 // The engine's one matrix product.
 //
 // * PanelView      a matrix in the order in which the product reads it; does not own its memory
-// * PackedMatrix   owns such a matrix: float32, or int8 with one float32 scale per row
+// * PackedMatrix   owns such a matrix: float32, int8 with one float32 scale per row, or codes in groups (groups.hpp)
 // * multiply       y = x * matrix^T for any number of positions (rows of x), reading the matrix once
 //
 // Every output element is one chain of multiply-adds over the columns 0, 1, 2, ... whatever else is computed beside it,
 // so a position's result has the same bits in a pass over one position and in a pass over many. Eigen's own products
 // choose their summation order by shape, which is why they are not used here.
 
-#include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <variant>
+
+#include "engine/groups.hpp"
+#include "engine/rows.hpp"
 
 namespace engine {
 
 class Team;
-
-using Index = Eigen::Index;
-using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Rows = Eigen::Ref<RowMatrix, 0, Eigen::OuterStride<>>;
-using ConstRows = Eigen::Ref<const RowMatrix, 0, Eigen::OuterStride<>>;
 
 /// Rows per panel: as many as one SIMD register holds floats. A panel stores column 0 of its rows, then column 1, ...
 inline constexpr Index panel_rows = Eigen::internal::packet_traits<float>::size;
 
 /// Columns that share one 32-bit word of an int8 panel.
 inline constexpr Index columns_per_word = 4;
-
-constexpr Index divide_up(Index value, Index divisor) { return (value + divisor - 1) / divisor; }
-constexpr Index round_up(Index value, Index multiple) { return divide_up(value, multiple) * multiple; }
 
 /// A rows x columns matrix of which panel i starts at data + i * stride. With Stored = int32_t a word holds four
 /// neighbouring int8 of one row, the first in the lowest byte, and `scales` multiplies the rows at the end.
@@ -62,14 +57,16 @@ class PackedMatrix {
     /// An int8 matrix from its row-major values and one scale per row.
     PackedMatrix(Index rows, Index columns, std::span<const std::int8_t> values, std::span<const float> scales);
 
+    PackedMatrix(GroupMatrix groups) : rows_(groups.rows()), columns_(groups.columns()), panels_(std::move(groups)) {}
+
     /// Overwrites whole rows of a float32 matrix from row-major values.
     void set_rows(Index first, std::span<const float> values);
 
     /// Writes row r as floats to the first columns() elements of `out`.
     void copy_row(Index r, float* out) const;
 
-    /// A copy of `count` rows from `first` on. A product with it has the bits of these rows of the whole product.
-    PackedMatrix middle_rows(Index first, Index count) const;
+    /// A copy of these rows, in this order. A product with it has the bits of these rows of the whole product.
+    PackedMatrix select(std::span<const Index> rows) const;
 
     Index rows() const { return rows_; }
     Index columns() const { return columns_; }
@@ -85,8 +82,8 @@ class PackedMatrix {
 
     Index rows_ = 0;
     Index columns_ = 0;
-    std::variant<Floats, Words> panels_;
-    Floats scales_;  // int8 only; one per row, zero beyond the last
+    std::variant<Floats, Words, GroupMatrix> panels_;
+    Floats scales_;  // of Words only; one per row, zero beyond the last
 };
 
 }  // namespace engine

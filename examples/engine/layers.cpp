@@ -3,16 +3,10 @@
 #include <cmath>
 
 namespace engine {
-namespace {
 
-constexpr float rms_epsilon = 1e-5f;
-constexpr double rope_theta = 10000.0;
-
-}  // namespace
-
-void rms_norm(const ConstVector& x, const Eigen::ArrayXf& weights, Vector out) {
+void rms_norm(const ConstVector& x, const Eigen::ArrayXf& weights, float epsilon, Vector out) {
     const float mean_square = x.square().sum() / static_cast<float>(x.size());
-    out = x * (1.0f / std::sqrt(mean_square + rms_epsilon)) * weights;
+    out = x * (1.0f / std::sqrt(mean_square + epsilon)) * weights;
 }
 
 void softmax(Vector scores, float scale) {
@@ -25,11 +19,11 @@ void swiglu(const ConstVector& gate_up, Vector out) {
     out = gate / (1.0f + (-gate).exp()) * gate_up.tail(out.size());
 }
 
-RotaryEmbedding::RotaryEmbedding(Index head_size, Index context)
+RotaryEmbedding::RotaryEmbedding(Index head_size, Index context, float theta)
     : cosines_(context, head_size / 2), sines_(context, head_size / 2) {
     for (Index pair = 0; pair < head_size / 2; ++pair) {
         const double frequency =
-            std::pow(rope_theta, -2.0 * static_cast<double>(pair) / static_cast<double>(head_size));
+            std::pow(static_cast<double>(theta), -2.0 * static_cast<double>(pair) / static_cast<double>(head_size));
         for (Index position = 0; position < context; ++position) {
             const double angle = static_cast<double>(position) * frequency;
             cosines_(position, pair) = static_cast<float>(std::cos(angle));

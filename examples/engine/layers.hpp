@@ -14,8 +14,8 @@ namespace engine {
 using Vector = Eigen::Map<Eigen::ArrayXf, Eigen::AlignedMax>;
 using ConstVector = Eigen::Map<const Eigen::ArrayXf, Eigen::AlignedMax>;
 
-/// out = x / rms(x) * weights
-void rms_norm(const ConstVector& x, const Eigen::ArrayXf& weights, Vector out);
+/// out = x / rms(x) * weights, where the mean square has `epsilon` added
+void rms_norm(const ConstVector& x, const Eigen::ArrayXf& weights, float epsilon, Vector out);
 
 /// scores = softmax(scale * scores)
 void softmax(Vector scores, float scale);
@@ -23,10 +23,10 @@ void softmax(Vector scores, float scale);
 /// out = silu(gate) * up, where `gate_up` holds gate, then up
 void swiglu(const ConstVector& gate_up, Vector out);
 
-/// Turns neighbouring pairs of a head by angles that grow with the position (theta 10000).
+/// Turns neighbouring pairs of a head by angles that grow with the position.
 class RotaryEmbedding {
   public:
-    RotaryEmbedding(Index head_size, Index context);
+    RotaryEmbedding(Index head_size, Index context, float theta);
 
     /// Rotates `heads`, a whole number of heads, as at `position`.
     void rotate(std::span<float> heads, Index position) const;

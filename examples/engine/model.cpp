@@ -1,6 +1,7 @@
 #include "engine/model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -10,14 +11,6 @@
 namespace engine {
 namespace {
 
-RowMatrix buffer(Index width) { return RowMatrix::Zero(Model::max_pass, aligned_width(width)); }
-
-Vector row(RowMatrix& matrix, Index position, Index size) { return Vector(&matrix(position, 0), size); }
-
-ConstVector const_row(const RowMatrix& matrix, Index position, Index size) {
-    return ConstVector(&matrix(position, 0), size);
-}
-
 std::shared_ptr<PagePool> contiguous(const Config& config) {
     return std::make_shared<PagePool>(config.cache(), config.context);
 }
@@ -25,20 +18,9 @@ std::shared_ptr<PagePool> contiguous(const Config& config) {
 }  // namespace
 
 Model::Model(std::shared_ptr<const Weights> weights, std::shared_ptr<PagePool> pages, std::shared_ptr<Team> team)
-    : weights_(std::move(weights)),
-      rope_(weights_->config.head_size(), weights_->config.context),
-      attention_(pages ? std::move(pages) : contiguous(weights_->config)),
-      team_(team ? std::move(team) : std::make_shared<Team>()),
-      stream_(buffer(weights_->config.dim)),
-      normed_(buffer(weights_->config.dim)),
-      query_key_value_(buffer(weights_->config.dim + 2 * weights_->config.kv_dim())),
-      attended_(buffer(weights_->config.dim)),
-      gate_up_(buffer(2 * weights_->config.hidden)),
-      activated_(buffer(weights_->config.hidden)),
-      update_(buffer(weights_->config.dim)),
-      visible_(max_pass),
-      scores_(static_cast<std::size_t>(team_->size())) {
-    if (attention_.pool().shape() != weights_->config.cache())
+    : trunk_(std::move(weights), std::move(team)),
+      cache_(pages ? std::move(pages) : contiguous(this->weights()->config)) {
+    if (cache_.attention.pool().shape() != this->weights()->config.cache())
         throw std::invalid_argument("the pool's pages have another shape than the model's cache");
 }
 
@@ -57,8 +39,8 @@ void Model::truncate(Index length) {
                                     std::to_string(length));
     }
     check_text(length);
-    history_.truncate(length);
-    attention_.resize(length);
+    cache_.history.truncate(length);
+    cache_.attention.resize(length);
 }
 
 Logits Model::score(std::span<const Token> prefix, Index n, Index layers) {
@@ -93,19 +75,19 @@ Logits Model::score_tree(std::span<const Token> prefix, std::span<const Token> t
 }
 
 ConstVector Model::state(std::span<const Token> prefix) {
-    const std::vector<Index> path = history_.find(prefix, layers());
+    const std::vector<Index> path = cache_.history.find(prefix, layers());
     const bool is_known = !path.empty() && path.size() == prefix.size();
     if (!is_known) score(prefix, 1);
-    const Vector found = attention_.state(is_known ? path.back() : length() - 1);
+    const Vector found = cache_.attention.state(is_known ? path.back() : length() - 1);
     return ConstVector(found.data(), found.size());
 }
 
 /// Keeps what is cached of the first `most` tokens of `prefix` in the first `layers` layers.
 Index Model::keep(std::span<const Token> prefix, Index most, Index layers) {
-    const std::vector<Index> path = history_.find(prefix.first(static_cast<std::size_t>(most)), layers);
-    attention_.compact(path);
-    history_.keep(path);
-    attention_.resize(length());
+    const std::vector<Index> path = cache_.history.find(prefix.first(static_cast<std::size_t>(most)), layers);
+    cache_.attention.compact(path);
+    cache_.history.keep(path);
+    cache_.attention.resize(length());
     return length();
 }
 
@@ -113,8 +95,8 @@ Index Model::keep(std::span<const Token> prefix, Index most, Index layers) {
 void Model::reserve(Index slots, Index scored) {
     const auto needed = static_cast<std::size_t>(scored * outputs());
     if (logits_.size() < needed) logits_.resize(needed);
-    history_.reserve(slots);
-    attention_.resize(slots);
+    cache_.history.reserve(slots);
+    cache_.attention.resize(slots);
 }
 
 /// Appends tokens to the reserved slots behind the cached ones; without parents they are a text.
@@ -122,7 +104,7 @@ void Model::append(std::span<const Token> tokens, std::span<const Index> parents
     const Index first = length();
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         const Index parent = parents.empty() ? static_cast<Index>(i) - 1 : parents[i];
-        history_.push(tokens[i], first + parent, layers);
+        cache_.history.push(tokens[i], first + parent, layers);
     }
 }
 
@@ -132,68 +114,23 @@ Logits Model::feed(Index first, Index scored, Index layers) {
     const Index first_scored = length() - scored;
     for (Index begin = first; begin < length(); begin += max_pass) {
         const Index count = std::min(max_pass, length() - begin);
-        pass(begin, count, layers);
+        const ConstRows states = pass(begin, count, layers);
         const Index silent = std::clamp<Index>(first_scored - begin, 0, count);  // slots of this pass
         if (silent == count) continue;
-        multiply(weights_->classifier(), normed_.middleRows(silent, count - silent),
-                 logits.middleRows(begin + silent - first_scored, count - silent), *team_);
+        multiply(weights()->classifier(), states.middleRows(silent, count - silent),
+                 logits.middleRows(begin + silent - first_scored, count - silent), *team());
     }
     return Logits(logits_.data(), scored, outputs());
 }
 
-/// Takes a few slots from their tokens to their final states, which stay in normed_.
-void Model::pass(Index first, Index positions, Index layers) {
-    for (Index i = 0; i < positions; ++i) {
-        weights_->embedding.copy_row(history_.token(first + i), &stream_(i, 0));
-        history_.see(first + i, visible_[static_cast<std::size_t>(i)]);
-    }
-    for (Index i = 0; i < layers; ++i) {
-        const Layer& layer = weights_->layers[static_cast<std::size_t>(i)];
-        attention_block(layer, i, first, positions);
-        feed_forward_block(layer, positions);
-    }
-    normalise(weights_->final_norm, positions);
-    for (Index i = 0; i < positions; ++i) attention_.state(first + i) = const_row(normed_, i, weights_->config.dim);
-}
-
-void Model::attention_block(const Layer& layer, Index number, Index first, Index positions) {
-    const Index dim = weights_->config.dim;
-    const Index kv_dim = weights_->config.kv_dim();
-    normalise(layer.attention_norm, positions);
-    project(layer.query_key_value, normed_, query_key_value_, positions);
-    for (Index i = 0; i < positions; ++i) {
-        float* queries = &query_key_value_(i, 0);
-        rope_.rotate({queries, static_cast<std::size_t>(dim + kv_dim)}, history_.position(first + i));  // and keys
-        attention_.write(number, first + i, queries + dim, queries + dim + kv_dim);
-    }
-    team_->run(positions, [&](Index i, Index member) {
-        attention_.attend(number, first + i, visible_[static_cast<std::size_t>(i)], &query_key_value_(i, 0),
-                          &attended_(i, 0), scores_[static_cast<std::size_t>(member)]);
-    });
-    project(layer.attention_output, attended_, update_, positions);
-    stream_.topRows(positions) += update_.topRows(positions);
-}
-
-void Model::feed_forward_block(const Layer& layer, Index positions) {
-    const Index hidden = weights_->config.hidden;
-    normalise(layer.feed_forward_norm, positions);
-    project(layer.gate_up, normed_, gate_up_, positions);
-    for (Index i = 0; i < positions; ++i) swiglu(const_row(gate_up_, i, 2 * hidden), row(activated_, i, hidden));
-    project(layer.down, activated_, update_, positions);
-    stream_.topRows(positions) += update_.topRows(positions);
-}
-
-void Model::normalise(const Eigen::ArrayXf& norm, Index positions) {
-    const Index dim = weights_->config.dim;
-    for (Index i = 0; i < positions; ++i) rms_norm(const_row(stream_, i, dim), norm, row(normed_, i, dim));
-}
-
-void Model::project(const PackedMatrix& matrix, const RowMatrix& in, RowMatrix& out, Index positions) {
-    multiply(matrix, in.topRows(positions), out.topRows(positions), *team_);
+ConstRows Model::pass(Index first, Index positions, Index layers) {
+    std::array<Place, max_pass> places;
+    for (Index i = 0; i < positions; ++i) places[static_cast<std::size_t>(i)] = {&cache_, first + i};
+    return trunk_.pass(std::span(places).first(static_cast<std::size_t>(positions)), layers);
 }
 
 void Model::check_text(Index length) const {
-    if (length > 0 && history_.position(length - 1) != length - 1) {
+    if (length > 0 && cache_.history.position(length - 1) != length - 1) {
         throw std::invalid_argument("the first " + std::to_string(length) + " slots of the cache are not a text");
     }
 }

@@ -10,17 +10,14 @@
 #include <span>
 #include <vector>
 
-#include "engine/attention.hpp"
 #include "engine/checkpoint.hpp"
-#include "engine/history.hpp"
 #include "engine/kernel.hpp"
 #include "engine/layers.hpp"
 #include "engine/team.hpp"
 #include "engine/token.hpp"
+#include "engine/trunk.hpp"
 
 namespace engine {
-
-using Logits = Eigen::Map<const RowMatrix>;
 
 class Model {
   public:
@@ -30,16 +27,16 @@ class Model {
 
     static Model load(const std::filesystem::path& path) { return Model(Weights::load(path)); }
 
-    const std::shared_ptr<const Weights>& weights() const { return weights_; }
-    Index vocab() const { return weights_->config.vocab; }
-    Index outputs() const { return weights_->classifier().rows(); }  ///< logits per position: see slice.hpp
-    Index context() const { return weights_->config.context; }
-    Index layers() const { return weights_->config.layers; }
-    Index length() const { return history_.size(); }  ///< slots of the cache in use
-    Index parameters() const { return weights_->parameters(); }
-    std::size_t weight_bytes() const { return weights_->bytes_per_pass(); }  ///< read by one pass
-    const PagePool& pages() const { return attention_.pool(); }
-    const std::shared_ptr<Team>& team() const { return team_; }
+    const std::shared_ptr<const Weights>& weights() const { return trunk_.weights(); }
+    Index vocab() const { return weights()->config.vocab; }
+    Index outputs() const { return weights()->classifier().rows(); }  ///< logits per position: see slice.hpp
+    Index context() const { return weights()->config.context; }
+    Index layers() const { return weights()->config.layers; }
+    Index length() const { return cache_.history.size(); }  ///< slots of the cache in use
+    Index parameters() const { return weights()->parameters(); }
+    std::size_t weight_bytes() const { return weights()->bytes_per_pass(); }  ///< read by one pass
+    const PagePool& pages() const { return cache_.attention.pool(); }
+    const std::shared_ptr<Team>& team() const { return trunk_.team(); }
 
     /// Feeds tokens behind the cached text. Row i holds the logits after tokens[i]; valid until the next call.
     /// Throws std::invalid_argument, changing nothing, for no tokens, a token outside the vocabulary, a full context or
@@ -67,7 +64,7 @@ class Model {
     /// The classifier's input after `prefix`, which is fed only if it is not cached. Valid until the next call.
     ConstVector state(std::span<const Token> prefix);
 
-    static constexpr Index max_pass = 16;  ///< positions per reading of the weights; longer inputs take several passes
+    static constexpr Index max_pass = Trunk::max_pass;  ///< longer inputs take several passes
 
   private:
     Index keep(std::span<const Token> prefix, Index most, Index layers);
@@ -77,28 +74,10 @@ class Model {
     void reserve(Index slots, Index scored);
     void append(std::span<const Token> tokens, std::span<const Index> parents, Index layers);
     Logits feed(Index first, Index scored, Index layers);
-    void pass(Index first, Index positions, Index layers);
-    void attention_block(const Layer& layer, Index number, Index first, Index positions);
-    void feed_forward_block(const Layer& layer, Index positions);
-    void normalise(const Eigen::ArrayXf& norm, Index positions);
-    void project(const PackedMatrix& matrix, const RowMatrix& in, RowMatrix& out, Index positions);
+    ConstRows pass(Index first, Index positions, Index layers);
 
-    std::shared_ptr<const Weights> weights_;
-    RotaryEmbedding rope_;
-    Attention attention_;
-    std::shared_ptr<Team> team_;
-    History history_;  // one entry per slot of attention_
-
-    // One row per position of a pass, of width aligned_width; the columns beyond a vector's end stay zero.
-    RowMatrix stream_;           // the residual stream
-    RowMatrix normed_;           // its normalised copy
-    RowMatrix query_key_value_;  // one after the other
-    RowMatrix attended_;
-    RowMatrix gate_up_;  // one after the other
-    RowMatrix activated_;
-    RowMatrix update_;                       // the block's output, to be added to the stream
-    std::vector<History::Visible> visible_;  // one entry per position of a pass
-    std::vector<RowMatrix> scores_;          // of the attention, one per member of the team
+    Trunk trunk_;
+    Cache cache_;
     std::vector<float> logits_;
 };
 

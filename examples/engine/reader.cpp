@@ -38,4 +38,27 @@ PackedMatrix Reader::int8_matrix(Index rows, Index columns, const std::string& n
     return {rows, columns, weights, values<float>(rows, name + " scales")};
 }
 
+GroupMatrix Reader::group_matrix(Index rows, Index columns, const std::string& name) {
+    const auto bits = value<std::int32_t>();
+    if (bits != 4 && bits != 8) fail("the " + name + " have " + std::to_string(bits) + " bits, but must have 4 or 8");
+    const Index groups = rows * (columns / group_columns);
+    const auto codes = values<std::uint8_t>(groups * group_columns * bits / 8, name);
+    const auto scales = values<Eigen::half>(groups, name + "' scales");
+    const auto minima = values<Eigen::half>(bits == 4 ? groups : 0, name + "' minima");
+    return {rows, columns, bits, codes, scales, minima};
+}
+
+void Reader::end() {
+    if (static_cast<std::uintmax_t>(stream_.tellg()) != size_) {
+        fail("has " + std::to_string(size_) + " bytes, but ends after " + std::to_string(stream_.tellg()));
+    }
+}
+
+void Reader::check_room(double bytes, const std::string& name) {
+    const double left = static_cast<double>(size_) - static_cast<double>(stream_.tellg());
+    if (bytes > left) {
+        fail("ends too early, it has only " + std::to_string(size_) + " bytes, and the " + name + " are not all there");
+    }
+}
+
 }  // namespace engine

@@ -39,13 +39,15 @@ class Reader {
         return result;
     }
 
-    /// Also throws for a value that is not finite.
+    /// Also throws for a value that is not finite. Nothing is allocated for a file that is too short.
     template <class T>
     std::vector<T> values(Index count, const std::string& name) {
+        check_room(static_cast<double>(count) * sizeof(T), name);
         std::vector<T> result(static_cast<std::size_t>(count));
         read(std::as_writable_bytes(std::span(result)));
-        if constexpr (std::is_floating_point_v<T>) {
-            if (!std::all_of(result.begin(), result.end(), [](T value) { return std::isfinite(value); })) {
+        if constexpr (!std::is_integral_v<T>) {
+            const auto is_finite = [](T value) { return std::isfinite(static_cast<float>(value)); };
+            if (!std::all_of(result.begin(), result.end(), is_finite)) {
                 fail("the " + name + " contain a value that is not finite");
             }
         }
@@ -57,9 +59,16 @@ class Reader {
     PackedMatrix float_matrix(Index rows, Index columns, const std::string& name);
     PackedMatrix int8_matrix(Index rows, Index columns, const std::string& name);  // followed by its scales
 
+    GroupMatrix group_matrix(Index rows, Index columns, const std::string& name);    // which says how many bits it has
+
+    /// Throws if bytes follow.
+    void end();
+
     void skip(Index bytes) { stream_.seekg(bytes, std::ios::cur); }
 
   private:
+    void check_room(double bytes, const std::string& name);
+
     std::filesystem::path path_;
     std::ifstream stream_;
     std::uintmax_t size_ = 0;

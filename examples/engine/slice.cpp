@@ -1,7 +1,9 @@
 #include "engine/slice.hpp"
 
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace engine {
 
@@ -12,7 +14,9 @@ std::shared_ptr<const Weights> sliced(const Weights& weights, Index first, Index
                                     " on is not one of a vocabulary of " + std::to_string(vocab));
     }
     auto copy = std::make_shared<Weights>(weights);
-    copy->untied_classifier = weights.classifier().middle_rows(first, count);
+    std::vector<Index> rows(static_cast<std::size_t>(count));
+    std::iota(rows.begin(), rows.end(), first);
+    copy->untied_classifier = weights.classifier().select(rows);
     return copy;
 }
 

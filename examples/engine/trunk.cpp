@@ -1,0 +1,94 @@
+#include "engine/trunk.hpp"
+
+#include <utility>
+
+namespace engine {
+namespace {
+
+RowMatrix buffer(Index width) { return RowMatrix::Zero(Trunk::max_pass, aligned_width(width)); }
+
+Vector row(RowMatrix& matrix, Index position, Index size) { return Vector(&matrix(position, 0), size); }
+
+ConstVector const_row(const RowMatrix& matrix, Index position, Index size) {
+    return ConstVector(&matrix(position, 0), size);
+}
+
+}  // namespace
+
+Trunk::Trunk(std::shared_ptr<const Weights> weights, std::shared_ptr<Team> team)
+    : weights_(std::move(weights)),
+      rope_(weights_->config.head_size(), weights_->config.context, weights_->config.rope_theta),
+      team_(team ? std::move(team) : std::make_shared<Team>()),
+      stream_(buffer(weights_->config.dim)),
+      normed_(buffer(weights_->config.dim)),
+      query_key_value_(buffer(weights_->config.dim + 2 * weights_->config.kv_dim())),
+      attended_(buffer(weights_->config.dim)),
+      gate_up_(buffer(2 * weights_->config.hidden)),
+      activated_(buffer(weights_->config.hidden)),
+      update_(buffer(weights_->config.dim)),
+      visible_(max_pass),
+      scores_(static_cast<std::size_t>(team_->size())) {}
+
+ConstRows Trunk::pass(std::span<const Place> places, Index layers) {
+    const Index dim = weights_->config.dim;
+    const Index positions = std::ssize(places);
+    Index i = 0;
+    for (const auto& [cache, slot] : places) {
+        weights_->embedding.copy_row(cache->history.token(slot), &stream_(i, 0));
+        cache->history.see(slot, visible_[static_cast<std::size_t>(i)]);
+        ++i;
+    }
+    for (Index number = 0; number < layers; ++number) {
+        const Layer& layer = weights_->layers[static_cast<std::size_t>(number)];
+        attention_block(layer, number, places);
+        feed_forward_block(layer, positions);
+    }
+    normalise(weights_->final_norm, positions);
+    i = 0;
+    for (const auto& [cache, slot] : places) cache->attention.state(slot) = const_row(normed_, i++, dim);
+    return normed_.topRows(positions);
+}
+
+void Trunk::attention_block(const Layer& layer, Index number, std::span<const Place> places) {
+    const Index dim = weights_->config.dim;
+    const Index kv_dim = weights_->config.kv_dim();
+    const Index positions = std::ssize(places);
+    normalise(layer.attention_norm, positions);
+    project(layer.query_key_value, normed_, query_key_value_, positions);
+    Index row = 0;
+    for (const auto& [cache, slot] : places) {
+        float* queries = &query_key_value_(row++, 0);
+        rope_.rotate({queries, static_cast<std::size_t>(dim + kv_dim)}, cache->history.position(slot));  // and keys
+        cache->attention.write(number, slot, queries + dim, queries + dim + kv_dim);
+    }
+    const Index heads = weights_->config.kv_heads;
+    team_->run(positions * heads, [&](Index piece, Index member) {
+        const Index i = piece / heads;
+        const auto& [cache, slot] = places[static_cast<std::size_t>(i)];
+        cache->attention.attend(number, slot, piece % heads, visible_[static_cast<std::size_t>(i)],
+                                &query_key_value_(i, 0), &attended_(i, 0), scores_[static_cast<std::size_t>(member)]);
+    });
+    project(layer.attention_output, attended_, update_, positions);
+    stream_.topRows(positions) += update_.topRows(positions);
+}
+
+void Trunk::feed_forward_block(const Layer& layer, Index positions) {
+    const Index hidden = weights_->config.hidden;
+    normalise(layer.feed_forward_norm, positions);
+    project(layer.gate_up, normed_, gate_up_, positions);
+    for (Index i = 0; i < positions; ++i) swiglu(const_row(gate_up_, i, 2 * hidden), row(activated_, i, hidden));
+    project(layer.down, activated_, update_, positions);
+    stream_.topRows(positions) += update_.topRows(positions);
+}
+
+void Trunk::normalise(const Eigen::ArrayXf& norm, Index positions) {
+    const Config& config = weights_->config;
+    for (Index i = 0; i < positions; ++i)
+        rms_norm(const_row(stream_, i, config.dim), norm, config.rms_epsilon, row(normed_, i, config.dim));
+}
+
+void Trunk::project(const PackedMatrix& matrix, const RowMatrix& in, RowMatrix& out, Index positions) {
+    multiply(matrix, in.topRows(positions), out.topRows(positions), *team_);
+}
+
+}  // namespace engine

@@ -1,0 +1,71 @@
+#pragma once
+
+// The pass through a model's layers: slots of one cache or of several go through together, so that the weights are read
+// once for all of them. A slot's bits do not depend on what else is in its pass.
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/attention.hpp"
+#include "engine/checkpoint.hpp"
+#include "engine/history.hpp"
+#include "engine/kernel.hpp"
+#include "engine/layers.hpp"
+#include "engine/team.hpp"
+
+namespace engine {
+
+using Logits = Eigen::Map<const RowMatrix>;
+
+/// What one request has fed to a model. The two parts have the same slots.
+struct Cache {
+    explicit Cache(std::shared_ptr<PagePool> pool) : attention(std::move(pool)) {}
+
+    History history;
+    Attention attention;
+};
+
+/// A slot whose token is in the history, and for which the attention has room.
+struct Place {
+    Cache* cache;
+    Index slot;
+};
+
+class Trunk {
+  public:
+    static constexpr Index max_pass = 16;  ///< slots per reading of the weights
+
+    /// `team` null: one thread.
+    Trunk(std::shared_ptr<const Weights> weights, std::shared_ptr<Team> team);
+
+    const std::shared_ptr<const Weights>& weights() const { return weights_; }
+    const std::shared_ptr<Team>& team() const { return team_; }
+
+    /// Takes at most max_pass places from their tokens to their final states, which are stored in their caches, too.
+    /// Those of one cache come in order. Row i belongs to places[i]; valid until the next pass.
+    ConstRows pass(std::span<const Place> places, Index layers);
+
+  private:
+    void attention_block(const Layer& layer, Index number, std::span<const Place> places);
+    void feed_forward_block(const Layer& layer, Index positions);
+    void normalise(const Eigen::ArrayXf& norm, Index positions);
+    void project(const PackedMatrix& matrix, const RowMatrix& in, RowMatrix& out, Index positions);
+
+    std::shared_ptr<const Weights> weights_;
+    RotaryEmbedding rope_;
+    std::shared_ptr<Team> team_;
+
+    // One row per position of a pass, of width aligned_width; the columns beyond a vector's end stay zero.
+    RowMatrix stream_;           // the residual stream
+    RowMatrix normed_;           // its normalised copy
+    RowMatrix query_key_value_;  // one after the other
+    RowMatrix attended_;
+    RowMatrix gate_up_;  // one after the other
+    RowMatrix activated_;
+    RowMatrix update_;                       // the block's output, to be added to the stream
+    std::vector<History::Visible> visible_;  // one entry per position of a pass
+    std::vector<RowMatrix> scores_;          // of the attention, one per member of the team
+};
+
+}  // namespace engine

@@ -1,0 +1,81 @@
+// The command line of write_texts.
+#pragma once
+
+#include <charconv>
+#include <filesystem>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+inline constexpr std::string_view writer_usage =
+    R"(usage: write_texts --target FILE --requests FILE --out FILE [options]
+
+Writes one text for each line of the requests, 16 at a time. A line is
+
+  TEMPERATURE ; TOKENS                 a prompt, and the temperature of what follows it
+  TEMPERATURE ; TOKENS ; TOKENS        the model first invents a message behind the first tokens, at temperature 1 and
+                                       of at most --message tokens; the others follow it, then the text
+
+  --length N     tokens of a text at most, with the prompt    (256)
+  --message N    tokens of an invented message at most        (64)
+  --end ID       the token that ends a message or a text      (2)
+  --top N        most likely next tokens to store             (32)
+  --threads N                                                 (2)
+  --seed N                                                    (0)
+
+The output begins with int32 width of a state, int32 N of --top. Then, for each text: int32 number of tokens n, int32
+tokens of the prompt (with what was invented), float32 temperature; int32 tokens [n]; float16 states [n, width], the
+classifier's inputs; int32 ids [n, top] and float16 log-probabilities [n, top] of the next token, the most likely first.
+)";
+
+struct WriterArguments {
+    std::filesystem::path target, requests, out;
+    int length = 256;
+    int message = 64;
+    int end = 2;
+    int top = 32;
+    int threads = 2;
+    int seed = 0;
+    bool help = false;
+};
+
+inline WriterArguments parse_writer(std::span<char* const> words) {
+    WriterArguments arguments;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string_view name = words[i];
+        if (name == "--help" || name == "-h") {
+            arguments.help = true;
+            return arguments;
+        }
+        const auto value = [&]() -> std::string_view {
+            if (i + 1 == words.size()) throw std::invalid_argument(std::string(name) + " needs a value");
+            return words[++i];
+        };
+        const auto number = [&](int least) {
+            const std::string_view text = value();
+            int result = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
+            if (error != std::errc() || end != text.data() + text.size() || result < least) {
+                throw std::invalid_argument(std::string(name) + " is " + std::string(text) +
+                                            ", but must be an integer of at least " + std::to_string(least));
+            }
+            return result;
+        };
+        if (name == "--target") arguments.target = value();
+        else if (name == "--requests") arguments.requests = value();
+        else if (name == "--out") arguments.out = value();
+        else if (name == "--length") arguments.length = number(2);
+        else if (name == "--message") arguments.message = number(1);
+        else if (name == "--end") arguments.end = number(0);
+        else if (name == "--top") arguments.top = number(1);
+        else if (name == "--threads") arguments.threads = number(1);
+        else if (name == "--seed") arguments.seed = number(0);
+        else throw std::invalid_argument("there is no option " + std::string(name) + "; see --help");
+    }
+    for (const auto& [path, name] : {std::pair{&arguments.target, "--target"}, {&arguments.requests, "--requests"},
+                                     {&arguments.out, "--out"}}) {
+        if (path->empty()) throw std::invalid_argument(std::string(name) + " is missing; see --help");
+    }
+    return arguments;
+}

@@ -15,10 +15,12 @@ import sys
 try:
     import numpy as np
     from gguf import GGMLQuantizationType as Kind
-    from gguf import GGUFReader
+    from gguf import GGUFReader, ReaderField
     from gguf.quants import dequantize
-except ImportError as error:
-    sys.exit(f"convert.py: {error}: it needs the packages gguf and jinja2 (python3 -m pip install gguf jinja2)")
+
+    ReaderField.contents  # since gguf 0.16
+except (ImportError, AttributeError) as error:
+    sys.exit(f"convert.py: {error}; it needs packages: python3 -m pip install 'gguf>=0.16' jinja2")
 
 from spqg import GROUP, header, layout
 
@@ -179,8 +181,9 @@ def floats(tensor, begin=0, end=None):
     try:
         return dequantize(tensor.data[begin:end], tensor.tensor_type)
     except NotImplementedError:
-        raise Unsupported(f"has {tensor.name} in the kind {tensor.tensor_type.name}, which the package gguf cannot "
-                          "read; F32, F16, BF16, Q4_0, Q4_1, Q8_0 and Q6_K are among those it can") from None  # fmt: skip
+        kind = tensor.tensor_type.name
+        raise Unsupported(f"has {tensor.name} in the kind {kind}, which the package gguf cannot read; F32, F16, BF16, "
+                          "Q4_0, Q4_1, Q8_0 and Q6_K are among those it can") from None  # fmt: skip
 
 
 def rounded(weights):
@@ -320,17 +323,22 @@ def main():
     parser.add_argument("--bits", type=int, choices=(8,), help="round weights of 4 bits to 8")
     parser.add_argument("--context", type=int, metavar="N", help="most positions (the model's, but at most 2048)")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for ending in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C does, they leave no half files behind
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
     say(f"reading {options.model}")
     try:
         size = convert(options)
-    except (Unsupported, ValueError) as error:
+    except Unsupported as error:
         sys.exit(f"convert.py: {options.model} {error}")
+    except ValueError as error:
+        sys.exit(f"convert.py: {options.model}: {error}")
+    except ImportError as error:
+        sys.exit(f"convert.py: {error}; it is needed for the form of chats: python3 -m pip install jinja2")
     except OSError as error:
         sys.exit(f"convert.py: {options.folder} cannot be written: {error.strerror}; nothing new was left there")
     except KeyboardInterrupt:
-        sys.exit("convert.py: interrupted; nothing new was left")
-    say(f"wrote {options.folder}: weights.spqg ({size / 1e6:.0f} MB) and tokenizer.sptk")
+        sys.exit(128 + signal.SIGINT)
+    say(f"wrote weights.spqg ({size / 1e6:.0f} MB) and tokenizer.sptk")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def softmax(x):
 
 
 def rotate(heads, theta):
-    """Turns the pairs (2 i, 2 i + 1) of each head by position * theta^(-2 i / size); heads are [positions, heads, size]."""
+    """Turns the pairs (2 i, 2 i + 1) of heads, [positions, heads, size], by position * theta^(-2 i / size)."""
     positions, _, size = heads.shape
     angles = np.arange(positions)[:, None] * theta ** (-np.arange(0, size, 2) / size)
     cosine, sine = (table(angles).astype(np.float32)[:, None] for table in (np.cos, np.sin))

@@ -1,8 +1,8 @@
 """The engine's file of weights in groups of 32 columns (SPQG): its header, its tensors, and reading it as float32.
 
-All numbers are little-endian. A norm is float32. A matrix is an int32, its bits (8 or 4); its codes, row by row, an int8
-per column or a byte per two columns, the even one in the low half; a float16 scale per row and group; and with 4 bits a
-float16 minimum per row and group. A weight is scale * code, plus the minimum where there is one.
+All numbers are little-endian. A norm is float32. A matrix is an int32, its bits (8 or 4); its codes, row by row, an
+int8 per column or a byte per two columns, the even one in the low half; a float16 scale per row and group; and with 4
+bits a float16 minimum per row and group. A weight is scale * code, plus the minimum where there is one.
 """
 
 import os

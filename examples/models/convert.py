@@ -324,7 +324,8 @@ def main():
     parser.add_argument("--context", type=int, metavar="N", help="most positions (the model's, but at most 2048)")
     options = parser.parse_args()
     for ending in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C does, they leave no half files behind
-        signal.signal(ending, lambda number, _: sys.exit(128 + number))
+        if signal.getsignal(ending) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(ending, lambda number, _: sys.exit(128 + number))
     say(f"reading {options.model}")
     try:
         size = convert(options)

@@ -222,7 +222,8 @@ def main():
     parser.add_argument("--made", action="store_true", help="make nothing: end with 1 if it is not there yet")
     options = parser.parse_args()
     for ending in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C does, they leave nothing behind
-        signal.signal(ending, lambda number, _: sys.exit(128 + number))
+        if signal.getsignal(ending) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(ending, lambda number, _: sys.exit(128 + number))
     models = models_folder()
     made = os.path.join(models, "smollm2")
     try:

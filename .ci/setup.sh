@@ -50,6 +50,8 @@ catch2     catch2            catch-devel             catch2     catch2
 benchmark  libbenchmark-dev  google-benchmark-devel  benchmark  google-benchmark
 doxygen    doxygen           doxygen                 doxygen    doxygen
 mpi        libopenmpi-dev    openmpi-devel           openmpi    open-mpi
+python     python3           python3                 python     python
+pip        python3-pip       python3-pip             python-pip python
 '
 
 # names <column> <thing>...: what these things are called there.
@@ -115,6 +117,8 @@ has() {
         benchmark) find_package benchmark 1.6 ;;
         doxygen) command -v doxygen >/dev/null ;;
         mpi) command -v mpicxx >/dev/null && command -v mpirun >/dev/null ;;
+        python) python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null ;;
+        pip) python3 -c 'import pip' 2>/dev/null || python3 -c 'import ensurepip, venv' 2>/dev/null ;;
     esac
 }
 
@@ -148,7 +152,8 @@ need() {
         # shellcheck disable=SC2086  # a list of words
         apt_install $wanted || { tail -n 5 "$root/build/install.log" >&2; break; }
     done
-    say "missing: ${missing[*]} (wanted: g++ 12 or clang 16, CMake 3.22, make or ninja, Eigen 3.4, Catch2 2.13, or newer)"
+    say "missing: ${missing[*]}"
+    say "  wanted: g++ 12 or clang 16, CMake 3.22, make or ninja, Eigen 3.4, Catch2 2.13, Python 3.8, or newer"
     say "  Debian, Ubuntu   apt-get install $wanted"
     say "  Fedora           dnf install $(names 3 "${missing[@]}")"
     say "  Arch             pacman -S $(names 4 "${missing[@]}")"

@@ -24,8 +24,8 @@ struct Config {
     float rms_epsilon = 1e-5f;
     float rope_theta = 10000.0f;
 
-    Index head_size() const { return dim / heads; }
-    Index kv_dim() const { return kv_heads * head_size(); }
+    constexpr Index head_size() const { return dim / heads; }
+    constexpr Index kv_dim() const { return kv_heads * head_size(); }
     CacheShape cache() const { return {layers, heads, kv_heads, head_size()}; }
 };
 

@@ -32,7 +32,7 @@ def arguments():
     parser.add_argument("--ids", type=int, default=8192, help="most frequent ids that can be drafted (8192)")
     parser.add_argument("--batch", type=int, default=6, help="texts per step (6)")
     parser.add_argument("--rate", type=float, default=8e-4, help="highest learning rate (8e-4)")
-    parser.add_argument("--chain", type=int, default=3, help="depth of the drafts that the last third trains (3)")
+    parser.add_argument("--chain", type=int, default=3, help="depth of the drafts that the last fifth trains (3)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--writer", help="path of write_texts, if it is built")
@@ -162,7 +162,7 @@ class Trainer:
             if len(self.order) < options.batch:
                 self.order = torch.randperm(len(self.texts.texts)).tolist()
             batch = self.texts.batch([self.order.pop() for _ in range(options.batch)])
-            loss = self.loss(batch, options.chain if done > 2 / 3 else 1)
+            loss = self.loss(batch, options.chain if done > .8 else 1)
             self.optimiser.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(self.head.parameters(), 1.)

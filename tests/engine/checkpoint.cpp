@@ -116,3 +116,31 @@ TEST_CASE("what is no file is refused") {
     const auto folder = std::filesystem::temp_directory_path();
     CHECK_THROWS_WITH(Weights::load(folder), ContainsSubstring(folder.string()));
 }
+
+TEST_CASE("a file of groups that is cut short, too long or lying is refused by name") {
+    for (const bool tied : {true, false}) {
+        ReferenceModel model(testing::group_config, tied, 1);
+        const Format groups{model.groups_file(4), 8};
+        CHECK(Weights::load(TemporaryFile(groups.file).path())->parameters() > 0);
+        for (std::size_t size = 4; size < groups.file.size(); size += 1009)
+            check_refused(groups.file.substr(0, size), "");
+        check_refused(groups.file.substr(0, groups.file.size() - 1), "ends too early");
+        check_refused(groups.file + "x", "but ends after");
+        for (const Field field : {dim, hidden, layers, heads, kv_heads, vocab, context})
+            for (const std::int32_t value : {0, -1, 7, 1 << 30}) check_refused(groups.with(field, value), "");
+        check_refused(groups.with_float(8 + 4 * 7, 0.0f), "impossible header");      // epsilon
+        check_refused(groups.with_float(8 + 4 * 8, NAN), "impossible header");       // theta
+        std::string other = groups.file;
+        overwrite(other, 4, std::int32_t{2});
+        check_refused(other, "has version 2 of its format, but must have 1");
+        overwrite(other, 4, std::int32_t{1});
+        overwrite(other, 8 + 4 * 9, std::int32_t{2});
+        check_refused(other, "impossible header");  // tied
+        overwrite(other, 8 + 4 * 9, std::int32_t{tied ? 1 : 0});
+        overwrite(other, 8 + 4 * 10, std::int32_t{5});
+        check_refused(other, "the embeddings have 5 bits, but must have 4 or 8");
+        overwrite(other, 8 + 4 * 10, std::int32_t{8});
+        overwrite(other, 8 + 4 * 11 + 37 * 96, std::uint16_t{0x7c00});  // an infinite scale
+        check_refused(other, "embeddings' scales contain a value that is not finite");
+    }
+}

@@ -24,9 +24,9 @@ class Attention {
     /// Stores a slot's keys and values in a layer; the heads follow each other.
     void write(Index layer, Index slot, const float* keys, const float* values);
 
-    /// Computes the attention of those queries of `slot` that share key head `head` over the visible slots. `queries` and
-    /// `out` are the slot's whole rows. The bits of the result do not depend on what else is in the cache: they are those
-    /// of a contiguous cache of the visible slots.
+    /// Computes the attention of those queries of `slot` that share key head `head` over the visible slots. `queries`
+    /// and `out` are the slot's whole rows. The bits of the result do not depend on what else is in the cache: they are
+    /// those of a contiguous cache of the visible slots.
     ///
     /// `scores` is memory for the scores, of any size at first; concurrent calls need one each.
     void attend(Index layer, Index slot, Index head, const History::Visible& visible, const float* queries, float* out,

@@ -37,8 +37,8 @@ Batch::Rows Batch::forward(std::span<const Next> next) {
         }
         const Index slot = length(text);
         if (slot == context_) {
-            throw std::invalid_argument("text " + std::to_string(text) + " has no room behind " +
-                                        std::to_string(slot) + " tokens");
+            throw std::invalid_argument("text " + std::to_string(text) + " has no room behind " + std::to_string(slot) +
+                                        " tokens");
         }
         places.push_back({&cache(text), slot});
     }

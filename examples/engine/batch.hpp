@@ -27,8 +27,9 @@ class Batch {
         Token token;
     };
 
-    /// Appends tokens to different texts. Row i of `logits` and `states` is about the text after next[i]; both are valid
-    /// until the next call. Throws std::invalid_argument for a token outside the vocabulary or a text without room.
+    /// Appends tokens to different texts. Row i of `logits` and `states` is about the text after next[i]; both are
+    /// valid until the next call. Throws std::invalid_argument for a token outside the vocabulary or a text without
+    /// room.
     struct Rows {
         Logits logits;
         ConstRows states;

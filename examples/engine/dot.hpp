@@ -1,8 +1,8 @@
 #pragma once
 
-// Dot products of unsigned codes of a matrix with signed 8-bit activations, by the widest instructions that the compiler
-// may use: AVX-512 VNNI, AVX2 or plain C++. All give the same bits, because integers have no rounding, and because every
-// multiplication and addition of floats is written as the one operation it is.
+// Dot products of unsigned codes of a matrix with signed 8-bit activations, by the widest instructions that the
+// compiler may use: AVX-512 VNNI, AVX2 or plain C++. All give the same bits, because integers have no rounding, and
+// because every multiplication and addition of floats is written as the one operation it is.
 //
 // A panel is `Dot::rows` rows of a matrix, one per lane of a register. Its columns come in groups of 32, and four
 // neighbouring columns of a row share a 32-bit word. A group of codes of 8 bits is 8 such words per row; of codes of 4
@@ -108,8 +108,8 @@ struct Dot {
             if constexpr (Bits == 4) {
                 const __m512i second = _mm512_and_si512(_mm512_srli_epi16(loaded, 4), low);
                 for (int p = 0; p < Positions; ++p)
-                    sums[p] = _mm512_dpbusd_epi32(sums[p], second,
-                                                  _mm512_set1_epi32(word_at(x + p * group_columns + group_columns / 2)));
+                    sums[p] = _mm512_dpbusd_epi32(
+                        sums[p], second, _mm512_set1_epi32(word_at(x + p * group_columns + group_columns / 2)));
             }
         }
     }
@@ -122,7 +122,9 @@ struct Dot {
         const Floats number = _mm512_cvtepi32_ps(_mm512_add_epi32(integers, _mm512_set1_epi32(offset)));
         return _mm512_fmadd_ps(_mm512_mul_ps(scale, _mm512_set1_ps(factor)), number, sums);
     }
-    static Floats added(Floats a, float factor, Floats sums) { return _mm512_fmadd_ps(a, _mm512_set1_ps(factor), sums); }
+    static Floats added(Floats a, float factor, Floats sums) {
+        return _mm512_fmadd_ps(a, _mm512_set1_ps(factor), sums);
+    }
     static void store(Floats sums, float* out) { _mm512_storeu_ps(out, sums); }
 };
 
@@ -170,7 +172,9 @@ struct Dot {
         const Floats number = _mm256_cvtepi32_ps(_mm256_add_epi32(integers, _mm256_set1_epi32(offset)));
         return _mm256_fmadd_ps(_mm256_mul_ps(scale, _mm256_set1_ps(factor)), number, sums);
     }
-    static Floats added(Floats a, float factor, Floats sums) { return _mm256_fmadd_ps(a, _mm256_set1_ps(factor), sums); }
+    static Floats added(Floats a, float factor, Floats sums) {
+        return _mm256_fmadd_ps(a, _mm256_set1_ps(factor), sums);
+    }
     static void store(Floats sums, float* out) { _mm256_storeu_ps(out, sums); }
 };
 

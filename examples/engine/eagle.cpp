@@ -141,7 +141,8 @@ Logits Eagle::operator()(std::span<const Token> prefix) {
         const Index slot = cache_.history.size();
         cache_.attention.resize(slot + 1);
         cache_.history.push(behind[i], last, 1);
-        const Vector state = last == no_slot ? Vector(no_state_.data(), no_state_.size()) : cache_.attention.state(last);
+        const Vector state =
+            last == no_slot ? Vector(no_state_.data(), no_state_.size()) : cache_.attention.state(last);
         place_input(0, ConstVector(state.data(), state.size()), behind[i]);
         const Place place{&cache_, slot};
         step({&place, 1});

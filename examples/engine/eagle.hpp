@@ -6,8 +6,8 @@
 //
 //     x_i = F [norm(h_i); norm(e(token i + 1))],   g_i = norm(block(x_i)),   logits of token i + 2 = E' g_i
 //
-// E' holds those rows of E that belong to the target's most frequent ids; other ids are never drafted. In a draft, where
-// the target has not been, g_i takes the place of h_(i+1). The block attends to the positions before.
+// E' holds those rows of E that belong to the target's most frequent ids; other ids are never drafted. In a draft,
+// where the target has not been, g_i takes the place of h_(i+1). The block attends to the positions before.
 //
 // Li et al. 2024, "EAGLE: speculative sampling requires rethinking feature uncertainty", arXiv:2401.15077.
 
@@ -24,16 +24,16 @@ namespace engine {
 class Eagle {
   public:
     /// A drafter for the model of `target`, on its team. The file is the one that models/train_drafter.py writes.
-    /// Throws std::runtime_error, with the file, what is wrong and what was expected, for a file that is damaged or made
-    /// for a model of another shape.
+    /// Throws std::runtime_error, with the file, what is wrong and what was expected, for a file that is damaged or
+    /// made for a model of another shape.
     static Eagle load(const std::filesystem::path& path, std::shared_ptr<Model> target);
 
     /// Begins a draft behind `text`: reads the target's states of it, which the target computes where it has not yet.
     /// Throws std::invalid_argument for an empty text or one that is longer than context().
     void begin(std::span<const Token> text);
 
-    /// Logits after `prefix`, which continues the last text: one row as wide as the target's, -inf for ids that are never
-    /// drafted. Valid until the next call. What an earlier call computed for the same tokens is used again.
+    /// Logits after `prefix`, which continues the last text: one row as wide as the target's, -inf for ids that are
+    /// never drafted. Valid until the next call. What an earlier call computed for the same tokens is used again.
     /// Throws std::invalid_argument for a prefix that does not continue the text, or is longer than context().
     Logits operator()(std::span<const Token> prefix);
 
@@ -60,10 +60,10 @@ class Eagle {
     Eigen::ArrayXf state_norm_, token_norm_;
     std::vector<Index> ids_;
     Trunk trunk_;
-    Cache cache_;               // slot i: token i + 1 of the text, or of a draft
-    Index text_slots_ = 0;      // those of the text come first, and have the target's states as inputs
-    Eigen::ArrayXf no_state_;   // where no token comes before
-    RowMatrix pair_, input_;    // both norms, and x, of the positions of a step
+    Cache cache_;              // slot i: token i + 1 of the text, or of a draft
+    Index text_slots_ = 0;     // those of the text come first, and have the target's states as inputs
+    Eigen::ArrayXf no_state_;  // where no token comes before
+    RowMatrix pair_, input_;   // both norms, and x, of the positions of a step
     RowMatrix few_logits_, logits_;
 };
 

@@ -42,8 +42,8 @@ void Activations::assign(const ConstRows& x, Index tile) {
         auto place = static_cast<std::size_t>(first * groups_ + position - first);
         const float* in = x.data() + position * x.outerStride();
         for (Index g = 0; g < groups_; ++g, in += group_columns, place += static_cast<std::size_t>(together)) {
-            sums_[place] = round_group(Eigen::Map<const Group<float>>(in), &codes_[place * group_columns],
-                                       scales_[place]);
+            sums_[place] =
+                round_group(Eigen::Map<const Group<float>>(in), &codes_[place * group_columns], scales_[place]);
         }
     }
 }
@@ -53,7 +53,7 @@ Activations::Tile Activations::tile(Index first) const {
     return {&codes_[place * group_columns], &scales_[place], &sums_[place], std::min(step_, positions_ - first)};
 }
 
-GroupMatrix::GroupMatrix(Index rows, Index columns, int bits) 
+GroupMatrix::GroupMatrix(Index rows, Index columns, int bits)
     : rows_(rows),
       columns_(columns),
       bits_(bits),

@@ -1,7 +1,7 @@
 #pragma once
 
-// Matrices of 8- or 4-bit codes in groups of 32 columns, as GGUF files have them, and their product with activations that
-// are rounded to 8 bits, group by group.
+// Matrices of 8- or 4-bit codes in groups of 32 columns, as GGUF files have them, and their product with activations
+// that are rounded to 8 bits, group by group.
 //
 //     weight = scale * code            (8 bits, codes -127 to 127)
 //     weight = scale * code + minimum  (4 bits, codes 0 to 15)

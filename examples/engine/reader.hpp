@@ -59,7 +59,7 @@ class Reader {
     PackedMatrix float_matrix(Index rows, Index columns, const std::string& name);
     PackedMatrix int8_matrix(Index rows, Index columns, const std::string& name);  // followed by its scales
 
-    GroupMatrix group_matrix(Index rows, Index columns, const std::string& name);    // which says how many bits it has
+    GroupMatrix group_matrix(Index rows, Index columns, const std::string& name);  // which says how many bits it has
 
     /// Throws if bytes follow.
     void end();

@@ -31,8 +31,7 @@ Trunk::Trunk(std::shared_ptr<const Weights> weights, std::shared_ptr<Team> team)
 
 ConstRows Trunk::pass(std::span<const Place> places, Index layers) {
     Index i = 0;
-    for (const auto& [cache, slot] : places)
-        weights_->embedding.copy_row(cache->history.token(slot), &stream_(i++, 0));
+    for (const auto& [cache, slot] : places) weights_->embedding.copy_row(cache->history.token(slot), &stream_(i++, 0));
     return run(places, layers);
 }
 

@@ -65,10 +65,10 @@ Colours: green accepted, red and struck rejected, blue recovered, cyan bonus.
 enum class DraftKind { automatic, model, lookup, either, self, pruned, quantised, heads, mtp, eagle, none };
 
 inline constexpr std::pair<std::string_view, DraftKind> draft_kinds[]{
-    {"auto", DraftKind::automatic}, {"model", DraftKind::model},   {"lookup", DraftKind::lookup},
-    {"either", DraftKind::either},  {"self", DraftKind::self},     {"pruned", DraftKind::pruned},
+    {"auto", DraftKind::automatic},      {"model", DraftKind::model}, {"lookup", DraftKind::lookup},
+    {"either", DraftKind::either},       {"self", DraftKind::self},   {"pruned", DraftKind::pruned},
     {"quantised", DraftKind::quantised}, {"heads", DraftKind::heads}, {"mtp", DraftKind::mtp},
-    {"eagle", DraftKind::eagle},    {"none", DraftKind::none}};
+    {"eagle", DraftKind::eagle},         {"none", DraftKind::none}};
 
 inline std::filesystem::path shipped(const char* file) { return std::filesystem::path(SPECSAMPLE_MODELS_DIR) / file; }
 

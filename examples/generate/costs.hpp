@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include <specsample/specsample.hpp>
+
 #include "engine/model.hpp"
 #include "generate/stopwatch.hpp"
 

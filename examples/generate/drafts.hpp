@@ -114,7 +114,9 @@ class Drafts {
         const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
         one_ = [rows](auto text) { rows(text); };
         const bool looks_up = arguments.draft_kind == DraftKind::either || arguments.draft_kind == DraftKind::automatic;
-        make_ = [rows, looks_up, tree = tree_] { return looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree); };
+        make_ = [rows, looks_up, tree = tree_] {
+            return looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree);
+        };
     }
 
     void use_heads(const Arguments& arguments) {

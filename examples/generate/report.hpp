@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include <specsample/theory.hpp>
 #include <specsample/metrics.hpp>
+#include <specsample/theory.hpp>
 
 #include "generate/costs.hpp"
 #include "generate/run.hpp"

@@ -24,6 +24,7 @@ def arguments():
     parser.add_argument("--target", required=True, help="a GGUF of a Llama-shaped model")
     parser.add_argument("--work", required=True, type=pathlib.Path, help="folder for texts and checkpoints")
     parser.add_argument("--out", required=True, type=pathlib.Path, help="the drafter, for generate --drafter")
+    parser.add_argument("--start", type=pathlib.Path, help="an earlier drafter of the same target to go on from")
     parser.add_argument("--texts", nargs="*", help="real text and Python code to begin with (Python's own library)")
     parser.add_argument("--tokens", type=float, default=1e6, help="tokens that the model writes (1e6)")
     parser.add_argument("--length", type=int, default=320, help="tokens of a text (320)")
@@ -55,11 +56,12 @@ def built(program):
 
 
 def tokenizer_of(reader):
-    """(encode, chat): PyPI's tokenizers on the GGUF's vocabulary, and the text around a message or (None, None)."""
-    from check_tokenizer import reference_tokenizer
-    from export_tokenizer import chat_of
-    tokenizer = reference_tokenizer(reader)
-    return lambda text: tokenizer.encode(text, add_special_tokens=False).ids, chat_of(reader)
+    """A function from a text to ids, in which special tokens are found, and the text before and after a message."""
+    from check_tokenizer import reference
+    from export_tokenizer import chat
+    tokenizer, _ = reference(reader)
+    before, behind = [part.decode() for part in chat(reader)] or (None, None)
+    return lambda text: tokenizer.encode(text).ids, (before, behind)
 
 
 def write(options, folder, reader):
@@ -99,6 +101,7 @@ def bytes_per_token(work):
 class Trainer:
     def __init__(self, options, config, embedding, classifier, files):
         import torch
+        from drafter.file import read_drafter
         from drafter.head import Head
         from drafter.texts import Texts
         self.torch, self.options = torch, options
@@ -108,8 +111,13 @@ class Trainer:
         self.file = options.work / "checkpoint.pt"
         saved = torch.load(self.file) if self.file.exists() else None
         frequencies = self.texts.frequencies(config["vocab"])
-        ids = saved["ids"] if saved else frequencies.topk(options.ids).indices
+        ids, parts = read_drafter(options.start, config) if options.start else (None, {})
+        if saved:
+            ids = saved["ids"]
+        elif ids is None:
+            ids = frequencies.topk(options.ids).indices
         self.head = Head(config, embedding, classifier, ids)
+        self.head.load_state_dict(parts, strict=False)
         self.places = torch.full((config["vocab"],), -1)
         self.places[ids] = torch.arange(len(ids))
         parameters = list(self.head.parameters())
@@ -215,32 +223,6 @@ def describe(measured):
     return f"acceptance by place, greedy {greedy}; at temperature 1 {sampled}"
 
 
-def export(head, path):
-    """The file for the engine: SPQD, then as in spqg.py (drafter.hpp of the engine has the layout)."""
-    import numpy
-    import struct
-    from convert import round_to_8_bits
-    part = path.with_suffix(".part")
-    c = head.config
-    with open(part, "wb") as file:
-        file.write(struct.pack("<4s8if", b"SPQD", 1, c["dim"], c["hidden"], c["heads"], c["kv_heads"], c["vocab"],
-                               len(head.ids), c["context"], c["rms_epsilon"]))
-        file.write(struct.pack("<f", c["rope_theta"]))
-        file.write(head.ids.numpy().astype("<i4").tobytes())
-
-        def norm(p):
-            file.write(p.detach().numpy().astype("<f4").tobytes())
-
-        def matrix(p):
-            codes, scales = round_to_8_bits(p.detach().numpy())
-            file.write(struct.pack("<i", 8) + codes.tobytes() + scales.tobytes())
-
-        norm(head.state_norm), norm(head.token_norm), matrix(head.join)
-        norm(head.attention_norm), matrix(head.query_key_value), matrix(head.attention_output)
-        norm(head.feed_forward_norm), matrix(head.gate_up), matrix(head.down), norm(head.final_norm)
-    part.rename(path)
-
-
 def expected_tokens(acceptance):
     total, alive = 1.0, 1.0
     for a in acceptance:
@@ -254,6 +236,7 @@ def main():
     try:
         import torch
         from gguf import GGUFReader
+        from drafter.file import write_drafter
         from spqg import read_spqg
     except ImportError as error:
         raise SystemExit(f"{error.name} is missing: python3 -m pip install torch gguf tokenizers jinja2 numpy")
@@ -275,7 +258,7 @@ def main():
         tokens = expected_tokens(acceptance[:best])
         print(f"{name}: {tokens:.2f} tokens per pass with {best} drafted; {tokens / (1 + .12 * best):.2f} times plain "
               "decoding where a further position costs .05 and a drafted token .07 of a pass")
-    export(trainer.head, options.out)
+    write_drafter(trainer.head, options.out)
     print(f"wrote {options.out} ({options.out.stat().st_size / 1e6:.1f} MB)")
 
 

@@ -62,19 +62,29 @@ inline WriterArguments parse_writer(std::span<char* const> words) {
             }
             return result;
         };
-        if (name == "--target") arguments.target = value();
-        else if (name == "--requests") arguments.requests = value();
-        else if (name == "--out") arguments.out = value();
-        else if (name == "--length") arguments.length = number(2);
-        else if (name == "--message") arguments.message = number(1);
-        else if (name == "--end") arguments.end = number(0);
-        else if (name == "--top") arguments.top = number(1);
-        else if (name == "--threads") arguments.threads = number(1);
-        else if (name == "--seed") arguments.seed = number(0);
-        else throw std::invalid_argument("there is no option " + std::string(name) + "; see --help");
+        if (name == "--target")
+            arguments.target = value();
+        else if (name == "--requests")
+            arguments.requests = value();
+        else if (name == "--out")
+            arguments.out = value();
+        else if (name == "--length")
+            arguments.length = number(2);
+        else if (name == "--message")
+            arguments.message = number(1);
+        else if (name == "--end")
+            arguments.end = number(0);
+        else if (name == "--top")
+            arguments.top = number(1);
+        else if (name == "--threads")
+            arguments.threads = number(1);
+        else if (name == "--seed")
+            arguments.seed = number(0);
+        else
+            throw std::invalid_argument("there is no option " + std::string(name) + "; see --help");
     }
-    for (const auto& [path, name] : {std::pair{&arguments.target, "--target"}, {&arguments.requests, "--requests"},
-                                     {&arguments.out, "--out"}}) {
+    for (const auto& [path, name] :
+         {std::pair{&arguments.target, "--target"}, {&arguments.requests, "--requests"}, {&arguments.out, "--out"}}) {
         if (path->empty()) throw std::invalid_argument(std::string(name) + " is missing; see --help");
     }
     return arguments;

@@ -23,7 +23,8 @@ inline std::vector<TextRequest> read_requests(const std::filesystem::path& path,
     std::vector<TextRequest> requests;
     for (std::string line; std::getline(file, line);) {
         const auto fail = [&](const std::string& what) {
-            throw std::runtime_error("line " + std::to_string(requests.size() + 1) + " of " + path.string() + " " + what);
+            throw std::runtime_error("line " + std::to_string(requests.size() + 1) + " of " + path.string() + " " +
+                                     what);
         };
         std::istringstream fields(line);
         TextRequest request;

@@ -39,11 +39,12 @@ class Writer {
           weights_(engine::Weights::load(arguments.target)),
           batch_(weights_, std::make_shared<engine::Team>(arguments.threads), engine::Trunk::max_pass,
                  arguments.length),
-          works_(static_cast<std::size_t>(engine::Trunk::max_pass)),
-          out_(arguments.out, std::ios::binary) {
+          works_(static_cast<std::size_t>(engine::Trunk::max_pass)) {
         for (TextRequest& request : read_requests(arguments.requests, weights_->config.vocab))
             waiting_.push_back(std::move(request));
         texts_ = waiting_.size();
+        out_.open(arguments.out, std::ios::binary);
+        if (!out_) throw std::runtime_error(arguments.out.string() + " cannot be written");
         put(static_cast<std::int32_t>(weights_->config.dim));
         put(static_cast<std::int32_t>(arguments.top));
     }
@@ -104,8 +105,7 @@ class Writer {
         const specsample::RoundRng rng(static_cast<std::uint64_t>(arguments_.seed), work.number,
                                        static_cast<specsample::Index>(work.tokens.size()));
         const double temperature = work.is_message ? 1.0 : work.request.temperature;
-        const auto token = specsample::race(rng.at(specsample::Purpose::race, 0),
-                                            specsample::Logits(row, temperature));
+        const auto token = specsample::race(rng.at(specsample::Purpose::race, 0), specsample::Logits(row, temperature));
         work.given.push_back(static_cast<engine::Token>(token));
     }
 
@@ -164,7 +164,7 @@ class Writer {
     engine::Batch batch_;
     std::deque<TextRequest> waiting_{};
     std::vector<std::optional<TextInWork>> works_;
-    std::ofstream out_;
+    std::ofstream out_{};
     std::size_t texts_ = 0;
     std::uint64_t begun_ = 0;
     long tokens_ = 0;

@@ -127,9 +127,10 @@ TEST_CASE("a file of groups that is cut short, too long or lying is refused by n
         check_refused(groups.file.substr(0, groups.file.size() - 1), "ends too early");
         check_refused(groups.file + "x", "but ends after");
         for (const Field field : {dim, hidden, layers, heads, kv_heads, vocab, context})
-            for (const std::int32_t value : {0, -1, 7, 1 << 30}) check_refused(groups.with(field, value), "");
-        check_refused(groups.with_float(8 + 4 * 7, 0.0f), "impossible header");      // epsilon
-        check_refused(groups.with_float(8 + 4 * 8, NAN), "impossible header");       // theta
+            for (const std::int32_t value : {0, -1, field == context ? -7 : 7, 1 << 30})
+                check_refused(groups.with(field, value), "");
+        check_refused(groups.with_float(8 + 4 * 7, 0.0f), "impossible header");  // epsilon
+        check_refused(groups.with_float(8 + 4 * 8, NAN), "impossible header");   // theta
         std::string other = groups.file;
         overwrite(other, 4, std::int32_t{2});
         check_refused(other, "has version 2 of its format, but must have 1");

@@ -91,8 +91,8 @@ Doubles normed(const Doubles& x, const Matrix& weights) {
 void rotate(double* head, Index position) {
     constexpr Index size = group_config.head_size();
     for (Index i = 0; i < size; i += 2) {
-        const double angle = static_cast<double>(position) *
-                             std::pow(1e5, -static_cast<double>(i) / static_cast<double>(size));
+        const double angle =
+            static_cast<double>(position) * std::pow(1e5, -static_cast<double>(i) / static_cast<double>(size));
         const double a = head[i], b = head[i + 1];
         head[i] = a * std::cos(angle) - b * std::sin(angle);
         head[i + 1] = a * std::sin(angle) + b * std::cos(angle);
@@ -117,7 +117,8 @@ Doubles defined_state(const Drafter& d, Model& target, const std::vector<Token>&
         pair.insert(pair.end(), token.begin(), token.end());
         Doubles x = times(d.matrices[0], pair);
         Doubles qkv = times(d.matrices[1], normed(x, d.norms[2]));
-        for (Index head = 0; head < heads + kv_heads; ++head) rotate(&qkv[static_cast<std::size_t>(head * size)], static_cast<Index>(i));
+        for (Index head = 0; head < heads + kv_heads; ++head)
+            rotate(&qkv[static_cast<std::size_t>(head * size)], static_cast<Index>(i));
         keys.emplace_back(qkv.begin() + Drafter::dim, qkv.begin() + Drafter::dim + Drafter::kv);
         values.emplace_back(qkv.end() - Drafter::kv, qkv.end());
         Doubles mixed(static_cast<std::size_t>(Drafter::dim), 0.0);
@@ -128,10 +129,12 @@ Doubles defined_state(const Drafter& d, Model& target, const std::vector<Token>&
             Doubles sum(static_cast<std::size_t>(size), 0.0);
             for (std::size_t t = 0; t < keys.size(); ++t) {
                 double score = 0;
-                for (std::size_t k = 0; k < static_cast<std::size_t>(size); ++k) score += qkv[own + k] * keys[t][shared + k];
+                for (std::size_t k = 0; k < static_cast<std::size_t>(size); ++k)
+                    score += qkv[own + k] * keys[t][shared + k];
                 const double weight = std::exp(score / std::sqrt(static_cast<double>(size)));
                 total += weight;
-                for (std::size_t k = 0; k < static_cast<std::size_t>(size); ++k) sum[k] += weight * values[t][shared + k];
+                for (std::size_t k = 0; k < static_cast<std::size_t>(size); ++k)
+                    sum[k] += weight * values[t][shared + k];
             }
             for (std::size_t k = 0; k < static_cast<std::size_t>(size); ++k) mixed[own + k] = sum[k] / total;
         }
@@ -190,7 +193,8 @@ TEST_CASE("eagle: a draft has the bits of a fresh drafter's, whatever was drafte
         Eagle fresh = drafter.load(std::make_shared<Model>(weights));
         fresh.begin(text);
         // A tree: both children of the text, and a chain behind one of them.
-        for (const std::vector<Token>& path : {std::vector<Token>{}, {5}, {7}, {5, 9}, {5, 9, 2}, {7, 9}, {5, 9, 2, 2}}) {
+        for (const std::vector<Token>& path :
+             {std::vector<Token>{}, {5}, {7}, {5, 9}, {5, 9, 2}, {7, 9}, {5, 9, 2, 2}}) {
             std::vector<Token> prefix = text;
             prefix.insert(prefix.end(), path.begin(), path.end());
             const RowMatrix row = eagle(prefix);
@@ -227,7 +231,8 @@ TEST_CASE("eagle: files that are damaged or for another target are refused by na
         CHECK_THROWS_WITH(Eagle::load(file.path(), target),
                           ContainsSubstring(file.path().string()) && ContainsSubstring(reason));
     };
-    for (std::size_t size = 0; size < drafter.file.size(); size += 97) refused(drafter.file.substr(0, size), "too early");
+    for (std::size_t size = 0; size < drafter.file.size(); size += 97)
+        refused(drafter.file.substr(0, size), "too early");
     refused(drafter.file + "x", "but ends after");
     const auto with = [&](std::size_t field, std::int32_t value) {
         std::string file = drafter.file;

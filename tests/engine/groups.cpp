@@ -41,9 +41,8 @@ Sample sample(Index rows, Index columns, int bits, unsigned seed) {
 
 RowMatrix inputs(Index positions, Index columns, unsigned seed) {
     testing::Uniform uniform(seed);
-    RowMatrix x = RowMatrix::NullaryExpr(positions, columns, [&] {
-        return static_cast<float>((2 * uniform() - 1) * std::exp(6 * uniform() - 3));
-    });
+    RowMatrix x = RowMatrix::NullaryExpr(
+        positions, columns, [&] { return static_cast<float>((2 * uniform() - 1) * std::exp(6 * uniform() - 3)); });
     x.row(0).setZero();  // a group without a largest number
     x.row(positions - 1).head(32).setConstant(-3.0f);
     return x;

@@ -14,15 +14,16 @@ inline std::shared_ptr<const Weights> loaded(const std::string& file) {
     return Weights::load(TemporaryFile(file).path());
 }
 
-/// Every kind of weights: float32 with both kinds of classifier, odd-sized int8, groups of both sizes, and the pair that
-/// ships.
+/// Every kind of weights: float32 with both kinds of classifier, odd-sized int8, groups of both sizes, and the pair
+/// that ships.
 inline std::vector<std::shared_ptr<const Weights>> all_weights() {
     const std::filesystem::path models = SPECSAMPLE_MODELS_DIR;
     return {loaded(ReferenceModel(odd_config, true, 1).float32_file()),
             loaded(ReferenceModel(odd_config, false, 2).float32_file()),
             loaded(ReferenceModel(odd_config, true, 3).int8_file()),
             loaded(ReferenceModel(group_config, true, 4).groups_file(4)),
-            loaded(ReferenceModel(group_config, false, 5).groups_file(8)), Weights::load(models / "draft_230K_kd_int8.bin"),
+            loaded(ReferenceModel(group_config, false, 5).groups_file(8)),
+            Weights::load(models / "draft_230K_kd_int8.bin"),
             Weights::load(models / "target_1.8M_int8.bin")};
 }
 

@@ -1,0 +1,219 @@
+// Measures how much faster a real text is written with each drafter than by plain decoding, with the same model, in the
+// same process and in turns; and checks that greedy texts and those of Gumbel races are plain decoding's.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "generate/costs.hpp"
+#include "generate/drafts.hpp"
+#include "generate/run.hpp"
+#include "speed/arguments.hpp"
+#include "speed/prompts.hpp"
+
+namespace {
+
+struct Contender {
+    std::string name;
+    DraftKind kind;
+    std::vector<specsample::Index> tree{};
+};
+
+std::vector<Contender> contenders(const Arguments& base) {
+    std::vector<Contender> result{
+        {"plain", DraftKind::none}, {"lookup", DraftKind::lookup}, {"layers", DraftKind::self}};
+    if (base.heads.empty()) return result;
+    result.push_back({"eagle", DraftKind::eagle});
+    result.push_back({"auto", DraftKind::automatic});
+    result.push_back({"tree", DraftKind::automatic, {2, 1, 1}});
+    return result;
+}
+
+/// What a contender did on one prompt, over all runs.
+struct Sums {
+    std::vector<double> seconds{};  ///< one per run
+    double tokens = 0;              ///< of one run
+    double passes = 0;
+    std::vector<specsample::Token> text{};
+};
+
+class Measurement {
+  public:
+    explicit Measurement(const speed::Arguments& arguments)
+        : arguments_(arguments),
+          model_(std::make_shared<engine::Model>(engine::Weights::load(arguments.base.target), nullptr,
+                                                 std::make_shared<engine::Team>(arguments.base.threads))),
+          tokenizer_(engine::Tokenizer::load(arguments.base.tokenizer, model_->vocab())),
+          contenders_(contenders(arguments.base)) {
+        const auto all = speed::prompts(tokenizer_, arguments.prompts);
+        for (std::size_t i = 0; i < all.size(); i += arguments.every) prompts_.push_back(all[i]);
+    }
+
+    /// Returns false if a text is not plain decoding's where it must be.
+    bool run() {
+        bool good = true;
+        for (const double temperature : arguments_.temperatures) {
+            const auto sums = measure(temperature, RuleKind::block, arguments_.runs);
+            print(temperature, sums);
+            if (temperature == 0) good = same_texts(sums, "temperature 0") && good;
+        }
+        return same_texts(measure(1, RuleKind::gumbel, 1), "Gumbel races at temperature 1") && good;
+    }
+
+  private:
+    using AllSums = std::vector<std::vector<Sums>>;  // per prompt, per contender
+
+    AllSums measure(double temperature, RuleKind rule, int runs) {
+        const RowShaper shaper(temperature, 1);
+        const LanguageModel target(model_, shaper);
+        std::vector<Drafts> drafts;
+        std::vector<Lookahead> lengths;
+        for (const Contender& contender : contenders_) {
+            Arguments arguments = arguments_.base;
+            arguments.draft_kind = contender.kind;
+            arguments.tree = contender.tree;
+            drafts.emplace_back(arguments, target, shaper);
+            lengths.push_back(length_for(drafts.back(), contender));
+        }
+        AllSums sums(prompts_.size(), std::vector<Sums>(contenders_.size()));
+        for (int turn = 0; turn < runs; ++turn) {
+            for (std::size_t p = 0; p < prompts_.size(); ++p) {
+                for (std::size_t c = 0; c < contenders_.size(); ++c)
+                    record(sums[p][c], write_one(drafts[c], target, contenders_[c], lengths[c], rule, prompts_[p]));
+                std::fprintf(stderr, "\rtemperature %g, run %d of %d, prompt %zu of %zu ", temperature, turn + 1, runs,
+                             p + 1, prompts_.size());
+            }
+        }
+        std::fprintf(stderr, "\r%60s\r", "");
+        return sums;
+    }
+
+    /// Trees have a shape of their own, and without drafts there is nothing to choose.
+    Lookahead length_for(const Drafts& drafts, const Contender& contender) const {
+        if (contender.kind == DraftKind::none || !contender.tree.empty()) return {};
+        const auto draft_one = [&](auto text) { drafts.draft_one(text); };
+        return Lookahead(::measure(draft_one, *model_, prompts_.front().tokens, 9));
+    }
+
+    Run write_one(const Drafts& drafts, const LanguageModel& target, const Contender& contender,
+                  const Lookahead& length, RuleKind rule, const speed::Prompt& prompt) const {
+        const bool is_tree = !contender.tree.empty();
+        Request request{.rule = is_tree && rule == RuleKind::block ? RuleKind::traversal : rule,
+                        .options = {.lookahead = contender.kind == DraftKind::none ? 0
+                                                 : is_tree                         ? std::ssize(contender.tree)
+                                                                                   : 8,
+                                    .seed = 1},
+                        .length = length,
+                        .limits = {.max_new_tokens = arguments_.base.max_tokens,
+                                   .max_length = std::min(drafts.context(), model_->context()),
+                                   .stop_tokens = {tokenizer_.end()}}};
+        return ::run(drafts, target, request, prompt.tokens, [](const auto&, const auto*) {});
+    }
+
+    static void record(Sums& sums, const Run& run) {
+        sums.seconds.push_back(run.seconds);
+        sums.tokens = static_cast<double>(run.tokens.size());
+        sums.passes = static_cast<double>(run.tally.rounds);
+        sums.text = run.tokens;
+    }
+
+    /// Seconds per token over plain decoding's, of one run over the prompts of a group, inverted.
+    double ratio(const AllSums& sums, std::size_t contender, std::size_t turn, std::string_view group) const {
+        double plain = 0, own = 0, plain_tokens = 0, own_tokens = 0;
+        for (std::size_t p = 0; p < prompts_.size(); ++p) {
+            if (!group.empty() && prompts_[p].group != group) continue;
+            plain += sums[p][0].seconds[turn];
+            plain_tokens += sums[p][0].tokens;
+            own += sums[p][contender].seconds[turn];
+            own_tokens += sums[p][contender].tokens;
+        }
+        return plain / plain_tokens / (own / own_tokens);
+    }
+
+    void print(double temperature, const AllSums& sums) const {
+        std::printf("\ntemperature %g: times plain decoding, median of %d runs (least to most); tokens per pass\n",
+                    temperature, arguments_.runs);
+        std::printf("%-8s", "");
+        for (const char* group : {"all prompts", "code", "chat", "edit", "worst prompt"}) std::printf("  %-24s", group);
+        std::printf("\n");
+        for (std::size_t c = 0; c < contenders_.size(); ++c) {
+            std::printf("%-8s", contenders_[c].name.c_str());
+            for (const char* group : {"", "code", "chat", "edit"}) print_group(sums, c, group);
+            double worst = 1e9;
+            for (const auto& prompt : sums) {
+                const double own = median(prompt[c].seconds) / prompt[c].tokens;
+                worst = std::min(worst, median(prompt[0].seconds) / prompt[0].tokens / own);
+            }
+            std::printf("  %.2f\n", worst);
+        }
+        std::printf("plain decoding: %.1f tokens a second\n", 1 / plain_seconds(sums));
+    }
+
+    void print_group(const AllSums& sums, std::size_t contender, std::string_view group) const {
+        std::vector<double> ratios;
+        for (int turn = 0; turn < arguments_.runs; ++turn)
+            ratios.push_back(ratio(sums, contender, static_cast<std::size_t>(turn), group));
+        double tokens = 0, passes = 0;
+        for (std::size_t p = 0; p < prompts_.size(); ++p) {
+            if (!group.empty() && prompts_[p].group != group) continue;
+            tokens += sums[p][contender].tokens;
+            passes += sums[p][contender].passes;
+        }
+        const auto [least, most] = std::ranges::minmax(ratios);
+        std::printf("  %.2f (%.2f to %.2f) %5.2f  ", median(ratios), least, most, tokens / passes);
+    }
+
+    double plain_seconds(const AllSums& sums) const {
+        double seconds = 0, tokens = 0;
+        for (const auto& prompt : sums) {
+            seconds += median(prompt[0].seconds);
+            tokens += prompt[0].tokens;
+        }
+        return seconds / tokens;
+    }
+
+    bool same_texts(const AllSums& sums, const char* what) const {
+        bool good = true;
+        for (std::size_t c = 1; c < contenders_.size(); ++c) {
+            std::size_t same = 0;
+            for (const auto& prompt : sums) same += prompt[c].text == prompt[0].text;
+            std::printf("%s, %s: %zu of %zu texts are plain decoding's\n", what, contenders_[c].name.c_str(), same,
+                        sums.size());
+            good = good && same == sums.size();
+        }
+        return good;
+    }
+
+    static double median(std::vector<double> values) {
+        const auto middle = values.begin() + std::ssize(values) / 2;
+        std::ranges::nth_element(values, middle);
+        return *middle;
+    }
+
+    speed::Arguments arguments_;
+    std::shared_ptr<engine::Model> model_;
+    engine::Tokenizer tokenizer_;
+    std::vector<Contender> contenders_;
+    std::vector<speed::Prompt> prompts_{};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        const speed::Arguments arguments = speed::parse({argv + 1, argv + argc});
+        if (arguments.help) {
+            std::fputs(speed::usage.data(), stdout);
+            return EXIT_SUCCESS;
+        }
+        return Measurement(arguments).run() ? EXIT_SUCCESS : EXIT_FAILURE;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "speed: %s\n", error.what());
+        return 2;
+    }
+}

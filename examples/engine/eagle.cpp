@@ -15,8 +15,6 @@ namespace {
 constexpr std::array<char, 4> eagle_magic{'S', 'P', 'Q', 'D'};
 constexpr std::int32_t eagle_version = 1;
 
-RowMatrix buffer(Index width) { return RowMatrix::Zero(Trunk::max_pass, aligned_width(width)); }
-
 /// Reads the sizes, and checks those that must be the target's.
 Config read_config(Reader& file, const Config& target, Index& ids) {
     if (file.value<std::array<char, 4>>() != eagle_magic) file.fail("holds no drafter for states");
@@ -92,8 +90,8 @@ Eagle::Eagle(Parts parts, std::shared_ptr<Model> target)
       trunk_(weights_, target_->team()),
       cache_(std::make_shared<PagePool>(weights_->config.cache(), 64)),
       no_state_(Eigen::ArrayXf::Zero(weights_->config.dim)),
-      pair_(buffer(2 * weights_->config.dim)),
-      input_(buffer(weights_->config.dim)),
+      pair_(Trunk::rows(2 * weights_->config.dim)),
+      input_(Trunk::rows(weights_->config.dim)),
       few_logits_(1, std::ssize(ids_)),
       logits_(RowMatrix::Constant(1, weights_->config.vocab, -std::numeric_limits<float>::infinity())) {}
 

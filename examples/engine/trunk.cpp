@@ -5,8 +5,6 @@
 namespace engine {
 namespace {
 
-RowMatrix buffer(Index width) { return RowMatrix::Zero(Trunk::max_pass, aligned_width(width)); }
-
 Vector row(RowMatrix& matrix, Index position, Index size) { return Vector(&matrix(position, 0), size); }
 
 ConstVector const_row(const RowMatrix& matrix, Index position, Index size) {
@@ -19,13 +17,13 @@ Trunk::Trunk(std::shared_ptr<const Weights> weights, std::shared_ptr<Team> team)
     : weights_(std::move(weights)),
       rope_(weights_->config.head_size(), weights_->config.context, weights_->config.rope_theta),
       team_(team ? std::move(team) : std::make_shared<Team>()),
-      stream_(buffer(weights_->config.dim)),
-      normed_(buffer(weights_->config.dim)),
-      query_key_value_(buffer(weights_->config.dim + 2 * weights_->config.kv_dim())),
-      attended_(buffer(weights_->config.dim)),
-      gate_up_(buffer(2 * weights_->config.hidden)),
-      activated_(buffer(weights_->config.hidden)),
-      update_(buffer(weights_->config.dim)),
+      stream_(rows(weights_->config.dim)),
+      normed_(rows(weights_->config.dim)),
+      query_key_value_(rows(weights_->config.dim + 2 * weights_->config.kv_dim())),
+      attended_(rows(weights_->config.dim)),
+      gate_up_(rows(2 * weights_->config.hidden)),
+      activated_(rows(weights_->config.hidden)),
+      update_(rows(weights_->config.dim)),
       visible_(max_pass),
       scores_(static_cast<std::size_t>(team_->size())) {}
 

@@ -36,6 +36,9 @@ class Trunk {
   public:
     static constexpr Index max_pass = 16;  ///< slots per reading of the weights
 
+    /// Zeros: a row for each slot of a pass.
+    static RowMatrix rows(Index width) { return RowMatrix::Zero(max_pass, aligned_width(width)); }
+
     /// `team` null: one thread.
     Trunk(std::shared_ptr<const Weights> weights, std::shared_ptr<Team> team);
 

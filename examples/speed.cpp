@@ -1,5 +1,6 @@
 // Measures how much faster a real text is written with each drafter than by plain decoding, with the same model, in the
-// same process and in turns; and checks that greedy texts and those of Gumbel races are plain decoding's.
+// same process and in turns; and checks that greedy texts and those of Gumbel races are plain decoding's, and that
+// first tokens have the target's distribution.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include "generate/costs.hpp"
 #include "generate/drafts.hpp"
 #include "generate/run.hpp"
+#include "llama_cpp/exact/chi_square.hpp"
 #include "speed/arguments.hpp"
 #include "speed/prompts.hpp"
 
@@ -62,7 +64,8 @@ class Measurement {
             print(temperature, sums);
             if (temperature == 0) good = same_texts(sums, "temperature 0") && good;
         }
-        return same_texts(measure(1, RuleKind::gumbel, 1), "Gumbel races at temperature 1") && good;
+        good = same_texts(measure(1, RuleKind::gumbel, 1), "Gumbel races at temperature 1") && good;
+        return first_tokens() && good;
     }
 
   private:
@@ -187,6 +190,44 @@ class Measurement {
             good = good && same == sums.size();
         }
         return good;
+    }
+
+    /// Counts the first token of rounds with many seeds, behind the first prompt of every group.
+    bool first_tokens() const {
+        bool good = true;
+        const RowShaper shaper(1, 1);
+        const LanguageModel target(model_, shaper);
+        Arguments arguments = arguments_.base;
+        arguments.draft_kind = contenders_.back().kind;
+        const Drafts drafts(arguments, target, shaper);
+        std::string_view group;
+        for (const speed::Prompt& prompt : prompts_) {
+            if (prompt.group == group) continue;
+            group = prompt.group;
+            const Eigen::ArrayXd row = LanguageModel(target)(prompt.tokens).cast<double>();
+            for (const RuleKind rule : {RuleKind::token, RuleKind::block}) {
+                Eigen::ArrayXd counts = Eigen::ArrayXd::Zero(row.size());
+                for (int seed = 0; seed < arguments_.seeds; ++seed) {
+                    const specsample::Options options{.lookahead = 3, .seed = static_cast<std::uint64_t>(seed)};
+                    counts[first_token(drafts, target, rule, options, prompt.tokens)] += 1;
+                }
+                const exact::ChiSquare found = exact::chi_square(counts, row);
+                std::printf("first token, %s, %s verification: chi-square %.1f of %td bins, at most %.1f: %s\n",
+                            std::string(group).c_str(), name(rule).data(), found.statistic, found.bins, found.bound,
+                            found.holds() ? "holds" : "DOES NOT HOLD");
+                good = good && found.holds();
+            }
+        }
+        return good;
+    }
+
+    static specsample::Token first_token(const Drafts& drafts, LanguageModel target, RuleKind kind,
+                                         const specsample::Options& options,
+                                         std::span<const specsample::Token> prompt) {
+        return with_rule(kind, [&](auto rule) {
+            specsample::Sampler sampler(drafts.drafter(), std::ref(target), options, rule);
+            return sampler.step(prompt).tokens[0];
+        });
     }
 
     static double median(std::vector<double> values) {

@@ -25,6 +25,7 @@ Writes the same prompts with every drafter, in turns, and prints how many times 
   --max-tokens N     tokens of a text                                   (256)
   --runs N           times that everything is written                   (5)
   --every N          use every Nth prompt                               (1)
+  --seeds N          rounds for the distribution of the first token     (1000)
   --temperatures L   numbers between commas                             (0,0.8,1)
   --threads N                                                           (2)
 )";
@@ -34,6 +35,7 @@ struct Arguments {
     std::filesystem::path prompts{};
     std::vector<double> temperatures{0, 0.8, 1};
     int runs = 5;
+    int seeds = 1000;
     std::size_t every = 1;
     bool help = false;
 };
@@ -72,6 +74,8 @@ inline Arguments parse(std::span<char* const> words) {
             result.base.max_tokens = count();
         } else if (word == "--runs") {
             result.runs = static_cast<int>(count());
+        } else if (word == "--seeds") {
+            result.seeds = static_cast<int>(count());
         } else if (word == "--every") {
             result.every = static_cast<std::size_t>(count());
         } else if (word == "--threads") {

@@ -33,6 +33,13 @@ using namespace specsample;
 using namespace specsample::heads;
 using namespace specsample::walks;
 
+/// A draft model as `measure` asks it.
+struct OfModel {
+    const DraftModel& model;
+    void draft_one(std::span<const Token> text) const { model(text); }
+    void start_one(std::span<const Token>) const {}
+};
+
 class Comparison {
   public:
     explicit Comparison(Index tokens)
@@ -124,7 +131,7 @@ class Comparison {
     }
 
     std::vector<Line> lines(const DraftModel& model, const RowShaper& shaper, std::span<const Token> text) {
-        const Costs costs = measure([&](auto prefix) { model(prefix); }, *target_, text, 9);
+        const Costs costs = measure(OfModel{model}, *target_, text, 9);
         Costs free = costs;
         free.draft = 0;
         const Index most = std::ssize(costs.verify_curve) - 1;

@@ -59,9 +59,8 @@ void generate(const Arguments& arguments) {
         .rule = arguments.rule,
         .options = {.lookahead = arguments.lookahead, .seed = arguments.seed},
         .limits = {.max_new_tokens = arguments.max_tokens, .max_length = context, .stop_tokens = {tokenizer.end()}}};
-    const auto draft_one = [&](auto text) { drafts.draft_one(text); };
     if (arguments.adapts) {
-        const Costs costs = measure(draft_one, *target.engine(), prompt, arguments.lookahead + 1);
+        const Costs costs = measure(drafts, *target.engine(), prompt, arguments.lookahead + 1);
         request.options.lookahead = std::ssize(costs.verify_curve) - 1;  // a short prompt gives few measurements
         request.length = Lookahead(costs);
     }
@@ -79,9 +78,8 @@ void generate(const Arguments& arguments) {
         std::vector<specsample::Token> text = prompt;
         text.insert(text.end(), speculative.tokens.begin(), speculative.tokens.end());
         text.resize(std::min(text.size(), static_cast<std::size_t>(context)));
-        comparison = {
-            run(drafts, target, request, prompt, [](const auto&, const auto*) {}),
-            measure(draft_one, *target.engine(), text, std::max<specsample::Index>(9, arguments.lookahead + 1))};
+        comparison = {run(drafts, target, request, prompt, [](const auto&, const auto*) {}),
+                      measure(drafts, *target.engine(), text, std::max<specsample::Index>(9, arguments.lookahead + 1))};
     }
     if (arguments.json) {
         print_json(speculative, arguments.prompt, decode(tokenizer, prompt.back(), speculative.tokens), comparison);

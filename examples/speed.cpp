@@ -99,8 +99,7 @@ class Measurement {
     /// Trees have a shape of their own, and without drafts there is nothing to choose.
     Lookahead length_for(const Drafts& drafts, const Contender& contender) const {
         if (contender.kind == DraftKind::none || !contender.tree.empty()) return {};
-        const auto draft_one = [&](auto text) { drafts.draft_one(text); };
-        return Lookahead(::measure(draft_one, *model_, prompts_.front().tokens, 9));
+        return Lookahead(::measure(drafts, *model_, prompts_.front().tokens, 9));
     }
 
     Run write_one(const Drafts& drafts, const LanguageModel& target, const Contender& contender,

@@ -68,6 +68,9 @@ class Drafts {
     /// Drafts the token after a text once more, to measure its cost.
     void draft_one(std::span<const specsample::Token> text) const { one_(text); }
 
+    /// Begins a round after a text once more, one token after the last one, to measure its cost.
+    void start_one(std::span<const specsample::Token> text) const { start_(text); }
+
     bool are_chains() const { return tree_.empty(); }
 
     double seconds() const { return meter_ ? meter_->seconds() : 0; }
@@ -163,6 +166,10 @@ class Drafts {
             begin(text.first(std::max<std::size_t>(text.size(), 2) - 1));  // so that one step is left to be taken
             rows(text);
         };
+        start_ = [begin](auto text) {
+            begin(text.first(std::max<std::size_t>(text.size(), 2) - 1));
+            begin(text);
+        };
         make_ = [begin, rows, looks_up, tree = tree_]() -> AnyDrafter {
             return PreparedDrafter(begin, looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree));
         };
@@ -194,5 +201,5 @@ class Drafts {
     std::shared_ptr<LanguageModel> model_;  // null: no cache
     std::shared_ptr<const Metered> meter_;  // null: drafting takes no time
     std::function<AnyDrafter()> make_;
-    std::function<void(std::span<const specsample::Token>)> one_ = [](auto) {};
+    std::function<void(std::span<const specsample::Token>)> one_ = [](auto) {}, start_ = [](auto) {};
 };

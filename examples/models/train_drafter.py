@@ -44,17 +44,6 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def built(program):
-    """Builds a program of this repository, and returns its path."""
-    root, build = HERE.parent.parent, HERE.parent.parent / "build" / "examples"
-    for command in (["cmake", "-S", root, "-B", build, "-D", "CMAKE_BUILD_TYPE=Release", "-D",
-                     "SPECSAMPLE_BUILD_TESTS=OFF", "-D", "SPECSAMPLE_BUILD_BENCH=OFF"],
-                    ["cmake", "--build", build, "--target", program]):
-        if subprocess.run(command, stdout=sys.stderr).returncode != 0:
-            raise SystemExit(f"{program} cannot be built; see above")
-    return build / "examples" / program
-
-
 def tokenizer_of(reader):
     """A function from a text to ids, in which special tokens are found, and the text before and after a message."""
     from check_tokenizer import reference
@@ -67,6 +56,7 @@ def tokenizer_of(reader):
 def write(options, folder, reader):
     """Lets the model write until there are enough tokens. Returns the files; the first is never trained on."""
     from drafter.prompts import Requests, Texts
+    from programs import built
     options.work.mkdir(parents=True, exist_ok=True)
     writer, texts, shard = options.writer, None, 0
     files = []
@@ -74,7 +64,7 @@ def write(options, folder, reader):
     while not files or sum(f.stat().st_size for f in files[1:]) < options.tokens * bytes_per_token(options.work):
         file = options.work / f"texts_{shard}.bin"
         if not file.exists():
-            writer = writer or built("write_texts")
+            writer = writer or built("write_texts")[0]
             texts = texts or Texts(options.texts)
             encode, chat = tokenizer_of(reader)
             requests = Requests(texts, encode, chat, f"{options.seed}/{shard}")

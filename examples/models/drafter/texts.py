@@ -1,6 +1,5 @@
 """The texts that write_texts stored, as tensors."""
 import numpy
-import torch
 
 
 def read_texts(path):
@@ -26,6 +25,9 @@ class Texts:
     """All texts of some files, in memory. Batches are padded; `mask` is false there."""
 
     def __init__(self, paths):
+        import torch
+
+        self.torch = torch
         self.texts = [text for path in paths for text in read_texts(path) if len(text[0]) > 8]
         if not self.texts:
             raise SystemExit("there are no texts to train on")
@@ -33,6 +35,7 @@ class Texts:
 
     def frequencies(self, vocab):
         """How much probability every id has in all places."""
+        torch = self.torch
         mass = torch.zeros(vocab, dtype=torch.float64)
         for tokens, _, _, _, ids, logs in self.texts:
             mass.index_add_(0, torch.from_numpy(ids.reshape(-1).astype(numpy.int64)),
@@ -42,6 +45,7 @@ class Texts:
         return mass
 
     def batch(self, which):
+        torch = self.torch
         texts = [self.texts[i] for i in which]
         length, dim, top = max(len(t[0]) for t in texts), texts[0][3].shape[1], texts[0][4].shape[1]
         tokens = torch.zeros(len(texts), length, dtype=torch.long)

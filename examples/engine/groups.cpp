@@ -22,7 +22,8 @@ std::int32_t round_group(const Group<float>& values, std::int8_t* codes, float& 
     scale = largest / largest_code;
     const float to_codes = largest > 0 ? largest_code / largest : 0;
     const Group<std::int32_t> rounded = (values * to_codes).rint().cast<std::int32_t>();
-    Eigen::Map<Group<std::int8_t>>(codes, group_columns) = rounded.cast<std::int8_t>();
+    for (int i = 0; i < group_columns; ++i)
+        codes[i] = static_cast<std::int8_t>(rounded[i]);  // Eigen has no packets of these
     return rounded.sum();
 }
 

@@ -61,10 +61,13 @@ class Run(unittest.TestCase):
         self.passes("[--json][a prompt]", "--json", "--model", "novpy", "a prompt")
 
     def test_the_model_stands_anywhere(self):
-        ended = self.passes(FILES, "--model", "smollm2")
+        drafter = self.scratch.resolve() / "examples" / "models" / "smollm2_drafter.spqd"
+        cores = subprocess.run(["getconf", "_NPROCESSORS_ONLN"], capture_output=True, text=True).stdout.strip()
+        files = f"{FILES}[--drafter][auto][--lookahead][auto][--heads][{drafter}][--threads][{cores}]"
+        ended = self.passes(files, "--model", "smollm2")
         self.assertIn("needs python", ended.stderr)
-        self.passes(FILES + "[a prompt][--seed][3]", "a prompt", "--model", "smollm2", "--seed", "3")
-        self.passes(FILES + "[a prompt][--seed][3]", "--no-install", "a prompt", "--seed", "3", "--model=smollm2")
+        self.passes(files + "[a prompt][--seed][3]", "a prompt", "--model", "smollm2", "--seed", "3")
+        self.passes(files + "[a prompt][--seed][3]", "--no-install", "a prompt", "--seed", "3", "--model=smollm2")
 
     def test_the_last_model_counts(self):
         self.passes("[x]", "--model", "smollm2", "x", "--model", "novpy")

@@ -92,7 +92,7 @@ Header read_groups_header(Reader& file) {
     const auto tied = file.value<std::int32_t>();
     check_config(file, config);
     const auto number = [](Index value) { return static_cast<double>(value); };
-    const bool fits = number(config.layers) * number(config.dim) * number(config.dim) <= 2 * number(file.size());
+    const bool fits = number(config.layers) * number(config.dim) * number(config.dim) <= 2 * static_cast<double>(file.size());
     const bool good = config.rms_epsilon > 0 && config.rope_theta > 0 && std::isfinite(config.rope_theta) &&
                       (tied == 0 || tied == 1) && config.dim % group_columns == 0 && config.hidden % group_columns == 0;
     if (!good || !fits) file.fail("has an impossible header: " + describe(config));

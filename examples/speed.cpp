@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "exact/chi_square.hpp"
 #include "generate/costs.hpp"
 #include "generate/drafts.hpp"
 #include "generate/run.hpp"
-#include "llama_cpp/exact/chi_square.hpp"
 #include "speed/arguments.hpp"
 #include "speed/prompts.hpp"
 

@@ -92,9 +92,10 @@ Header read_groups_header(Reader& file) {
     const auto tied = file.value<std::int32_t>();
     check_config(file, config);
     const auto number = [](Index value) { return static_cast<double>(value); };
-    const bool fits = number(config.layers) * number(config.dim) * number(config.dim) <= 2 * static_cast<double>(file.size());
-    const bool good = config.rms_epsilon > 0 && config.rope_theta > 0 && std::isfinite(config.rope_theta) &&
-                      (tied == 0 || tied == 1) && config.dim % group_columns == 0 && config.hidden % group_columns == 0;
+    const bool fits =
+        number(config.layers) * number(config.dim) * number(config.dim) <= 2 * static_cast<double>(file.size());
+    const bool good = config.has_constants() && (tied == 0 || tied == 1) && config.dim % group_columns == 0 &&
+                      config.hidden % group_columns == 0;
     if (!good || !fits) file.fail("has an impossible header: " + describe(config));
     return {FileFormat::groups, config, tied == 1};
 }
@@ -140,33 +141,13 @@ void read_float32(Reader& file, bool tied, Weights& w) {
     if (!tied) w.untied_classifier = file.float_matrix(c.vocab, c.dim, "classifier weights");
 }
 
-void read_int8(Reader& file, Weights& w) {
+/// A file of our own: layer by layer, with matrices of one kind.
+void read_layers(Reader& file, bool tied, Reader::Matrix matrix, Weights& w) {
     const Config& c = w.config;
-    w.embedding = file.int8_matrix(c.vocab, c.dim, "embeddings");
-    for (Layer& layer : w.layers) {
-        layer.attention_norm = file.vector(c.dim, "attention norms");
-        layer.query_key_value = file.int8_matrix(c.dim + 2 * c.kv_dim(), c.dim, "query, key and value weights");
-        layer.attention_output = file.int8_matrix(c.dim, c.dim, "attention output weights");
-        layer.feed_forward_norm = file.vector(c.dim, "feed-forward norms");
-        layer.gate_up = file.int8_matrix(2 * c.hidden, c.dim, "gate and up weights");
-        layer.down = file.int8_matrix(c.dim, c.hidden, "down weights");
-    }
+    w.embedding = (file.*matrix)(c.vocab, c.dim, "embeddings");
+    for (Layer& layer : w.layers) layer = file.layer(c, matrix);
     w.final_norm = file.vector(c.dim, "final norm weights");
-}
-
-void read_groups(Reader& file, bool tied, Weights& w) {
-    const Config& c = w.config;
-    w.embedding = file.group_matrix(c.vocab, c.dim, "embeddings");
-    for (Layer& layer : w.layers) {
-        layer.attention_norm = file.vector(c.dim, "attention norms");
-        layer.query_key_value = file.group_matrix(c.dim + 2 * c.kv_dim(), c.dim, "query, key and value weights");
-        layer.attention_output = file.group_matrix(c.dim, c.dim, "attention output weights");
-        layer.feed_forward_norm = file.vector(c.dim, "feed-forward norms");
-        layer.gate_up = file.group_matrix(2 * c.hidden, c.dim, "gate and up weights");
-        layer.down = file.group_matrix(c.dim, c.hidden, "down weights");
-    }
-    w.final_norm = file.vector(c.dim, "final norm weights");
-    if (!tied) w.untied_classifier = file.group_matrix(c.vocab, c.dim, "classifier weights");
+    if (!tied) w.untied_classifier = (file.*matrix)(c.vocab, c.dim, "classifier weights");
     file.end();
 }
 
@@ -209,10 +190,10 @@ std::shared_ptr<const Weights> Weights::load(const std::filesystem::path& path) 
             read_float32(file, header.tied, *weights);
             break;
         case FileFormat::int8:
-            read_int8(file, *weights);
+            read_layers(file, header.tied, &Reader::int8_matrix, *weights);
             break;
         case FileFormat::groups:
-            read_groups(file, header.tied, *weights);
+            read_layers(file, header.tied, &Reader::group_matrix, *weights);
             break;
     }
     return weights;

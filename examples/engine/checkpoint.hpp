@@ -3,6 +3,7 @@
 // Weights of a Llama model and their three file formats: llama2.c's version 0 (float32), SPQ8 (int8 rows with a float32
 // scale each) and SPQG (codes of 8 or 4 bits in groups: groups.hpp). The content of a file tells its format.
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -26,6 +27,10 @@ struct Config {
 
     constexpr Index head_size() const { return dim / heads; }
     constexpr Index kv_dim() const { return kv_heads * head_size(); }
+    /// Are the two numbers that are no sizes positive and finite?
+    bool has_constants() const {
+        return rms_epsilon > 0 && std::isfinite(rms_epsilon) && rope_theta > 0 && std::isfinite(rope_theta);
+    }
     CacheShape cache() const { return {layers, heads, kv_heads, head_size()}; }
 };
 

@@ -38,7 +38,7 @@ Config read_config(Reader& file, const Config& target, Index& ids) {
     config.rms_epsilon = file.value<float>();
     config.rope_theta = file.value<float>();
     const bool good = config.hidden > 0 && config.hidden % group_columns == 0 && config.dim % group_columns == 0 &&
-                      ids > 0 && ids <= config.vocab && context > 0 && config.rms_epsilon > 0 && config.rope_theta > 0;
+                      ids > 0 && ids <= config.vocab && context > 0 && config.has_constants();
     if (!good) file.fail("has an impossible header");
     return config;
 }
@@ -65,14 +65,7 @@ Eagle Eagle::load(const std::filesystem::path& path, std::shared_ptr<Model> targ
     parts.state_norm = file.vector(c.dim, "norm of states");
     parts.token_norm = file.vector(c.dim, "norm of tokens");
     parts.join = file.group_matrix(c.dim, 2 * c.dim, "joining weights");
-    Layer layer;
-    layer.attention_norm = file.vector(c.dim, "attention norm");
-    layer.query_key_value = file.group_matrix(c.dim + 2 * c.kv_dim(), c.dim, "query, key and value weights");
-    layer.attention_output = file.group_matrix(c.dim, c.dim, "attention output weights");
-    layer.feed_forward_norm = file.vector(c.dim, "feed-forward norm");
-    layer.gate_up = file.group_matrix(2 * c.hidden, c.dim, "gate and up weights");
-    layer.down = file.group_matrix(c.dim, c.hidden, "down weights");
-    weights->layers.push_back(std::move(layer));
+    weights->layers.push_back(file.layer(c, &Reader::group_matrix));
     weights->final_norm = file.vector(c.dim, "final norm");
     file.end();
     weights->untied_classifier = target->weights()->classifier().select(parts.ids);
@@ -94,8 +87,6 @@ Eagle::Eagle(Parts parts, std::shared_ptr<Model> target)
       input_(Trunk::rows(weights_->config.dim)),
       few_logits_(1, std::ssize(ids_)),
       logits_(RowMatrix::Constant(1, weights_->config.vocab, -std::numeric_limits<float>::infinity())) {}
-
-std::size_t Eagle::weight_bytes() const { return weights_->bytes_per_pass() + join_.bytes(); }
 
 void Eagle::check_length(std::size_t tokens) const {
     if (tokens < 1 || static_cast<Index>(tokens) > context()) {

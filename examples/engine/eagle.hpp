@@ -38,8 +38,6 @@ class Eagle {
     Logits operator()(std::span<const Token> prefix);
 
     Index context() const { return weights_->config.context; }
-    std::size_t weight_bytes() const;  ///< read by one step
-    const std::vector<Index>& ids() const { return ids_; }
 
   private:
     struct Parts {

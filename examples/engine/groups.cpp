@@ -82,7 +82,7 @@ GroupMatrix GroupMatrix::select(std::span<const Index> rows) const {
     GroupMatrix copy(std::ssize(rows), columns_, bits_);
     for (Index r = 0; r < copy.rows_; ++r) {
         const Index from = rows[static_cast<std::size_t>(r)];
-        for (Index column = 0; column < columns_; column += 1)
+        for (Index column = 0; column < columns_; ++column)
             copy.codes_[copy.code_place(r, column)] = codes_[code_place(from, column)];
         for (Index group = 0; group < groups(); ++group)
             for (Index which = 0; which < numbers(); ++which)

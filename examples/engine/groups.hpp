@@ -63,7 +63,6 @@ class GroupMatrix {
 
     Index rows() const { return rows_; }
     Index columns() const { return columns_; }
-    int bits() const { return bits_; }
     std::size_t bytes() const { return codes_.size() + sizeof(Eigen::half) * numbers_.size(); }
 
     Index panels() const { return divide_up(rows_, Dot::rows); }

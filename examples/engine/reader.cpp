@@ -38,14 +38,25 @@ PackedMatrix Reader::int8_matrix(Index rows, Index columns, const std::string& n
     return {rows, columns, weights, values<float>(rows, name + " scales")};
 }
 
-GroupMatrix Reader::group_matrix(Index rows, Index columns, const std::string& name) {
+PackedMatrix Reader::group_matrix(Index rows, Index columns, const std::string& name) {
     const auto bits = value<std::int32_t>();
     if (bits != 4 && bits != 8) fail("the " + name + " have " + std::to_string(bits) + " bits, but must have 4 or 8");
     const Index groups = rows * (columns / group_columns);
     const auto codes = values<std::uint8_t>(groups * group_columns * bits / 8, name);
     const auto scales = values<Eigen::half>(groups, name + "' scales");
     const auto minima = values<Eigen::half>(bits == 4 ? groups : 0, name + "' minima");
-    return {rows, columns, bits, codes, scales, minima};
+    return GroupMatrix(rows, columns, bits, codes, scales, minima);
+}
+
+Layer Reader::layer(const Config& c, Matrix matrix) {
+    Layer layer;
+    layer.attention_norm = vector(c.dim, "attention norms");
+    layer.query_key_value = (this->*matrix)(c.dim + 2 * c.kv_dim(), c.dim, "query, key and value weights");
+    layer.attention_output = (this->*matrix)(c.dim, c.dim, "attention output weights");
+    layer.feed_forward_norm = vector(c.dim, "feed-forward norms");
+    layer.gate_up = (this->*matrix)(2 * c.hidden, c.dim, "gate and up weights");
+    layer.down = (this->*matrix)(c.dim, c.hidden, "down weights");
+    return layer;
 }
 
 void Reader::end() {

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/checkpoint.hpp"
 #include "engine/kernel.hpp"
 
 namespace engine {
@@ -59,7 +60,11 @@ class Reader {
     PackedMatrix float_matrix(Index rows, Index columns, const std::string& name);
     PackedMatrix int8_matrix(Index rows, Index columns, const std::string& name);  // followed by its scales
 
-    GroupMatrix group_matrix(Index rows, Index columns, const std::string& name);  // which says how many bits it has
+    PackedMatrix group_matrix(Index rows, Index columns, const std::string& name);  // which says how many bits it has
+
+    /// How a file stores its matrices: one of the functions above.
+    using Matrix = PackedMatrix (Reader::*)(Index rows, Index columns, const std::string& name);
+    Layer layer(const Config& config, Matrix matrix);
 
     /// Throws if bytes follow.
     void end();

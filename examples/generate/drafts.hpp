@@ -21,7 +21,7 @@ class Drafts {
   public:
     /// @throws std::invalid_argument where the files do not suit the target; what loading them throws
     Drafts(const Arguments& arguments, const LanguageModel& target, const RowShaper& shaper)
-        : target_(target.engine()), shaper_(shaper), tree_(arguments.tree) {
+        : target_(target.engine()), shaper_(shaper), tree_(arguments.tree), context_(target.context()) {
         switch (arguments.draft_kind) {
             case DraftKind::model:
             case DraftKind::either:
@@ -77,7 +77,7 @@ class Drafts {
     long passes() const { return meter_ ? meter_->passes() : 0; }
 
     /// The longest text to draft after.
-    specsample::Index context() const { return model_ ? model_->context() : target_->context(); }
+    specsample::Index context() const { return context_; }
 
     /// Pages of the drafter's own key-value cache; 0 without one.
     specsample::Index pages() const {
@@ -114,6 +114,7 @@ class Drafts {
 
     void use_rows(std::shared_ptr<LanguageModel> model, const Arguments& arguments) {
         meter_ = model_ = model;
+        context_ = model->context();
         const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
         one_ = [rows](auto text) { rows(text); };
         const bool looks_up = arguments.draft_kind == DraftKind::either || arguments.draft_kind == DraftKind::automatic;
@@ -160,6 +161,7 @@ class Drafts {
             throw std::invalid_argument("--drafter eagle needs --heads, a file of models/train_drafter.py");
         const auto model = std::make_shared<TargetEagle>(engine::Eagle::load(arguments.heads, target_), shaper_);
         meter_ = model;
+        context_ = model->context();
         const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
         const auto begin = [model](auto text) { model->begin(text); };
         one_ = [begin, rows](auto text) {
@@ -179,6 +181,9 @@ class Drafts {
     void use_best(const Arguments& arguments) {
         if (!arguments.heads.empty()) return use_eagle(arguments, true);
         if (arguments.draft != arguments.target) return use_model(engine::Weights::load(arguments.draft), arguments);
+        if (!tree_.empty())
+            throw std::invalid_argument(
+                "--tree needs --heads or --draft beside --drafter auto: lookup knows no alternatives");
         make_ = [] { return AnyDrafter(specsample::LookupDrafter()); };
     }
 
@@ -198,6 +203,7 @@ class Drafts {
     std::shared_ptr<engine::Model> target_;
     RowShaper shaper_;
     std::vector<specsample::Index> tree_;
+    specsample::Index context_;
     std::shared_ptr<LanguageModel> model_;  // null: no cache
     std::shared_ptr<const Metered> meter_;  // null: drafting takes no time
     std::function<AnyDrafter()> make_;

@@ -10,8 +10,8 @@
 
 #include <specsample/specsample.hpp>
 
+#include "exact/prompts.hpp"
 #include "llama_cpp/exact/distributions.hpp"
-#include "llama_cpp/exact/prompts.hpp"
 #include "llama_cpp/exact/texts.hpp"
 #include "llama_cpp/load.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/tokenizer.hpp"
-#include "llama_cpp/exact/prompts.hpp"
+#include "exact/prompts.hpp"
 
 namespace speed {
 

@@ -220,7 +220,6 @@ TEST_CASE("eagle: wrong calls are refused in a sentence") {
     CHECK_THROWS_WITH(eagle(other), "Eagle: the prefix does not continue the text");
     CHECK_THROWS_WITH(eagle(std::vector<Token>(71, 1)), "Eagle: the text has 71 tokens, but must have 1 to 70");
     CHECK(std::isfinite(eagle(text)(0, 3)));
-    CHECK(eagle.weight_bytes() > 0);
 }
 
 TEST_CASE("eagle: files that are damaged or for another target are refused by name") {
@@ -247,6 +246,8 @@ TEST_CASE("eagle: files that are damaged or for another target are refused by na
     for (const std::int32_t ids : {0, -1, 38, 1 << 30}) refused(with(7, ids), "impossible header");
     for (const std::int32_t hidden : {0, -32, 33}) refused(with(3, hidden), "impossible header");
     refused(with(3, 1 << 30), "too early");
+    for (const std::int32_t bits : {0x7f800000, 0, -1})  // infinity, 0, NaN: epsilon and theta
+        for (const std::size_t field : {9u, 10u}) refused(with(field, bits), "impossible header");
     refused(with(11, 37), "ids outside the vocabulary");
     refused(with(11, 36), "an id twice");
 }

@@ -14,7 +14,7 @@
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 
-#include "llama_cpp/exact/chi_square.hpp"
+#include "exact/chi_square.hpp"
 #include "llama_cpp/glue.hpp"
 
 namespace exact {

@@ -8,7 +8,6 @@ trained on them. Both go on where an earlier run with the same folder stopped. N
 numpy from PyPI. Prints the acceptance on texts that it was not trained on, and what it would save.
 """
 import argparse
-import json
 import os
 import pathlib
 import subprocess
@@ -152,6 +151,7 @@ class Trainer:
     def train(self):
         torch, options = self.torch, self.options
         start = saved = shown = time.time()
+        before = self.seen
         while self.seen < self.total and time.time() - start < 60 * options.minutes:
             done = self.seen / self.total
             rate = options.rate * min(1, (self.seen + 1) / 5e4) * max(.05, min(1, (1 - done) / .7))
@@ -168,7 +168,7 @@ class Trainer:
             self.seen += int(batch[4].sum())
             if time.time() - shown > 20:
                 shown = time.time()
-                left = (self.total - self.seen) / max(1, self.seen) * (shown - start) / 60
+                left = (self.total - self.seen) / (self.seen - before) * (shown - start) / 60
                 say(f"{self.seen} of {self.total:.0f} tokens, loss {loss.item():.3f}, {left:.0f} min left at this rate")
             if time.time() - saved > 300:
                 saved = time.time()
@@ -234,12 +234,16 @@ def main():
         raise SystemExit(f"--target: there is no file {options.target}")
     folder = options.work / "target"
     if not (folder / "weights.spqg").exists():
-        subprocess.run([sys.executable, HERE / "convert.py", options.target, folder], check=True)
+        if subprocess.run([sys.executable, HERE / "convert.py", options.target, folder]).returncode != 0:
+            raise SystemExit("the target cannot be converted; see above")
     files = write(options, folder, GGUFReader(options.target))
     config, arrays = read_spqg(folder / "weights.spqg")
     embedding = torch.from_numpy(arrays["embedding"])
     classifier = embedding if config["tied"] else torch.from_numpy(arrays["classifier"])
-    trainer = Trainer(options, config, embedding, classifier, files)
+    try:
+        trainer = Trainer(options, config, embedding, classifier, files)
+    except (OSError, ValueError) as error:  # --start is no drafter for this target
+        raise SystemExit(f"train_drafter.py: {error}")
     trainer.train()
     for seen, measured in trainer.curve:
         print(f"{seen} tokens seen: {describe(measured)}")

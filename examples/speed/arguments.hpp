@@ -1,7 +1,6 @@
 // The command line of speed.
 #pragma once
 
-#include <charconv>
 #include <filesystem>
 #include <span>
 #include <stdexcept>

@@ -1,12 +1,14 @@
 // The command line of write_texts.
 #pragma once
 
-#include <charconv>
 #include <filesystem>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "generate/arguments.hpp"
 
 inline constexpr std::string_view writer_usage =
     R"(usage: write_texts --target FILE --requests FILE --out FILE [options]
@@ -49,18 +51,12 @@ inline WriterArguments parse_writer(std::span<char* const> words) {
             return arguments;
         }
         const auto value = [&]() -> std::string_view {
-            if (i + 1 == words.size()) throw std::invalid_argument(std::string(name) + " needs a value");
+            if (i + 1 == words.size()) throw std::invalid_argument(std::string(name) + " must be followed by a value");
             return words[++i];
         };
-        const auto number = [&](int least) {
-            const std::string_view text = value();
-            int result = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
-            if (error != std::errc() || end != text.data() + text.size() || result < least) {
-                throw std::invalid_argument(std::string(name) + " is " + std::string(text) +
-                                            ", but must be an integer of at least " + std::to_string(least));
-            }
-            return result;
+        const auto set = [&](int& number_of, int least) {
+            number_of = number<int>(name, value());
+            require_at_least(least, name, number_of);
         };
         if (name == "--target")
             arguments.target = value();
@@ -69,17 +65,17 @@ inline WriterArguments parse_writer(std::span<char* const> words) {
         else if (name == "--out")
             arguments.out = value();
         else if (name == "--length")
-            arguments.length = number(2);
+            set(arguments.length, 2);
         else if (name == "--message")
-            arguments.message = number(1);
+            set(arguments.message, 1);
         else if (name == "--end")
-            arguments.end = number(0);
+            set(arguments.end, 0);
         else if (name == "--top")
-            arguments.top = number(1);
+            set(arguments.top, 1);
         else if (name == "--threads")
-            arguments.threads = number(1);
+            set(arguments.threads, 1);
         else if (name == "--seed")
-            arguments.seed = number(0);
+            set(arguments.seed, 0);
         else
             throw std::invalid_argument("there is no option " + std::string(name) + "; see --help");
     }

@@ -63,7 +63,9 @@ class Run(unittest.TestCase):
     def test_the_model_stands_anywhere(self):
         drafter = self.scratch.resolve() / "examples" / "models" / "smollm2_drafter.spqd"
         cores = subprocess.run(["getconf", "_NPROCESSORS_ONLN"], capture_output=True, text=True).stdout.strip()
-        files = f"{FILES}[--drafter][auto][--lookahead][auto][--heads][{drafter}][--threads][{cores}]"
+        files = f"{FILES}[--drafter][auto][--heads][{drafter}][--threads][{cores}]"
+        tree, files = files, files + "[--lookahead][auto]"
+        self.passes(tree + "[--tree][2,1]", "--model", "smollm2", "--tree", "2,1")
         ended = self.passes(files, "--model", "smollm2")
         self.assertIn("needs python", ended.stderr)
         self.passes(files + "[a prompt][--seed][3]", "a prompt", "--model", "smollm2", "--seed", "3")

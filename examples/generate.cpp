@@ -58,13 +58,8 @@ void generate(const Arguments& arguments) {
     Request request{
         .rule = arguments.rule,
         .options = {.lookahead = arguments.lookahead, .seed = arguments.seed},
+        .adapts = arguments.adapts,
         .limits = {.max_new_tokens = arguments.max_tokens, .max_length = context, .stop_tokens = {tokenizer.end()}}};
-    if (arguments.adapts) {
-        const Costs costs = measure(drafts, *target.engine(), prompt, arguments.lookahead + 1);
-        request.options.lookahead = std::ssize(costs.verify_curve) - 1;  // a short prompt gives few measurements
-        request.length = Lookahead(costs);
-    }
-
     Screen screen(tokenizer, arguments.color);
     if (!arguments.json) screen.prompt(prompt);
     const Run speculative =
@@ -74,7 +69,7 @@ void generate(const Arguments& arguments) {
     std::optional<Comparison> comparison;
     if (arguments.compare) {
         request.options.lookahead = 0;
-        request.length = Lookahead();
+        request.adapts = false;
         std::vector<specsample::Token> text = prompt;
         text.insert(text.end(), speculative.tokens.begin(), speculative.tokens.end());
         text.resize(std::min(text.size(), static_cast<std::size_t>(context)));

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "exact/chi_square.hpp"
-#include "generate/costs.hpp"
 #include "generate/drafts.hpp"
 #include "generate/run.hpp"
 #include "speed/arguments.hpp"
@@ -75,19 +74,17 @@ class Measurement {
         const RowShaper shaper(temperature, 1);
         const LanguageModel target(model_, shaper);
         std::vector<Drafts> drafts;
-        std::vector<Lookahead> lengths;
         for (const Contender& contender : contenders_) {
             Arguments arguments = arguments_.base;
             arguments.draft_kind = contender.kind;
             arguments.tree = contender.tree;
             drafts.emplace_back(arguments, target, shaper);
-            lengths.push_back(length_for(drafts.back(), contender));
         }
         AllSums sums(prompts_.size(), std::vector<Sums>(contenders_.size()));
         for (int turn = 0; turn < runs; ++turn) {
             for (std::size_t p = 0; p < prompts_.size(); ++p) {
                 for (std::size_t c = 0; c < contenders_.size(); ++c)
-                    record(sums[p][c], write_one(drafts[c], target, contenders_[c], lengths[c], rule, prompts_[p]));
+                    record(sums[p][c], write_one(drafts[c], target, contenders_[c], rule, prompts_[p]));
                 std::fprintf(stderr, "\rtemperature %g, run %d of %d, prompt %zu of %zu ", temperature, turn + 1, runs,
                              p + 1, prompts_.size());
             }
@@ -96,21 +93,15 @@ class Measurement {
         return sums;
     }
 
-    /// Trees have a shape of their own, and without drafts there is nothing to choose.
-    Lookahead length_for(const Drafts& drafts, const Contender& contender) const {
-        if (contender.kind == DraftKind::none || !contender.tree.empty()) return {};
-        return Lookahead(::measure(drafts, *model_, prompts_.front().tokens, 9));
-    }
-
-    Run write_one(const Drafts& drafts, const LanguageModel& target, const Contender& contender,
-                  const Lookahead& length, RuleKind rule, const speed::Prompt& prompt) const {
+    Run write_one(const Drafts& drafts, const LanguageModel& target, const Contender& contender, RuleKind rule,
+                  const speed::Prompt& prompt) const {
         const bool is_tree = !contender.tree.empty();
         Request request{.rule = is_tree && rule == RuleKind::block ? RuleKind::traversal : rule,
                         .options = {.lookahead = contender.kind == DraftKind::none ? 0
                                                  : is_tree                         ? std::ssize(contender.tree)
                                                                                    : 8,
                                     .seed = 1},
-                        .length = length,
+                        .adapts = contender.kind != DraftKind::none && !is_tree,
                         .limits = {.max_new_tokens = arguments_.base.max_tokens,
                                    .max_length = std::min(drafts.context(), model_->context()),
                                    .stop_tokens = {tokenizer_.end()}}};

@@ -133,7 +133,7 @@ struct Dot {
 struct Dot {
     static constexpr int rows = 8;
     template <int Bits>
-    static constexpr int max_positions = Bits == 8 ? 5 : 8;
+    static constexpr int max_positions = Bits == 8 ? 4 : 8;
     using Integers = __m256i;
     using Floats = __m256;
 
@@ -145,6 +145,9 @@ struct Dot {
         const __m256i mask = _mm256_set1_epi8(15);
         __m256i low[Positions], high[Positions];  // with 4 bits, low alone
         for (int p = 0; p < Positions; ++p) low[p] = high[p] = _mm256_setzero_si256();
+            // Unrolled further, g++ postpones the additions of all words, and their products no longer fit the
+            // registers.
+#pragma GCC unroll 2
         for (int word = 0; word < Bits; ++word, codes += 4 * rows, x += 4) {
             const __m256i loaded = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes));
             const __m256i first = _mm256_and_si256(loaded, mask);

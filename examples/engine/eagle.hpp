@@ -11,6 +11,7 @@
 //
 // Li et al. 2024, "EAGLE: speculative sampling requires rethinking feature uncertainty", arXiv:2401.15077.
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -38,6 +39,7 @@ class Eagle {
     Logits operator()(std::span<const Token> prefix);
 
     Index context() const { return weights_->config.context; }
+    std::size_t weight_bytes() const { return join_.bytes() + weights_->bytes_per_pass(); }  ///< read for one token
 
   private:
     struct Parts {

@@ -36,22 +36,26 @@ void Activations::assign(const ConstRows& x, Index tile) {
     const auto count = static_cast<std::size_t>(positions_ * groups_);
     codes_.resize(count * group_columns);
     scales_.resize(count);
-    sums_.resize(count);
+    offsets_.resize(count);
+    totals_.resize(count);
     for (Index position = 0; position < positions_; ++position) {
         const Index first = position / step_ * step_;
         const Index together = std::min(step_, positions_ - first);
         auto place = static_cast<std::size_t>(first * groups_ + position - first);
         const float* in = x.data() + position * x.outerStride();
         for (Index g = 0; g < groups_; ++g, in += group_columns, place += static_cast<std::size_t>(together)) {
-            sums_[place] =
+            const std::int32_t sum =
                 round_group(Eigen::Map<const Group<float>>(in), &codes_[place * group_columns], scales_[place]);
+            offsets_[place] = -code_offset * sum;
+            totals_[place] = scales_[place] * static_cast<float>(sum);
         }
     }
 }
 
 Activations::Tile Activations::tile(Index first) const {
     const auto place = static_cast<std::size_t>(first * groups_);
-    return {&codes_[place * group_columns], &scales_[place], &sums_[place], std::min(step_, positions_ - first)};
+    const Index count = std::min(step_, positions_ - first);
+    return {&codes_[place * group_columns], &scales_[place], &offsets_[place], &totals_[place], count};
 }
 
 GroupMatrix::GroupMatrix(Index rows, Index columns, int bits)
@@ -134,16 +138,16 @@ void GroupMatrix::multiply_panel(Index panel, const Activations::Tile& x, float*
         Dot::Integers integers[Positions];
         Dot::group<Bits, Positions>(codes, x.codes + group * Positions * group_columns, integers);
         const float* factors = x.scales + group * Positions;
-        const std::int32_t* totals = x.sums + group * Positions;
+        const std::int32_t* offsets = x.offsets + group * Positions;
+        const float* totals = x.totals + group * Positions;
         const auto scale = Dot::halves(numbers);
         numbers += Dot::rows;
         for (int p = 0; p < Positions; ++p)
-            sums[p] = Dot::scaled(scale, factors[p], integers[p], Bits == 8 ? -code_offset * totals[p] : 0, sums[p]);
+            sums[p] = Dot::scaled(scale, factors[p], integers[p], Bits == 8 ? offsets[p] : 0, sums[p]);
         if constexpr (Bits == 4) {
             const auto minimum = Dot::halves(numbers);
             numbers += Dot::rows;
-            for (int p = 0; p < Positions; ++p)
-                sums[p] = Dot::added(minimum, factors[p] * static_cast<float>(totals[p]), sums[p]);
+            for (int p = 0; p < Positions; ++p) sums[p] = Dot::added(minimum, totals[p], sums[p]);
         }
     }
     for (int p = 0; p < Positions; ++p) store(sums[p], panel, y + p * stride);

@@ -30,7 +30,8 @@ class Activations {
     struct Tile {
         const std::int8_t* codes;
         const float* scales;
-        const std::int32_t* sums;  ///< of the codes of a group
+        const std::int32_t* offsets;  ///< -128 * sum of a group's codes: undoes the + 128 of a matrix's 8-bit codes
+        const float* totals;          ///< scale * sum of a group's codes: meets a matrix's minima
         Index count;
     };
     Tile tile(Index first) const;
@@ -43,7 +44,8 @@ class Activations {
     Index step_ = 1;  // positions per tile; the last one may have fewer
     std::vector<std::int8_t> codes_;
     std::vector<float> scales_;
-    std::vector<std::int32_t> sums_;
+    std::vector<std::int32_t> offsets_;
+    std::vector<float> totals_;
 };
 
 class GroupMatrix {

@@ -15,6 +15,7 @@
 #include "generate/arguments.hpp"
 #include "generate/heads_models.hpp"
 #include "generate/language_model.hpp"
+#include "generate/pace.hpp"
 
 /// The drafter for a target, and its cost.
 class Drafts {
@@ -35,6 +36,7 @@ class Drafts {
                 break;
             case DraftKind::self:
                 use_rows(std::make_shared<LanguageModel>(target.of_layers(layers(arguments))), arguments);
+                cost_ *= static_cast<double>(layers(arguments)) / static_cast<double>(target_->layers());
                 break;
             case DraftKind::heads:
                 use_heads(arguments);
@@ -59,6 +61,13 @@ class Drafts {
 
     /// A drafter for one text. All of them share models and caches.
     AnyDrafter drafter() const { return make_(); }
+
+    /// The same with a length of its own: as many tokens as allowed, or as many as pay.
+    Pace pace(bool adapts) const {
+        if (!adapts) return Pace(make_());
+        if (!make_beside_lookup_) return Pace(make_(), cost_);
+        return Pace(make_beside_lookup_(), cost_, specsample::LookupDrafter(sure));
+    }
 
     /// Fills the caches with a prompt, without counting the time.
     void prefill(std::span<const specsample::Token> prompt) const {
@@ -85,6 +94,14 @@ class Drafts {
     }
 
   private:
+    /// For lookup beside a model: a short match says little, so that one token is not enough.
+    static constexpr specsample::LookupOptions sure{.min_match = 2};
+
+    /// What a drafted token may cost until one is measured: passes read weights, and little else takes time.
+    double cost_of(std::size_t bytes) const {
+        return static_cast<double>(bytes) / static_cast<double>(target_->weight_bytes());
+    }
+
     specsample::Index layers(const Arguments& arguments) const {
         const specsample::Index all = target_->layers();
         const specsample::Index wanted = arguments.draft_layers == 0 ? (all + 1) / 2 : arguments.draft_layers;
@@ -115,12 +132,23 @@ class Drafts {
     void use_rows(std::shared_ptr<LanguageModel> model, const Arguments& arguments) {
         meter_ = model_ = model;
         context_ = model->context();
+        cost_ = cost_of(model->engine()->weight_bytes());
         const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
         one_ = [rows](auto text) { rows(text); };
-        const bool looks_up = arguments.draft_kind == DraftKind::either || arguments.draft_kind == DraftKind::automatic;
-        make_ = [rows, looks_up, tree = tree_] {
-            return looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree);
+        draft_from(rows, arguments.draft_kind == DraftKind::either || arguments.draft_kind == DraftKind::automatic);
+    }
+
+    /// @param prepare   called before each round; or empty
+    void draft_from(const DraftModel& rows, bool looks_up,
+                    const std::function<void(std::span<const specsample::Token>)>& prepare = {}) {
+        const auto prepared = [prepare](AnyDrafter drafter) -> AnyDrafter {
+            if (prepare) return PreparedDrafter(prepare, std::move(drafter));
+            return drafter;
         };
+        const auto alone = [=, tree = tree_] { return prepared(chain_or_tree(rows, tree)); };
+        make_ = alone;
+        if (looks_up) make_ = [=, tree = tree_] { return prepared(with_lookup(rows, tree)); };
+        if (looks_up && tree_.empty()) make_beside_lookup_ = alone;
     }
 
     void use_heads(const Arguments& arguments) {
@@ -133,6 +161,7 @@ class Drafts {
         heads.keep(depth);
         const auto model = std::make_shared<TargetHeads>(std::move(heads), target_, shaper_);
         meter_ = model;
+        cost_ = cost_of(target_->weights()->classifier().bytes());
         one_ = [model](auto text) { (*model)(text); };
         make_ = [model, tree = tree_]() -> AnyDrafter {
             using namespace specsample;
@@ -147,13 +176,14 @@ class Drafts {
             engine::Mtp::load(arguments.heads.empty() ? shipped("mtp_int8.bin") : arguments.heads, target_->weights()),
             target_, shaper_);
         meter_ = model;
+        cost_ = cost_of(target_->weights()->classifier().bytes());
         const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
         const auto begin = [model](auto text) { model->begin(text); };
         one_ = [begin, rows](auto text) {
             begin(text);
             rows(text);
         };
-        make_ = [begin, rows, tree = tree_] { return PreparedDrafter(begin, chain_or_tree(rows, tree)); };
+        draft_from(rows, false, begin);
     }
 
     void use_eagle(const Arguments& arguments, bool looks_up) {
@@ -172,9 +202,8 @@ class Drafts {
             begin(text.first(std::max<std::size_t>(text.size(), 2) - 1));
             begin(text);
         };
-        make_ = [begin, rows, looks_up, tree = tree_]() -> AnyDrafter {
-            return PreparedDrafter(begin, looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree));
-        };
+        cost_ = cost_of(model->weight_bytes());
+        draft_from(rows, looks_up, begin);
     }
 
     /// Lookup where the text repeats itself, else the best source of drafts that there is for the target.
@@ -189,8 +218,6 @@ class Drafts {
 
     static AnyDrafter with_lookup(const DraftModel& rows, const std::vector<specsample::Index>& tree) {
         using namespace specsample;
-        // A short match says little: where a model can be asked instead, one token is not enough.
-        const LookupOptions sure{.min_match = 2};
         if (tree.empty()) return FirstOf(LookupDrafter(sure), rows);
         return United(LookupDrafter(sure), TreeDrafter(rows, tree));
     }
@@ -206,6 +233,8 @@ class Drafts {
     specsample::Index context_;
     std::shared_ptr<LanguageModel> model_;  // null: no cache
     std::shared_ptr<const Metered> meter_;  // null: drafting takes no time
+    double cost_ = 0;                       // of a drafted token, in target passes, as expected
     std::function<AnyDrafter()> make_;
+    std::function<AnyDrafter()> make_beside_lookup_;  // for the rounds that lookup leaves; null: without lookup
     std::function<void(std::span<const specsample::Token>)> one_ = [](auto) {}, start_ = [](auto) {};
 };

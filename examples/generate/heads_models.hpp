@@ -1,6 +1,7 @@
 // Heads and modules on a target as models of specsample. They read the target's states of the text and need no cache.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <utility>
@@ -83,6 +84,7 @@ class TargetEagle : public Metered {
     }
 
     specsample::Index context() const { return eagle_.context(); }
+    std::size_t weight_bytes() const { return eagle_.weight_bytes(); }
 
   private:
     engine::Eagle eagle_;

@@ -1,9 +1,9 @@
-// The lookahead of a text: fixed, or chosen by measured costs.
+// How many tokens a round drafts: always as many as allowed, or as many as pay.
 #pragma once
 
-#include <cstddef>
+#include <functional>
 #include <optional>
-#include <vector>
+#include <utility>
 
 #include <specsample/length.hpp>
 
@@ -14,10 +14,16 @@ class Lookahead {
     /// Always the largest one allowed.
     Lookahead() = default;
 
-    /// The best one for these costs.
-    explicit Lookahead(const Costs& costs) : goodput_(std::in_place, costs.draft, round_curve(costs)) {}
+    /// The one that pays best. `cost(n)`: of a round whose pass has n positions, its drafting included, in passes over
+    /// one position. It is asked in every round, so it may learn.
+    explicit Lookahead(std::function<double(specsample::Index)> cost) : goodput_(std::in_place, 0, std::move(cost)) {}
 
-    bool adapts() const { return goodput_.has_value(); }
+    /// The one that pays best for measured costs.
+    explicit Lookahead(const Costs& costs)
+        : Lookahead([costs](specsample::Index n) {
+              const double drafting = n > 1 ? costs.start + costs.draft * static_cast<double>(n - 1) : 0;
+              return costs.verify_curve.at(static_cast<std::size_t>(n - 1)) + drafting;
+          }) {}
 
     specsample::Index next(specsample::Index most) const { return goodput_ ? goodput_->next(most) : most; }
     void record(const specsample::RoundCounts& counts) {
@@ -25,12 +31,5 @@ class Lookahead {
     }
 
   private:
-    /// What a round costs beside its drafted tokens: without any, the drafter has nothing to do.
-    static std::vector<double> round_curve(const Costs& costs) {
-        std::vector<double> curve = costs.verify_curve;
-        for (std::size_t n = 1; n < curve.size(); ++n) curve[n] += costs.start;
-        return curve;
-    }
-
-    std::optional<specsample::GoodputLength<std::vector<double>>> goodput_;
+    std::optional<specsample::GoodputLength<std::function<double(specsample::Index)>>> goodput_;
 };

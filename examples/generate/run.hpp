@@ -6,7 +6,7 @@
 
 #include "generate/drafts.hpp"
 #include "generate/language_model.hpp"
-#include "generate/lookahead.hpp"
+#include "generate/pace.hpp"
 #include "generate/rules.hpp"
 
 /// A text and its figures.
@@ -32,12 +32,11 @@ using OnRound = std::function<void(const specsample::Round&, const specsample::T
 
 /// Writes a text with an engine's own loop: ask for a round, append it, show it, until the text ends.
 template <class Rule>
-void write(Run& result, std::vector<specsample::Token>& text, AnyDrafter drafter, LanguageModel& target, Rule rule,
-           const specsample::Options& options, Lookahead length, const specsample::Limits& limits,
-           const OnRound& on_round) {
+void write(Run& result, std::vector<specsample::Token>& text, const Drafts& drafts, Pace pace, LanguageModel& target,
+           Rule rule, const specsample::Options& options, const specsample::Limits& limits, const OnRound& on_round) {
     using namespace specsample;
     const auto prompt_length = static_cast<Index>(text.size());
-    Sampler sampler(std::move(drafter), std::ref(target), options, rule, std::ref(length));
+    Sampler sampler(std::ref(pace), std::ref(target), options, rule, std::ref(pace));
     Limits left = limits;
     for (bool ended = false; !ended;) {
         const auto start = static_cast<Index>(text.size());
@@ -46,12 +45,17 @@ void write(Run& result, std::vector<specsample::Token>& text, AnyDrafter drafter
             result.finish = left.max_new_tokens <= 0 ? FinishReason::budget : FinishReason::length;
             break;
         }
+        const double drafting_before = drafts.seconds();
         const Stopwatch watch;
+        pace.begin(text, options.lookahead);
         const Round round = sampler.step(text, left);
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());
-        length.record(round.counts());
         target.keep(text);
-        result.seconds += watch.seconds();
+        const double seconds = watch.seconds();
+        pace.record(round.counts());
+        const double drafting = drafts.seconds() - drafting_before;
+        pace.observe(round.proposed, drafting, seconds - drafting);
+        result.seconds += seconds;
         result.tally.record(round.counts());
         const auto drafted = target.last_prefix();
         const auto first = static_cast<std::size_t>(start + round.accepted);
@@ -66,7 +70,7 @@ void write(Run& result, std::vector<specsample::Token>& text, AnyDrafter drafter
 struct Request {
     RuleKind rule = RuleKind::token;
     specsample::Options options{};
-    Lookahead length{};
+    bool adapts = false;  ///< options.lookahead is an upper limit, and each round drafts as much as pays
     specsample::Limits limits{};
 };
 
@@ -75,13 +79,14 @@ inline Run run(const Drafts& drafts, LanguageModel target, const Request& reques
                const OnRound& on_round) {
     using namespace specsample;
     const auto prompt_length = static_cast<Index>(text.size());
-    Run result{.lookahead = request.options.lookahead, .is_steady = !request.length.adapts() && drafts.are_chains()};
+    Run result{.lookahead = request.options.lookahead, .is_steady = !request.adapts && drafts.are_chains()};
     drafts.prefill(text);
     target.prefill(text);
     const double drafted_before = drafts.seconds();
     const long passes_before = drafts.passes();
     with_rule(request.rule, [&](auto rule) {
-        write(result, text, drafts.drafter(), target, rule, request.options, request.length, request.limits, on_round);
+        write(result, text, drafts, drafts.pace(request.adapts), target, rule, request.options, request.limits,
+              on_round);
     });
     result.tokens.assign(text.begin() + prompt_length, text.end());
     result.draft_seconds = drafts.seconds() - drafted_before;

@@ -30,9 +30,9 @@ def arguments():
     parser.add_argument("--minutes", type=float, default=60, help="of training in this run (60)")
     parser.add_argument("--epochs", type=float, default=4, help="times that every text is seen in all (4)")
     parser.add_argument("--ids", type=int, default=8192, help="most frequent ids that can be drafted (8192)")
-    parser.add_argument("--batch", type=int, default=6, help="texts per step (6)")
-    parser.add_argument("--rate", type=float, default=8e-4, help="highest learning rate (8e-4)")
-    parser.add_argument("--chain", type=int, default=3, help="depth of the drafts that the last fifth trains (3)")
+    parser.add_argument("--batch", type=int, default=12, help="texts per step (12)")
+    parser.add_argument("--rate", type=float, default=2e-3, help="highest learning rate (2e-3)")
+    parser.add_argument("--chain", type=int, default=3, help="depth of the drafts that the last fifth of a run trains (3)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--writer", help="path of write_texts, if it is built")
@@ -87,15 +87,30 @@ def bytes_per_token(work):
     return 4 + 2 * int(head[0]) + 6 * int(head[1])
 
 
+def faster_type():
+    """bfloat16 or float32: not every processor has instructions for the first."""
+    import torch
+    seconds = {}
+    for kind in (torch.bfloat16, torch.float32):
+        x = torch.ones(1024, 1024, dtype=kind)
+        x @ x  # the first product of a type takes longer
+        start = time.perf_counter()
+        x @ x
+        seconds[kind] = time.perf_counter() - start
+    return min(seconds, key=seconds.get)
+
+
 class Trainer:
     def __init__(self, options, config, embedding, classifier, files):
         import torch
         from drafter.file import read_drafter
         from drafter.head import Head
+        from drafter.muon import Muon
         from drafter.texts import Texts
         self.torch, self.options = torch, options
         torch.set_num_threads(options.threads)
         torch.manual_seed(options.seed)
+        self.type = faster_type()
         self.held_out, self.texts = Texts(files[:1]), Texts(files[1:])
         self.file = options.work / "checkpoint.pt"
         saved = torch.load(self.file) if self.file.exists() else None
@@ -109,14 +124,17 @@ class Trainer:
         self.head.load_state_dict(parts, strict=False)
         self.places = torch.full((config["vocab"],), -1)
         self.places[ids] = torch.arange(len(ids))
+        self.classifier = self.head.classifier.to(self.type)
         parameters = list(self.head.parameters())
-        self.optimiser = torch.optim.AdamW(
-            [{"params": [p for p in parameters if p.dim() > 1], "weight_decay": .01},
-             {"params": [p for p in parameters if p.dim() == 1], "weight_decay": 0}], options.rate, betas=(.9, .95))
+        self.optimisers = [Muon([p for p in parameters if p.dim() > 1], options.rate),
+                           torch.optim.AdamW([p for p in parameters if p.dim() == 1], options.rate / 2,
+                                             betas=(.9, .95), weight_decay=0)]
+        self.rates = [optimiser.param_groups[0]["lr"] for optimiser in self.optimisers]
         self.seen, self.order, self.curve = 0, [], []
         if saved:
             self.head.load_state_dict(saved["head"])
-            self.optimiser.load_state_dict(saved["optimiser"])
+            for optimiser, state in zip(self.optimisers, saved["optimisers"]):
+                optimiser.load_state_dict(state)
             self.seen, self.curve = saved["seen"], saved["curve"]
         self.total = options.epochs * self.texts.tokens
         say(f"{len(self.texts.texts)} texts of {self.texts.tokens} tokens; the {len(ids)} ids hold "
@@ -126,7 +144,7 @@ class Trainer:
     def save(self):
         part = self.file.with_suffix(".part")
         self.torch.save({"head": self.head.state_dict(), "ids": self.head.ids, "seen": self.seen, "curve": self.curve,
-                         "optimiser": self.optimiser.state_dict()}, part)
+                         "optimisers": [optimiser.state_dict() for optimiser in self.optimisers]}, part)
         part.rename(self.file)
 
     def targets(self, ids, weights):
@@ -134,41 +152,45 @@ class Trainer:
         return places.clamp(min=0), weights * (places >= 0)
 
     def loss(self, batch, depth):
+        from drafter.loss import CrossEntropy
         torch = self.torch
         tokens, states, ids, weights, mask = batch
         places, weights = self.targets(ids[:, 1:], weights[:, 1:])
         total = 0
-        with torch.autocast("cpu", torch.bfloat16):
-            drafts = self.head.drafts(states[:, :-1], tokens[:, 1:], depth)
-        for j, logits in enumerate(drafts):
-            logits = logits.float()
-            loss = weights.sum(-1) * logits.logsumexp(-1) - (weights * logits.gather(-1, places)).sum(-1)
+        for j, drafted in enumerate(self.drafts(states, tokens, depth)):
             valid = mask[:, 1:].clone()
             valid[:, :j] = False
-            total = total + (loss * valid).sum() / valid.sum() * .8 ** j
+            total = total + CrossEntropy.apply(drafted[valid].float(), self.classifier, places[valid],
+                                               weights[valid]) * .8 ** j
         return total / sum(.8 ** j for j in range(depth))
 
+    def drafts(self, states, tokens, depth):
+        with self.torch.autocast("cpu", self.torch.bfloat16, enabled=self.type == self.torch.bfloat16):
+            return self.head.drafts(states[:, :-1], tokens[:, 1:], depth)
+
     def train(self):
+        """Trains until the time or the tokens of this run are used up; its rates rise, stay and fall, whatever came before."""
         torch, options = self.torch, self.options
         start = saved = shown = time.time()
         before = self.seen
         while self.seen < self.total and time.time() - start < 60 * options.minutes:
-            done = self.seen / self.total
-            rate = options.rate * min(1, (self.seen + 1) / 5e4) * max(.05, min(1, (1 - done) / .7))
-            for group in self.optimiser.param_groups:
-                group["lr"] = rate
+            done = max((self.seen - before) / (self.total - before), (time.time() - start) / 60 / options.minutes)
+            share = min(1, (self.seen - before + 1) / 5e4) * max(.03, min(1, (1 - done) / .7))
+            for optimiser, rate in zip(self.optimisers, self.rates):
+                optimiser.param_groups[0]["lr"] = share * rate
             if len(self.order) < options.batch:
                 self.order = torch.randperm(len(self.texts.texts)).tolist()
             batch = self.texts.batch([self.order.pop() for _ in range(options.batch)])
             loss = self.loss(batch, options.chain if done > .8 else 1)
-            self.optimiser.zero_grad()
+            self.head.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(self.head.parameters(), 1.)
-            self.optimiser.step()
+            for optimiser in self.optimisers:
+                optimiser.step()
             self.seen += int(batch[4].sum())
             if time.time() - shown > 20:
                 shown = time.time()
-                left = (self.total - self.seen) / (self.seen - before) * (shown - start) / 60
+                left = (shown - start) / 60 * (1 / done - 1)
                 say(f"{self.seen} of {self.total:.0f} tokens, loss {loss.item():.3f}, {left:.0f} min left at this rate")
             if time.time() - saved > 300:
                 saved = time.time()
@@ -186,8 +208,7 @@ class Trainer:
             for i in range(len(self.held_out.texts)):
                 _, prompt, temperature, *_ = self.held_out.texts[i]
                 tokens, states, ids, weights, mask = self.held_out.batch([i])
-                with torch.autocast("cpu", torch.bfloat16):
-                    drafts = self.head.drafts(states[:, :-1], tokens[:, 1:], depth)
+                drafts = [self.head.logits(g.float()) for g in self.drafts(states, tokens, depth)]
                 best = torch.stack([self.head.ids[d[0].argmax(-1)] for d in drafts])  # [depth, T - 1]: of token i + 2
                 right = best[:, :-1] == tokens[0, 2:]
                 alive = torch.ones(right.shape[1], dtype=torch.bool)

@@ -87,10 +87,13 @@ class Head(torch.nn.Module):
         return rms(x + F.linear(F.silu(gate) * up, self.down), self.final_norm, epsilon)
 
     def drafts(self, states, tokens, depth):
-        """Logits [B, T, ids] of each step; those of step j at position i are about token i + 2, and hold from i >= j - 1."""
+        """g [B, T, dim] of each step; those of step j at position i are about token i + 2, and hold from i >= j - 1."""
         keys, result = [], []
         for j in range(1, depth + 1):
             states = self.step(states, tokens, keys, j)
             result.append(states)
             states = F.pad(states, (0, 0, 1, 0))[:, :-1]
-        return [F.linear(g, self.classifier) for g in result]
+        return result
+
+    def logits(self, states):
+        return F.linear(states, self.classifier)

@@ -15,6 +15,7 @@
 #include "generate/drafts.hpp"
 #include "generate/run.hpp"
 #include "speed/arguments.hpp"
+#include "speed/chart.hpp"
 #include "speed/prompts.hpp"
 
 namespace {
@@ -40,6 +41,8 @@ struct Sums {
     std::vector<double> seconds{};  ///< one per run
     double tokens = 0;              ///< of one run
     double passes = 0;
+    double positions = 0;  ///< drafted ones, in all target passes
+    double drafts = 0;     ///< passes of the drafter
     std::vector<specsample::Token> text{};
 };
 
@@ -58,11 +61,14 @@ class Measurement {
     /// Returns false if a text is not plain decoding's where it must be.
     bool run() {
         bool good = true;
+        speed::Chart chart;
         for (const double temperature : arguments_.temperatures) {
             const auto sums = measure(temperature, RuleKind::block, arguments_.runs);
             print(temperature, sums);
+            chart.add(panel(temperature, sums));
             if (temperature == 0) good = same_texts(sums, "temperature 0") && good;
         }
+        if (!arguments_.chart.empty()) chart.write(arguments_.chart);
         good = same_texts(measure(1, RuleKind::gumbel, 1), "Gumbel races at temperature 1") && good;
         return first_tokens() && good;
     }
@@ -80,6 +86,8 @@ class Measurement {
             arguments.tree = contender.tree;
             drafts.emplace_back(arguments, target, shaper);
         }
+        draft_costs_.clear();
+        for (const Drafts& each : drafts) draft_costs_.push_back(each.cost());
         AllSums sums(prompts_.size(), std::vector<Sums>(contenders_.size()));
         for (int turn = 0; turn < runs; ++turn) {
             for (std::size_t p = 0; p < prompts_.size(); ++p) {
@@ -112,6 +120,8 @@ class Measurement {
         sums.seconds.push_back(run.seconds);
         sums.tokens = static_cast<double>(run.tokens.size());
         sums.passes = static_cast<double>(run.tally.rounds);
+        sums.positions = static_cast<double>(run.tally.proposed);
+        sums.drafts = static_cast<double>(run.draft_passes);
         sums.text = run.tokens;
     }
 
@@ -132,8 +142,8 @@ class Measurement {
         std::printf("\ntemperature %g: times plain decoding, median of %d runs (least to most); tokens per pass\n",
                     temperature, arguments_.runs);
         std::printf("%-8s", "");
-        for (const char* group : {"all prompts", "code", "chat", "edit", "worst prompt"}) std::printf("  %-24s", group);
-        std::printf("\n");
+        for (const char* group : {"all prompts", "code", "chat", "edit"}) std::printf("  %-24s", group);
+        std::printf("  worst prompt  computed*\n");
         for (std::size_t c = 0; c < contenders_.size(); ++c) {
             std::printf("%-8s", contenders_[c].name.c_str());
             for (const char* group : {"", "code", "chat", "edit"}) print_group(sums, c, group);
@@ -142,23 +152,53 @@ class Measurement {
                 const double own = median(prompt[c].seconds) / prompt[c].tokens;
                 worst = std::min(worst, median(prompt[0].seconds) / prompt[0].tokens / own);
             }
-            std::printf("  %.2f\n", worst);
+            std::printf("  %.2f          %.2f\n", worst, computed(sums, c));
         }
+        std::printf(
+            "* with these texts and drafts, where a pass over 5 positions costs 1.05 of one, as on a GPU, and the "
+            "drafter its share of the weights\n");
         std::printf("plain decoding: %.1f tokens a second\n", 1 / plain_seconds(sums));
     }
 
-    void print_group(const AllSums& sums, std::size_t contender, std::string_view group) const {
-        std::vector<double> ratios;
+    /// Tokens per pass over the cost of a round, where passes are bound by reading the weights.
+    double computed(const AllSums& sums, std::size_t contender) const {
+        double tokens = 0, cost = 0;
+        for (const auto& prompt : sums) {
+            const Sums& own = prompt[contender];
+            tokens += own.tokens;
+            cost += own.passes + .05 / 4 * own.positions + draft_costs_[contender] * own.drafts;
+        }
+        return tokens / cost;
+    }
+
+    speed::Panel panel(double temperature, const AllSums& sums) const {
+        speed::Panel result{temperature, {}};
+        for (std::size_t c = 1; c < contenders_.size(); ++c) {
+            speed::Bars bars{contenders_[c].name, {}};
+            for (std::size_t g = 0; g < speed::groups.size(); ++g)
+                bars.ratios[g] = median(ratios(sums, c, g == 0 ? "" : speed::groups[g]));
+            result.bars.push_back(bars);
+        }
+        return result;
+    }
+
+    std::vector<double> ratios(const AllSums& sums, std::size_t contender, std::string_view group) const {
+        std::vector<double> result;
         for (int turn = 0; turn < arguments_.runs; ++turn)
-            ratios.push_back(ratio(sums, contender, static_cast<std::size_t>(turn), group));
+            result.push_back(ratio(sums, contender, static_cast<std::size_t>(turn), group));
+        return result;
+    }
+
+    void print_group(const AllSums& sums, std::size_t contender, std::string_view group) const {
+        const std::vector<double> all = ratios(sums, contender, group);
         double tokens = 0, passes = 0;
         for (std::size_t p = 0; p < prompts_.size(); ++p) {
             if (!group.empty() && prompts_[p].group != group) continue;
             tokens += sums[p][contender].tokens;
             passes += sums[p][contender].passes;
         }
-        const auto [least, most] = std::ranges::minmax(ratios);
-        std::printf("  %.2f (%.2f to %.2f) %5.2f  ", median(ratios), least, most, tokens / passes);
+        const auto [least, most] = std::ranges::minmax(all);
+        std::printf("  %.2f (%.2f to %.2f) %5.2f  ", median(all), least, most, tokens / passes);
     }
 
     double plain_seconds(const AllSums& sums) const {
@@ -231,6 +271,7 @@ class Measurement {
     engine::Tokenizer tokenizer_;
     std::vector<Contender> contenders_;
     std::vector<speed::Prompt> prompts_{};
+    std::vector<double> draft_costs_{};  // of the contenders
 };
 
 }  // namespace

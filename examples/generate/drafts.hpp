@@ -80,6 +80,9 @@ class Drafts {
     /// Begins a round after a text once more, one token after the last one, to measure its cost.
     void start_one(std::span<const specsample::Token> text) const { start_(text); }
 
+    /// What a drafted token is expected to cost, in target passes over one position.
+    double cost() const { return cost_; }
+
     bool are_chains() const { return tree_.empty(); }
 
     double seconds() const { return meter_ ? meter_->seconds() : 0; }

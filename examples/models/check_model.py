@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Check a converted model in the engine: its tokenizer against PyPI's tokenizers, its logits against an independent float32
-forward of the same weights (reference.py), and that its texts are the target's with every drafter (speed).
+forward of the same weights (reference.py), its greedy texts against llama.cpp's, and that its texts are the target's with
+every drafter (speed).
 
-    check_model.py --gguf MODEL.gguf --folder FOLDER [--heads drafter.spqd] [--prompts HumanEval.jsonl] [-- more for speed]
+    check_model.py --gguf MODEL.gguf --folder FOLDER [--heads drafter.spqd] [--prompts HumanEval.jsonl]
+                   [--llama-server "llama-server -m MODEL.gguf"] [-- more for speed]
 
 FOLDER holds weights.spqg and tokenizer.sptk (smollm2.py prints it, convert.py makes them). Needs gguf, numpy, tokenizers and
 jinja2 from PyPI. Ends with exit code 0 if all of it holds.
@@ -19,6 +21,7 @@ from gguf import GGUFReader
 from check_tokenizer import reference as reference_tokenizer
 from drafter.texts import read_texts
 from export_tokenizer import chat
+from llama import LlamaServer
 from programs import built
 from reference import Reference
 from spqg import read_spqg
@@ -26,16 +29,28 @@ from spqg import read_spqg
 HERE = pathlib.Path(__file__).resolve().parent
 MESSAGES = ("Why is the sky blue?", "Write a Python function that reverses a list.", "Tell me a story about a fox.",
             "Write an email that thanks a colleague.", "Name three rivers in Europe and describe them.")
+CODE = ("def fibonacci(n):\n", "import os\n\nclass Reader:\n    def __init__(self, path):\n", "def is_prime(number):\n    \"\"\"",
+        "for line in open(path):\n", "class Stack:\n    def push(self, item):\n", "def test_empty_list():\n    assert",
+        "# Count the words of a text.\ndef count_words(text):\n", "try:\n    value = int(text)\nexcept")
+PROSE = ("The old lighthouse had not been lit for years when", "Photosynthesis is the process by which",
+         "In the garden behind the house there stood", "The three laws of motion are", "Once upon a time,",
+         "The capital of France is", "My dear sir, I write to you because", "When the train stopped for the third time,",
+         "A binary search tree is", "The weather tomorrow will be", "She closed the letter and")
 # Activations of 8 bits cost about 0.003 nats on this measure; a wrong tensor, angle or norm costs more than 1.
 MOST_NATS = 0.01
+# Two engines that round activations each in their way differ by less than this where they choose different tokens.
+MOST_MARGIN = 0.3
 
 
-def written(program, folder, tokenizer, around, end):
-    """What the engine wrote greedily: its tokens, likeliest ids and their log-probabilities."""
+def chats(tokenizer, around):
     before, behind = (part.decode() for part in around) if around else ("", "")
+    return [tokenizer.encode(before + message + behind).ids for message in MESSAGES]
+
+
+def written(program, folder, prompts, end):
+    """What the engine wrote greedily: its tokens, likeliest ids and their log-probabilities."""
     with tempfile.TemporaryDirectory() as work:
         requests, out = pathlib.Path(work) / "requests", pathlib.Path(work) / "out"
-        prompts = [tokenizer.encode(before + message + behind).ids for message in MESSAGES]
         requests.write_text("".join(f"0 ; {' '.join(map(str, prompt))}\n" for prompt in prompts))
         subprocess.run([program, "--target", folder / "weights.spqg", "--requests", requests, "--out", out, "--length",
                         "192", "--end", str(end)], check=True)
@@ -46,7 +61,7 @@ def logits_hold(program, options, reader, tokenizer):
     model = Reference(*read_spqg(options.folder / "weights.spqg"))
     end = reader.fields["tokenizer.ggml.eos_token_id"].contents()
     nats, agree, margins, places = 0.0, 0, [], 0
-    for tokens, ids, logs in written(program, options.folder, tokenizer, chat(reader), end):
+    for tokens, ids, logs in written(program, options.folder, chats(tokenizer, chat(reader)), end):
         rows = model.logits(tokens).astype(numpy.float64)
         exact = rows - rows.max(-1, keepdims=True)
         exact -= numpy.log(numpy.exp(exact).sum(-1, keepdims=True))
@@ -63,12 +78,44 @@ def logits_hold(program, options, reader, tokenizer):
     return abs(nats / places) < MOST_NATS
 
 
+def margin(log_probabilities, chosen, other):
+    return log_probabilities[chosen] - log_probabilities.get(other, -numpy.inf)
+
+
+def llama_agrees(program, options, reader, tokenizer):
+    """Compares greedy texts with those of llama.cpp. Where two differ, the chosen tokens must be about as likely."""
+    end = reader.fields["tokenizer.ggml.eos_token_id"].contents()
+    prompts = chats(tokenizer, chat(reader)) + [tokenizer.encode(text).ids for text in CODE + PROSE]
+    texts = {tuple(text[0][:len(prompt)]): text for text in written(program, options.folder, prompts, end)
+             for prompt in prompts if list(text[0][:len(prompt)]) == prompt}
+    same, margins, seconds = 0, [], []
+    with LlamaServer(options.llama_server, 2, 512) as server:
+        for prompt in prompts:
+            tokens, ids, logs = texts[tuple(prompt)]
+            theirs, _, time = server.greedy(prompt, len(tokens) - len(prompt))
+            seconds.append(time)
+            both = list(zip(tokens[len(prompt):].tolist(), theirs))
+            place = next((i for i, (our, their) in enumerate(both) if our != their), None)
+            if place is None:
+                same += 1
+                continue
+            our, their = both[place]
+            behind = len(prompt) + place - 1
+            rows = server.greedy(tokens[:behind + 1], 1, len(ids[0]))[1]
+            margins.append(max(margin(dict(zip(ids[behind].tolist(), logs[behind].tolist())), our, their),
+                               margin(rows[0], their, our)))
+    print(f"llama.cpp: {same} of {len(prompts)} greedy texts are the same; the others part where both tokens are as likely "
+          f"to within {max(margins, default=0):.3f} nats; it writes {1 / numpy.median(seconds):.0f} tokens a second")
+    return max(margins, default=0) < MOST_MARGIN
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gguf", required=True)
     parser.add_argument("--folder", required=True, type=pathlib.Path)
     parser.add_argument("--heads")
     parser.add_argument("--prompts")
+    parser.add_argument("--llama-server", help="its command with the model")
     parser.add_argument("rest", nargs="*", help="for speed, after --")
     options = parser.parse_args()
     printer, writer, speed = built("print_tokens", "write_texts", "speed")
@@ -76,7 +123,10 @@ def main():
                options.folder / "tokenizer.sptk", "--program", printer]
     good = subprocess.run(command).returncode == 0
     reader = GGUFReader(options.gguf)
-    good = logits_hold(writer, options, reader, reference_tokenizer(reader)[0]) and good
+    tokenizer = reference_tokenizer(reader)[0]
+    good = logits_hold(writer, options, reader, tokenizer) and good
+    if options.llama_server:
+        good = llama_agrees(writer, options, reader, tokenizer) and good
     command = [speed, "--target", options.folder / "weights.spqg", "--tokenizer", options.folder / "tokenizer.sptk"]
     command += ["--heads", options.heads] if options.heads else []
     command += ["--prompts", options.prompts] if options.prompts else []

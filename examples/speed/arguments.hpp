@@ -27,11 +27,12 @@ Writes the same prompts with every drafter, in turns, and prints how many times 
   --seeds N          rounds for the distribution of the first token     (1000)
   --temperatures L   numbers between commas                             (0,0.8,1)
   --threads N                                                           (2)
+  --chart F          an SVG of the times
 )";
 
 struct Arguments {
     ::Arguments base{};
-    std::filesystem::path prompts{};
+    std::filesystem::path prompts{}, chart{};
     std::vector<double> temperatures{0, 0.8, 1};
     int runs = 5;
     int seeds = 1000;
@@ -69,6 +70,8 @@ inline Arguments parse(std::span<char* const> words) {
             result.base.heads = value();
         } else if (word == "--prompts") {
             result.prompts = value();
+        } else if (word == "--chart") {
+            result.chart = value();
         } else if (word == "--max-tokens") {
             result.base.max_tokens = count();
         } else if (word == "--runs") {

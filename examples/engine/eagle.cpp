@@ -144,6 +144,11 @@ Logits Eagle::operator()(std::span<const Token> prefix) {
     return Logits(logits_.data(), 1, logits_.cols());
 }
 
+double Eagle::confidence() const {
+    const auto logits = few_logits_.row(0).array();
+    return 1 / static_cast<double>((logits - logits.maxCoeff()).exp().sum());
+}
+
 void Eagle::place_input(Index row, const ConstVector& state, Token token) {
     const Config& c = weights_->config;
     rms_norm(state, state_norm_, c.rms_epsilon, Vector(&pair_(row, 0), c.dim));

@@ -38,6 +38,9 @@ class Eagle {
     /// Throws std::invalid_argument for a prefix that does not continue the text, or is longer than context().
     Logits operator()(std::span<const Token> prefix);
 
+    /// The softmax of the largest logit of the last call: about how often that token is right.
+    double confidence() const;
+
     Index context() const { return weights_->config.context; }
     std::size_t weight_bytes() const { return join_.bytes() + weights_->bytes_per_pass(); }  ///< read for one token
 

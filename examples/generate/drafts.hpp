@@ -17,6 +17,15 @@
 #include "generate/language_model.hpp"
 #include "generate/pace.hpp"
 
+/// Ends a draft behind a token where it is so unlikely that all of it is accepted that no further one would pay.
+struct UnlikelyStop {
+    std::shared_ptr<const TargetEagle> model;
+    std::shared_ptr<const LearntCosts> costs;
+
+    static bool before(const auto&) { return false; }
+    bool after(double) const { return model->likelihood() < costs->worthwhile(); }
+};
+
 /// The drafter for a target, and its cost.
 class Drafts {
   public:
@@ -65,8 +74,10 @@ class Drafts {
     /// The same with a length of its own: as many tokens as allowed, or as many as pay.
     Pace pace(bool adapts) const {
         if (!adapts) return Pace(make_());
-        if (!make_beside_lookup_) return Pace(make_(), cost_);
-        return Pace(make_beside_lookup_(), cost_, specsample::LookupDrafter(sure));
+        const auto costs = std::make_shared<LearntCosts>(cost_);
+        if (!make_adaptive_) return {make_(), costs};
+        if (!looks_up_) return {make_adaptive_(costs), costs};
+        return {make_adaptive_(costs), costs, specsample::LookupDrafter(sure)};
     }
 
     /// Fills the caches with a prompt, without counting the time.
@@ -138,20 +149,11 @@ class Drafts {
         cost_ = cost_of(model->engine()->weight_bytes());
         const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
         one_ = [rows](auto text) { rows(text); };
-        draft_from(rows, arguments.draft_kind == DraftKind::either || arguments.draft_kind == DraftKind::automatic);
-    }
-
-    /// @param prepare   called before each round; or empty
-    void draft_from(const DraftModel& rows, bool looks_up,
-                    const std::function<void(std::span<const specsample::Token>)>& prepare = {}) {
-        const auto prepared = [prepare](AnyDrafter drafter) -> AnyDrafter {
-            if (prepare) return PreparedDrafter(prepare, std::move(drafter));
-            return drafter;
+        looks_up_ = arguments.draft_kind == DraftKind::either || arguments.draft_kind == DraftKind::automatic;
+        make_ = [=, tree = tree_, looks_up = looks_up_] {
+            return looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree);
         };
-        const auto alone = [=, tree = tree_] { return prepared(chain_or_tree(rows, tree)); };
-        make_ = alone;
-        if (looks_up) make_ = [=, tree = tree_] { return prepared(with_lookup(rows, tree)); };
-        if (looks_up && tree_.empty()) make_beside_lookup_ = alone;
+        make_adaptive_ = [=](const auto&) { return AnyDrafter(specsample::ChainDrafter(rows)); };
     }
 
     void use_heads(const Arguments& arguments) {
@@ -186,7 +188,7 @@ class Drafts {
             begin(text);
             rows(text);
         };
-        draft_from(rows, false, begin);
+        make_ = [begin, rows, tree = tree_] { return PreparedDrafter(begin, chain_or_tree(rows, tree)); };
     }
 
     void use_eagle(const Arguments& arguments, bool looks_up) {
@@ -206,7 +208,13 @@ class Drafts {
             begin(text);
         };
         cost_ = cost_of(model->weight_bytes());
-        draft_from(rows, looks_up, begin);
+        looks_up_ = looks_up;
+        make_ = [=, tree = tree_] {
+            return PreparedDrafter(begin, looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree));
+        };
+        make_adaptive_ = [=](const std::shared_ptr<LearntCosts>& costs) {
+            return PreparedDrafter(begin, specsample::ChainDrafter(rows, UnlikelyStop{model, costs}));
+        };
     }
 
     /// Lookup where the text repeats itself, else the best source of drafts that there is for the target.
@@ -238,6 +246,7 @@ class Drafts {
     std::shared_ptr<const Metered> meter_;  // null: drafting takes no time
     double cost_ = 0;                       // of a drafted token, in target passes, as expected
     std::function<AnyDrafter()> make_;
-    std::function<AnyDrafter()> make_beside_lookup_;  // for the rounds that lookup leaves; null: without lookup
+    std::function<AnyDrafter(const std::shared_ptr<LearntCosts>&)> make_adaptive_;  // chains; null: make_
+    bool looks_up_ = false;                                                         // where the model need not draft
     std::function<void(std::span<const specsample::Token>)> one_ = [](auto) {}, start_ = [](auto) {};
 };

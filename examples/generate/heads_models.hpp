@@ -76,12 +76,18 @@ class TargetEagle : public Metered {
     void begin(std::span<const specsample::Token> text) {
         const Pass pass(*this);
         eagle_.begin(text);
+        likelihood_ = 1;
     }
 
     Eigen::VectorXf operator()(std::span<const specsample::Token> prefix) {
         const Pass pass(*this);
-        return shaper_(eagle_(prefix).row(0), prefix);
+        const engine::Logits logits = eagle_(prefix);
+        likelihood_ *= eagle_.confidence();
+        return shaper_(logits.row(0), prefix);
     }
+
+    /// Of a chain since begin: about how often the most likely tokens of all its rows are right.
+    double likelihood() const { return likelihood_; }
 
     specsample::Index context() const { return eagle_.context(); }
     std::size_t weight_bytes() const { return eagle_.weight_bytes(); }
@@ -89,4 +95,5 @@ class TargetEagle : public Metered {
   private:
     engine::Eagle eagle_;
     RowShaper shaper_;
+    double likelihood_ = 1;
 };

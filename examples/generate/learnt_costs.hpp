@@ -25,8 +25,10 @@ class TimeLine {
         return std::max((t_ + rise * (weight_ * x - x_)) / weight_, least);
     }
 
+    static constexpr double memory = .98;  ///< the weight of a time after one more
+
   private:
-    static constexpr double memory = .98, prior = .5, far = 8, least = 1e-9;
+    static constexpr double prior = .5, far = 8, least = 1e-9;
 
     void add(double weight, double x, double t) {
         weight_ += weight;
@@ -42,7 +44,7 @@ class TimeLine {
 class LearntCosts {
   public:
     /// @param drafted   what a drafted token is expected to cost, in target passes over one position
-    explicit LearntCosts(double drafted) : drafted_(drafted) {}
+    explicit LearntCosts(double drafted) : drafted_passes_(drafted) {}
 
     /// Learns from a round. Passes over one position must come now and then: without them a slower machine and a
     /// dearer position look the same.
@@ -54,10 +56,15 @@ class LearntCosts {
         if (!pass_) {
             const double one = target_seconds / (1 + expected_rise * x);
             pass_.emplace(one, expected_rise * one);
-            draft_.emplace(0, drafted_ * one);
         }
-        learn(*pass_, x, target_seconds);
-        if (drafted > 0) learn(*draft_, static_cast<double>(drafted), draft_seconds);
+        // A program that had to wait for the processor says little about its work, so what takes much longer than
+        // expected is cut.
+        pass_->observe(x, std::min(target_seconds, outlier * pass_->at(x)));
+        if (drafted == 0) return;
+        const auto tokens = static_cast<double>(drafted);
+        const double passes = std::min(draft_seconds / pass_->at(0), outlier * std::max(draft(drafted), 1.0));
+        drafted_passes_ = TimeLine::memory * drafted_passes_ + passes;
+        drafted_tokens_ = TimeLine::memory * drafted_tokens_ + tokens;
     }
 
     /// Time of a target pass over n positions, over that of one.
@@ -67,21 +74,17 @@ class LearntCosts {
     }
 
     /// Time of drafting n tokens, in target passes over one position.
-    double draft(specsample::Index n) const {
-        if (n == 0) return 0;
-        return draft_ ? draft_->at(static_cast<double>(n)) / pass_->at(0) : drafted_ * static_cast<double>(n);
-    }
+    double draft(specsample::Index n) const { return static_cast<double>(n) * drafted_passes_ / drafted_tokens_; }
+
+    /// The least probability that a draft so far is accepted, at which one more token pays. It gains a token with that
+    /// probability times its own acceptance, about .7, and rounds without it write about 1.4 tokens per pass.
+    double worthwhile() const { return 1.4 / .7 * (draft(1) + pass(2) - 1); }
 
   private:
     static constexpr double expected_rise = .1;  // of a pass, per further position
     static constexpr double outlier = 4;
 
-    /// A program that had to wait for the processor says little about its work, so what takes much longer than expected
-    /// is cut.
-    void learn(TimeLine& line, double x, double seconds) const {
-        line.observe(x, std::min(seconds, outlier * std::max(line.at(x), pass_->at(0))));
-    }
-
-    double drafted_;
-    std::optional<TimeLine> pass_{}, draft_{};  // over positions beyond the first, and over drafted tokens
+    std::optional<TimeLine> pass_{};  // over positions beyond the first
+    double drafted_passes_;           // the time of drafts, in target passes over one position
+    double drafted_tokens_ = 1;
 };

@@ -23,14 +23,15 @@ class Pace {
     /// As many tokens as are allowed.
     explicit Pace(AnyDrafter drafter) : drafter_(std::move(drafter)) {}
 
-    /// As many as pay. `drafted`: what a drafted token is expected to cost, in target passes.
-    Pace(AnyDrafter drafter, double drafted)
+    /// As many as pay.
+    Pace(AnyDrafter drafter, std::shared_ptr<LearntCosts> costs)
         : drafter_(std::move(drafter)),
-          costs_(std::make_shared<LearntCosts>(drafted)),
+          costs_(std::move(costs)),
           length_([costs = costs_](specsample::Index n) { return costs->draft(n - 1) + costs->pass(n); }) {}
 
     /// The same, but lookup drafts where it finds something and pays.
-    Pace(AnyDrafter drafter, double drafted, specsample::LookupDrafter lookup) : Pace(std::move(drafter), drafted) {
+    Pace(AnyDrafter drafter, std::shared_ptr<LearntCosts> costs, specsample::LookupDrafter lookup)
+        : Pace(std::move(drafter), std::move(costs)) {
         lookup_.emplace(std::move(lookup), Lookahead([costs = costs_](specsample::Index n) { return costs->pass(n); }));
     }
 

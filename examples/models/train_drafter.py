@@ -115,11 +115,8 @@ class Trainer:
         self.file = options.work / "checkpoint.pt"
         saved = torch.load(self.file) if self.file.exists() else None
         frequencies = self.texts.frequencies(config["vocab"])
-        ids, parts = read_drafter(options.start, config) if options.start else (None, {})
-        if saved:
-            ids = saved["ids"]
-        elif ids is None:
-            ids = frequencies.topk(options.ids).indices
+        parts = read_drafter(options.start, config)[1] if options.start else {}
+        ids = saved["ids"] if saved else frequencies.topk(options.ids).indices
         self.head = Head(config, embedding, classifier, ids)
         self.head.load_state_dict(parts, strict=False)
         self.places = torch.full((config["vocab"],), -1)

@@ -178,6 +178,8 @@ TEST_CASE("eagle: logits are near the definition's, behind a text and along a dr
         }
         CAPTURE(known);
         CHECK(std::sqrt(error / size) < 0.04);  // activations of 8 bits
+        const Eigen::ArrayXd powers = (logits.row(0).array().cast<double>() - logits.maxCoeff()).exp();
+        CHECK(eagle.confidence() == Approx(powers.maxCoeff() / powers.sum()));
     }
 }
 

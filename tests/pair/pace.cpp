@@ -23,7 +23,9 @@ AnyDrafter sure_model() {
     }));
 }
 
-Pace pace_of(double draft_cost) { return Pace(sure_model(), draft_cost, LookupDrafter({.min_match = 2})); }
+Pace pace_of(double draft_cost) {
+    return {sure_model(), std::make_shared<LearntCosts>(draft_cost), LookupDrafter({.min_match = 2})};
+}
 
 std::vector<Token> drafted(Pace& pace, const std::vector<Token>& text) {
     pace.begin(text, most);
@@ -99,7 +101,7 @@ TEST_CASE("a model that proves slow is left out, and lookup goes on") {
 }
 
 TEST_CASE("passes that cost more for each position end long drafts, and cheap ones bring them back") {
-    Pace pace(sure_model(), .01);
+    Pace pace(sure_model(), std::make_shared<LearntCosts>(.01));
     const auto after = [&](double rise, int rounds) {
         std::vector<Index> counts;
         for (int round = 0; round < rounds; ++round) {
@@ -138,6 +140,7 @@ TEST_CASE("learnt costs follow times that change, and a round that had to wait c
     CHECK(costs.pass(5) == Approx(1.5).epsilon(.01));
     CHECK(costs.pass(3) == Approx(1.25).epsilon(.01));
     CHECK(costs.draft(4) == Approx(.4).epsilon(.01));
+    CHECK(costs.worthwhile() == Approx(2 * (.1 + .125)).epsilon(.01));
     costs.observe(0, 1, 0, 1e6);
     CHECK(costs.pass(5) < 1.55);
     CHECK(costs.pass(5) > 1.3);
@@ -160,7 +163,7 @@ TEST_CASE("whoever drafts, and whatever the clock says, texts have the target's 
     const std::vector<Token> prompt = repeats;
     Eigen::ArrayXd counts = Eigen::ArrayXd::Zero(256), expected(256);
     for (int seed = 0; seed < texts; ++seed) {
-        Pace pace(AnyDrafter(ChainDrafter<DraftModel>(draft)), .1, LookupDrafter());
+        Pace pace(AnyDrafter(ChainDrafter<DraftModel>(draft)), std::make_shared<LearntCosts>(.1), LookupDrafter());
         Sampler sampler(std::ref(pace), target, {.lookahead = 3, .seed = static_cast<std::uint64_t>(seed)},
                         BlockVerification{}, std::ref(pace));
         std::vector<Token> text = prompt;

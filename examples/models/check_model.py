@@ -38,7 +38,8 @@ PROSE = ("The old lighthouse had not been lit for years when", "Photosynthesis i
          "A binary search tree is", "The weather tomorrow will be", "She closed the letter and")
 # Activations of 8 bits cost about 0.003 nats on this measure; a wrong tensor, angle or norm costs more than 1.
 MOST_NATS = 0.01
-# Two engines that round activations each in their way differ by less than this where they choose different tokens.
+# Two engines that round activations, each in its way, choose different tokens only where the float32 forward finds both about
+# as likely: nats between them.
 MOST_MARGIN = 0.3
 
 
@@ -78,12 +79,9 @@ def logits_hold(program, options, reader, tokenizer):
     return abs(nats / places) < MOST_NATS
 
 
-def margin(log_probabilities, chosen, other):
-    return log_probabilities[chosen] - log_probabilities.get(other, -numpy.inf)
-
-
 def llama_agrees(program, options, reader, tokenizer):
-    """Compares greedy texts with those of llama.cpp. Where two differ, the chosen tokens must be about as likely."""
+    """Compares greedy texts with those of llama.cpp. Where two part, both tokens must be about as likely."""
+    model = Reference(*read_spqg(options.folder / "weights.spqg"))
     end = reader.fields["tokenizer.ggml.eos_token_id"].contents()
     prompts = chats(tokenizer, chat(reader)) + [tokenizer.encode(text).ids for text in CODE + PROSE]
     texts = {tuple(text[0][:len(prompt)]): text for text in written(program, options.folder, prompts, end)
@@ -91,21 +89,18 @@ def llama_agrees(program, options, reader, tokenizer):
     same, margins, seconds = 0, [], []
     with LlamaServer(options.llama_server, 2, 512) as server:
         for prompt in prompts:
-            tokens, ids, logs = texts[tuple(prompt)]
-            theirs, _, time = server.greedy(prompt, len(tokens) - len(prompt))
+            tokens = texts[tuple(prompt)][0]
+            theirs, time = server.greedy(prompt, len(tokens) - len(prompt))
             seconds.append(time)
             both = list(zip(tokens[len(prompt):].tolist(), theirs))
             place = next((i for i, (our, their) in enumerate(both) if our != their), None)
             if place is None:
                 same += 1
                 continue
-            our, their = both[place]
-            behind = len(prompt) + place - 1
-            rows = server.greedy(tokens[:behind + 1], 1, len(ids[0]))[1]
-            margins.append(max(margin(dict(zip(ids[behind].tolist(), logs[behind].tolist())), our, their),
-                               margin(rows[0], their, our)))
-    print(f"llama.cpp: {same} of {len(prompts)} greedy texts are the same; the others part where both tokens are as likely "
-          f"to within {max(margins, default=0):.3f} nats; it writes {1 / numpy.median(seconds):.0f} tokens a second")
+            row = model.logits(tokens[:len(prompt) + place])[-1]
+            margins.append(float(abs(row[both[place][0]] - row[both[place][1]])))
+    print(f"llama.cpp: {same} of {len(prompts)} greedy texts are the same; the others part where the float32 "
+          f"forward finds both tokens as likely to within {max(margins, default=0):.3f} nats; it writes {1 / numpy.median(seconds):.0f} tokens a second")
     return max(margins, default=0) < MOST_MARGIN
 
 

@@ -39,14 +39,11 @@ class LlamaServer:
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             return False
 
-    def greedy(self, tokens, count, likeliest=0):
-        """The most likely tokens behind `tokens`: (ids, per id a dict of the likeliest ids and their log-probabilities,
-        seconds per token)."""
-        request = {"prompt": [int(t) for t in tokens], "n_predict": count, "temperature": 0, "n_probs": likeliest,
-                   "return_tokens": True, "cache_prompt": False}
+    def greedy(self, tokens, count):
+        """The most likely tokens behind `tokens`, and the seconds that each took."""
+        request = {"prompt": [int(t) for t in tokens], "n_predict": count, "temperature": 0, "return_tokens": True,
+                   "cache_prompt": False}
         answer = json.load(urllib.request.urlopen(urllib.request.Request(
             f"http://127.0.0.1:{self.port}/completion", json.dumps(request).encode(),
             {"Content-Type": "application/json"})))
-        rows = [{top["id"]: top["logprob"] for top in place["top_logprobs"]}
-                for place in answer.get("completion_probabilities", [])]
-        return answer["tokens"], rows, answer["timings"]["predicted_ms"] / 1e3 / answer["timings"]["predicted_n"]
+        return answer["tokens"], answer["timings"]["predicted_ms"] / 1e3 / answer["timings"]["predicted_n"]

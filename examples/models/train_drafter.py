@@ -29,7 +29,7 @@ def arguments():
     parser.add_argument("--length", type=int, default=320, help="tokens of a text (320)")
     parser.add_argument("--minutes", type=float, default=60, help="of training in this run (60)")
     parser.add_argument("--epochs", type=float, default=4, help="times that every text is seen in all (4)")
-    parser.add_argument("--ids", type=int, default=8192, help="most frequent ids that can be drafted (8192)")
+    parser.add_argument("--ids", type=int, default=4096, help="most frequent ids that can be drafted (4096)")
     parser.add_argument("--batch", type=int, default=12, help="texts per step (12)")
     parser.add_argument("--rate", type=float, default=2e-3, help="highest learning rate (2e-3)")
     parser.add_argument("--chain", type=int, default=3, help="depth of the drafts that the last fifth of a run trains (3)")

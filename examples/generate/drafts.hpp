@@ -66,18 +66,19 @@ class Drafts {
                 make_ = [] { return AnyDrafter(specsample::LookupDrafter()); };  // never asked
                 break;
         }
+        costs_ = std::make_shared<LearntCosts>(cost_);
     }
 
     /// A drafter for one text. All of them share models and caches.
     AnyDrafter drafter() const { return make_(); }
 
-    /// The same with a length of its own: as many tokens as allowed, or as many as pay.
+    /// The same with a length of its own: as many tokens as allowed, or as many as pay. What rounds cost is learnt from
+    /// all texts.
     Pace pace(bool adapts) const {
         if (!adapts) return Pace(make_());
-        const auto costs = std::make_shared<LearntCosts>(cost_);
-        if (!make_adaptive_) return {make_(), costs};
-        if (!looks_up_) return {make_adaptive_(costs), costs};
-        return {make_adaptive_(costs), costs, specsample::LookupDrafter(sure)};
+        if (!make_adaptive_) return {make_(), costs_};
+        if (!looks_up_) return {make_adaptive_(costs_), costs_};
+        return {make_adaptive_(costs_), costs_, specsample::LookupDrafter(sure)};
     }
 
     /// Fills the caches with a prompt, without counting the time.
@@ -245,6 +246,7 @@ class Drafts {
     std::shared_ptr<LanguageModel> model_;  // null: no cache
     std::shared_ptr<const Metered> meter_;  // null: drafting takes no time
     double cost_ = 0;                       // of a drafted token, in target passes, as expected
+    std::shared_ptr<LearntCosts> costs_;    // of rounds
     std::function<AnyDrafter()> make_;
     std::function<AnyDrafter(const std::shared_ptr<LearntCosts>&)> make_adaptive_;  // chains; null: make_
     bool looks_up_ = false;                                                         // where the model need not draft

@@ -1,4 +1,4 @@
-// What rounds cost, learnt from the rounds of a text while it is written.
+// What rounds cost, learnt from rounds while texts are written.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 #include <specsample/core/types.hpp>
 
-/// A line through times, of which about the last fifty count.
+/// A line through times, of which about the last hundred count.
 class TimeLine {
   public:
     /// Expected before anything is observed: start + rise * x.
@@ -25,7 +25,7 @@ class TimeLine {
         return std::max((t_ + rise * (weight_ * x - x_)) / weight_, least);
     }
 
-    static constexpr double memory = .98;  ///< the weight of a time after one more
+    static constexpr double memory = .99;  ///< the weight of a time after one more
 
   private:
     static constexpr double prior = .5, far = 8, least = 1e-9;
@@ -57,12 +57,13 @@ class LearntCosts {
             const double one = target_seconds / (1 + expected_rise * x);
             pass_.emplace(one, expected_rise * one);
         }
-        // A program that had to wait for the processor says little about its work, so what takes much longer than
-        // expected is cut.
-        pass_->observe(x, std::min(target_seconds, outlier * pass_->at(x)));
+        // A program that had to wait for the processor says little about its work, so a time far from what is expected
+        // counts as one that is nearer: the mean of such times is near their median.
+        const double expected = pass_->at(x);
+        pass_->observe(x, std::clamp(target_seconds, expected / outlier, expected * outlier));
         if (drafted == 0) return;
         const auto tokens = static_cast<double>(drafted);
-        const double passes = std::min(draft_seconds / pass_->at(0), outlier * std::max(draft(drafted), 1.0));
+        const double passes = std::min(draft_seconds / pass_->at(0), draft(drafted) + tokens);  // a pass more for each
         drafted_passes_ = TimeLine::memory * drafted_passes_ + passes;
         drafted_tokens_ = TimeLine::memory * drafted_tokens_ + tokens;
     }
@@ -82,7 +83,7 @@ class LearntCosts {
 
   private:
     static constexpr double expected_rise = .1;  // of a pass, per further position
-    static constexpr double outlier = 4;
+    static constexpr double outlier = 1.5;
 
     std::optional<TimeLine> pass_{};  // over positions beyond the first
     double drafted_passes_;           // the time of drafts, in target passes over one position

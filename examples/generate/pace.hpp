@@ -62,6 +62,7 @@ class Pace {
     }
 
     void record(const specsample::RoundCounts& counts) {
+        if (is_plain()) plain_interval_ = std::min(2 * plain_interval_, longest_interval);
         since_plain_ = counts.proposed == 0 ? 0 : since_plain_ + 1;
         since_drafted_ = counts.proposed == 0 ? since_drafted_ + 1 : 0;
         (looks_up() ? lookup_->length : length_).record(counts);
@@ -94,14 +95,14 @@ class Pace {
 
     // The first round, and one after so many with drafts, has none, to tell what a plain pass costs; and one after so
     // many without has one, because a single slow round may have made drafts look too dear.
-    static constexpr specsample::Index plain_interval = 64, draft_interval = 32;
+    static constexpr specsample::Index first_interval = 4, longest_interval = 64, draft_interval = 32;
 
-    bool is_plain() const { return costs_ && since_plain_ >= plain_interval; }
+    bool is_plain() const { return costs_ && since_plain_ >= plain_interval_; }
     bool looks_up() const { return lookup_ && lookup_->wanted > 0; }
 
     AnyDrafter drafter_;
     std::shared_ptr<LearntCosts> costs_{};  // null: nothing is learnt
     Lookahead length_{};
     std::optional<Lookup> lookup_{};
-    specsample::Index since_plain_ = plain_interval, since_drafted_ = 0;  // rounds
+    specsample::Index plain_interval_ = first_interval, since_plain_ = first_interval, since_drafted_ = 0;  // rounds
 };

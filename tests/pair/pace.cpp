@@ -118,8 +118,8 @@ TEST_CASE("passes that cost more for each position end long drafts, and cheap on
         return counts[counts.size() - 5];  // the median of the last rounds
     };
     CHECK(after(.1, 200) == 2);
-    CHECK(after(1.5, 200) == 0);
-    CHECK(after(.1, 1000) == 2);
+    CHECK(after(1.5, 600) == 0);
+    CHECK(after(.1, 2000) == 2);
 }
 
 TEST_CASE("without costs as much is drafted as is allowed") {
@@ -135,7 +135,7 @@ TEST_CASE("learnt costs follow times that change, and a round that had to wait c
     CHECK(costs.draft(2) == Approx(1));
     CHECK(costs.pass(1) == Approx(1));
     for (int round = 0; round < 300; ++round) costs.observe(4, 5, .08, .3);
-    for (int round = 0; round < 300; ++round)
+    for (int round = 0; round < 900; ++round)
         costs.observe(round % 2 * 4, 1 + round % 2 * 4, .08, round % 2 == 0 ? .2 : .3);
     CHECK(costs.pass(5) == Approx(1.5).epsilon(.01));
     CHECK(costs.pass(3) == Approx(1.25).epsilon(.01));

@@ -37,7 +37,6 @@ using namespace specsample::walks;
 struct OfModel {
     const DraftModel& model;
     void draft_one(std::span<const Token> text) const { model(text); }
-    void start_one(std::span<const Token>) const {}
 };
 
 class Comparison {

@@ -13,7 +13,6 @@
 struct Costs {
     double target_pass = 0;              ///< seconds of one target pass over one position
     double draft = 0;                    ///< time of a drafted token / time of a target pass
-    double start = 0;                    ///< likewise of what a drafter does first in a round
     std::vector<double> verify_curve{};  ///< [n - 1]: time of a target pass over n positions / time over one
 };
 
@@ -31,7 +30,7 @@ double median_seconds(Work&& work) {
 }
 
 /// Measures passes over up to `positions` positions at the end of `text`, as far as the text goes.
-/// @param drafts   drafts the token after a text once more: draft_one(text); or begins a round: start_one(text)
+/// @param drafts   drafts the token after a text once more: draft_one(text)
 template <class Drafts>
 Costs measure(const Drafts& drafts, engine::Model& target, std::span<const specsample::Token> text,
               specsample::Index positions) {
@@ -39,7 +38,6 @@ Costs measure(const Drafts& drafts, engine::Model& target, std::span<const specs
     const auto pass_over = [&](specsample::Index n) { return median_seconds([&] { target.score(text, n); }); };
     Costs costs{.target_pass = pass_over(1)};
     costs.draft = median_seconds([&] { drafts.draft_one(text); }) / costs.target_pass;
-    costs.start = median_seconds([&] { drafts.start_one(text); }) / costs.target_pass;
     for (specsample::Index n = 1; n <= positions; ++n)
         costs.verify_curve.push_back(n == 1 ? 1 : pass_over(n) / costs.target_pass);
     return costs;

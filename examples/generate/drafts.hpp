@@ -16,15 +16,7 @@
 #include "generate/heads_models.hpp"
 #include "generate/language_model.hpp"
 #include "generate/pace.hpp"
-
-/// Ends a draft behind a token where it is so unlikely that all of it is accepted that no further one would pay.
-struct UnlikelyStop {
-    std::shared_ptr<const TargetEagle> model;
-    std::shared_ptr<const LearntCosts> costs;
-
-    static bool before(const auto&) { return false; }
-    bool after(double) const { return model->likelihood() < costs->worthwhile(); }
-};
+#include "generate/unlikely_stop.hpp"
 
 /// The drafter for a target, and its cost.
 class Drafts {
@@ -88,9 +80,6 @@ class Drafts {
 
     /// Drafts the token after a text once more, to measure its cost.
     void draft_one(std::span<const specsample::Token> text) const { one_(text); }
-
-    /// Begins a round after a text once more, one token after the last one, to measure its cost.
-    void start_one(std::span<const specsample::Token> text) const { start_(text); }
 
     /// What a drafted token is expected to cost, in target passes over one position.
     double cost() const { return cost_; }
@@ -204,17 +193,13 @@ class Drafts {
             begin(text.first(std::max<std::size_t>(text.size(), 2) - 1));  // so that one step is left to be taken
             rows(text);
         };
-        start_ = [begin](auto text) {
-            begin(text.first(std::max<std::size_t>(text.size(), 2) - 1));
-            begin(text);
-        };
         cost_ = cost_of(model->weight_bytes());
         looks_up_ = looks_up;
         make_ = [=, tree = tree_] {
             return PreparedDrafter(begin, looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree));
         };
         make_adaptive_ = [=](const std::shared_ptr<LearntCosts>& costs) {
-            return PreparedDrafter(begin, specsample::ChainDrafter(rows, UnlikelyStop{model, costs}));
+            return PreparedDrafter(begin, specsample::ChainDrafter(rows, UnlikelyStop<TargetEagle>{model, costs}));
         };
     }
 
@@ -250,5 +235,5 @@ class Drafts {
     std::function<AnyDrafter()> make_;
     std::function<AnyDrafter(const std::shared_ptr<LearntCosts>&)> make_adaptive_;  // chains; null: make_
     bool looks_up_ = false;                                                         // where the model need not draft
-    std::function<void(std::span<const specsample::Token>)> one_ = [](auto) {}, start_ = [](auto) {};
+    std::function<void(std::span<const specsample::Token>)> one_ = [](auto) {};
 };

@@ -21,8 +21,7 @@ class Lookahead {
     /// The one that pays best for measured costs.
     explicit Lookahead(const Costs& costs)
         : Lookahead([costs](specsample::Index n) {
-              const double drafting = n > 1 ? costs.start + costs.draft * static_cast<double>(n - 1) : 0;
-              return costs.verify_curve.at(static_cast<std::size_t>(n - 1)) + drafting;
+              return costs.verify_curve.at(static_cast<std::size_t>(n - 1)) + costs.draft * static_cast<double>(n - 1);
           }) {}
 
     specsample::Index next(specsample::Index most) const { return goodput_ ? goodput_->next(most) : most; }

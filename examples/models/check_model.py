@@ -29,8 +29,8 @@ from spqg import read_spqg
 HERE = pathlib.Path(__file__).resolve().parent
 MESSAGES = ("Why is the sky blue?", "Write a Python function that reverses a list.", "Tell me a story about a fox.",
             "Write an email that thanks a colleague.", "Name three rivers in Europe and describe them.")
-CODE = ("def fibonacci(n):\n", "import os\n\nclass Reader:\n    def __init__(self, path):\n", "def is_prime(number):\n    \"\"\"",
-        "for line in open(path):\n", "class Stack:\n    def push(self, item):\n", "def test_empty_list():\n    assert",
+CODE = ("def fibonacci(n):\n", "import os\n\nclass Reader:\n    def __init__(self, path):\n", 
+        "def is_prime(number):\n    \"\"\"", "for line in open(path):\n", "class Stack:\n    def push(self, item):\n", "def test_empty_list():\n    assert",
         "# Count the words of a text.\ndef count_words(text):\n", "try:\n    value = int(text)\nexcept")
 PROSE = ("The old lighthouse had not been lit for years when", "Photosynthesis is the process by which",
          "In the garden behind the house there stood", "The three laws of motion are", "Once upon a time,",
@@ -38,8 +38,8 @@ PROSE = ("The old lighthouse had not been lit for years when", "Photosynthesis i
          "A binary search tree is", "The weather tomorrow will be", "She closed the letter and")
 # Activations of 8 bits cost about 0.003 nats on this measure; a wrong tensor, angle or norm costs more than 1.
 MOST_NATS = 0.01
-# Two engines that round activations, each in its way, choose different tokens only where the float32 forward finds both about
-# as likely: nats between them.
+# Two engines that round activations, each in its way, choose different tokens only where the float32 forward finds both
+# about as likely: nats between them.
 MOST_MARGIN = 0.3
 
 
@@ -92,6 +92,7 @@ def llama_agrees(program, options, reader, tokenizer):
             tokens = texts[tuple(prompt)][0]
             theirs, time = server.greedy(prompt, len(tokens) - len(prompt))
             seconds.append(time)
+            theirs += [end] * (len(tokens) - len(prompt) - len(theirs))  # its answers leave out the token that ends them
             both = list(zip(tokens[len(prompt):].tolist(), theirs))
             place = next((i for i, (our, their) in enumerate(both) if our != their), None)
             if place is None:
@@ -99,8 +100,9 @@ def llama_agrees(program, options, reader, tokenizer):
                 continue
             row = model.logits(tokens[:len(prompt) + place])[-1]
             margins.append(float(abs(row[both[place][0]] - row[both[place][1]])))
-    print(f"llama.cpp: {same} of {len(prompts)} greedy texts are the same; the others part where the float32 "
-          f"forward finds both tokens as likely to within {max(margins, default=0):.3f} nats; it writes {1 / numpy.median(seconds):.0f} tokens a second")
+    print(f"llama.cpp: {same} of {len(prompts)} greedy texts are the same; the others part where the float32 forward finds "
+          f"both tokens as likely to within {max(margins, default=0):.3f} nats; it writes {1 / numpy.median(seconds):.0f} "
+          "tokens a second")
     return max(margins, default=0) < MOST_MARGIN
 
 

@@ -166,7 +166,7 @@ class Trainer:
             return self.head.drafts(states[:, :-1], tokens[:, 1:], depth)
 
     def train(self):
-        """Trains until the time or the tokens of this run are used up; its rates rise, stay and fall, whatever came before."""
+        """Trains until the time or the tokens of this run are used up. Its rates rise, stay and fall within it."""
         torch, options = self.torch, self.options
         start = saved = shown = time.time()
         before = self.seen

@@ -7,6 +7,7 @@
 
 #include "engine/checkpoints.hpp"
 #include "engine/weights.hpp"
+#include "generate/heads_models.hpp"
 #include "support/catch.hpp"
 
 using namespace engine;
@@ -210,6 +211,30 @@ TEST_CASE("eagle: a draft has the bits of a fresh drafter's, whatever was drafte
                 if (uniform() < 0.6) text.push_back(token);
             text.push_back(uniform.below(group_config.vocab));
         }
+    }
+}
+
+TEST_CASE("eagle: a chain is as likely as its rows are sure, and a round begins anew") {
+    const Drafter drafter(6);
+    const auto target = std::make_shared<Model>(target_weights());
+    Eagle alone = drafter.load(target);
+    TargetEagle model(drafter.load(target), RowShaper(0, 1));  // shaped to one token, which is not to count
+    std::vector<Token> text = testing::random_tokens(9, group_config.vocab, 7);
+    for (int round = 0; round < 2; ++round) {
+        alone.begin(text);
+        model.begin(text);
+        CHECK(model.likelihood() == 1);
+        std::vector<Token> prefix = text;
+        double expected = 1;
+        for (const Token token : {5, 9, 2}) {
+            alone(prefix);
+            model(prefix);
+            expected *= alone.confidence();
+            CHECK(model.likelihood() == Approx(expected));
+            prefix.push_back(token);
+        }
+        CHECK(expected < .5);
+        text.push_back(3);
     }
 }
 

@@ -130,6 +130,34 @@ TEST_CASE("without costs as much is drafted as is allowed") {
     CHECK(drafted(pace, repeats) == std::vector<Token>(most, of_model));
 }
 
+TEST_CASE("a draft ends behind the token that makes it too unlikely, by what positions and drafts cost") {
+    struct Unsure {  // half of its tokens are right
+        double likelihood() const { return std::pow(.5, asked); }
+        mutable int asked = 0;
+    };
+    const auto drafts = [](double drafted, double rise) {
+        const auto costs = std::make_shared<LearntCosts>(drafted);
+        for (int round = 0; round < 500; ++round)
+            costs->observe(round % 5, round % 5 + 1, drafted * (round % 5), 1 + rise * (round % 5));
+        const auto model = std::make_shared<Unsure>();
+        DraftModel rows = [model](auto) {
+            ++model->asked;
+            Eigen::VectorXf row = Eigen::VectorXf::Zero(vocab);
+            row[of_model] = 1;
+            return row;
+        };
+        ChainDrafter<DraftModel, UnlikelyStop<Unsure>> drafter(rows, {model, costs});
+        DraftTree<Pace::Distribution> draft_tree;
+        draft_tree.open(most, {}, vocab);
+        drafter.propose(is_new, RoundRng(1, 0, 5), draft_tree);
+        return draft_tree.size();
+    };
+    CHECK(drafts(.2, .2) == 1);    // .8: below it at once
+    CHECK(drafts(.1, .05) == 2);   // .3
+    CHECK(drafts(.03, .04) == 3);  // .14
+    CHECK(drafts(.001, .001) == most);
+}
+
 TEST_CASE("learnt costs follow times that change, and a round that had to wait changes little") {
     LearntCosts costs(.5);
     CHECK(costs.draft(2) == Approx(1));

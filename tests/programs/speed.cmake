@@ -30,14 +30,8 @@ if(NOT count EQUAL 16)  # two temperatures, two drafters, four groups
     message(SEND_ERROR "the chart has ${count} bars, but must have 16")
 endif()
 
-# refuses(message [arguments...]): ends with code 2 and this message.
-function(refuses message)
-    execute_process(COMMAND ${SPEED} ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
-    string(FIND "${errors}" "${message}" found)
-    if(NOT code EQUAL 2 OR found EQUAL -1)
-        message(SEND_ERROR "instead of '${message}', ended with ${code}: ${errors}")
-    endif()
-endfunction()
+set(program ${SPEED})
+include(${CMAKE_CURRENT_LIST_DIR}/refuses.cmake)
 
 refuses("--chart must be followed by a value" ${pair} --chart)
 refuses("--runs is 0, but must be at least 1" ${pair} --runs 0)

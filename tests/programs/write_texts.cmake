@@ -15,14 +15,8 @@ function(run out)
     endif()
 endfunction()
 
-# refuses(message [arguments...]): ends with code 2 and this message.
-function(refuses message)
-    execute_process(COMMAND ${WRITER} ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE errors)
-    string(FIND "${errors}" "${message}" found)
-    if(NOT code EQUAL 2 OR found EQUAL -1)
-        message(SEND_ERROR "instead of '${message}', ended with ${code}: ${errors}")
-    endif()
-endfunction()
+set(program ${WRITER})
+include(${CMAKE_CURRENT_LIST_DIR}/refuses.cmake)
 
 # No text can end before its length: there is no token 2047 among the likely ones, and --end names it.
 file(WRITE ${requests} "0 ; 256 70 71\n0.8 ; 256 ; 100 101\n1 ; 256 72\n")

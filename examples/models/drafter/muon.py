@@ -2,7 +2,7 @@
 
 Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks". The steps have the size of Adam's, as in
 Liu et al. 2025, "Muon is scalable for LLM training", arXiv:2502.16982. torch.optim.Muon is the same in bfloat16, which
-takes ten times as long on processors without instructions for it.
+takes six times as long on processors without instructions for it.
 """
 import torch
 

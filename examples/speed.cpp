@@ -17,6 +17,7 @@
 #include "generate/run.hpp"
 #include "speed/arguments.hpp"
 #include "speed/chart.hpp"
+#include "speed/other.hpp"
 #include "speed/prompts.hpp"
 
 namespace {
@@ -76,7 +77,7 @@ class Measurement {
     }
 
   private:
-    using AllSums = std::vector<std::vector<Sums>>;  // per prompt, per contender
+    using AllSums = std::vector<std::vector<Sums>>;  // per prompt, per contender, and the other program's
 
     AllSums measure(double temperature, RuleKind rule, int runs) {
         const RowShaper shaper(temperature, 1);
@@ -90,11 +91,15 @@ class Measurement {
         }
         draft_costs_.clear();
         for (const Drafts& each : drafts) draft_costs_.push_back(each.cost());
-        AllSums sums(prompts_.size(), std::vector<Sums>(contenders_.size()));
+        const bool has_other = !arguments_.other.empty() && temperature == 0;
+        AllSums sums(prompts_.size(), std::vector<Sums>(contenders_.size() + has_other));
         for (int turn = 0; turn < runs; ++turn) {
             for (std::size_t p = 0; p < prompts_.size(); ++p) {
                 for (std::size_t c = 0; c < contenders_.size(); ++c)
                     record(sums[p][c], write_one(drafts[c], target, contenders_[c], rule, prompts_[p]));
+                if (has_other)
+                    record(sums[p].back(),
+                           speed::Other(arguments_.other).write(prompts_[p].tokens, arguments_.base.max_tokens));
                 std::fprintf(stderr, "\rtemperature %g, run %d of %d, prompt %zu of %zu ", temperature, turn + 1, runs,
                              p + 1, prompts_.size());
             }
@@ -127,17 +132,21 @@ class Measurement {
         sums.text = run.tokens;
     }
 
-    /// Seconds per token over plain decoding's, of one run over the prompts of a group, inverted.
-    double ratio(const AllSums& sums, std::size_t contender, std::size_t turn, std::string_view group) const {
-        double plain = 0, own = 0, plain_tokens = 0, own_tokens = 0;
+    static void record(Sums& sums, const speed::Written& written) {
+        sums.seconds.push_back(written.seconds);
+        sums.passes = sums.tokens = static_cast<double>(written.tokens.size());
+        sums.text = written.tokens;
+    }
+
+    /// Seconds per token of one run over the prompts of a group.
+    double pace(const AllSums& sums, std::size_t contender, std::size_t turn, std::string_view group) const {
+        double seconds = 0, tokens = 0;
         for (std::size_t p = 0; p < prompts_.size(); ++p) {
             if (!group.empty() && prompts_[p].group != group) continue;
-            plain += sums[p][0].seconds[turn];
-            plain_tokens += sums[p][0].tokens;
-            own += sums[p][contender].seconds[turn];
-            own_tokens += sums[p][contender].tokens;
+            seconds += sums[p][contender].seconds[turn];
+            tokens += sums[p][contender].tokens;
         }
-        return plain / plain_tokens / (own / own_tokens);
+        return seconds / tokens;
     }
 
     void print(double temperature, const AllSums& sums) const {
@@ -147,14 +156,21 @@ class Measurement {
         for (const char* group : {"all prompts", "code", "chat", "edit"}) std::printf("  %-24s", group);
         std::printf("  worst prompt  computed*\n");
         for (std::size_t c = 0; c < contenders_.size(); ++c) {
-            std::printf("%-8s", contenders_[c].name.c_str());
-            for (const char* group : {"", "code", "chat", "edit"}) print_group(sums, c, group);
+            print_groups(sums, c, 0, contenders_[c].name);
             double worst = 1e9;
             for (const auto& prompt : sums) {
                 const double own = median(prompt[c].seconds) / prompt[c].tokens;
                 worst = std::min(worst, median(prompt[0].seconds) / prompt[0].tokens / own);
             }
             std::printf("  %.2f          %.2f\n", worst, computed(sums, c));
+        }
+        if (const std::size_t other = contenders_.size(); other < sums.front().size()) {
+            print_groups(sums, other, 0, "other");
+            std::printf("\ntimes the other program:\n");
+            for (std::size_t c = 0; c < contenders_.size(); ++c) {
+                print_groups(sums, c, other, contenders_[c].name);
+                std::printf("\n");
+            }
         }
         std::printf(
             "* with these texts and drafts, where a pass over 5 positions costs 1.05 of one, as on a GPU, and the "
@@ -178,21 +194,28 @@ class Measurement {
         for (std::size_t c = 1; c < contenders_.size(); ++c) {
             speed::Bars bars{contenders_[c].name, {}};
             for (std::size_t g = 0; g < speed::groups.size(); ++g)
-                bars.ratios[g] = median(ratios(sums, c, g == 0 ? "" : speed::groups[g]));
+                bars.ratios[g] = median(ratios(sums, c, 0, g == 0 ? "" : speed::groups[g]));
             result.bars.push_back(bars);
         }
         return result;
     }
 
-    std::vector<double> ratios(const AllSums& sums, std::size_t contender, std::string_view group) const {
+    /// How many times as fast as another one a contender was in each run.
+    std::vector<double> ratios(const AllSums& sums, std::size_t contender, std::size_t than,
+                               std::string_view group) const {
         std::vector<double> result;
-        for (int turn = 0; turn < arguments_.runs; ++turn)
-            result.push_back(ratio(sums, contender, static_cast<std::size_t>(turn), group));
+        for (std::size_t turn = 0; turn < static_cast<std::size_t>(arguments_.runs); ++turn)
+            result.push_back(pace(sums, than, turn, group) / pace(sums, contender, turn, group));
         return result;
     }
 
-    void print_group(const AllSums& sums, std::size_t contender, std::string_view group) const {
-        const std::vector<double> all = ratios(sums, contender, group);
+    void print_groups(const AllSums& sums, std::size_t contender, std::size_t than, const std::string& name) const {
+        std::printf("%-8s", name.c_str());
+        for (const char* group : {"", "code", "chat", "edit"}) print_group(sums, contender, than, group);
+    }
+
+    void print_group(const AllSums& sums, std::size_t contender, std::size_t than, std::string_view group) const {
+        const std::vector<double> all = ratios(sums, contender, than, group);
         double tokens = 0, passes = 0;
         for (std::size_t p = 0; p < prompts_.size(); ++p) {
             if (!group.empty() && prompts_[p].group != group) continue;

@@ -2,16 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 
 namespace engine {
 namespace {
-
-template <class Float>
-auto strided(Float* data, Index rows, Index columns) {
-    using Plain = std::conditional_t<std::is_const_v<Float>, const RowMatrix, RowMatrix>;
-    return Eigen::Map<Plain, 0, Eigen::OuterStride<>>(data, rows, columns, Eigen::OuterStride<>(columns));
-}
 
 /// The index of element i of the key at `place`, in the keys of one head.
 Index in_keys(Index place, Index i, Index head_size) {
@@ -57,37 +50,50 @@ void Attention::write(Index layer, Index slot, const float* keys, const float* v
     }
 }
 
-void Attention::attend(Index layer, Index slot, Index head, const History::Visible& visible, const float* queries,
-                       float* out, RowMatrix& scores) const {
+void Attention::attend(Index layer, Index head, Index first, std::span<const History::Visible> visible,
+                       const ConstRows& queries, Rows out, Room& room) const {
     const CacheShape& shape = pool().shape();
     const Index size = shape.head_size;
     const Index shared_by = shape.heads / shape.kv_heads;
     const Index positions = pages_.positions();
-    const Index slots = slot + 1;
-    if (scores.cols() < slots) scores.resize(shared_by, aligned_width(2 * slots));
-    const float scale = 1.0f / std::sqrt(static_cast<float>(size));
-    const Index seen = visible.all_before + std::ssize(visible.others);
+    const Index slots = first + std::ssize(visible);
+    const Index rows = std::ssize(visible) * shared_by;
+    make_room(room, rows, slots);
+    const auto each_query = [&](auto&& work) {  // row of the room, its slot's place in the call, column of its head
+        for (Index r = 0; r < rows; ++r) work(r, r / shared_by, (head * shared_by + r % shared_by) * size);
+    };
     const auto each_page = [&](auto&& work) {
-        for (Index first = 0; first < slots; first += positions)
-            work(pages_.of(first), scores.middleCols(first, std::min(positions, slots - first)));
+        for (Index begin = 0; begin < slots; begin += positions)
+            work(pages_.of(begin), room.scores.block(0, begin, rows, std::min(positions, slots - begin)));
     };
     const Index row = layer * shape.kv_heads + head;
-    const Index first = head * shared_by * size;
+    each_query([&](Index r, Index i, Index column) { room.queries.row(r) = queries.row(i).segment(column, size); });
     each_page([&](const Page& page, auto part) {
-        const PanelView<float> keys{&page.keys(row, 0), panel_rows * size, part.cols(), size};
-        multiply(keys, strided(queries + first, shared_by, size), part);
+        multiply(PanelView<float>{&page.keys(row, 0), panel_rows * size, part.cols(), size}, room.queries.topRows(rows),
+                 part);
     });
-    for (Index query = 0; query < shared_by; ++query) {
-        gather(&scores(query, 0), visible);
-        softmax(Vector(&scores(query, 0), seen), scale);
-        scatter(&scores(query, 0), visible, slots);
-    }
-    auto result = strided(out + first, shared_by, size);
-    result.setZero();
+    const float scale = 1.0f / std::sqrt(static_cast<float>(size));
+    each_query([&](Index r, Index i, Index) {
+        const History::Visible& seen = visible[static_cast<std::size_t>(i)];
+        float* const scores = &room.scores(r, 0);
+        gather(scores, seen);
+        softmax(Vector(scores, seen.all_before + std::ssize(seen.others)), scale);
+        scatter(scores, seen, slots);
+    });
+    room.results.topRows(rows).setZero();
     each_page([&](const Page& page, auto part) {
-        const PanelView<float> values{&page.values(row, 0), panel_rows * positions, size, part.cols()};
-        multiply_add(values, part, result);
+        multiply_add(PanelView<float>{&page.values(row, 0), panel_rows * positions, size, part.cols()}, part,
+                     room.results.topRows(rows));
     });
+    each_query([&](Index r, Index i, Index column) { out.row(i).segment(column, size) = room.results.row(r); });
+}
+
+void Attention::make_room(Room& room, Index rows, Index slots) const {
+    if (room.scores.rows() >= rows && room.scores.cols() >= slots) return;
+    const Index most = std::max(rows, room.scores.rows());
+    room.queries.resize(most, pool().shape().head_size);
+    room.scores.resize(most, std::max(aligned_width(2 * slots), room.scores.cols()));
+    room.results.resize(most, pool().shape().head_size);
 }
 
 Vector Attention::state(Index slot) {

@@ -24,13 +24,19 @@ class Attention {
     /// Stores a slot's keys and values in a layer; the heads follow each other.
     void write(Index layer, Index slot, const float* keys, const float* values);
 
-    /// Computes the attention of those queries of `slot` that share key head `head` over the visible slots. `queries`
-    /// and `out` are the slot's whole rows. The bits of the result do not depend on what else is in the cache: they are
-    /// those of a contiguous cache of the visible slots.
-    ///
-    /// `scores` is memory for the scores, of any size at first; concurrent calls need one each.
-    void attend(Index layer, Index slot, Index head, const History::Visible& visible, const float* queries, float* out,
-                RowMatrix& scores) const;
+    /// Memory for `attend`, of any size at first; concurrent calls need one each.
+    struct Room {
+        RowMatrix queries;
+        RowMatrix scores;
+        RowMatrix results;
+    };
+
+    /// Computes the attention of those queries that share key head `head`, for the slots from `first` on; `visible`,
+    /// `queries` and `out` have an entry or a whole row for each. The keys and values are read once for all of them.
+    /// The bits of a slot's result do not depend on what else is in the cache, nor on the other slots: they are those
+    /// of a contiguous cache of the visible slots.
+    void attend(Index layer, Index head, Index first, std::span<const History::Visible> visible,
+                const ConstRows& queries, Rows out, Room& room) const;
 
     /// The model's final state of a slot: a row as wide as the model.
     Vector state(Index slot);
@@ -39,6 +45,7 @@ class Attention {
     void compact(std::span<const Index> path);
 
   private:
+    void make_room(Room& room, Index rows, Index slots) const;
     void move(Index from, Index to);
 
     PageTable pages_;

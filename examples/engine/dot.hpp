@@ -4,10 +4,10 @@
 // compiler may use: AVX-512 VNNI, AVX2 or plain C++. All give the same bits, because integers have no rounding, and
 // because every multiplication and addition of floats is written as the one operation it is.
 //
-// A panel is `Dot::rows` rows of a matrix, one per lane of a register. Its columns come in groups of 32, and four
-// neighbouring columns of a row share a 32-bit word. A group of codes of 8 bits is 8 such words per row; of codes of 4
-// bits it is 4 words, where word j holds columns 4j to 4j + 3 in the low halves of its bytes and columns 16 + 4j to
-// 19 + 4j in the high ones.
+// A panel is `Dot::rows` rows of a matrix, one per lane. Its columns come in groups of 32, and a few neighbouring
+// columns of a row, `Dot::columns_per_word`, are a word: their products are added within a lane. The codes of a group
+// are its words, one after the other, each with all rows of the panel. A byte is a code of 8 bits, or two codes of 4:
+// those of a column in 0 to 15 in its low half, and of the column 16 further in its high half.
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -29,7 +29,7 @@ namespace engine {
 
 inline constexpr int group_columns = 32;
 
-/// Four activations as the word that meets four codes.
+/// The bits of the activations from `x` on that meet one word of a row.
 inline std::int32_t word_at(const std::int8_t* x) {
     std::int32_t word;
     std::memcpy(&word, x, sizeof word);
@@ -39,6 +39,10 @@ inline std::int32_t word_at(const std::int8_t* x) {
 /// The plain form, which also defines what the others compute.
 struct PlainDot {
     static constexpr int rows = 8;
+    template <int Bits>
+    static constexpr int columns_per_word = 4;
+    template <int Bits>
+    static constexpr int activation_bytes = 1;  ///< of a rounded activation
     template <int Bits>
     static constexpr int max_positions = 4;  ///< whose sums fit the registers
     using Integers = std::array<std::int32_t, rows>;
@@ -92,6 +96,10 @@ struct PlainDot {
 struct Dot {
     static constexpr int rows = 16;
     template <int Bits>
+    static constexpr int columns_per_word = 4;
+    template <int Bits>
+    static constexpr int activation_bytes = 1;
+    template <int Bits>
     static constexpr int max_positions = 8;
     using Integers = __m512i;
     using Floats = __m512;
@@ -130,55 +138,102 @@ struct Dot {
 
 #elif defined(ENGINE_DOT_AVX2)
 
+/// A panel is two registers wide, so that an activation that was loaded meets twice as many codes.
 struct Dot {
-    static constexpr int rows = 8;
+    static constexpr int rows = 16;
     template <int Bits>
-    static constexpr int max_positions = Bits == 8 ? 4 : 8;
-    using Integers = __m256i;
-    using Floats = __m256;
+    static constexpr int columns_per_word = Bits == 8 ? 2 : 4;
+    template <int Bits>
+    static constexpr int activation_bytes = Bits == 8 ? 2 : 1;
+    template <int Bits>
+    static constexpr int max_positions = 5;
+    struct Integers {
+        __m256i half[2];
+    };
+    struct Floats {
+        __m256 half[2];
+    };
 
-    /// The halves of bytes are multiplied one by one: their products with activations add up to 16 bits over a whole
-    /// group, those of bytes do not.
     template <int Bits, int Positions>
     static void group(const std::uint8_t* codes, const std::int8_t* x, Integers (&sums)[Positions]) {
-        constexpr int second_half = Bits == 4 ? group_columns / 2 : 0;
-        const __m256i mask = _mm256_set1_epi8(15);
-        __m256i low[Positions], high[Positions];  // with 4 bits, low alone
-        for (int p = 0; p < Positions; ++p) low[p] = high[p] = _mm256_setzero_si256();
-            // Unrolled further, g++ postpones the additions of all words, and their products no longer fit the
-            // registers.
-#pragma GCC unroll 2
-        for (int word = 0; word < Bits; ++word, codes += 4 * rows, x += 4) {
-            const __m256i loaded = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes));
-            const __m256i first = _mm256_and_si256(loaded, mask);
-            const __m256i second = _mm256_and_si256(_mm256_srli_epi16(loaded, 4), mask);
-            for (int p = 0; p < Positions; ++p) {
-                const __m256i a = _mm256_set1_epi32(word_at(x + p * group_columns));
-                const __m256i b = _mm256_set1_epi32(word_at(x + p * group_columns + second_half));
-                __m256i& of_second = Bits == 4 ? low[p] : high[p];
-                low[p] = _mm256_add_epi16(low[p], _mm256_maddubs_epi16(first, a));
-                of_second = _mm256_add_epi16(of_second, _mm256_maddubs_epi16(second, b));
-            }
+        if constexpr (Bits == 8)
+            group_of_8(codes, x, sums);
+        else
+            group_of_4(codes, x, sums);
+    }
+
+    static Floats zero() { return {{_mm256_setzero_ps(), _mm256_setzero_ps()}}; }
+    static Floats halves(const Eigen::half* in) {
+        const auto* eight = reinterpret_cast<const __m128i*>(in);
+        return {{_mm256_cvtph_ps(_mm_loadu_si128(eight)), _mm256_cvtph_ps(_mm_loadu_si128(eight + 1))}};
+    }
+    static Floats scaled(const Floats& scale, float factor, const Integers& integers, std::int32_t offset,
+                         Floats sums) {
+        for (int h = 0; h < 2; ++h) {
+            const __m256 number = _mm256_cvtepi32_ps(_mm256_add_epi32(integers.half[h], _mm256_set1_epi32(offset)));
+            sums.half[h] = _mm256_fmadd_ps(_mm256_mul_ps(scale.half[h], _mm256_set1_ps(factor)), number, sums.half[h]);
         }
-        for (int p = 0; p < Positions; ++p) {
-            sums[p] = _mm256_madd_epi16(low[p], _mm256_set1_epi16(1));
-            if constexpr (Bits == 8)
-                sums[p] = _mm256_add_epi32(sums[p], _mm256_madd_epi16(high[p], _mm256_set1_epi16(16)));
+        return sums;
+    }
+    static Floats added(const Floats& a, float factor, Floats sums) {
+        for (int h = 0; h < 2; ++h) sums.half[h] = _mm256_fmadd_ps(a.half[h], _mm256_set1_ps(factor), sums.half[h]);
+        return sums;
+    }
+    static void store(const Floats& sums, float* out) {
+        for (int h = 0; h < 2; ++h) _mm256_storeu_ps(out + 8 * h, sums.half[h]);
+    }
+
+  private:
+    /// Codes of 8 bits are multiplied as numbers of 16: the products of bytes would overflow their sums.
+    template <int Positions>
+    static void group_of_8(const std::uint8_t* codes, const std::int8_t* x, Integers (&sums)[Positions]) {
+#pragma GCC unroll 16
+        for (int word = 0; word < 16; ++word, codes += 2 * rows, x += 4) {
+            const auto* stored = reinterpret_cast<const __m128i*>(codes);
+            const __m256i halves[2] = {_mm256_cvtepu8_epi16(_mm_loadu_si128(stored)),
+                                       _mm256_cvtepu8_epi16(_mm_loadu_si128(stored + 1))};
+            for (int p = 0; p < Positions; ++p) {
+                const __m256i two = _mm256_set1_epi32(word_at(x + p * 2 * group_columns));
+                for (int h = 0; h < 2; ++h) {
+                    const __m256i product = _mm256_madd_epi16(halves[h], two);
+                    sums[p].half[h] = word == 0 ? product : _mm256_add_epi32(sums[p].half[h], product);
+                    keep(sums[p].half[h]);
+                }
+            }
         }
     }
 
-    static Floats zero() { return _mm256_setzero_ps(); }
-    static Floats halves(const Eigen::half* in) {
-        return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in)));
+    /// Products of codes of 4 bits with activations add up to 16 bits over a whole group.
+    template <int Positions>
+    static void group_of_4(const std::uint8_t* codes, const std::int8_t* x, Integers (&sums)[Positions]) {
+        const __m256i low = _mm256_set1_epi8(15);
+        __m256i shorts[Positions][2];
+#pragma GCC unroll 8
+        for (int step = 0; step < 8; ++step) {
+            const bool is_high = step % 2 == 1;  // the columns in the high halves of the bytes
+            const auto* stored = reinterpret_cast<const __m256i*>(codes + step / 2 * 4 * rows);
+            __m256i halves[2];
+            for (int h = 0; h < 2; ++h) {
+                const __m256i loaded = _mm256_loadu_si256(stored + h);
+                halves[h] = _mm256_and_si256(is_high ? _mm256_srli_epi16(loaded, 4) : loaded, low);
+            }
+            for (int p = 0; p < Positions; ++p) {
+                const int column = is_high * group_columns / 2 + step / 2 * 4;
+                const __m256i four = _mm256_set1_epi32(word_at(x + p * group_columns + column));
+                for (int h = 0; h < 2; ++h) {
+                    const __m256i product = _mm256_maddubs_epi16(halves[h], four);
+                    shorts[p][h] = step == 0 ? product : _mm256_add_epi16(shorts[p][h], product);
+                    keep(shorts[p][h]);
+                }
+            }
+        }
+        for (int p = 0; p < Positions; ++p)
+            for (int h = 0; h < 2; ++h) sums[p].half[h] = _mm256_madd_epi16(shorts[p][h], _mm256_set1_epi16(1));
     }
-    static Floats scaled(Floats scale, float factor, Integers integers, std::int32_t offset, Floats sums) {
-        const Floats number = _mm256_cvtepi32_ps(_mm256_add_epi32(integers, _mm256_set1_epi32(offset)));
-        return _mm256_fmadd_ps(_mm256_mul_ps(scale, _mm256_set1_ps(factor)), number, sums);
-    }
-    static Floats added(Floats a, float factor, Floats sums) {
-        return _mm256_fmadd_ps(a, _mm256_set1_ps(factor), sums);
-    }
-    static void store(Floats sums, float* out) { _mm256_storeu_ps(out, sums); }
+
+    /// Leaves an addition where it is written: g++ postpones those of a whole group, until their products no longer fit
+    /// the registers.
+    static void keep(__m256i& sum) { asm("" : "+x"(sum)); }
 };
 
 #else

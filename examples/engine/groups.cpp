@@ -1,7 +1,9 @@
 #include "engine/groups.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 
 namespace engine {
 namespace {
@@ -10,31 +12,37 @@ constexpr int code_offset = 128;  // of stored 8-bit codes, which the instructio
 constexpr float largest_code = 127;
 
 // How far ahead of the sums the codes are asked for. The hardware looks less far ahead.
-constexpr int groups_ahead = 8;
+constexpr int groups_ahead = 16;
 constexpr int cache_line = 64;
 
 template <class Scalar>
 using Group = Eigen::Array<Scalar, group_columns, 1>;
 
-/// Rounds one group. Returns the sum of its codes.
-std::int32_t round_group(const Group<float>& values, std::int8_t* codes, float& scale) {
+/// Rounds one group to codes of `bytes` bytes. Returns their sum.
+std::int32_t round_group(const Group<float>& values, std::int8_t* codes, Index bytes, float& scale) {
     const float largest = values.abs().maxCoeff();
     scale = largest / largest_code;
     const float to_codes = largest > 0 ? largest_code / largest : 0;
     const Group<std::int32_t> rounded = (values * to_codes).rint().cast<std::int32_t>();
-    for (int i = 0; i < group_columns; ++i)
-        codes[i] = static_cast<std::int8_t>(rounded[i]);  // Eigen has no packets of these
+    const auto store = [&]<class Code>(Code) {
+        std::array<Code, group_columns> narrow;
+        for (std::size_t i = 0; i < narrow.size(); ++i)
+            narrow[i] = static_cast<Code>(rounded[static_cast<Index>(i)]);  // Eigen has no packets of these
+        std::memcpy(codes, narrow.data(), sizeof narrow);
+    };
+    bytes == 1 ? store(std::int8_t{}) : store(std::int16_t{});
     return rounded.sum();
 }
 
 }  // namespace
 
-void Activations::assign(const ConstRows& x, Index tile) {
+void Activations::assign(const ConstRows& x, Form form) {
     positions_ = x.rows();
     groups_ = x.cols() / group_columns;
-    step_ = divide_up(positions_, divide_up(positions_, tile));  // evenly: 9 positions are 5 and 4, not 8 and 1
+    step_ = divide_up(positions_, divide_up(positions_, form.tile));  // evenly: 9 positions are 5 and 4, not 8 and 1
+    bytes_ = form.bytes;
     const auto count = static_cast<std::size_t>(positions_ * groups_);
-    codes_.resize(count * group_columns);
+    codes_.resize(count * group_size());
     scales_.resize(count);
     offsets_.resize(count);
     totals_.resize(count);
@@ -45,7 +53,7 @@ void Activations::assign(const ConstRows& x, Index tile) {
         const float* in = x.data() + position * x.outerStride();
         for (Index g = 0; g < groups_; ++g, in += group_columns, place += static_cast<std::size_t>(together)) {
             const std::int32_t sum =
-                round_group(Eigen::Map<const Group<float>>(in), &codes_[place * group_columns], scales_[place]);
+                round_group(Eigen::Map<const Group<float>>(in), &codes_[place * group_size()], bytes_, scales_[place]);
             offsets_[place] = -code_offset * sum;
             totals_[place] = scales_[place] * static_cast<float>(sum);
         }
@@ -55,72 +63,67 @@ void Activations::assign(const ConstRows& x, Index tile) {
 Activations::Tile Activations::tile(Index first) const {
     const auto place = static_cast<std::size_t>(first * groups_);
     const Index count = std::min(step_, positions_ - first);
-    return {&codes_[place * group_columns], &scales_[place], &offsets_[place], &totals_[place], count};
+    return {&codes_[place * group_size()], &scales_[place], &offsets_[place], &totals_[place], count};
 }
 
-GroupMatrix::GroupMatrix(Index rows, Index columns, int bits)
-    : rows_(rows),
-      columns_(columns),
-      bits_(bits),
-      codes_(static_cast<std::size_t>(panels() * groups() * group_bytes())),
-      numbers_(static_cast<std::size_t>(panels() * groups() * numbers() * Dot::rows), Eigen::half(0)) {}
+GroupMatrix::GroupMatrix(Index rows, Index columns, int bits, std::shared_ptr<Arena> arena)
+    : rows_(rows), columns_(columns), bits_(bits) {
+    if (!arena) arena = std::make_shared<Arena>(bytes());
+    memory_ = arena->take<std::uint8_t>(bytes());
+}
 
 GroupMatrix::GroupMatrix(Index rows, Index columns, int bits, std::span<const std::uint8_t> codes,
-                         std::span<const Eigen::half> scales, std::span<const Eigen::half> minima)
-    : GroupMatrix(rows, columns, bits) {
+                         std::span<const Eigen::half> scales, std::span<const Eigen::half> minima,
+                         std::shared_ptr<Arena> arena)
+    : GroupMatrix(rows, columns, bits, std::move(arena)) {
     std::size_t in = 0;
     for (Index r = 0; r < rows; ++r) {
         for (Index column = 0; column < columns; ++column, ++in) {
             const int given = bits == 8 ? codes[in] + code_offset : codes[in / 2] >> 4 * (in % 2) & 15;
-            codes_[code_place(r, column)] |= static_cast<std::uint8_t>(is_high(column) ? given << 4 : given);
+            code_byte(r, column) |= static_cast<std::uint8_t>(is_high(column) ? given << 4 : given);
         }
         for (Index group = 0; group < groups(); ++group) {
             const auto place = static_cast<std::size_t>(r * groups() + group);
-            numbers_[number_place(r, group, 0)] = scales[place];
-            if (bits == 4) numbers_[number_place(r, group, 1)] = minima[place];
+            number(r, group, 0) = scales[place];
+            if (bits == 4) number(r, group, 1) = minima[place];
         }
     }
 }
 
 GroupMatrix GroupMatrix::select(std::span<const Index> rows) const {
-    GroupMatrix copy(std::ssize(rows), columns_, bits_);
+    GroupMatrix copy(std::ssize(rows), columns_, bits_, nullptr);
     for (Index r = 0; r < copy.rows_; ++r) {
         const Index from = rows[static_cast<std::size_t>(r)];
-        for (Index column = 0; column < columns_; ++column)
-            copy.codes_[copy.code_place(r, column)] = codes_[code_place(from, column)];
+        for (Index column = 0; column < columns_; ++column) copy.code_byte(r, column) = code_byte(from, column);
         for (Index group = 0; group < groups(); ++group)
-            for (Index which = 0; which < numbers(); ++which)
-                copy.numbers_[copy.number_place(r, group, which)] = numbers_[number_place(from, group, which)];
+            for (Index which = 0; which < numbers(); ++which) copy.number(r, group, which) = number(from, group, which);
     }
     return copy;
 }
 
 /// The byte that holds a row's code for a column.
-std::size_t GroupMatrix::code_place(Index r, Index column) const {
+std::uint8_t& GroupMatrix::code_byte(Index r, Index column) const {
+    const Index size = bits_ == 4 ? Dot::columns_per_word<4> : Dot::columns_per_word<8>;  // of a word
     const Index within = column % (bits_ == 4 ? group_columns / 2 : group_columns);
-    const Index word = (r / Dot::rows * groups() + column / group_columns) * bits_ + within / 4;
-    return static_cast<std::size_t>(4 * (word * Dot::rows + r % Dot::rows) + within % 4);
+    const Index word = within / size;
+    return memory_[group_place(r, column / group_columns) + (word * Dot::rows + r % Dot::rows) * size + within % size];
 }
 
-std::size_t GroupMatrix::number_place(Index r, Index group, Index which) const {
-    const Index place = (r / Dot::rows * groups() + group) * numbers() + which;
-    return static_cast<std::size_t>(place * Dot::rows + r % Dot::rows);
+Eigen::half& GroupMatrix::number(Index r, Index group, Index which) const {
+    auto* const numbers = reinterpret_cast<Eigen::half*>(&memory_[group_place(r, group) + code_bytes()]);
+    return numbers[which * Dot::rows + r % Dot::rows];
 }
 
 int GroupMatrix::code(Index r, Index column) const {
-    const int byte = codes_[code_place(r, column)];
+    const int byte = code_byte(r, column);
     if (bits_ == 8) return byte - code_offset;
     return is_high(column) ? byte >> 4 : byte & 15;
 }
 
-float GroupMatrix::number(Index r, Index group, Index which) const {
-    return static_cast<float>(numbers_[number_place(r, group, which)]);
-}
-
 void GroupMatrix::copy_row(Index r, float* out) const {
     for (Index group = 0; group < groups(); ++group) {
-        const float scale = number(r, group, 0);
-        const float minimum = bits_ == 4 ? number(r, group, 1) : 0.0f;
+        const auto scale = static_cast<float>(number(r, group, 0));
+        const auto minimum = bits_ == 4 ? static_cast<float>(number(r, group, 1)) : 0.0f;
         for (Index column = group * group_columns; column < (group + 1) * group_columns; ++column)
             out[column] = std::fma(scale, static_cast<float>(code(r, column)), minimum);
     }
@@ -128,25 +131,25 @@ void GroupMatrix::copy_row(Index r, float* out) const {
 
 template <int Bits, int Positions>
 void GroupMatrix::multiply_panel(Index panel, const Activations::Tile& x, float* y, Index stride) const {
-    const std::uint8_t* codes = codes_.data() + panel * groups() * group_bytes();
-    const Eigen::half* numbers = numbers_.data() + panel * groups() * this->numbers() * Dot::rows;
-    constexpr int bytes = 4 * Dot::rows * Bits;
+    constexpr int code_bytes = 4 * Dot::rows * Bits;
+    constexpr int bytes = code_bytes + (Bits == 4 ? 2 : 1) * Dot::rows * int{sizeof(Eigen::half)};
+    const std::uint8_t* codes = &memory_[panel * groups() * bytes];
     Dot::Floats sums[Positions];
     for (auto& sum : sums) sum = Dot::zero();
     for (Index group = 0; group < groups(); ++group, codes += bytes) {
         for (int line = 0; line < bytes; line += cache_line) __builtin_prefetch(codes + groups_ahead * bytes + line);
+        const auto* numbers = reinterpret_cast<const Eigen::half*>(codes + code_bytes);
         Dot::Integers integers[Positions];
-        Dot::group<Bits, Positions>(codes, x.codes + group * Positions * group_columns, integers);
+        Dot::group<Bits, Positions>(codes, x.codes + group * Positions * group_columns * Dot::activation_bytes<Bits>,
+                                    integers);
         const float* factors = x.scales + group * Positions;
         const std::int32_t* offsets = x.offsets + group * Positions;
         const float* totals = x.totals + group * Positions;
         const auto scale = Dot::halves(numbers);
-        numbers += Dot::rows;
         for (int p = 0; p < Positions; ++p)
             sums[p] = Dot::scaled(scale, factors[p], integers[p], Bits == 8 ? offsets[p] : 0, sums[p]);
         if constexpr (Bits == 4) {
-            const auto minimum = Dot::halves(numbers);
-            numbers += Dot::rows;
+            const auto minimum = Dot::halves(numbers + Dot::rows);
             for (int p = 0; p < Positions; ++p) sums[p] = Dot::added(minimum, totals[p], sums[p]);
         }
     }

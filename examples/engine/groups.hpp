@@ -12,9 +12,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "engine/arena.hpp"
 #include "engine/dot.hpp"
 #include "engine/rows.hpp"
 
@@ -23,12 +25,18 @@ namespace engine {
 /// Activations of a few positions, rounded to 8 bits.
 class Activations {
   public:
-    /// Rounds the rows of x, which have whole groups, for products that take `tile` positions at a time.
-    void assign(const ConstRows& x, Index tile);
+    /// How the product with a matrix takes them.
+    struct Form {
+        Index tile;  ///< positions at a time, at most
+        int bytes;   ///< of a code: 1 or 2
+    };
+
+    /// Rounds the rows of x, which have whole groups.
+    void assign(const ConstRows& x, Form form);
 
     /// The positions from `first` on that a product takes together: per group, the numbers of these positions in turn.
     struct Tile {
-        const std::int8_t* codes;
+        const std::int8_t* codes;  ///< bytes
         const float* scales;
         const std::int32_t* offsets;  ///< -128 * sum of a group's codes: undoes the + 128 of a matrix's 8-bit codes
         const float* totals;          ///< scale * sum of a group's codes: meets a matrix's minima
@@ -39,9 +47,12 @@ class Activations {
     Index step() const { return step_; }
 
   private:
+    std::size_t group_size() const { return static_cast<std::size_t>(group_columns * bytes_); }
+
     Index positions_ = 0;
     Index groups_ = 0;
-    Index step_ = 1;  // positions per tile; the last one may have fewer
+    Index step_ = 1;   // positions per tile; the last one may have fewer
+    Index bytes_ = 1;  // per code
     std::vector<std::int8_t> codes_;
     std::vector<float> scales_;
     std::vector<std::int32_t> offsets_;
@@ -54,8 +65,10 @@ class GroupMatrix {
 
     /// From row-major codes as files have them: for 8 bits one int8 per column; for 4 bits a byte per two columns, the
     /// even one in the low half. Scales and, for 4 bits, minima: one per row and group. `columns` has whole groups.
+    /// The matrix is in the arena; null: in one of its own.
     GroupMatrix(Index rows, Index columns, int bits, std::span<const std::uint8_t> codes,
-                std::span<const Eigen::half> scales, std::span<const Eigen::half> minima);
+                std::span<const Eigen::half> scales, std::span<const Eigen::half> minima,
+                std::shared_ptr<Arena> arena = nullptr);
 
     /// Writes row r as floats to the first columns() elements of `out`.
     void copy_row(Index r, float* out) const;
@@ -65,25 +78,31 @@ class GroupMatrix {
 
     Index rows() const { return rows_; }
     Index columns() const { return columns_; }
-    std::size_t bytes() const { return codes_.size() + sizeof(Eigen::half) * numbers_.size(); }
+    std::size_t bytes() const { return static_cast<std::size_t>(panels() * groups() * group_bytes()); }
 
     Index panels() const { return divide_up(rows_, Dot::rows); }
-    Index tile() const { return bits_ == 8 ? Dot::max_positions<8> : Dot::max_positions<4>; }  ///< for Activations
+
+    /// What its products take.
+    Activations::Form form() const {
+        if (bits_ == 8) return {Dot::max_positions<8>, Dot::activation_bytes<8>};
+        return {Dot::max_positions<4>, Dot::activation_bytes<4>};
+    }
 
     /// y(i, r) for the rows r of the panels [first, last) and all positions i of x.
     void multiply(const Activations& x, Rows& y, Index first, Index last) const;
 
   private:
-    GroupMatrix(Index rows, Index columns, int bits);
+    GroupMatrix(Index rows, Index columns, int bits, std::shared_ptr<Arena> arena);
 
     Index groups() const { return columns_ / group_columns; }
-    Index group_bytes() const { return 4 * Dot::rows * bits_; }
-    Index numbers() const { return bits_ == 4 ? 2 : 1; }  // per row and group
-    std::size_t code_place(Index r, Index column) const;
-    std::size_t number_place(Index r, Index group, Index which) const;
+    Index code_bytes() const { return 4 * Dot::rows * bits_; }  // of a panel's group
+    Index numbers() const { return bits_ == 4 ? 2 : 1; }        // per row and group
+    Index group_bytes() const { return code_bytes() + numbers() * Dot::rows * Index{sizeof(Eigen::half)}; }
+    Index group_place(Index r, Index group) const { return (r / Dot::rows * groups() + group) * group_bytes(); }
+    std::uint8_t& code_byte(Index r, Index column) const;
+    Eigen::half& number(Index r, Index group, Index which) const;
     bool is_high(Index column) const { return bits_ == 4 && column % group_columns >= group_columns / 2; }
     int code(Index r, Index column) const;
-    float number(Index r, Index group, Index which) const;
 
     template <int Bits, int Positions>
     void multiply_panel(Index panel, const Activations::Tile& x, float* y, Index stride) const;
@@ -94,8 +113,9 @@ class GroupMatrix {
     Index rows_ = 0;
     Index columns_ = 0;
     int bits_ = 8;
-    std::vector<std::uint8_t> codes_;   // panel by panel, group by group: see dot.hpp; 8-bit ones are stored + 128
-    std::vector<Eigen::half> numbers_;  // panel by panel, group by group: the scales of its rows, then their minima
+    // Panel by panel, group by group, so that a product reads one stream: the codes (dot.hpp; 8-bit ones are stored
+    // + 128), the scales of the panel's rows, and with 4 bits their minima. Copies of a matrix share it.
+    std::shared_ptr<std::uint8_t[]> memory_;
 };
 
 }  // namespace engine

@@ -69,11 +69,16 @@ struct Format<std::int32_t> {
     }
 };
 
+template <int Panels, int Positions>
+struct Sums {
+    Packet of[Panels][Positions];
+};
+
 /// Adds up `Panels` panels from `panel` on for `Positions` rows of x from `position` on. All sums stay in registers, so
-/// a weight is loaded and widened once for all of these positions.
+/// a weight is loaded and widened once for all of these positions, and an input once for all panels.
 template <int Panels, int Positions, class Stored>
-void accumulate(const PanelView<Stored>& matrix, const ConstRows& x, Index panel, Index position,
-                Packet (&sums)[Panels][Positions]) {
+Sums<Panels, Positions> accumulate(const PanelView<Stored>& matrix, const ConstRows& x, Index panel, Index position,
+                                   Sums<Panels, Positions> sums) {
     using Loaded = typename Format<Stored>::Loaded;
     const Stored* data = matrix.data + panel * matrix.stride;
     const Index x_stride = x.outerStride();
@@ -82,12 +87,12 @@ void accumulate(const PanelView<Stored>& matrix, const ConstRows& x, Index panel
         Loaded loaded[Panels];
         for (int i = 0; i < Panels; ++i) loaded[i] = ploadu<Loaded>(data + i * matrix.stride);
         const auto add_column = [&]<int Column>(std::integral_constant<int, Column>) {
-            for (int i = 0; i < Panels; ++i) {
-                const Packet weights = Format<Stored>::template widen<Column>(loaded[i]);
-                for (int j = 0; j < Positions; ++j) {
-                    // An explicit multiply-add: left to the compiler, fusing could differ between tile shapes.
-                    sums[i][j] = pmadd(weights, pset1<Packet>(inputs[j * x_stride + k + Column]), sums[i][j]);
-                }
+            Packet weights[Panels];
+            for (int i = 0; i < Panels; ++i) weights[i] = Format<Stored>::template widen<Column>(loaded[i]);
+            for (int j = 0; j < Positions; ++j) {
+                const auto input = pset1<Packet>(inputs[j * x_stride + k + Column]);
+                // An explicit multiply-add: left to the compiler, fusing could differ between tile shapes.
+                for (int i = 0; i < Panels; ++i) sums.of[i][j] = pmadd(weights[i], input, sums.of[i][j]);
             }
         };
         const auto add_columns = [&]<int... Column>(std::integer_sequence<int, Column...>) {
@@ -95,6 +100,7 @@ void accumulate(const PanelView<Stored>& matrix, const ConstRows& x, Index panel
         };
         add_columns(std::make_integer_sequence<int, Format<Stored>::columns>{});
     }
+    return sums;
 }
 
 /// Scales one panel's sums and writes those that belong to rows of the matrix.
@@ -121,17 +127,17 @@ Packet load(const PanelView<Stored>& matrix, Index panel, const float* in) {
 template <int Panels, int Positions, class Stored>
 void compute_tile(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, Index panel, Index position,
                   Start start) {
-    Packet sums[Panels][Positions];
+    Sums<Panels, Positions> sums;
     for (int i = 0; i < Panels; ++i) {
         for (int j = 0; j < Positions; ++j) {
             const float* in = y.data() + (position + j) * y.outerStride();
-            sums[i][j] = start == Start::zero ? pset1<Packet>(0.0f) : load(matrix, panel + i, in);
+            sums.of[i][j] = start == Start::zero ? pset1<Packet>(0.0f) : load(matrix, panel + i, in);
         }
     }
-    accumulate(matrix, x, panel, position, sums);
+    sums = accumulate(matrix, x, panel, position, sums);
     for (int i = 0; i < Panels; ++i) {
         for (int j = 0; j < Positions; ++j) {
-            store(matrix, panel + i, sums[i][j], y.data() + (position + j) * y.outerStride());
+            store(matrix, panel + i, sums.of[i][j], y.data() + (position + j) * y.outerStride());
         }
     }
 }
@@ -145,12 +151,16 @@ constexpr Index pieces_per_member = 2;
 // Up to three quarters of the registers hold sums; the others hold weights and inputs.
 constexpr int max_sums = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS * 3 / 4;
 constexpr int max_panels = 8;
-constexpr int max_positions = max_sums >= 24 ? 12 : 8;
 
-constexpr int panels_per_tile(int positions) {
-    int panels = max_panels;
-    while (panels > 1 && panels * positions > max_sums) panels /= 2;
-    return panels;
+/// Floats are cheap to load, so a tile is nearly square: it has the fewest loads per sum. Words cost several operations
+/// to widen, so a tile has many positions.
+template <class Stored>
+constexpr int max_positions = max_sums >= 24 ? 12 : 8;
+template <>
+constexpr int max_positions<float> = max_sums >= 24 ? 6 : 4;
+
+constexpr int panels_per_tile(Index positions) {
+    return static_cast<int>(std::clamp<Index>(max_sums / positions, 1, max_panels));
 }
 
 /// Computes panels [panel, end) for `Positions` positions, in tiles of `Panels` panels and a rest of smaller tiles.
@@ -178,13 +188,14 @@ void compute_positions(const PanelView<Stored>& matrix, const ConstRows& x, Rows
 template <class Stored>
 void multiply_panels(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, Index first, Index last,
                      Start start) {
-    const Index tiles = std::max<Index>(divide_up(x.rows(), max_positions), 1);
+    const Index tiles = std::max<Index>(divide_up(x.rows(), max_positions<Stored>), 1);
     const Index step = divide_up(x.rows(), tiles);  // evenly: 13 positions are 7 and 6, not 12 and 1
-    for (Index panel = first; panel < last; panel += max_panels) {
-        const Index end = std::min<Index>(panel + max_panels, last);
+    const Index panels = panels_per_tile(std::max<Index>(step, 1));
+    for (Index panel = first; panel < last; panel += panels) {
+        const Index end = std::min<Index>(panel + panels, last);
         for (Index position = 0; position < x.rows(); position += step) {
             const Index count = std::min(step, x.rows() - position);
-            compute_positions<max_positions>(matrix, x, y, panel, end, position, count, start);
+            compute_positions<max_positions<Stored>>(matrix, x, y, panel, end, position, count, start);
         }
     }
 }
@@ -309,7 +320,7 @@ void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y, Team& team
     if (const auto* groups = std::get_if<GroupMatrix>(&matrix.panels_)) {
         thread_local Activations rounded;  // keeps its memory
         Activations& inputs = rounded;     // the caller's, on every thread of the team
-        inputs.assign(x.leftCols(matrix.columns_), groups->tile());
+        inputs.assign(x.leftCols(matrix.columns_), groups->form());
         share(groups->panels(), 1, [&](Index first, Index last) { groups->multiply(inputs, y, first, last); });
     } else if (const auto* floats = std::get_if<PackedMatrix::Floats>(&matrix.panels_)) {
         share_panels(view(*floats, matrix.rows_, matrix.columns_, nullptr));

@@ -7,6 +7,7 @@ Reader::Reader(const std::filesystem::path& path) : path_(path), stream_(path, s
     std::error_code error;
     size_ = std::filesystem::file_size(path, error);
     if (error) fail("is not a regular file");
+    arena_ = std::make_shared<Arena>(size_);
 }
 
 void Reader::fail(const std::string& what) const {
@@ -45,7 +46,7 @@ PackedMatrix Reader::group_matrix(Index rows, Index columns, const std::string& 
     const auto codes = values<std::uint8_t>(groups * group_columns * bits / 8, name);
     const auto scales = values<Eigen::half>(groups, name + "' scales");
     const auto minima = values<Eigen::half>(bits == 4 ? groups : 0, name + "' minima");
-    return GroupMatrix(rows, columns, bits, codes, scales, minima);
+    return GroupMatrix(rows, columns, bits, codes, scales, minima, arena_);
 }
 
 Layer Reader::layer(const Config& c, Matrix matrix) {

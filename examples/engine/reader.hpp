@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/arena.hpp"
 #include "engine/checkpoint.hpp"
 #include "engine/kernel.hpp"
 
@@ -77,6 +78,7 @@ class Reader {
     std::filesystem::path path_;
     std::ifstream stream_;
     std::uintmax_t size_ = 0;
+    std::shared_ptr<Arena> arena_;  // of the matrices in groups, which are as large as in the file
 };
 
 }  // namespace engine

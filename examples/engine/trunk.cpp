@@ -25,7 +25,7 @@ Trunk::Trunk(std::shared_ptr<const Weights> weights, std::shared_ptr<Team> team)
       activated_(rows(weights_->config.hidden)),
       update_(rows(weights_->config.dim)),
       visible_(max_pass),
-      scores_(static_cast<std::size_t>(team_->size())) {}
+      rooms_(static_cast<std::size_t>(team_->size())) {}
 
 ConstRows Trunk::pass(std::span<const Place> places, Index layers) {
     Index i = 0;
@@ -42,6 +42,7 @@ ConstRows Trunk::run(std::span<const Place> places, Index layers) {
     const Index positions = std::ssize(places);
     Index i = 0;
     for (const auto& [cache, slot] : places) cache->history.see(slot, visible_[static_cast<std::size_t>(i++)]);
+    find_runs(places);
     for (Index number = 0; number < layers; ++number) {
         const Layer& layer = weights_->layers[static_cast<std::size_t>(number)];
         attention_block(layer, number, places);
@@ -52,6 +53,22 @@ ConstRows Trunk::run(std::span<const Place> places, Index layers) {
     for (const auto& [cache, slot] : places)
         cache->attention.state(slot) = const_row(normed_, i++, weights_->config.dim);
     return normed_.topRows(positions);
+}
+
+void Trunk::find_runs(std::span<const Place> places) {
+    const Index most = divide_up(std::ssize(places), team_->size());
+    runs_.clear();
+    for (Index i = 0; i < std::ssize(places); ++i) {
+        const auto& [cache, slot] = places[static_cast<std::size_t>(i)];
+        const auto continues = [&](const Run& run) {
+            const auto& [its_cache, its_slot] = places[static_cast<std::size_t>(run.first)];
+            return run.count < most && its_cache == cache && its_slot + run.count == slot;
+        };
+        if (!runs_.empty() && continues(runs_.back()))
+            ++runs_.back().count;
+        else
+            runs_.push_back({i, 1});
+    }
 }
 
 void Trunk::attention_block(const Layer& layer, Index number, std::span<const Place> places) {
@@ -67,11 +84,12 @@ void Trunk::attention_block(const Layer& layer, Index number, std::span<const Pl
         cache->attention.write(number, slot, queries + dim, queries + dim + kv_dim);
     }
     const Index heads = weights_->config.kv_heads;
-    team_->run(positions * heads, [&](Index piece, Index member) {
-        const Index i = piece / heads;
-        const auto& [cache, slot] = places[static_cast<std::size_t>(i)];
-        cache->attention.attend(number, slot, piece % heads, visible_[static_cast<std::size_t>(i)],
-                                &query_key_value_(i, 0), &attended_(i, 0), scores_[static_cast<std::size_t>(member)]);
+    team_->run(std::ssize(runs_) * heads, [&](Index piece, Index member) {
+        const auto [first, count] = runs_[static_cast<std::size_t>(piece / heads)];
+        const auto& [cache, slot] = places[static_cast<std::size_t>(first)];
+        cache->attention.attend(number, piece % heads, slot, std::span(visible_).subspan(first, count),
+                                query_key_value_.middleRows(first, count), attended_.middleRows(first, count),
+                                rooms_[static_cast<std::size_t>(member)]);
     });
     project(layer.attention_output, attended_, update_, positions);
     stream_.topRows(positions) += update_.topRows(positions);

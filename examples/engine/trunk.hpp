@@ -53,7 +53,14 @@ class Trunk {
     ConstRows pass(std::span<const Place> places, Index layers, const ConstRows& inputs);
 
   private:
+    /// Places that follow each other in one cache, at most a member's share of a pass.
+    struct Run {
+        Index first;
+        Index count;
+    };
+
     ConstRows run(std::span<const Place> places, Index layers);
+    void find_runs(std::span<const Place> places);
     void attention_block(const Layer& layer, Index number, std::span<const Place> places);
     void feed_forward_block(const Layer& layer, Index positions);
     void normalise(const Eigen::ArrayXf& norm, Index positions);
@@ -72,7 +79,8 @@ class Trunk {
     RowMatrix activated_;
     RowMatrix update_;                       // the block's output, to be added to the stream
     std::vector<History::Visible> visible_;  // one entry per position of a pass
-    std::vector<RowMatrix> scores_;          // of the attention, one per member of the team
+    std::vector<Run> runs_;                  // all places of a pass
+    std::vector<Attention::Room> rooms_;     // one per member of the team
 };
 
 }  // namespace engine

@@ -23,7 +23,12 @@ class RowShaper {
     template <class Logits>
     Eigen::VectorXf operator()(const Logits& logits, std::span<const specsample::Token> prefix) {
         const auto row = specsample::shape(specsample::Logits(logits), shaping_, prefix, memory_);
-        return specsample::detail::as_row(row).matrix();
+        if (row.is_refused() || row.ids().holds_every_id()) return specsample::detail::as_row(row).matrix();
+        const auto left = specsample::detail::as_row(row.held());
+        Eigen::VectorXf probabilities = Eigen::VectorXf::Zero(row.size());
+        for (specsample::Index place = 0; place < left.size(); ++place)
+            probabilities[row.ids().id(place)] = left[place];
+        return probabilities;
     }
 
   private:

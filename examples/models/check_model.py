@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Check a converted model in the engine: its tokenizer against PyPI's tokenizers, its logits against an independent float32
 forward of the same weights (reference.py), its greedy texts against llama.cpp's, and that its texts are the target's with
-every drafter (speed).
+every drafter (speed, in turns with llama.cpp).
 
     check_model.py --gguf MODEL.gguf --folder FOLDER [--heads drafter.spqd] [--prompts HumanEval.jsonl]
                    [--llama-server "llama-server -m MODEL.gguf"] [-- more for speed]
@@ -10,7 +10,9 @@ FOLDER holds weights.spqg and tokenizer.sptk (smollm2.py prints it, convert.py m
 jinja2 from PyPI. Ends with exit code 0 if all of it holds.
 """
 import argparse
+import contextlib
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -79,7 +81,7 @@ def logits_hold(program, options, reader, tokenizer):
     return abs(nats / places) < MOST_NATS
 
 
-def llama_agrees(program, options, reader, tokenizer):
+def llama_agrees(program, options, reader, tokenizer, server):
     """Compares greedy texts with those of llama.cpp. Where two part, both tokens must be about as likely."""
     model = Reference(*read_spqg(options.folder / "weights.spqg"))
     end = reader.fields["tokenizer.ggml.eos_token_id"].contents()
@@ -87,19 +89,18 @@ def llama_agrees(program, options, reader, tokenizer):
     texts = {tuple(text[0][:len(prompt)]): text for text in written(program, options.folder, prompts, end)
              for prompt in prompts if list(text[0][:len(prompt)]) == prompt}
     same, margins, seconds = 0, [], []
-    with LlamaServer(options.llama_server, 2, 512) as server:
-        for prompt in prompts:
-            tokens = texts[tuple(prompt)][0]
-            theirs, time = server.greedy(prompt, len(tokens) - len(prompt))
-            seconds.append(time)
-            theirs += [end] * (len(tokens) - len(prompt) - len(theirs))  # its answers leave out the token that ends them
-            both = list(zip(tokens[len(prompt):].tolist(), theirs))
-            place = next((i for i, (our, their) in enumerate(both) if our != their), None)
-            if place is None:
-                same += 1
-                continue
-            row = model.logits(tokens[:len(prompt) + place])[-1]
-            margins.append(float(abs(row[both[place][0]] - row[both[place][1]])))
+    for prompt in prompts:
+        tokens = texts[tuple(prompt)][0]
+        theirs, time = server.greedy(prompt, len(tokens) - len(prompt))
+        seconds.append(time)
+        theirs += [end] * (len(tokens) - len(prompt) - len(theirs))  # its answers leave out the token that ends them
+        both = list(zip(tokens[len(prompt):].tolist(), theirs))
+        place = next((i for i, (our, their) in enumerate(both) if our != their), None)
+        if place is None:
+            same += 1
+            continue
+        row = model.logits(tokens[:len(prompt) + place])[-1]
+        margins.append(float(abs(row[both[place][0]] - row[both[place][1]])))
     print(f"llama.cpp: {same} of {len(prompts)} greedy texts are the same; the others part where the float32 forward finds "
           f"both tokens as likely to within {max(margins, default=0):.3f} nats; it writes {1 / numpy.median(seconds):.0f} "
           "tokens a second")
@@ -122,12 +123,15 @@ def main():
     reader = GGUFReader(options.gguf)
     tokenizer = reference_tokenizer(reader)[0]
     good = logits_hold(writer, options, reader, tokenizer) and good
-    if options.llama_server:
-        good = llama_agrees(writer, options, reader, tokenizer) and good
     command = [speed, "--target", options.folder / "weights.spqg", "--tokenizer", options.folder / "tokenizer.sptk"]
     command += ["--heads", options.heads] if options.heads else []
     command += ["--prompts", options.prompts] if options.prompts else []
-    good = subprocess.run(command + options.rest).returncode == 0 and good
+    with contextlib.ExitStack() as servers:
+        if options.llama_server:
+            server = servers.enter_context(LlamaServer(options.llama_server, 2, 2048))
+            good = llama_agrees(writer, options, reader, tokenizer, server) and good
+            command += ["--other", shlex.join([sys.executable, str(HERE / "llama.py"), str(server.port)])]
+        good = subprocess.run(command + options.rest).returncode == 0 and good
     print("all of it holds" if good else "NOT ALL OF IT HOLDS")
     sys.exit(0 if good else 1)
 

@@ -1,8 +1,14 @@
-"""llama.cpp's server, as a second opinion on what a model writes."""
+"""llama.cpp's server, as a second opinion on what a model writes. As a program, what speed's --other asks for:
+
+    llama.py PORT TOKENS ID ID ...
+
+lets the server at that port write greedily, and prints the seconds that this took and the tokens' ids.
+"""
 import json
 import shlex
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -41,9 +47,22 @@ class LlamaServer:
 
     def greedy(self, tokens, count):
         """The most likely tokens behind `tokens`, and the seconds that each took."""
-        request = {"prompt": [int(t) for t in tokens], "n_predict": count, "temperature": 0, "return_tokens": True,
-                   "cache_prompt": False}
+        return greedy(self.port, tokens, count)
+
+
+def greedy(port, tokens, count):
+    request = {"prompt": [int(t) for t in tokens], "n_predict": count, "temperature": 0, "return_tokens": True,
+               "cache_prompt": False}
+    try:
         answer = json.load(urllib.request.urlopen(urllib.request.Request(
-            f"http://127.0.0.1:{self.port}/completion", json.dumps(request).encode(),
-            {"Content-Type": "application/json"})))
-        return answer["tokens"], answer["timings"]["predicted_ms"] / 1e3 / answer["timings"]["predicted_n"]
+            f"http://127.0.0.1:{port}/completion", json.dumps(request).encode(), {"Content-Type": "application/json"})))
+    except urllib.error.URLError as error:
+        raise SystemExit(f"llama.cpp's server at port {port}: {error}")
+    return answer["tokens"], answer["timings"]["predicted_ms"] / 1e3 / answer["timings"]["predicted_n"]
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        raise SystemExit(__doc__)
+    written, seconds = greedy(int(sys.argv[1]), sys.argv[3:], int(sys.argv[2]))
+    print(seconds * len(written), *written)

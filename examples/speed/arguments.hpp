@@ -28,11 +28,14 @@ Writes the same prompts with every drafter, in turns, and prints how many times 
   --temperatures L   numbers between commas                             (0,0.8,1)
   --threads N                                                           (2)
   --chart F          an SVG of the times
+  --other COMMAND    a program to measure in turns at temperature 0: called with the number of tokens
+                     to write and the prompt's ids, it prints the seconds and the ids that it wrote
 )";
 
 struct Arguments {
     ::Arguments base{};
     std::filesystem::path prompts{}, chart{};
+    std::string other{};
     std::vector<double> temperatures{0, 0.8, 1};
     int runs = 5;
     int seeds = 1000;
@@ -72,6 +75,8 @@ inline Arguments parse(std::span<char* const> words) {
             result.prompts = value();
         } else if (word == "--chart") {
             result.chart = value();
+        } else if (word == "--other") {
+            result.other = value();
         } else if (word == "--max-tokens") {
             result.base.max_tokens = count();
         } else if (word == "--runs") {

@@ -25,8 +25,9 @@ Writes text from a target model, sped along by a draft model. Each round the dra
 tokens and the target scores them in one pass; the text has exactly the target's distribution.
 
   --lookahead N     tokens to draft per round, 0 is plain decoding; auto: up to 8, as many as
-                    pay by what rounds turn out to cost; a seed then repeats a text only at
-                    temperature 0 and with the rules gumbel and match    (4)
+                    pay by what rounds turn out to cost, at temperature 0 with eagle in a
+                    tree; a seed then repeats a text only at temperature 0 and with the rules
+                    gumbel and match    (4)
   --drafter K       where drafts come from                              (model)
                       auto       lookup where it finds something, else what is given by --heads
                                  (a file for eagle) or --draft

@@ -13,6 +13,7 @@
 #include "engine/smaller.hpp"
 #include "generate/any_drafter.hpp"
 #include "generate/arguments.hpp"
+#include "generate/best_first_tree.hpp"
 #include "generate/heads_models.hpp"
 #include "generate/language_model.hpp"
 #include "generate/pace.hpp"
@@ -68,9 +69,9 @@ class Drafts {
     /// all texts.
     Pace pace(bool adapts) const {
         if (!adapts) return Pace(make_());
-        if (!make_adaptive_) return {make_(), costs_};
-        if (!looks_up_) return {make_adaptive_(costs_), costs_};
-        return {make_adaptive_(costs_), costs_, specsample::LookupDrafter(sure)};
+        Pace pace = make_adaptive_ ? make_adaptive_(costs_) : Pace(make_(), costs_);
+        if (looks_up_) pace.use(specsample::LookupDrafter(sure));
+        return pace;
     }
 
     /// Fills the caches with a prompt, without counting the time.
@@ -143,7 +144,7 @@ class Drafts {
         make_ = [=, tree = tree_, looks_up = looks_up_] {
             return looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree);
         };
-        make_adaptive_ = [=](const auto&) { return AnyDrafter(specsample::ChainDrafter(rows)); };
+        make_adaptive_ = [=](const auto& costs) { return Pace(specsample::ChainDrafter(rows), costs); };
     }
 
     void use_heads(const Arguments& arguments) {
@@ -198,8 +199,14 @@ class Drafts {
         make_ = [=, tree = tree_] {
             return PreparedDrafter(begin, looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree));
         };
-        make_adaptive_ = [=](const std::shared_ptr<LearntCosts>& costs) {
-            return PreparedDrafter(begin, specsample::ChainDrafter(rows, UnlikelyStop<TargetEagle>{model, costs}));
+        make_adaptive_ = [=, is_greedy = shaper_.temperature() == 0](const auto& costs) {
+            if (!is_greedy) {
+                const UnlikelyStop<TargetEagle> stop{model, costs};
+                return Pace(PreparedDrafter(begin, specsample::ChainDrafter(rows, stop)), costs);
+            }
+            const auto payoff = std::make_shared<Payoff>(costs);
+            const DraftModel beliefs = [model](auto prefix) { return model->beliefs(prefix); };
+            return Pace(PreparedDrafter(begin, BestFirstTree(beliefs, payoff)), costs, payoff);
         };
     }
 
@@ -233,7 +240,7 @@ class Drafts {
     double cost_ = 0;                       // of a drafted token, in target passes, as expected
     std::shared_ptr<LearntCosts> costs_;    // of rounds
     std::function<AnyDrafter()> make_;
-    std::function<AnyDrafter(const std::shared_ptr<LearntCosts>&)> make_adaptive_;  // chains; null: make_
-    bool looks_up_ = false;                                                         // where the model need not draft
+    std::function<Pace(const std::shared_ptr<LearntCosts>&)> make_adaptive_;  // null: make_
+    bool looks_up_ = false;                                                   // where the model need not draft
     std::function<void(std::span<const specsample::Token>)> one_ = [](auto) {};
 };

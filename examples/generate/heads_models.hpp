@@ -86,6 +86,12 @@ class TargetEagle : public Metered {
         return shaper_(logits.row(0), prefix);
     }
 
+    /// The distribution at temperature 1, whatever the text's: at 0 as well, it says how sure the drafter is.
+    Eigen::VectorXf beliefs(std::span<const specsample::Token> prefix) {
+        const Pass pass(*this);
+        return specsample::kernels::softmax(eagle_(prefix).row(0));
+    }
+
     /// Of a chain since begin: about how often the most likely tokens of all its rows are right.
     double likelihood() const { return likelihood_; }
 

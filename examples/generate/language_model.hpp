@@ -20,14 +20,18 @@ class RowShaper {
         shaping_.check();  // throws before anything is written
     }
 
+    double temperature() const { return shaping_.temperature; }
+
     template <class Logits>
     Eigen::VectorXf operator()(const Logits& logits, std::span<const specsample::Token> prefix) {
         const auto row = specsample::shape(specsample::Logits(logits), shaping_, prefix, memory_);
-        if (row.is_refused() || row.ids().holds_every_id()) return specsample::detail::as_row(row).matrix();
-        const auto left = specsample::detail::as_row(row.held());
+        if (row.is_refused()) return specsample::detail::as_row(row).matrix();
+        const auto& left = row.held();
+        Eigen::VectorXf left_probabilities = specsample::kernels::softmax(left.numbers(), left.temperature());
+        if (row.ids().holds_every_id()) return left_probabilities;
         Eigen::VectorXf probabilities = Eigen::VectorXf::Zero(row.size());
         for (specsample::Index place = 0; place < left.size(); ++place)
-            probabilities[row.ids().id(place)] = left[place];
+            probabilities[row.ids().id(place)] = left_probabilities[place];
         return probabilities;
     }
 

@@ -13,6 +13,7 @@
 #include "generate/any_drafter.hpp"
 #include "generate/learnt_costs.hpp"
 #include "generate/lookahead.hpp"
+#include "generate/payoff.hpp"
 
 /// The drafter of one text, and its length policy at once. Lookup and model have an acceptance of their own, because
 /// what is copied is right more often than what is guessed elsewhere, and costs nothing.
@@ -29,22 +30,29 @@ class Pace {
           costs_(std::move(costs)),
           length_([costs = costs_](specsample::Index n) { return costs->draft(n - 1) + costs->pass(n); }) {}
 
-    /// The same, but lookup drafts where it finds something and pays.
-    Pace(AnyDrafter drafter, std::shared_ptr<LearntCosts> costs, specsample::LookupDrafter lookup)
+    /// The drafter itself finds out how many pay.
+    Pace(AnyDrafter drafter, std::shared_ptr<LearntCosts> costs, std::shared_ptr<Payoff> payoff)
         : Pace(std::move(drafter), std::move(costs)) {
+        payoff_ = std::move(payoff);
+    }
+
+    /// From now on, lookup drafts where it finds something and pays.
+    void use(specsample::LookupDrafter lookup) {
         lookup_.emplace(std::move(lookup), Lookahead([costs = costs_](specsample::Index n) { return costs->pass(n); }));
     }
 
     /// Called before every round: looks whether the text repeats itself. `most`: the longest draft.
     void begin(std::span<const specsample::Token> text, specsample::Index most) {
         if (lookup_) lookup_->begin(text, is_plain() ? 0 : most);
+        if (payoff_) payoff_->begin();
     }
 
     specsample::Index next(specsample::Index most) const {
         if (is_plain()) return 0;
         if (looks_up()) return std::min(most, lookup_->wanted);
-        const specsample::Index best = length_.next(most);
-        return best == 0 && costs_ && since_drafted_ >= draft_interval ? std::min<specsample::Index>(most, 1) : best;
+        const bool must_try = costs_ && since_drafted_ >= draft_interval;
+        if (payoff_) return must_try || payoff_->row_pays(1, 0) ? most : 0;
+        return std::max(length_.next(most), std::min<specsample::Index>(most, must_try));
     }
 
     template <class Source, class L>
@@ -62,6 +70,7 @@ class Pace {
     }
 
     void record(const specsample::RoundCounts& counts) {
+        if (payoff_) payoff_->record(counts);
         if (is_plain()) plain_interval_ = std::min(2 * plain_interval_, longest_interval);
         since_plain_ = counts.proposed == 0 ? 0 : since_plain_ + 1;
         since_drafted_ = counts.proposed == 0 ? since_drafted_ + 1 : 0;
@@ -71,7 +80,9 @@ class Pace {
 
     /// Learns from the times of a round that drafted `drafted` tokens.
     void observe(specsample::Index drafted, double draft_seconds, double target_seconds) {
-        if (costs_) costs_->observe(looks_up() ? 0 : drafted, drafted + 1, draft_seconds, target_seconds);
+        if (!costs_) return;
+        const specsample::Index rows = payoff_ ? payoff_->rows() : looks_up() ? 0 : drafted;
+        costs_->observe(rows, drafted + 1, draft_seconds, target_seconds);
     }
 
   private:
@@ -103,6 +114,7 @@ class Pace {
     AnyDrafter drafter_;
     std::shared_ptr<LearntCosts> costs_{};  // null: nothing is learnt
     Lookahead length_{};
+    std::shared_ptr<Payoff> payoff_{};  // null: length_ decides
     std::optional<Lookup> lookup_{};
     specsample::Index plain_interval_ = first_interval, since_plain_ = first_interval, since_drafted_ = 0;  // rounds
 };

@@ -24,7 +24,9 @@ AnyDrafter sure_model() {
 }
 
 Pace pace_of(double draft_cost) {
-    return {sure_model(), std::make_shared<LearntCosts>(draft_cost), LookupDrafter({.min_match = 2})};
+    Pace pace(sure_model(), std::make_shared<LearntCosts>(draft_cost));
+    pace.use(LookupDrafter({.min_match = 2}));
+    return pace;
 }
 
 std::vector<Token> drafted(Pace& pace, const std::vector<Token>& text) {
@@ -168,10 +170,30 @@ TEST_CASE("learnt costs follow times that change, and a round that had to wait c
     CHECK(costs.pass(5) == Approx(1.5).epsilon(.01));
     CHECK(costs.pass(3) == Approx(1.25).epsilon(.01));
     CHECK(costs.draft(4) == Approx(.4).epsilon(.01));
-    CHECK(costs.worthwhile() == Approx(2 * (.1 + .125)).epsilon(.01));
+    CHECK(costs.draft(1) == Approx(.1).epsilon(.1));
+    CHECK(costs.worthwhile() == Approx(2 * (costs.draft(1) + .125)).epsilon(.01));
     costs.observe(0, 1, 0, 1e6);
     CHECK(costs.pass(5) < 1.55);
     CHECK(costs.pass(5) > 1.3);
+}
+
+TEST_CASE(
+    "passes that are flat at first and steep later are learnt as such, as is a draft that costs before its rows") {
+    const auto pass = [](Index n) {
+        return n <= 4 ? 1 + .03 * static_cast<double>(n - 1) : .2 * static_cast<double>(n) + .29;
+    };
+    const auto draft = [](Index rows) { return .05 + .07 * static_cast<double>(rows); };
+    LearntCosts costs(.1);
+    for (int round = 0; round < 1200; ++round) {
+        const Index n = 1 + round % 9;
+        costs.observe(n % 4, n, draft(n % 4), pass(n));
+    }
+    for (Index n = 1; n <= 9; ++n) {
+        INFO("n = " << n);
+        CHECK(costs.pass(n) == Approx(pass(n)).margin(.04));
+    }
+    for (Index rows = 1; rows <= 3; ++rows) CHECK(costs.draft(rows) == Approx(draft(rows)).margin(.02));
+    CHECK(costs.draft(0) == 0);
 }
 
 TEST_CASE("whoever drafts, and whatever the clock says, texts have the target's distribution") {
@@ -190,8 +212,13 @@ TEST_CASE("whoever drafts, and whatever the clock says, texts have the target's 
     constexpr int texts = 40000, length = 4;
     const std::vector<Token> prompt = repeats;
     Eigen::ArrayXd counts = Eigen::ArrayXd::Zero(256), expected(256);
+    const bool grows_trees = GENERATE(false, true);
     for (int seed = 0; seed < texts; ++seed) {
-        Pace pace(AnyDrafter(ChainDrafter<DraftModel>(draft)), std::make_shared<LearntCosts>(.1), LookupDrafter());
+        const auto costs = std::make_shared<LearntCosts>(.1);
+        const auto payoff = std::make_shared<Payoff>(costs);
+        Pace pace = grows_trees ? Pace(BestFirstTree(draft, payoff), costs, payoff)
+                                : Pace(ChainDrafter<DraftModel>(draft), costs);
+        pace.use(LookupDrafter());
         Sampler sampler(std::ref(pace), target, {.lookahead = 3, .seed = static_cast<std::uint64_t>(seed)},
                         BlockVerification{}, std::ref(pace));
         std::vector<Token> text = prompt;

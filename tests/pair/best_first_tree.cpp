@@ -1,0 +1,141 @@
+// Trees that grow where a token is probable enough to pay.
+#include "generate/best_first_tree.hpp"
+
+#include <limits>
+
+#include "generate/pace.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+using namespace specsample;
+
+constexpr Index vocab = 6, most = 8;
+const std::vector<Token> text{0, 1};
+
+/// The same row after every prefix.
+DraftModel always(std::initializer_list<float> row) {
+    return [values = std::vector<float>(row)](auto) {
+        return Eigen::VectorXf(Eigen::Map<const Eigen::VectorXf>(values.data(), std::ssize(values)));
+    };
+}
+
+/// Costs as if many rounds had shown them, in passes over one position.
+std::shared_ptr<LearntCosts> costs_of(double row, double position) {
+    const auto costs = std::make_shared<LearntCosts>(row);
+    for (Index round = 0; round < 900; ++round) {
+        const auto n = static_cast<double>(round % 9);
+        costs->observe(round % 9, round % 9 + 1, row * n, 1 + position * n);
+    }
+    return costs;
+}
+
+using Drafted = DraftTree<Pace::Distribution>;
+
+void draft(const DraftModel& model, const std::shared_ptr<Payoff>& payoff, Drafted& tree, Index depth = most) {
+    payoff->begin();
+    tree.open(depth, {}, vocab);
+    BestFirstTree(model, payoff).propose(text, RoundRng(1, 0, 2), tree);
+}
+
+std::shared_ptr<Payoff> payoff_of(double row, double position) {
+    return std::make_shared<Payoff>(costs_of(row, position));
+}
+
+}  // namespace
+
+TEST_CASE("a model that is sure drafts a chain, and one that wavers drafts both tokens") {
+    Drafted tree;
+    const auto payoff = payoff_of(.05, .05);
+    draft(always({0, 0, .97f, .01f, .01f, .01f}), payoff, tree);
+    CHECK(std::vector(tree.tokens().begin(), tree.tokens().end()) == std::vector<Token>(most, 2));
+    CHECK(tree.depth(most - 1) == most);
+    CHECK(payoff->rows() == most);
+
+    draft(always({0, 0, .44f, .43f, .07f, .06f}), payoff, tree);
+    REQUIRE(tree.size() >= 4);
+    CHECK(tree.tokens()[0] == 2);
+    CHECK(tree.tokens()[1] == 3);
+    CHECK(tree.parent(0) == root_node);
+    CHECK(tree.parent(1) == root_node);
+    for (Index node = 2; node < tree.size(); ++node) CHECK(tree.depth(node) == 2);
+}
+
+TEST_CASE("what more positions and rows cost makes trees smaller, and one token is always drafted") {
+    const DraftModel model = always({.5f, .2f, .1f, .1f, .05f, .05f});
+    const auto nodes = [&](double row, double position) {
+        Drafted tree;
+        const auto payoff = payoff_of(row, position);
+        draft(model, payoff, tree);
+        return std::pair(tree.size(), payoff->rows());
+    };
+    CHECK(nodes(.01, .01).first == most);
+    CHECK(nodes(.01, .01).second > 3);
+    CHECK(nodes(.5, .01) == std::pair<Index, Index>(4, 1));  // a row offers four tokens
+    CHECK(nodes(.5, .1) == std::pair<Index, Index>(2, 1));   // 1.4 tokens for a pass: a position pays from .14 on
+    CHECK(nodes(.5, .9) == std::pair<Index, Index>(1, 1));
+}
+
+TEST_CASE("promises that are not kept end a draft earlier, and rounds that write much ask for more") {
+    const DraftModel model = always({.6f, .2f, .2f, 0, 0, 0});
+    const auto after = [&](Index accepted, Index tokens) {
+        const auto payoff = payoff_of(.05, .05);
+        Drafted tree;
+        for (int round = 0; round < 200; ++round) {
+            draft(model, payoff, tree);
+            payoff->record({.proposed = tree.size(), .accepted = accepted, .tokens = tokens});
+        }
+        draft(model, payoff, tree);
+        return tree.size();
+    };
+    const Index kept = after(1, 2);
+    CHECK(after(0, 1) < kept);
+    CHECK(after(1, 8) < kept);  // as if another drafter wrote much in other rounds
+}
+
+TEST_CASE("a tree ends at its depth and behind stop tokens") {
+    const auto payoff = payoff_of(.01, .01);
+    Drafted tree;
+    draft(always({0, 0, .97f, .01f, .01f, .01f}), payoff, tree, 3);
+    CHECK(tree.size() == 3);
+    draft(always({0, 0, 1, 0, 0, 0}), payoff, tree, 0);
+    CHECK(tree.size() == 0);
+    CHECK(payoff->rows() == 0);
+    const std::vector<Token> stop{2};
+    payoff->begin();
+    tree.open(most, stop, vocab);
+    BestFirstTree(always({0, 0, 1, 0, 0, 0}), payoff).propose(text, RoundRng(1, 0, 2), tree);
+    CHECK(tree.size() == 1);
+}
+
+TEST_CASE("a row that is no distribution is a fault of the draft") {
+    const auto payoff = payoff_of(.05, .05);
+    Drafted tree;
+    draft(always({.5f, std::numeric_limits<float>::quiet_NaN(), .5f, 0, 0, 0}), payoff, tree);
+    REQUIRE(tree.fault());
+    CHECK(tree.fault()->side == Side::draft);
+    CHECK(tree.size() == 0);
+}
+
+TEST_CASE("a model whose drafts do not pay is left alone, and asked again now and then") {
+    int asked = 0;
+    const DraftModel model = [&](auto) {
+        ++asked;
+        Eigen::VectorXf row = Eigen::VectorXf::Constant(vocab, 1.0f / vocab);
+        return row;
+    };
+    const auto costs = costs_of(.3, .2);
+    const auto payoff = std::make_shared<Payoff>(costs);
+    Pace pace(BestFirstTree(model, payoff), costs, payoff);
+    Drafted tree;
+    for (int round = 0; round < 600; ++round) {
+        pace.begin(text, most);
+        tree.open(pace.next(most), {}, vocab);
+        pace.propose(text, RoundRng(1, 0, 2), tree);
+        pace.record({.proposed = tree.size(), .evaluated = std::min<Index>(1, tree.size()), .tokens = 1});
+        const auto n = static_cast<double>(tree.size());
+        pace.observe(tree.size(), .3 * static_cast<double>(payoff->rows()), 1 + .2 * n);
+    }
+    CHECK(asked >= 10);
+    CHECK(asked <= 60);
+}

@@ -12,7 +12,7 @@ constexpr int code_offset = 128;  // of stored 8-bit codes, which the instructio
 constexpr float largest_code = 127;
 
 // How far ahead of the sums the codes are asked for. The hardware looks less far ahead.
-constexpr int groups_ahead = 16;
+constexpr int groups_ahead = 8;
 constexpr int cache_line = 64;
 
 template <class Scalar>

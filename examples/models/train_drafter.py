@@ -32,7 +32,7 @@ def arguments():
     parser.add_argument("--ids", type=int, default=4096, help="most frequent ids that can be drafted (4096)")
     parser.add_argument("--batch", type=int, default=12, help="texts per step (12)")
     parser.add_argument("--rate", type=float, default=2e-3, help="highest learning rate (2e-3)")
-    parser.add_argument("--chain", type=int, default=3, help="depth of the drafts that the last fifth of a run trains (3)")
+    parser.add_argument("--chain", type=int, default=3, help="depth of the drafts that the last fifth of a run trains, with weights of 4 bits (3)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--writer", help="path of write_texts, if it is built")
@@ -178,6 +178,7 @@ class Trainer:
             if len(self.order) < options.batch:
                 self.order = torch.randperm(len(self.texts.texts)).tolist()
             batch = self.texts.batch([self.order.pop() for _ in range(options.batch)])
+            self.head.rounds = done > .8
             loss = self.loss(batch, options.chain if done > .8 else 1)
             self.head.zero_grad()
             loss.backward()
@@ -200,6 +201,7 @@ class Trainer:
     def measure(self, depth=4):
         """Held-out acceptance of each drafted token, given that those before it were accepted: (greedy, sampled)."""
         torch = self.torch
+        self.head.rounds = True
         greedy, sampled = torch.zeros(depth, 2), torch.zeros(depth, 2)
         with torch.inference_mode():
             for i in range(len(self.held_out.texts)):

@@ -25,9 +25,10 @@ struct Drafter {
     static constexpr Index dim = group_config.dim, hidden = 64, kv = group_config.kv_dim();
     std::vector<std::int32_t> ids{3, 36, 0, 17, 5, 6, 20, 21, 9, 11};
     std::vector<Matrix> norms, matrices;
+    int bits;
     std::string file = "SPQD";
 
-    explicit Drafter(unsigned seed) {
+    explicit Drafter(unsigned seed, int its_bits = 4) : bits(its_bits) {
         testing::Uniform uniform(seed);
         for (const auto& [rows, columns] : std::vector<std::pair<Index, Index>>{
                  {dim, 2 * dim}, {dim + 2 * kv, dim}, {dim, dim}, {2 * hidden, dim}, {dim, hidden}})
@@ -57,10 +58,11 @@ struct Drafter {
 
     void write_norm(std::size_t i) { append(file, norms[i].values); }
     void write_matrix(std::size_t i) {
-        const testing::Codes codes = round_to_codes(matrices[i], 8);
-        append(file, std::vector<std::int32_t>{8});
+        const testing::Codes codes = round_to_codes(matrices[i], bits);
+        append(file, std::vector<std::int32_t>{bits});
         append(file, codes.codes);
         append(file, codes.scales);
+        append(file, codes.minima);
     }
 
     Eagle load(const std::shared_ptr<Model>& target) const {
@@ -156,7 +158,7 @@ Doubles defined_state(const Drafter& d, Model& target, const std::vector<Token>&
 }  // namespace
 
 TEST_CASE("eagle: logits are near the definition's, behind a text and along a draft") {
-    const Drafter drafter(1);
+    const Drafter drafter(1, GENERATE(4, 8));
     const auto target = std::make_shared<Model>(target_weights());
     Eagle eagle = drafter.load(target);
     const std::vector<Token> text = testing::random_tokens(24, group_config.vocab, 2);

@@ -1,11 +1,11 @@
-"""The drafter's file for the engine (SPQD): a header, the ids it can draft, then norms and matrices of 8 bits as spqg.py
+"""The drafter's file for the engine (SPQD): a header, the ids it can draft, then norms and matrices of 4 bits as spqg.py
 reads them, in the order of PARTS."""
 import struct
 
 import numpy
 import torch
 
-from convert import rounded
+from drafter import four_bits
 from spqg import Reader
 
 MAGIC, VERSION = b"SPQD", 1
@@ -24,12 +24,15 @@ def write_drafter(head, path):
                                sizes["rope_theta"]))
         file.write(head.ids.numpy().astype("<i4").tobytes())
         for name in PARTS:
-            weights = getattr(head, name).detach().numpy().astype("<f4")
-            if weights.ndim == 1:
-                file.write(weights.tobytes())
+            weights = getattr(head, name).detach()
+            if weights.dim() == 1:
+                file.write(weights.numpy().astype("<f4").tobytes())
             else:
-                codes, (scales,) = rounded(weights)
-                file.write(struct.pack("<i", 8) + codes.tobytes() + scales.tobytes())
+                codes, *scales_and_minimums = four_bits.encoded(weights)
+                codes = codes.numpy().astype("u1").reshape(len(weights), -1)
+                file.write(struct.pack("<i", 4) + (codes[:, 0::2] | codes[:, 1::2] << 4).tobytes())
+                for numbers in scales_and_minimums:
+                    file.write(numbers.numpy().astype("<f2").tobytes())
     part.rename(path)
 
 

@@ -12,6 +12,10 @@ Li et al. 2024, "EAGLE: speculative sampling requires rethinking feature uncerta
 import torch
 import torch.nn.functional as F
 
+from drafter import four_bits
+
+MATRICES = ("join", "query_key_value", "attention_output", "gate_up", "down")
+
 
 def rms(x, weight, epsilon):
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + epsilon) * weight
@@ -23,11 +27,13 @@ def rotate(x, cosines, sines):
 
 
 class Head(torch.nn.Module):
-    """`config` and `embedding`, `classifier` are the target's; `ids` are those that the head can draft."""
+    """`config` and `embedding`, `classifier` are the target's; `ids` are those that the head can draft. While `rounds` is
+    true, its matrices are used as 4 bits have them."""
 
     def __init__(self, config, embedding, classifier, ids):
         super().__init__()
         self.config = c = config
+        self.rounds = False
         self.size = c["dim"] // c["heads"]
         self.register_buffer("ids", ids)
         self.register_buffer("embedding", embedding, persistent=False)
@@ -51,20 +57,21 @@ class Head(torch.nn.Module):
         self.register_buffer("cosines", angles.cos(), persistent=False)
         self.register_buffer("sines", angles.sin(), persistent=False)
 
-    def step(self, states, tokens, keys, depth):
+    def step(self, states, tokens, keys, depth, matrices):
         """The depth-th step of drafts that begin everywhere. states [B, T, dim]; tokens [B, T], the ones behind them.
 
         Position i of step `depth` sees the first steps of all positions before its draft's, and the draft's own steps.
         """
         c = self.config
+        join, query_key_value, attention_output, gate_up, down = matrices
         batch, length, dim = states.shape
         heads, kv_heads, size = c["heads"], c["kv_heads"], self.size
         cosines, sines = self.cosines[:length], self.sines[:length]
         epsilon = c["rms_epsilon"]
         x = F.linear(torch.cat([rms(states, self.state_norm, epsilon),
-                                rms(self.embedding[tokens], self.token_norm, epsilon)], -1), self.join)
+                                rms(self.embedding[tokens], self.token_norm, epsilon)], -1), join)
         q, k, v = F.linear(rms(x, self.attention_norm, epsilon),
-                           self.query_key_value).split([dim, kv_heads * size, kv_heads * size], -1)
+                           query_key_value).split([dim, kv_heads * size, kv_heads * size], -1)
         q = rotate(q.view(batch, length, kv_heads, heads // kv_heads, size).permute(0, 2, 3, 1, 4), cosines, sines)
         q = q * size ** -.5
         k = rotate(k.view(batch, length, kv_heads, size).transpose(1, 2), cosines, sines)
@@ -82,15 +89,18 @@ class Head(torch.nn.Module):
         mixed = scores[..., :length] @ first_v[:, :, None]
         for n, (_, v) in enumerate(own):
             mixed = mixed + scores[..., length + n:length + n + 1] * v[:, :, None]
-        x = x + F.linear(mixed.permute(0, 3, 1, 2, 4).reshape(batch, length, dim), self.attention_output)
-        gate, up = F.linear(rms(x, self.feed_forward_norm, epsilon), self.gate_up).chunk(2, -1)
-        return rms(x + F.linear(F.silu(gate) * up, self.down), self.final_norm, epsilon)
+        x = x + F.linear(mixed.permute(0, 3, 1, 2, 4).reshape(batch, length, dim), attention_output)
+        gate, up = F.linear(rms(x, self.feed_forward_norm, epsilon), gate_up).chunk(2, -1)
+        return rms(x + F.linear(F.silu(gate) * up, down), self.final_norm, epsilon)
 
     def drafts(self, states, tokens, depth):
         """g [B, T, dim] of each step; those of step j at position i are about token i + 2, and hold from i >= j - 1."""
+        matrices = [getattr(self, name) for name in MATRICES]
+        if self.rounds:
+            matrices = [four_bits.rounded(matrix) for matrix in matrices]
         keys, result = [], []
         for j in range(1, depth + 1):
-            states = self.step(states, tokens, keys, j)
+            states = self.step(states, tokens, keys, j, matrices)
             result.append(states)
             states = F.pad(states, (0, 0, 1, 0))[:, :-1]
         return result

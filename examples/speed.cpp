@@ -41,7 +41,8 @@ std::vector<Contender> contenders(const Arguments& base) {
 /// What a contender did on one prompt, over all runs.
 struct Sums {
     std::vector<double> seconds{};  ///< one per run
-    double tokens = 0;              ///< of one run
+    std::vector<double> written{};  ///< tokens: one per run, as texts that are drawn may depend on what is drafted
+    double tokens = 0;
     double passes = 0;
     double positions = 0;  ///< drafted ones, in all target passes
     double drafts = 0;     ///< passes of the drafter
@@ -124,18 +125,23 @@ class Measurement {
     }
 
     static void record(Sums& sums, const Run& run) {
-        sums.seconds.push_back(run.seconds);
-        sums.tokens = static_cast<double>(run.tokens.size());
-        sums.passes = static_cast<double>(run.tally.rounds);
-        sums.positions = static_cast<double>(run.tally.proposed);
-        sums.drafts = static_cast<double>(run.draft_passes);
+        add_text(sums, run.seconds, run.tokens.size());
+        sums.passes += static_cast<double>(run.tally.rounds);
+        sums.positions += static_cast<double>(run.tally.proposed);
+        sums.drafts += static_cast<double>(run.draft_passes);
         sums.text = run.tokens;
     }
 
     static void record(Sums& sums, const speed::Written& written) {
-        sums.seconds.push_back(written.seconds);
-        sums.passes = sums.tokens = static_cast<double>(written.tokens.size());
+        add_text(sums, written.seconds, written.tokens.size());
+        sums.passes = sums.tokens;
         sums.text = written.tokens;
+    }
+
+    static void add_text(Sums& sums, double seconds, std::size_t tokens) {
+        sums.seconds.push_back(seconds);
+        sums.written.push_back(static_cast<double>(tokens));
+        sums.tokens += static_cast<double>(tokens);
     }
 
     /// Seconds per token of one run over the prompts of a group.
@@ -144,9 +150,17 @@ class Measurement {
         for (std::size_t p = 0; p < prompts_.size(); ++p) {
             if (!group.empty() && prompts_[p].group != group) continue;
             seconds += sums[p][contender].seconds[turn];
-            tokens += sums[p][contender].tokens;
+            tokens += sums[p][contender].written[turn];
         }
         return seconds / tokens;
+    }
+
+    /// Seconds per token of the median run.
+    static double pace(const Sums& sums) {
+        std::vector<double> paces;
+        for (std::size_t turn = 0; turn < sums.seconds.size(); ++turn)
+            paces.push_back(sums.seconds[turn] / sums.written[turn]);
+        return median(paces);
     }
 
     void print(double temperature, const AllSums& sums) const {
@@ -159,8 +173,7 @@ class Measurement {
             print_groups(sums, c, 0, contenders_[c].name);
             double worst = 1e9;
             for (const auto& prompt : sums) {
-                const double own = median(prompt[c].seconds) / prompt[c].tokens;
-                worst = std::min(worst, median(prompt[0].seconds) / prompt[0].tokens / own);
+                worst = std::min(worst, pace(prompt[0]) / pace(prompt[c]));
             }
             std::printf("  %.2f          %.2f\n", worst, computed(sums, c));
         }
@@ -227,12 +240,10 @@ class Measurement {
     }
 
     double plain_seconds(const AllSums& sums) const {
-        double seconds = 0, tokens = 0;
-        for (const auto& prompt : sums) {
-            seconds += median(prompt[0].seconds);
-            tokens += prompt[0].tokens;
-        }
-        return seconds / tokens;
+        std::vector<double> paces;
+        for (std::size_t turn = 0; turn < static_cast<std::size_t>(arguments_.runs); ++turn)
+            paces.push_back(pace(sums, 0, turn, ""));
+        return median(paces);
     }
 
     bool same_texts(const AllSums& sums, const char* what) const {

@@ -26,7 +26,7 @@ void* HugePages::do_allocate(std::size_t bytes, std::size_t alignment) {
 }
 
 void HugePages::do_deallocate(void* block, std::size_t bytes, std::size_t alignment) {
-    ::operator delete(block, bytes, aligned(bytes, alignment));
+    ::operator delete(block, aligned(bytes, alignment));
 }
 
 }  // namespace engine

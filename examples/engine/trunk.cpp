@@ -87,9 +87,11 @@ void Trunk::attention_block(const Layer& layer, Index number, std::span<const Pl
     team_->run(std::ssize(runs_) * heads, [&](Index piece, Index member) {
         const auto [first, count] = runs_[static_cast<std::size_t>(piece / heads)];
         const auto& [cache, slot] = places[static_cast<std::size_t>(first)];
-        cache->attention.attend(number, piece % heads, slot, std::span(visible_).subspan(first, count),
-                                query_key_value_.middleRows(first, count), attended_.middleRows(first, count),
-                                rooms_[static_cast<std::size_t>(member)]);
+        cache->attention.attend(
+            number, piece % heads, slot,
+            std::span(visible_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
+            query_key_value_.middleRows(first, count), attended_.middleRows(first, count),
+            rooms_[static_cast<std::size_t>(member)]);
     });
     project(layer.attention_output, attended_, update_, positions);
     stream_.topRows(positions) += update_.topRows(positions);

@@ -297,9 +297,9 @@ class Measurement {
     }
 
     static double median(std::vector<double> values) {
-        const auto middle = values.begin() + std::ssize(values) / 2;
-        std::ranges::nth_element(values, middle);
-        return *middle;
+        std::ranges::sort(values);
+        const std::size_t half = values.size() / 2;
+        return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
     }
 
     speed::Arguments arguments_;

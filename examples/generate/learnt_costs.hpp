@@ -107,4 +107,4 @@ class LearntCosts {
 
     std::optional<TimeCurve<most + 1>> pass_{};  // over positions beyond the first
     TimeCurve<most + 1> draft_;                  // in target passes over one position, over rows
-};                                               // over positions beyond the first
+};

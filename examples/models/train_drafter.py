@@ -32,7 +32,8 @@ def arguments():
     parser.add_argument("--ids", type=int, default=4096, help="most frequent ids that can be drafted (4096)")
     parser.add_argument("--batch", type=int, default=12, help="texts per step (12)")
     parser.add_argument("--rate", type=float, default=2e-3, help="highest learning rate (2e-3)")
-    parser.add_argument("--chain", type=int, default=3, help="depth of the drafts that the last fifth of a run trains, with weights of 4 bits (3)")
+    parser.add_argument("--chain", type=int, default=3,
+                        help="depth of the drafts that the last fifth of a run trains, with weights of 4 bits (3)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--writer", help="path of write_texts, if it is built")

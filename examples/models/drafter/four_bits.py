@@ -1,7 +1,8 @@
 """Weights of 4 bits in groups of 32 columns, as the engine's files have them: scale * code + minimum."""
 import torch
 
-GROUP = 32
+from spqg import GROUP
+
 # The range of a group is cut a little where that makes its other weights more exact by more than it costs.
 CUTS = (1, .92, .84)
 

@@ -69,9 +69,7 @@ class Drafts {
     /// all texts.
     Pace pace(bool adapts) const {
         if (!adapts) return Pace(make_());
-        Pace pace = make_adaptive_ ? make_adaptive_(costs_) : Pace(make_(), costs_);
-        if (looks_up_) pace.use(specsample::LookupDrafter(sure));
-        return pace;
+        return make_adaptive_ ? make_adaptive_(costs_) : Pace(make_(), costs_);
     }
 
     /// Fills the caches with a prompt, without counting the time.
@@ -140,11 +138,12 @@ class Drafts {
         cost_ = cost_of(model->engine()->weight_bytes());
         const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
         one_ = [rows](auto text) { rows(text); };
-        looks_up_ = arguments.draft_kind == DraftKind::either || arguments.draft_kind == DraftKind::automatic;
-        make_ = [=, tree = tree_, looks_up = looks_up_] {
-            return looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree);
+        const bool looks_up =
+            arguments.draft_kind == DraftKind::either || arguments.draft_kind == DraftKind::automatic;
+        make_ = [=, tree = tree_] { return looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree); };
+        make_adaptive_ = [=](const auto& costs) {
+            return with_lookup(Pace(specsample::ChainDrafter(rows), costs), looks_up);
         };
-        make_adaptive_ = [=](const auto& costs) { return Pace(specsample::ChainDrafter(rows), costs); };
     }
 
     void use_heads(const Arguments& arguments) {
@@ -195,18 +194,19 @@ class Drafts {
             rows(text);
         };
         cost_ = cost_of(model->weight_bytes());
-        looks_up_ = looks_up;
         make_ = [=, tree = tree_] {
             return PreparedDrafter(begin, looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree));
         };
         make_adaptive_ = [=, is_greedy = shaper_.temperature() == 0](const auto& costs) {
             if (!is_greedy) {
                 const UnlikelyStop<TargetEagle> stop{model, costs};
-                return Pace(PreparedDrafter(begin, specsample::ChainDrafter(rows, stop)), costs);
+                return with_lookup(Pace(PreparedDrafter(begin, specsample::ChainDrafter(rows, stop)), costs),
+                                   looks_up);
             }
             const auto payoff = std::make_shared<Payoff>(costs);
+            const auto offer = looks_up ? std::make_shared<LookupOffer>(specsample::LookupDrafter(sure)) : nullptr;
             const DraftModel beliefs = [model](auto prefix) { return model->beliefs(prefix); };
-            return Pace(PreparedDrafter(begin, BestFirstTree(beliefs, payoff)), costs, payoff);
+            return Pace(BestFirstTree(beliefs, payoff, begin, offer), costs, payoff, offer);
         };
     }
 
@@ -226,6 +226,11 @@ class Drafts {
         return United(LookupDrafter(sure), TreeDrafter(rows, tree));
     }
 
+    static Pace with_lookup(Pace pace, bool looks_up) {
+        if (looks_up) pace.use(specsample::LookupDrafter(sure));
+        return pace;
+    }
+
     static AnyDrafter chain_or_tree(const DraftModel& rows, const std::vector<specsample::Index>& tree) {
         if (tree.empty()) return specsample::ChainDrafter(rows);
         return specsample::TreeDrafter(rows, tree);
@@ -241,6 +246,5 @@ class Drafts {
     std::shared_ptr<LearntCosts> costs_;    // of rounds
     std::function<AnyDrafter()> make_;
     std::function<Pace(const std::shared_ptr<LearntCosts>&)> make_adaptive_;  // null: make_
-    bool looks_up_ = false;                                                   // where the model need not draft
     std::function<void(std::span<const specsample::Token>)> one_ = [](auto) {};
 };

@@ -13,6 +13,7 @@
 #include "generate/any_drafter.hpp"
 #include "generate/learnt_costs.hpp"
 #include "generate/lookahead.hpp"
+#include "generate/lookup_offer.hpp"
 #include "generate/payoff.hpp"
 
 /// The drafter of one text, and its length policy at once. Lookup and model have an acceptance of their own, because
@@ -30,10 +31,12 @@ class Pace {
           costs_(std::move(costs)),
           length_([costs = costs_](specsample::Index n) { return costs->draft(n - 1) + costs->pass(n); }) {}
 
-    /// The drafter itself finds out how many pay.
-    Pace(AnyDrafter drafter, std::shared_ptr<LearntCosts> costs, std::shared_ptr<Payoff> payoff)
+    /// The drafter itself finds out how many pay, of what lookup offers too, where `offer` is not null.
+    Pace(AnyDrafter drafter, std::shared_ptr<LearntCosts> costs, std::shared_ptr<Payoff> payoff,
+         std::shared_ptr<LookupOffer> offer = nullptr)
         : Pace(std::move(drafter), std::move(costs)) {
         payoff_ = std::move(payoff);
+        offer_ = std::move(offer);
     }
 
     /// From now on, lookup drafts where it finds something and pays.
@@ -45,13 +48,14 @@ class Pace {
     void begin(std::span<const specsample::Token> text, specsample::Index most) {
         if (lookup_) lookup_->begin(text, is_plain() ? 0 : most);
         if (payoff_) payoff_->begin();
+        if (offer_) offer_->begin(text, most);
     }
 
     specsample::Index next(specsample::Index most) const {
         if (is_plain()) return 0;
         if (looks_up()) return std::min(most, lookup_->wanted);
         const bool must_try = costs_ && since_drafted_ >= draft_interval;
-        if (payoff_) return must_try || payoff_->row_pays(1, 0) ? most : 0;
+        if (payoff_) return must_try || payoff_->row_pays(1, 0) || offer_pays() ? most : 0;
         return std::max(length_.next(most), std::min<specsample::Index>(most, must_try));
     }
 
@@ -67,6 +71,7 @@ class Pace {
     void rollback(specsample::Index length) {
         drafter_.rollback(length);
         if (lookup_) lookup_->drafter.rollback(length);
+        if (offer_) offer_->rollback(length);
     }
 
     void record(const specsample::RoundCounts& counts) {
@@ -110,11 +115,15 @@ class Pace {
 
     bool is_plain() const { return costs_ && since_plain_ >= plain_interval_; }
     bool looks_up() const { return lookup_ && lookup_->wanted > 0; }
+    bool offer_pays() const {
+        return offer_ && !offer_->tokens().empty() && payoff_->token_pays(offer_->probability(0), 0);
+    }
 
     AnyDrafter drafter_;
     std::shared_ptr<LearntCosts> costs_{};  // null: nothing is learnt
     Lookahead length_{};
-    std::shared_ptr<Payoff> payoff_{};  // null: length_ decides
+    std::shared_ptr<Payoff> payoff_{};      // null: length_ decides
+    std::shared_ptr<LookupOffer> offer_{};  // null: lookup_ drafts alone, or not at all
     std::optional<Lookup> lookup_{};
     specsample::Index plain_interval_ = first_interval, since_plain_ = first_interval, since_drafted_ = 0;  // rounds
 };

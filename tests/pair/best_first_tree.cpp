@@ -1,6 +1,7 @@
 // Trees that grow where a token is probable enough to pay.
 #include "generate/best_first_tree.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "generate/pace.hpp"
@@ -91,6 +92,71 @@ TEST_CASE("promises that are not kept end a draft earlier, and rounds that write
     const Index kept = after(1, 2);
     CHECK(after(0, 1) < kept);
     CHECK(after(1, 8) < kept);  // as if another drafter wrote much in other rounds
+}
+
+TEST_CASE("what lookup offers is right as often as it was, the more so the more was right in a row") {
+    LookupOffer offer(LookupDrafter({.min_match = 2}));
+    std::vector<Token> written{0, 1, 2, 3, 0, 1};
+    offer.begin(written, 2);
+    REQUIRE(std::vector(offer.tokens().begin(), offer.tokens().end()) == std::vector<Token>{2, 3});
+    CHECK(offer.probability(0) == Approx(.4));  // guesses
+    CHECK(offer.probability(1) == Approx(.7));
+    CHECK(offer.probability(3) == Approx(.85));
+    CHECK(offer.probability(8) == Approx(.95));
+
+    written.insert(written.end(), {2, 3, 0});  // both were right; what follows them was not offered
+    offer.begin(written, 4);
+    CHECK(offer.probability(0) == Approx((.97 * 1.4 + 1) / (.97 * 2 + 1)));  // after two in a row
+    CHECK(offer.probability(1) == Approx(.85));
+    REQUIRE(offer.tokens()[0] == 1);
+    written.push_back(4);
+    offer.begin(written, 4);
+    CHECK(offer.tokens().empty());
+    CHECK(offer.probability(0) == Approx((.97 * .8 + 1) / (.97 * 2 + 1)));  // the first round's
+
+    written.insert(written.end(), {0, 1});
+    offer.begin(written, 4);
+    REQUIRE(!offer.tokens().empty());
+    written.push_back(5);  // wrong
+    offer.begin(written, 4);
+    CHECK(offer.probability(0) == Approx(.97 * (.97 * .8 + 1) / (.97 * (.97 * 2 + 1) + 1)));
+}
+
+TEST_CASE("the model is asked only where what lookup offers may well be wrong") {
+    const auto offer_after = [&](int right_rounds) {
+        const auto offer = std::make_shared<LookupOffer>(LookupDrafter({.min_match = 2}));
+        std::vector<Token> written{0, 1, 2, 3, 0, 1};
+        for (; right_rounds > 0; --right_rounds) {
+            offer->begin(written, most);
+            written.push_back(offer->tokens()[0]);
+        }
+        offer->begin(written, most);
+        return std::pair(offer, written);
+    };
+    const auto drafted = [&](const auto& offer_and_text, const DraftModel& model, Index& rows) {
+        const auto& [offer, written] = offer_and_text;
+        const auto payoff = payoff_of(.1, .05);
+        int prepared = 0;
+        payoff->begin();
+        Drafted tree;
+        tree.open(most, {}, vocab);
+        BestFirstTree(model, payoff, [&](auto) { ++prepared; }, offer).propose(written, RoundRng(1, 0, 2), tree);
+        rows = payoff->rows();
+        CHECK(prepared == (rows > 0));
+        return std::vector<Token>(tree.tokens().begin(), tree.tokens().end());
+    };
+    const DraftModel model = always({.1f, .1f, .1f, .1f, .1f, .5f});
+    Index rows = 0;
+    const auto right = offer_after(200);
+    CHECK(drafted(right, model, rows) == std::vector(right.first->tokens().begin(), right.first->tokens().end()));
+    CHECK(rows == 0);
+
+    const auto fresh = offer_after(0);  // odds of 2 to 3, times the model's of 3 to 7: .22 beside .44
+    const auto both = drafted(fresh, always({.1f, .1f, .3f, .05f, .05f, .4f}), rows);
+    CHECK(rows >= 1);
+    CHECK(both.front() == 5);
+    CHECK(std::ranges::count(both, 2) >= 1);
+    CHECK(drafted(fresh, always({.1f, .1f, .6f, .1f, .1f, 0}), rows).front() == 2);  // they agree
 }
 
 TEST_CASE("a tree ends at its depth and behind stop tokens") {

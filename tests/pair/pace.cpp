@@ -211,13 +211,14 @@ TEST_CASE("whoever drafts, and whatever the clock says, texts have the target's 
     constexpr int texts = 40000, length = 4;
     const std::vector<Token> prompt = repeats;
     Eigen::ArrayXd counts = Eigen::ArrayXd::Zero(256), expected(256);
-    const bool grows_trees = GENERATE(false, true);
+    const int kind = GENERATE(0, 1, 2);  // a chain; a tree; a tree with what lookup offers
     for (int seed = 0; seed < texts; ++seed) {
         const auto costs = std::make_shared<LearntCosts>(.1);
         const auto payoff = std::make_shared<Payoff>(costs);
-        Pace pace = grows_trees ? Pace(BestFirstTree(draft, payoff), costs, payoff)
-                                : Pace(ChainDrafter<DraftModel>(draft), costs);
-        pace.use(LookupDrafter());
+        const auto offer = kind == 2 ? std::make_shared<LookupOffer>(LookupDrafter()) : nullptr;
+        Pace pace = kind == 0 ? Pace(ChainDrafter<DraftModel>(draft), costs)
+                              : Pace(BestFirstTree(draft, payoff, [](auto) {}, offer), costs, payoff, offer);
+        if (!offer) pace.use(LookupDrafter());
         Sampler sampler(std::ref(pace), target, {.lookahead = 3, .seed = static_cast<std::uint64_t>(seed)},
                         BlockVerification{}, std::ref(pace));
         std::vector<Token> text = prompt;

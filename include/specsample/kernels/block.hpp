@@ -202,6 +202,54 @@ double wide_sum(const Value* numbers, Index count) {
         count, [](const auto& x) { return x.template cast<double>(); }, numbers);
 }
 
+/// Combine load(first), .., load(first + count - 1). Halving needs fewer steps one after the other than a loop.
+template <Index count, class Combine, class Load>
+EIGEN_ALWAYS_INLINE auto fold(const Combine& combine, const Load& load, Index first = 0) {
+    if constexpr (count == 1) {
+        return load(first);
+    } else {
+        return combine(fold<count / 2>(combine, load, first), fold<count / 2>(combine, load, first + count / 2));
+    }
+}
+
+inline constexpr auto packet_max = [](const auto& a, const auto& b) { return Eigen::internal::pmax(a, b); };
+inline constexpr auto packet_min = [](const auto& a, const auto& b) { return Eigen::internal::pmin(a, b); };
+inline constexpr auto packet_sum = [](const auto& a, const auto& b) { return Eigen::internal::padd(a, b); };
+inline constexpr auto packet_or = [](const auto& a, const auto& b) { return Eigen::internal::por(a, b); };
+
+/// Combine the lanes of a packet, halves first, until at most four are left. Eigen's own reductions of wider packets read
+/// from memory what was just written in smaller parts, which a processor has to wait for.
+template <class Combine, class Packet>
+EIGEN_ALWAYS_INLINE auto few_lanes(const Combine& combine, const Packet& packet) {
+    using namespace Eigen::internal;
+    using Traits = unpacket_traits<Packet>;
+    if constexpr (Traits::size <= 4) {
+        return packet;
+    } else {
+        using Half = typename Traits::half;
+        Eigen::Array<typename Traits::type, Traits::size, 1> lanes;
+        pstoreu(lanes.data(), packet);
+        return few_lanes(combine,
+                         combine(ploadu<Half>(lanes.data()), ploadu<Half>(lanes.data() + Traits::size / 2)));
+    }
+}
+
+/// The same of `count` numbers, which are whole packets.
+template <Index count, class Combine, class Value>
+EIGEN_ALWAYS_INLINE auto few_lanes(const Combine& combine, const Value* numbers) {
+    using namespace Eigen::internal;
+    using Packet = typename packet_traits<Value>::type;
+    constexpr Index size = packet_traits<Value>::size;
+    const auto load = [&](Index i) { return ploadu<Packet>(numbers + i * size); };
+    return few_lanes(combine, fold<count / size>(combine, load));
+}
+
+/// The largest of `count` numbers, which are whole packets.
+template <Index count, class Value>
+EIGEN_ALWAYS_INLINE Value largest_of(const Value* numbers) {
+    return Eigen::internal::predux_max(few_lanes<count>(packet_max, numbers));
+}
+
 /// The largest of numbers, a stripe at a time; -inf if there are none.
 template <class Value>
 Value block_max(Index count, const Value* numbers) {
@@ -209,7 +257,7 @@ Value block_max(Index count, const Value* numbers) {
     const Index whole = count - count % stripe_width;
     Stripe<Value> most = Stripe<Value>::Constant(lowest);
     for (Index i = 0; i < whole; i += stripe_width) most = most.max(entries_at<stripe_width>(numbers, i));
-    Value largest = most.maxCoeff();
+    Value largest = largest_of<stripe_width>(most.data());
     for (Index i = whole; i < count; ++i) largest = numbers[i] > largest ? numbers[i] : largest;
     return largest;
 }

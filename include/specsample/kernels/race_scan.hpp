@@ -36,29 +36,10 @@ struct WeightWatch {
     }
 };
 
-/// Combine load(first), .., load(first + count - 1). Halving needs fewer steps one after the other than a loop.
-template <Index count, class Combine, class Load>
-EIGEN_ALWAYS_INLINE auto fold(const Combine& combine, const Load& load, Index first = 0) {
-    if constexpr (count == 1) {
-        return load(first);
-    } else {
-        return combine(fold<count / 2>(combine, load, first), fold<count / 2>(combine, load, first + count / 2));
-    }
-}
-
-inline constexpr auto packet_max = [](const auto& a, const auto& b) { return Eigen::internal::pmax(a, b); };
-inline constexpr auto packet_min = [](const auto& a, const auto& b) { return Eigen::internal::pmin(a, b); };
-inline constexpr auto packet_sum = [](const auto& a, const auto& b) { return Eigen::internal::padd(a, b); };
-inline constexpr auto packet_or = [](const auto& a, const auto& b) { return Eigen::internal::por(a, b); };
-
-/// The smallest of a block of numbers. That of an array would go through memory.
+/// The smallest of a block of numbers.
 template <class Value>
 EIGEN_ALWAYS_INLINE Value smallest_in_block(const Value* numbers) {
-    using namespace Eigen::internal;
-    using Packet = typename packet_traits<Value>::type;
-    constexpr Index size = packet_traits<Value>::size;
-    const auto load = [&](Index i) { return ploadu<Packet>(numbers + i * size); };
-    return predux_min(fold<race_block / size>(packet_min, load));
+    return Eigen::internal::predux_min(few_lanes<race_block>(packet_min, numbers));
 }
 
 /// The place of a number in a block that holds it. All places are looked at, in a loop that compilers vectorise.
@@ -95,34 +76,19 @@ struct DoubtLogits {
     }
 };
 
-/// The larger half of a packet, lane by lane, until it has four lanes.
-template <class Packet>
-EIGEN_ALWAYS_INLINE auto largest_quarter(const Packet& packet) {
-    using namespace Eigen::internal;
-    using Traits = unpacket_traits<Packet>;
-    if constexpr (Traits::size == 4) {
-        return packet;
-    } else {
-        using Half = typename Traits::half;
-        Eigen::Array<float, Traits::size, 1> lanes;
-        pstoreu(lanes.data(), packet);
-        return largest_quarter(pmax(ploadu<Half>(lanes.data()), ploadu<Half>(lanes.data() + Traits::size / 2)));
-    }
-}
-
 /// The largest of each of four blocks of 64 numbers, reduced at once by a transposition: reducing each by itself takes
 /// twice as long as reading it.
 template <class Doubt, class Packet>
 EIGEN_ALWAYS_INLINE void largest_of_four(const float* numbers, Packet& doubt, float* largest) {
     using namespace Eigen::internal;
-    using Quarter = decltype(largest_quarter(doubt));
+    using Quarter = decltype(few_lanes(packet_max, doubt));
     PacketBlock<Quarter, 4> four;
     for (Index block = 0; block < 4; ++block) {
         const float* const first = numbers + block * race_block;
         constexpr Index size = unpacket_traits<Packet>::size, count = race_block / size;
         const auto load = [&](Index i) { return ploadu<Packet>(first + i * size); };
         doubt = Doubt::template scan<count>(load, doubt);
-        four.packet[block] = largest_quarter(fold<count>(packet_max, load));
+        four.packet[block] = few_lanes(packet_max, fold<count>(packet_max, load));
     }
     ptranspose(four);
     const auto column = [&](Index i) { return four.packet[i]; };

@@ -29,16 +29,15 @@ inline Index tile_count(Index size) { return (size + tile_size - 1) / tile_size;
 
 /// The largest of the first min(count, size) values; the loop has a fixed length if there are `size`.
 template <int size, std::floating_point Value>
-EIGEN_ALWAYS_INLINE Value largest_of(const Value* values, Index count) {
-    if (count < size) return Column<Value>(values, count).maxCoeff();
-    return Eigen::Map<const Eigen::Array<Value, size, 1>>(values).maxCoeff();
+EIGEN_ALWAYS_INLINE Value largest_of_first(const Value* values, Index count) {
+    return count < size ? Column<Value>(values, count).maxCoeff() : largest_of<size>(values);
 }
 
 /// The largest value of one tile.
 template <std::floating_point Value>
 Value tile_maximum(std::span<const Value> row, Index tile) {
     const Index first = tile * tile_size;
-    return largest_of<tile_size>(row.data() + first, static_cast<Index>(row.size()) - first);
+    return largest_of_first<tile_size>(row.data() + first, static_cast<Index>(row.size()) - first);
 }
 
 /// The largest values of all tiles.
@@ -78,7 +77,7 @@ Index collect(std::span<const Value> row, const Maximum& maximum, const Belongs&
         const Index end = std::min((tile + 1) * tile_size, size);
         for (Index first = tile * tile_size; first < end; first += patch_size) {
             const Index count = std::min(patch_size, end - first);
-            if (!belongs(largest_of<patch_size>(row.data() + first, count))) continue;
+            if (!belongs(largest_of_first<patch_size>(row.data() + first, count))) continue;
             found += collect_patch(row.data(), first, first + count, belongs, ids.data() + found);
         }
     }

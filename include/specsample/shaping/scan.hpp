@@ -37,7 +37,7 @@ Scan scan_logits(std::span<const Value> numbers, std::vector<Value>& maxima) {
             most = most.max(stripe);
             seen = seen.binaryExpr(stripe, NanWatch<Value>());
         }
-        maxima.data()[first / tile_size] = most.maxCoeff();
+        maxima.data()[first / tile_size] = largest_of<stripe_width>(most.data());
     }
     const Value* rest = numbers.data() + whole;
     if (whole < size) maxima.data()[whole / tile_size] = block_max(size - whole, rest);

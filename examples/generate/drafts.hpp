@@ -142,7 +142,9 @@ class Drafts {
             arguments.draft_kind == DraftKind::either || arguments.draft_kind == DraftKind::automatic;
         make_ = [=, tree = tree_] { return looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree); };
         make_adaptive_ = [=](const auto& costs) {
-            return with_lookup(Pace(specsample::ChainDrafter(rows), costs), looks_up);
+            Pace pace{specsample::ChainDrafter(rows), costs};
+            if (looks_up) pace.use(offer());
+            return pace;
         };
     }
 
@@ -198,19 +200,23 @@ class Drafts {
             return PreparedDrafter(begin, looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree));
         };
         make_adaptive_ = [=, is_greedy = shaper_.temperature() == 0](const auto& costs) {
-            if (!is_greedy) {
-                const UnlikelyStop<TargetEagle> stop{model, costs};
-                return with_lookup(Pace(PreparedDrafter(begin, specsample::ChainDrafter(rows, stop)), costs),
-                                   looks_up);
-            }
-            const auto payoff = std::make_shared<Payoff>(costs);
-            const auto offer = looks_up ? std::make_shared<LookupOffer>(specsample::LookupDrafter(sure)) : nullptr;
-            const DraftModel beliefs = [model](auto prefix) { return model->beliefs(prefix); };
-            return Pace(BestFirstTree(beliefs, payoff, begin, offer), costs, payoff, offer);
+            const auto copies = looks_up ? offer() : nullptr;
+            const auto pace = [&]() -> Pace {
+                if (!is_greedy) {
+                    const UnlikelyStop<TargetEagle> stop{model, costs};
+                    return {PreparedDrafter(begin, specsample::ChainDrafter(rows, stop)), costs};
+                }
+                const auto payoff = std::make_shared<Payoff>(costs);
+                const DraftModel beliefs = [model](auto prefix) { return model->beliefs(prefix); };
+                return {BestFirstTree(beliefs, payoff, begin, copies), costs, payoff};
+            };
+            Pace result = pace();
+            result.use(copies);
+            return result;
         };
     }
 
-    /// Lookup where the text repeats itself, else the best source of drafts that there is for the target.
+    /// Lookup where the text repeats itself, and the best source of drafts that there is for the target.
     void use_best(const Arguments& arguments) {
         if (!arguments.heads.empty()) return use_eagle(arguments, true);
         if (arguments.draft != arguments.target) return use_model(engine::Weights::load(arguments.draft), arguments);
@@ -220,15 +226,14 @@ class Drafts {
         make_ = [] { return AnyDrafter(specsample::LookupDrafter()); };
     }
 
+    static std::shared_ptr<LookupOffer> offer() {
+        return std::make_shared<LookupOffer>(specsample::LookupDrafter(sure));
+    }
+
     static AnyDrafter with_lookup(const DraftModel& rows, const std::vector<specsample::Index>& tree) {
         using namespace specsample;
         if (tree.empty()) return FirstOf(LookupDrafter(sure), rows);
         return United(LookupDrafter(sure), TreeDrafter(rows, tree));
-    }
-
-    static Pace with_lookup(Pace pace, bool looks_up) {
-        if (looks_up) pace.use(specsample::LookupDrafter(sure));
-        return pace;
     }
 
     static AnyDrafter chain_or_tree(const DraftModel& rows, const std::vector<specsample::Index>& tree) {

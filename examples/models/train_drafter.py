@@ -33,7 +33,7 @@ def arguments():
     parser.add_argument("--batch", type=int, default=12, help="texts per step (12)")
     parser.add_argument("--rate", type=float, default=2e-3, help="highest learning rate (2e-3)")
     parser.add_argument("--chain", type=int, default=3,
-                        help="depth of the drafts that the last fifth of a run trains, with weights of 4 bits (3)")
+                        help="depth of the drafts that the last third of a run trains, with weights of 4 bits (3)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--writer", help="path of write_texts, if it is built")
@@ -45,28 +45,30 @@ def say(text):
 
 
 def tokenizer_of(reader):
-    """A function from a text to ids, in which special tokens are found, and the text before and after a message."""
+    """Functions from a text to ids, in which special tokens are found, and back; the text before and after a message."""
     from check_tokenizer import reference
     from export_tokenizer import chat
     tokenizer, _ = reference(reader)
     before, behind = [part.decode() for part in chat(reader)] or (None, None)
-    return lambda text: tokenizer.encode(text).ids, (before, behind)
+    return lambda text: tokenizer.encode(text).ids, tokenizer.decode, (before, behind)
 
 
 def write(options, folder, reader):
-    """Lets the model write until there are enough tokens. Returns the files; the first is never trained on."""
+    """Lets the model write until there are enough tokens. Returns the files; the first is never trained on. From the
+    second on, its own answers are among what it is asked to change."""
     from drafter.prompts import Requests, Texts
+    from drafter.texts import read_texts
     from programs import built
     options.work.mkdir(parents=True, exist_ok=True)
-    writer, texts, shard = options.writer, None, 0
+    writer, shard = options.writer, 0
+    texts = Texts(options.texts)
+    encode, decode, chat = tokenizer_of(reader)
     files = []
     per_shard = 600
     while not files or sum(f.stat().st_size for f in files[1:]) < options.tokens * bytes_per_token(options.work):
         file = options.work / f"texts_{shard}.bin"
         if not file.exists():
             writer = writer or built("write_texts")[0]
-            texts = texts or Texts(options.texts)
-            encode, chat = tokenizer_of(reader)
             requests = Requests(texts, encode, chat, f"{options.seed}/{shard}")
             lines = options.work / "requests.txt"
             lines.write_text("".join(requests.line() + "\n" for _ in range(per_shard if shard else 64)))
@@ -77,6 +79,9 @@ def write(options, folder, reader):
             if subprocess.run([str(c) for c in command]).returncode != 0:
                 raise SystemExit("write_texts failed; see above")
             part.rename(file)
+        if shard > 0:
+            for tokens, prompt, *_ in read_texts(file):
+                texts.add_answer(decode(tokens[prompt:].tolist()))
         files.append(file)
         shard += 1
     return files
@@ -179,8 +184,8 @@ class Trainer:
             if len(self.order) < options.batch:
                 self.order = torch.randperm(len(self.texts.texts)).tolist()
             batch = self.texts.batch([self.order.pop() for _ in range(options.batch)])
-            self.head.rounds = done > .8
-            loss = self.loss(batch, options.chain if done > .8 else 1)
+            self.head.rounds = done > .65
+            loss = self.loss(batch, options.chain if done > .65 else 1)
             self.head.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(self.head.parameters(), 1.)

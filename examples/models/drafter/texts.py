@@ -22,7 +22,8 @@ def read_texts(path):
 
 
 class Texts:
-    """All texts of some files, in memory. Batches are padded; `mask` is false there."""
+    """All texts of some files, in memory. `mask` is true where a token of the model's own is drafted: neither in the prompt
+    nor in the padding of a batch. `tokens` counts these."""
 
     def __init__(self, paths):
         import torch
@@ -31,7 +32,7 @@ class Texts:
         self.texts = [text for path in paths for text in read_texts(path) if len(text[0]) > 8]
         if not self.texts:
             raise SystemExit("there are no texts to train on")
-        self.tokens = sum(len(text[0]) for text in self.texts)
+        self.tokens = sum(len(tokens) - prompt + 1 for tokens, prompt, *_ in self.texts)
 
     def frequencies(self, vocab):
         """How much probability every id has in all places."""
@@ -53,11 +54,11 @@ class Texts:
         ids = torch.zeros(len(texts), length, top, dtype=torch.long)
         weights = torch.zeros(len(texts), length, top)
         mask = torch.zeros(len(texts), length, dtype=torch.bool)
-        for i, (t, _, _, s, j, w) in enumerate(texts):
+        for i, (t, prompt, _, s, j, w) in enumerate(texts):
             n = len(t)
             tokens[i, :n] = torch.from_numpy(t.astype(numpy.int64))
             states[i, :n] = torch.from_numpy(s.astype(numpy.float32))
             ids[i, :n] = torch.from_numpy(j.astype(numpy.int64))
             weights[i, :n] = torch.from_numpy(w.astype(numpy.float32)).exp()
-            mask[i, :n] = True
+            mask[i, max(prompt - 1, 0) : n] = True
         return tokens, states, ids, weights, mask

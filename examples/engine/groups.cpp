@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace engine {
 namespace {
@@ -18,20 +19,30 @@ constexpr int cache_line = 64;
 template <class Scalar>
 using Group = Eigen::Array<Scalar, group_columns, 1>;
 
+/// The largest of some numbers, halves first: Eigen's own reduction of the widest registers goes through memory.
+template <int count>
+float largest_of(const Eigen::Array<float, count, 1>& values) {
+    if constexpr (count == 4)
+        return values.maxCoeff();
+    else
+        return largest_of<count / 2>(values.template head<count / 2>().max(values.template tail<count / 2>()));
+}
+
 /// Rounds one group to codes of `bytes` bytes. Returns their sum.
 std::int32_t round_group(const Group<float>& values, std::int8_t* codes, Index bytes, float& scale) {
-    const float largest = values.abs().maxCoeff();
+    const float largest = largest_of<group_columns>(values.abs());
     scale = largest / largest_code;
     const float to_codes = largest > 0 ? largest_code / largest : 0;
-    const Group<std::int32_t> rounded = (values * to_codes).rint().cast<std::int32_t>();
+    std::array<std::int32_t, group_columns> rounded;  // loops that compilers vectorise; Eigen has no packets of bytes
+    for (std::size_t i = 0; i < rounded.size(); ++i)
+        rounded[i] = static_cast<std::int32_t>(std::rint(values[static_cast<Index>(i)] * to_codes));
     const auto store = [&]<class Code>(Code) {
         std::array<Code, group_columns> narrow;
-        for (std::size_t i = 0; i < narrow.size(); ++i)
-            narrow[i] = static_cast<Code>(rounded[static_cast<Index>(i)]);  // Eigen has no packets of these
+        for (std::size_t i = 0; i < narrow.size(); ++i) narrow[i] = static_cast<Code>(rounded[i]);
         std::memcpy(codes, narrow.data(), sizeof narrow);
     };
     bytes == 1 ? store(std::int8_t{}) : store(std::int16_t{});
-    return rounded.sum();
+    return std::accumulate(rounded.begin(), rounded.end(), std::int32_t{0});
 }
 
 }  // namespace

@@ -29,8 +29,9 @@ tokens and the target scores them in one pass; the text has exactly the target's
                     tree; a seed then repeats a text only at temperature 0 and with the rules
                     gumbel and match    (4)
   --drafter K       where drafts come from                              (model)
-                      auto       lookup where it finds something, else what is given by --heads
-                                 (a file for eagle) or --draft
+                      auto       lookup, and what is given by --heads (a file for eagle) or
+                                 --draft: with --lookahead auto who promises more, else lookup
+                                 where it finds something
                       model      another model
                       lookup     what followed before in the text
                       either     lookup where it finds something, else the model

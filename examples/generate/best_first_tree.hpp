@@ -29,8 +29,9 @@ class BestFirstTree {
 
     /// @param prepare   called with the text before the model's first row of a round
     /// @param offer     what lookup offers; null: nothing
-    BestFirstTree(DraftModel model, std::shared_ptr<Payoff> payoff, Prepare prepare = [](auto) {},
-                  std::shared_ptr<const LookupOffer> offer = nullptr)
+    BestFirstTree(
+        DraftModel model, std::shared_ptr<Payoff> payoff, Prepare prepare = [](auto) {},
+        std::shared_ptr<const LookupOffer> offer = nullptr)
         : model_(std::move(model)),
           payoff_(std::move(payoff)),
           prepare_(std::move(prepare)),
@@ -103,8 +104,7 @@ class BestFirstTree {
             push({of.probability * both, node, static_cast<Token>(offered), of.next + 1});
         }
         for (const Token token : std::span(ids).first(count))
-            if (token != offered)
-                push({of.probability * others * static_cast<double>(row[token]), node, token, none});
+            if (token != offered) push({of.probability * others * static_cast<double>(row[token]), node, token, none});
     }
 
     void push(const Found& found) {

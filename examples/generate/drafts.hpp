@@ -138,8 +138,7 @@ class Drafts {
         cost_ = cost_of(model->engine()->weight_bytes());
         const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
         one_ = [rows](auto text) { rows(text); };
-        const bool looks_up =
-            arguments.draft_kind == DraftKind::either || arguments.draft_kind == DraftKind::automatic;
+        const bool looks_up = arguments.draft_kind == DraftKind::either || arguments.draft_kind == DraftKind::automatic;
         make_ = [=, tree = tree_] { return looks_up ? with_lookup(rows, tree) : chain_or_tree(rows, tree); };
         make_adaptive_ = [=](const auto& costs) {
             Pace pace{specsample::ChainDrafter(rows), costs};

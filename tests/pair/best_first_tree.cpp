@@ -140,7 +140,9 @@ TEST_CASE("the model is asked only where what lookup offers may well be wrong") 
         payoff->begin();
         Drafted tree;
         tree.open(most, {}, vocab);
-        BestFirstTree(model, payoff, [&](auto) { ++prepared; }, offer).propose(written, RoundRng(1, 0, 2), tree);
+        BestFirstTree(
+            model, payoff, [&](auto) { ++prepared; }, offer)
+            .propose(written, RoundRng(1, 0, 2), tree);
         rows = payoff->rows();
         CHECK(prepared == (rows > 0));
         return std::vector<Token>(tree.tokens().begin(), tree.tokens().end());

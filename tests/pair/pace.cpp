@@ -79,7 +79,8 @@ TEST_CASE("a lookup that is wrong leaves its rounds to the model, and comes back
         const std::vector<Token> draft = drafted(pace, text);
         const bool result = !draft.empty() && draft.front() != of_model;
         const Index n = std::ssize(draft), one = std::min<Index>(n, 1);  // of the model's tokens the first is right
-        pace.record(result ? rejected(n) : RoundCounts{.proposed = n, .evaluated = one, .accepted = one, .tokens = 1 + one});
+        pace.record(result ? rejected(n)
+                           : RoundCounts{.proposed = n, .evaluated = one, .accepted = one, .tokens = 1 + one});
         pace.observe(std::ssize(draft), result ? 0 : .01 * static_cast<double>(draft.size()),
                      1 + .2 * static_cast<double>(draft.size()));
         text.insert(text.end(), {next, 0, 1});
@@ -226,7 +227,9 @@ TEST_CASE("whoever drafts, and whatever the clock says, texts have the target's 
         const auto payoff = std::make_shared<Payoff>(costs);
         const auto offer = kind == 1 ? nullptr : std::make_shared<LookupOffer>(LookupDrafter());
         Pace pace = kind == 0 ? Pace(ChainDrafter<DraftModel>(draft), costs)
-                              : Pace(BestFirstTree(draft, payoff, [](auto) {}, offer), costs, payoff);
+                              : Pace(BestFirstTree(
+                                         draft, payoff, [](auto) {}, offer),
+                                     costs, payoff);
         pace.use(offer);
         Sampler sampler(std::ref(pace), target, {.lookahead = 3, .seed = static_cast<std::uint64_t>(seed)},
                         BlockVerification{}, std::ref(pace));

@@ -217,8 +217,8 @@ inline constexpr auto packet_min = [](const auto& a, const auto& b) { return Eig
 inline constexpr auto packet_sum = [](const auto& a, const auto& b) { return Eigen::internal::padd(a, b); };
 inline constexpr auto packet_or = [](const auto& a, const auto& b) { return Eigen::internal::por(a, b); };
 
-/// Combine the lanes of a packet, halves first, until at most four are left. Eigen's own reductions of wider packets read
-/// from memory what was just written in smaller parts, which a processor has to wait for.
+/// Combine the lanes of a packet, halves first, until at most four are left. Eigen's own reductions of wider packets
+/// read from memory what was just written in smaller parts, which a processor has to wait for.
 template <class Combine, class Packet>
 EIGEN_ALWAYS_INLINE auto few_lanes(const Combine& combine, const Packet& packet) {
     using namespace Eigen::internal;
@@ -229,8 +229,7 @@ EIGEN_ALWAYS_INLINE auto few_lanes(const Combine& combine, const Packet& packet)
         using Half = typename Traits::half;
         Eigen::Array<typename Traits::type, Traits::size, 1> lanes;
         pstoreu(lanes.data(), packet);
-        return few_lanes(combine,
-                         combine(ploadu<Half>(lanes.data()), ploadu<Half>(lanes.data() + Traits::size / 2)));
+        return few_lanes(combine, combine(ploadu<Half>(lanes.data()), ploadu<Half>(lanes.data() + Traits::size / 2)));
     }
 }
 

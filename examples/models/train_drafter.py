@@ -26,7 +26,7 @@ def arguments():
     parser.add_argument("--start", type=pathlib.Path, help="an earlier drafter of the same target to go on from")
     parser.add_argument("--texts", nargs="*", help="real text and Python code to begin with (Python's own library)")
     parser.add_argument("--tokens", type=float, default=1e6, help="tokens that the model writes (1e6)")
-    parser.add_argument("--length", type=int, default=320, help="tokens of a text (320)")
+    parser.add_argument("--length", type=int, default=384, help="tokens of a text, up to 240 of them a prompt (384)")
     parser.add_argument("--minutes", type=float, default=60, help="of training in this run (60)")
     parser.add_argument("--epochs", type=float, default=4, help="times that every text is seen in all (4)")
     parser.add_argument("--ids", type=int, default=4096, help="most frequent ids that can be drafted (4096)")

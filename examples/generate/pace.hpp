@@ -35,7 +35,7 @@ class Pace {
     }
 
     /// From now on there is an offer of lookup. A drafter that finds out itself what pays has it already; of any other
-    /// it takes the rounds in which it promises more tokens for their cost, and it costs no draft.
+    /// it takes the rounds in which it promises more tokens for their cost, and it costs no draft. Null: no lookup.
     void use(std::shared_ptr<LookupOffer> offer) { offer_ = std::move(offer); }
 
     /// Called before every round: looks whether the text repeats itself. `most`: the longest draft.

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <specsample/core/number.hpp>
+#include <specsample/kernels/block.hpp>
 #include <specsample/kernels/nan.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI::detail {

@@ -30,7 +30,7 @@ struct ToyRequest {
     /// A toy target: the logits after the text and after each drafted token, [drafted + 1][V].
     void score(float* logits) const {
         for (Index row = 0; row <= std::ssize(drafted); ++row) {
-            const std::uint32_t last = static_cast<std::uint32_t>(row == 0 ? text.back() : drafted[row - 1]);
+            const std::uint32_t last = static_cast<std::uint32_t>(row == 0 ? text.back() : drafted.begin()[row - 1]);
             for (std::uint32_t token = 0; token < V; ++token)
                 *logits++ = .4f * static_cast<float>((last * 53 ^ token * 97) % 13);
         }
@@ -55,13 +55,13 @@ std::vector<ToyRequest> write(std::vector<ToyRequest> requests) {
         }
         if (batch.empty()) return requests;
         const auto rows = logits_of(rows_in_memory(logits.data(), ends.back(), V), /*temperature*/ .8);
-        const auto judge = [&](Index i, Workspace& workspace) {
-            const ToyRequest& request = *batch[i];
-            return verify(request.drafted, PointMass{}, slice(rows, ends[i], ends[i + 1]), TokenVerification{},
+        const auto judge = [&, end = ends.begin()](Index i, Workspace& workspace) {
+            const ToyRequest& request = *batch.begin()[i];
+            return verify(request.drafted, PointMass{}, slice(rows, end[i], end[i + 1]), TokenVerification{},
                           RoundRng(/*seed*/ 4, request.id, std::ssize(request.text)),
                           {.max_tokens = 40 - std::ssize(request.text), .stop_tokens = stop_tokens}, workspace);
         };
-        for (Index i = 0; const BatchRound& round : verify_batch(std::ssize(batch), judge, memory)) {
+        for (std::size_t i = 0; const BatchRound& round : verify_batch(std::ssize(batch), judge, memory)) {
             ToyRequest& request = *batch[i++];
             request.text.insert(request.text.end(), round.tokens.begin(), round.tokens.end());
             request.is_running = round && round.end == RoundEnd::none;

@@ -11,8 +11,8 @@
 
 using namespace specsample;
 using namespace specsample::kernels;
-constexpr Index K = 4, V = 14;                        // most drafted tokens per round; vocabulary
-constexpr std::string_view names = "[],0123456789.";  // a token is a character; the last one ends a text
+constexpr Index K = 4, V = 14;              // most drafted tokens per round; vocabulary
+constexpr char names[] = "[],0123456789.";  // a token is a character; the last one ends a text
 constexpr Token end_of_text = 13;
 
 /// A matcher for nested lists of numbers, such as [1,[23,4]]. A matcher needs mask, accept and rollback, no more.
@@ -28,18 +28,18 @@ struct Lists {
         if (depth > 0 && last != ']') next += "0123456789";
         if (depth > 0 && depth < 3 && begins) next += "[";
         std::uint32_t bits = 0;
-        for (char c : next) bits |= 1u << names.find(c);
+        for (char c : next) bits |= 1u << std::string_view(names).find(c);
         return {bits};
     }
     void accept(Token token) { text.push_back(names[token]); }
-    void rollback(Index tokens) { text.resize(text.size() - tokens); }
+    void rollback(Index tokens) { text.erase(text.end() - tokens, text.end()); }
 };
 
 /// A toy model: the logits after the last n tokens of a text, [n][V].
-void forward(float scale, std::span<const Token> text, Index n, float* logits) {
-    for (std::size_t i = text.size() - n; i < text.size(); ++i)
+void forward(float scale, std::span<const Token> text, std::size_t n, float* logits) {
+    for (Token token : text.last(n))
         for (std::uint32_t id = 0; id < V; ++id)
-            *logits++ = scale * static_cast<float>((static_cast<std::uint32_t>(text[i] * 37) ^ id * 97) % 13);
+            *logits++ = scale * static_cast<float>((static_cast<std::uint32_t>(token * 37) ^ id * 97) % 13);
 }
 
 int main() {
@@ -47,9 +47,9 @@ int main() {
     std::vector<Token> text{5, 7}, stop_tokens{end_of_text};
     const Grammar grammar(Lists{}, std::ssize(text));  // the grammar begins after the prompt; copies share the matcher
     RowMajorMatrixXf logits(K + 1, V), draft_logits(K, V);
-    std::vector<filters::ShapedMemory<float>> memory(K + 1), draft_memory(K);  // one for each row in use
-    const auto masked = [&](auto row, std::size_t length, auto& numbers) {
-        return shape(Logits(row, temperature), grammar, std::span(text).first(length), numbers);
+    filters::ShapedMemory<float> memory[K + 1], draft_memory[K];  // one for each row in use
+    const auto masked = [&](auto row, Index length, auto& numbers) {
+        return shape(Logits(row, temperature), grammar, std::span(text.begin(), text.begin() + length), numbers);
     };
     Workspace workspace;
 
@@ -59,19 +59,19 @@ int main() {
         std::vector<decltype(masked(draft_logits.row(0), 0, memory[0]))> q;
         for (Index i = 0; i < K && text.back() != end_of_text; ++i) {  // nothing follows the end
             forward(.1f, text, 1, draft_logits.row(i).data());
-            q.push_back(masked(draft_logits.row(i), text.size(), draft_memory[i]));
+            q.push_back(masked(draft_logits.row(i), std::ssize(text), draft_memory[i]));
             text.push_back(static_cast<Token>(draw(rng.at(Purpose::draft, i), row_weights(q.back())).index));
         }
         const std::vector<Token> drafted(text.begin() + start, text.end());
-        forward(.2f, text, std::ssize(drafted) + 1, logits.data());
+        forward(.2f, text, drafted.size() + 1, logits.data());
 
-        const auto distributions = [&](Index i) { return Sampled(q[i]); };
+        const auto distributions = [&](Index i) { return Sampled(q.begin()[i]); };
         const auto rows = [&](Index i) { return masked(logits.row(i), start + i, memory[i]); };
         round = verify(drafted, distributions, rows, TokenVerification{}, rng,
                        {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
         if (!round) return std::puts(message(*round.fault).c_str()), 1;
 
-        text.resize(start);
+        text.erase(text.begin() + start, text.end());
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());
         for (Token token : round.tokens) std::printf("%c", names[token]);
         std::printf(round.end == RoundEnd::none ? "|" : "\n");

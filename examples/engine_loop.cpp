@@ -6,13 +6,13 @@
 #include <specsample/specsample.hpp>
 
 using namespace specsample;
-
 constexpr Index K = 4, V = 16;  // drafted tokens per round; vocabulary
 
 /// A toy for a causal model with a KV cache: an entry per position, computed from the entry before.
 struct ToyModel {
     float scale;
     std::vector<std::uint32_t> cache{};
+    void roll_back(Index positions) { cache.resize(static_cast<std::size_t>(positions)); }
 
     /// Compute the positions of `text` that the cache lacks; write the logits after each of the last n, [n][V].
     void forward(std::span<const Token> text, Index n, float* logits) {
@@ -26,9 +26,9 @@ struct ToyModel {
 int main() {
     constexpr double temperature = 0.8;
     ToyModel draft{.2f}, target{.4f};
-    std::vector<float> draft_logits(K * V), target_logits((K + 1) * V);  // the engine's memory: [K][V], [K + 1][V]
-    const auto q = logits_of(rows_in_memory(draft_logits.data(), K, V), temperature);  // the rows, where they lie
-    const auto p = logits_of(rows_in_memory(target_logits.data(), K + 1, V), temperature);
+    float draft_logits[K * V], target_logits[(K + 1) * V];  // the engine's memory: [K][V], [K + 1][V]
+    const auto q = logits_of(rows_in_memory(draft_logits, K, V), temperature);  // the rows, where they lie
+    const auto p = logits_of(rows_in_memory(target_logits, K + 1, V), temperature);
     std::vector<SampledFrom<decltype(q[0])>> distributions;  // what each drafted token was drawn from
     std::vector<Token> text{1, 2, 3}, stop_tokens{15};       // the prompt; what ends the text
     Workspace workspace;
@@ -37,13 +37,13 @@ int main() {
         const Index start = std::ssize(text);
         const RoundRng rng(/*seed*/ 4, /*request*/ 0, start);
         distributions.clear();
-        for (Index i = 0; i < K; ++i) {  // draft
+        for (unsigned i = 0; i < K; ++i) {  // draft
             draft.forward(text, 1, &draft_logits[i * V]);
             const auto [token, distribution] = draft_token(rng.at(Purpose::draft, i), q[i]);
             text.push_back(token);
             distributions.push_back(distribution);
         }
-        target.forward(text, K + 1, target_logits.data());  // score
+        target.forward(text, K + 1, target_logits);  // score
 
         round = verify(std::span(text).last(K), distributions, p, TokenVerification{}, rng,
                        {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
@@ -51,8 +51,8 @@ int main() {
 
         text.erase(text.begin() + start, text.end());  // commit: the accepted tokens, and one more
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());
-        target.cache.resize(round.keep_target(start));  // roll back
-        draft.cache.resize(round.keep_draft(start));
+        target.roll_back(round.keep_target(start));  // roll back
+        draft.roll_back(round.keep_draft(start));
         for (Token token : round.tokens) std::printf("%d ", token);
         std::printf("| ");
     }

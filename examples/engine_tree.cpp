@@ -2,7 +2,6 @@
 // entries of the accepted nodes are moved together.
 // Prints, a bar after each round:
 //   3 13 9 6 | 10 14 6 14 | 4 12 10 | 1 13 0 7 | 9 3 14 2 | 12 0 | 15 |
-#include <array>
 #include <cstdio>
 
 #include <specsample/specsample.hpp>
@@ -15,15 +14,17 @@ constexpr Index K = 6, V = 16;  // drafted nodes per round; vocabulary
 struct ToyModel {
     float scale;
     std::vector<std::uint32_t> cache{};
+    void roll_back(Index slots) { cache.resize(static_cast<std::size_t>(slots)); }
 
     /// One pass: appends tokens, token i after what slot before[i] has seen. Returns the logits after each.
     RowMajorMatrixXf forward(std::span<const Token> tokens, std::span<const Index> before) {
         RowMajorMatrixXf logits(std::ssize(tokens), V);
-        for (Index i = 0; i < std::ssize(tokens); ++i) {
-            const std::uint32_t seen = before[i] < 0 ? 7 : cache[before[i]];
+        float* logit = logits.data();
+        for (std::size_t i = 0; i < tokens.size(); ++i) {
+            const std::uint32_t seen = before[i] < 0 ? 7 : cache.begin()[before[i]];
             cache.push_back(seen * 31 + static_cast<std::uint32_t>(tokens[i]));
             for (std::uint32_t id = 0; id < V; ++id)
-                logits(i, id) = scale * static_cast<float>((cache.back() ^ id * 97) % 13);
+                *logit++ = scale * static_cast<float>((cache.back() ^ id * 97) % 13);
         }
         return logits;
     }
@@ -31,28 +32,27 @@ struct ToyModel {
 
 int main() {
     constexpr double temperature = 0.8;
-    constexpr Index inner = 3;                               // the nodes with children come first
-    const std::array<Index, K> parents{-1, -1, 0, 0, 1, 2};  // -1: a child of the text
-    const std::array<Index, K> first_sibling{0, 0, 2, 2, 4, 5};
+    constexpr Index inner = 3;                      // the nodes with children come first
+    const Index parents[K] = {-1, -1, 0, 0, 1, 2};  // -1: a child of the text
+    const Index first_sibling[K] = {0, 0, 2, 2, 4, 5};
     ToyModel draft{.2f}, target{.4f};
-    std::array<Eigen::VectorXf, inner + 1> q;  // the draft's rows after the text, after node 0, 1, 2
-    std::array<Token, K> nodes;
+    Eigen::VectorXf q[inner + 1];  // the draft's rows after the text, after node 0, 1, 2
+    Token nodes[K];
     std::vector<Token> text{1}, stop_tokens{15};
     Workspace workspace;
 
     const auto row_before = [&](Index node) -> const auto& { return q[parents[node] + 1]; };
-    const auto older_siblings = [&](Index node) {
-        return std::span<const Token>(nodes.begin() + first_sibling[node], nodes.begin() + node);
-    };
+    const auto older_siblings = [&](Index node) { return std::span(nodes + first_sibling[node], nodes + node); };
     const auto distribution = [&](Index node) { return Sampled(row_before(node), older_siblings(node)); };
     const auto drafted_after = [&](Token token, Index slot) -> Eigen::VectorXf {
-        return softmax(draft.forward(std::array{token}, std::array{slot}).row(0), temperature);
+        return softmax(draft.forward(std::span(&token, 1), std::span(&slot, 1)).row(0), temperature);
     };
     for (Round round; round.end == RoundEnd::none;) {
         const Index start = std::ssize(text);
         const RoundRng rng(/*seed*/ 7, /*request*/ 0, start);
 
-        for (Index i = std::ssize(draft.cache); i < start; ++i) q[0] = drafted_after(text[i], i - 1);  // draft
+        for (Token token : std::span(text).subspan(draft.cache.size()))  // draft
+            q[0] = drafted_after(token, std::ssize(draft.cache) - 1);
         for (Index node = 0; node < K; ++node) {
             const WithoutWeights weights(distribution(node).row(), older_siblings(node));
             nodes[node] = static_cast<Token>(draw(rng.at(Purpose::draft, node), weights).index);
@@ -60,7 +60,7 @@ int main() {
         }
 
         std::vector<Token> tokens{text.back()};  // score: the last token of the text is not in the cache yet
-        tokens.insert(tokens.end(), nodes.begin(), nodes.end());
+        tokens.insert(tokens.end(), nodes, nodes + K);
         std::vector<Index> before{start - 2};
         for (Index parent : parents) before.push_back(start + parent);
         const RowMajorMatrixXf logits = target.forward(tokens, before);
@@ -70,9 +70,9 @@ int main() {
         if (!round) return std::puts(message(*round.fault).c_str()), 1;
 
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());  // commit
-        round.compact(start, [&](Index from, Index to) { target.cache[to] = target.cache[from]; });
-        target.cache.resize(round.keep_target(start));
-        draft.cache.resize(start);  // the draft reads the accepted tokens again
+        round.compact(start, [cache = target.cache.begin()](Index from, Index to) { cache[to] = cache[from]; });
+        target.roll_back(round.keep_target(start));
+        draft.roll_back(start);  // the draft reads the accepted tokens again
         for (Token token : round.tokens) std::printf("%d ", token);
         std::printf("| ");
     }

@@ -2,7 +2,6 @@
 // Prints, a bar after each round:
 //   12 5 4 | 1 14 | 1 | 14 | 11 | 8 11 12 5 15 |
 #include <algorithm>
-#include <array>
 #include <cstdio>
 
 #include <specsample/specsample.hpp>
@@ -14,7 +13,7 @@ using namespace specsample::vocabularies;
 constexpr Index K = 4, V = 16, draft_vocab = 10;  // drafted tokens per round; vocabulary sizes of target and draft
 
 /// The target id of each draft id. The draft knows fewer tokens, in another order; its id 3 stands for no token.
-constexpr std::array<Token, draft_vocab> target_id{12, 1, 4, -1, 5, 0, 2, 11, 15, 8};
+constexpr Token target_id[draft_vocab] = {12, 1, 4, -1, 5, 0, 2, 11, 15, 8};
 constexpr Token unknown = 3;
 
 /// A toy model: the logit of a token after another one, both in target ids.
@@ -25,7 +24,7 @@ float logit(Token last, Token next) {
 /// The target: the logits after the last n tokens of a text, [n][V].
 void run_target(std::span<const Token> text, Index n, RowMajorMatrixXf& logits) {
     for (Index i = 0; i < n; ++i)
-        for (Token id = 0; id < V; ++id) logits(i, id) = logit(text.last(n)[i], id);
+        for (Token id = 0; id < V; ++id) logits(i, id) = logit(text.end()[i - n], id);
 }
 /// The draft: reads a text in its own ids, writes the logits of its own ids.
 void run_draft(std::span<const Token> text, Index i, RowMajorMatrixXf& logits) {
@@ -38,10 +37,10 @@ int main() {
     const IdMap map(target_id, V);
     const auto in_draft_ids = [](Token token) {
         const auto found = std::ranges::find(target_id, token);
-        return found == target_id.end() ? unknown : static_cast<Token>(found - target_id.begin());
+        return found == std::end(target_id) ? unknown : static_cast<Token>(found - target_id);
     };
     RowMajorMatrixXf logits(K + 1, V), draft_logits(K, draft_vocab);
-    std::array<filters::ShapedMemory<float>, K> memory;  // the draft's rows over target ids
+    filters::ShapedMemory<float> memory[K];  // the draft's rows over target ids
     std::vector<Token> text{1, 2, 3}, stop_tokens{15};
     Workspace workspace;
 
@@ -62,12 +61,12 @@ int main() {
         }
         run_target(text, K + 1, logits);
 
-        const auto distributions = [&](Index i) { return Sampled(q[i]); };
+        const auto distributions = [&](Index i) { return Sampled(q.begin()[i]); };
         round = verify(std::span(text).last(K), distributions, logits_of(logits, temperature), TokenVerification{}, rng,
                        {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
         if (!round) return std::puts(message(*round.fault).c_str()), 1;
 
-        text.resize(start);
+        text.erase(text.begin() + start, text.end());
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());
         for (Token token : round.tokens) std::printf("%d ", token);
         std::printf("| ");

@@ -1,9 +1,6 @@
-// A warm sampler allocates nothing, and neither does verify. Every allocation of the program is counted: the only
-// file that may do so.
+// A warm sampler allocates nothing, and neither does verify.
 #include <array>
-#include <cstdlib>
 #include <functional>
-#include <new>
 
 #include <specsample/drafters.hpp>
 #include <specsample/lossy.hpp>
@@ -12,42 +9,10 @@
 #include <specsample/tree.hpp>
 #include <specsample/vocabularies.hpp>
 
+#include "sampler/allocations.hpp"
 #include "support/any_children.hpp"
 #include "support/any_drafter.hpp"
 #include "support/catch.hpp"
-
-namespace {
-volatile long allocations = 0;  // g++ 16 takes for granted that an allocation leaves variables alone
-}
-
-#if !defined(__has_feature)
-#define __has_feature(feature) 0
-#endif
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
-    !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) && !__has_feature(memory_sanitizer)
-#define SPECSAMPLE_COUNTS_MALLOC 1
-#endif
-
-#if defined(SPECSAMPLE_COUNTS_MALLOC)
-// Eigen calls malloc, not operator new, so malloc is counted.
-extern "C" void* __libc_malloc(std::size_t);
-extern "C" void* malloc(std::size_t size) noexcept {
-    allocations = allocations + 1;
-    return __libc_malloc(size);
-}
-#else
-void* operator new(std::size_t size) {
-    allocations = allocations + 1;
-    if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-    throw std::bad_alloc();
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    allocations = allocations + 1;
-    return std::malloc(size == 0 ? 1 : size);
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-#endif
 
 using namespace specsample;
 using namespace specsample::heads;

@@ -1,26 +1,13 @@
 // A warm round on rows of slices allocates nothing: what ranks send each other is kept. The allocations of the thread
 // that asks are counted.
-#include <cstdlib>
-#include <new>
 #include <vector>
 
+#include "sampler/allocations.hpp"
 #include "shard/ranks.hpp"
 #include "support/catch.hpp"
 
 #include <specsample/shard.hpp>
 #include <specsample/specsample.hpp>
-
-namespace {
-thread_local long allocations = 0;
-}
-
-void* operator new(std::size_t size) {
-    ++allocations;
-    if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-    throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 using namespace specsample;
 

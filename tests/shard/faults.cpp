@@ -85,7 +85,7 @@ std::string sliced(const Case& given, const Rule& rule) {
 TEMPLATE_TEST_CASE("bad numbers are the same fault as in the whole row", "", TokenVerification, BlockVerification,
                    GreedyMatch, SampleMatch, GumbelMatch) {
     for (const Check check : {Check::every_row, Check::entries_read})
-        for (const std::size_t row : {0, 2})
+        for (const std::size_t row : {0u, 2u})
             for (const Index id : {3, 500, 1099})
                 for (const double bad : {not_a_number, infinity, -1e-3, -5., 7.}) {
                     CAPTURE(row, id, bad, check == Check::every_row);

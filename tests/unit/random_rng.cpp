@@ -125,7 +125,7 @@ TEST_CASE("an RNG that is split off shares no number with its parent, its siblin
             }
     };
     for (const Index start : {0, 1, 7})
-        for (const std::uint64_t request : {0, 1}) {
+        for (const std::uint64_t request : {0u, 1u}) {
             const RoundRng rng(5, request, start);
             note(rng);
             for (const Index part : {0, 1, 9}) {

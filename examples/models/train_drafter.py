@@ -33,7 +33,8 @@ def arguments():
     parser.add_argument("--batch", type=int, default=12, help="texts per step (12)")
     parser.add_argument("--rate", type=float, default=2e-3, help="highest learning rate (2e-3)")
     parser.add_argument("--chain", type=int, default=3,
-                        help="depth of the drafts that the last third of a run trains, with weights of 4 bits (3)")
+                        help="depth of the drafts that are trained, with weights of 4 bits, in the last third of a first run "
+                             "and in all of later ones (3)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--writer", help="path of write_texts, if it is built")
@@ -139,6 +140,7 @@ class Trainer:
             for optimiser, state in zip(self.optimisers, saved["optimisers"]):
                 optimiser.load_state_dict(state)
             self.seen, self.curve = saved["seen"], saved["curve"]
+        self.goes_on = bool(saved or parts)
         self.total = options.epochs * self.texts.tokens
         say(f"{len(self.texts.texts)} texts of {self.texts.tokens} tokens; the {len(ids)} ids hold "
             f"{float(frequencies[ids].sum() / frequencies.sum()):.4f} of the probability; "
@@ -184,8 +186,8 @@ class Trainer:
             if len(self.order) < options.batch:
                 self.order = torch.randperm(len(self.texts.texts)).tolist()
             batch = self.texts.batch([self.order.pop() for _ in range(options.batch)])
-            self.head.rounds = done > .65
-            loss = self.loss(batch, options.chain if done > .65 else 1)
+            drafts = self.head.rounds = self.goes_on or done > .65
+            loss = self.loss(batch, options.chain if drafts else 1)
             self.head.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(self.head.parameters(), 1.)

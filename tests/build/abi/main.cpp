@@ -1,13 +1,10 @@
 // A program of files that are compiled differently: each file fails in the way that it was compiled for, and all draw
 // the same tokens. Without a namespace per configuration the linker would keep one definition of every function.
-#include <csetjmp>
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "hook.hpp"
-
-std::jmp_buf back;
-void failed_by_hook(const char*) { std::longjmp(back, 1); }
 
 int draw_throws(unsigned seed);
 int draw_calls(unsigned seed);
@@ -24,12 +21,6 @@ bool throws() {
     } catch (const std::invalid_argument&) {
         return true;
     }
-    return false;
-}
-
-bool calls() {
-    if (setjmp(back) != 0) return true;
-    fail_calls();
     return false;
 }
 
@@ -52,8 +43,15 @@ bool draws_the_same() {
 
 }  // namespace
 
+// Ends the program: it must not return, and code without exceptions calls it.
+void failed_by_hook(const char*) {
+    std::puts("calls");
+    std::exit(EXIT_SUCCESS);
+}
+
 int main() {
-    const bool holds[] = {throws(), calls(), draws_the_same()};
-    std::printf("throws %d, calls %d, draws the same %d, wide %d\n", holds[0], holds[1], holds[2], can_run_wide());
-    return holds[0] && holds[1] && holds[2] ? 0 : 1;
+    const bool holds[] = {throws(), draws_the_same()};
+    std::printf("throws %d, draws the same %d, wide %d\n", holds[0], holds[1], can_run_wide());
+    if (holds[0] && holds[1]) fail_calls();
+    return EXIT_FAILURE;
 }

@@ -14,10 +14,10 @@
 #include "generate/any_drafter.hpp"
 #include "generate/arguments.hpp"
 #include "generate/best_first_tree.hpp"
+#include "generate/drawn_tree.hpp"
 #include "generate/heads_models.hpp"
 #include "generate/language_model.hpp"
 #include "generate/pace.hpp"
-#include "generate/unlikely_stop.hpp"
 
 /// The drafter for a target, and its cost.
 class Drafts {
@@ -202,8 +202,12 @@ class Drafts {
             const auto copies = looks_up ? offer() : nullptr;
             const auto pace = [&]() -> Pace {
                 if (!is_greedy) {
-                    const UnlikelyStop<TargetEagle> stop{model, costs};
-                    return {PreparedDrafter(begin, specsample::ChainDrafter(rows, stop)), costs};
+                    const auto asked = std::make_shared<specsample::Index>(0);
+                    Pace drawn{DrawnTree(
+                                   rows, [model] { return model->likelihood(); }, costs, asked, begin),
+                               costs};
+                    drawn.count(asked);
+                    return drawn;
                 }
                 const auto payoff = std::make_shared<Payoff>(costs);
                 const DraftModel beliefs = [model](auto prefix) { return model->beliefs(prefix); };

@@ -96,9 +96,11 @@ class LearntCosts {
     /// Time of a draft with n rows of the draft model, in target passes over one position.
     double draft(specsample::Index n) const { return n == 0 ? 0 : draft_.at(static_cast<std::size_t>(n)); }
 
+    static constexpr double tokens_per_pass = 1.4;  ///< about what rounds write whose drafts are drawn
+
     /// The least probability that a draft so far is accepted, at which one more token pays. It gains a token with that
-    /// probability times its own acceptance, about .7, and rounds without it write about 1.4 tokens per pass.
-    double worthwhile() const { return 1.4 / .7 * (draft(1) + pass(2) - 1); }
+    /// probability times its own acceptance, about .7.
+    double worthwhile() const { return tokens_per_pass / .7 * (draft(1) + pass(2) - 1); }
 
   private:
     static constexpr std::size_t most = 8;       // drafted tokens; more cost as many

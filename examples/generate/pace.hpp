@@ -34,6 +34,9 @@ class Pace {
         payoff_ = std::move(payoff);
     }
 
+    /// A drafter of trees that asks for fewer rows than it drafts tokens says how many.
+    void count(std::shared_ptr<const specsample::Index> rows) { rows_ = std::move(rows); }
+
     /// From now on there is an offer of lookup. A drafter that finds out itself what pays has it already; of any other
     /// it takes the rounds in which it promises more tokens for their cost, and it costs no draft. Null: no lookup.
     void use(std::shared_ptr<LookupOffer> offer) { offer_ = std::move(offer); }
@@ -76,20 +79,25 @@ class Pace {
         length_.record(counts);
         if (!costs_ || counts.proposed == 0) return;
         tokens_ = memory * tokens_ + static_cast<double>(counts.tokens);
-        cost_ = memory * cost_ + costs_->draft(counts.proposed) + costs_->pass(counts.proposed + 1);
+        cost_ = memory * cost_ + costs_->draft(rows(counts.proposed)) + costs_->pass(counts.proposed + 1);
     }
 
     /// Learns from the times of a round that drafted `drafted` tokens.
     void observe(specsample::Index drafted, double draft_seconds, double target_seconds) {
         if (!costs_) return;
-        const specsample::Index rows = payoff_ ? payoff_->rows() : copied_ > 0 ? 0 : drafted;
-        costs_->observe(rows, drafted + 1, draft_seconds, target_seconds);
+        costs_->observe(rows(drafted), drafted + 1, draft_seconds, target_seconds);
     }
 
   private:
     // The first round, and one after so many with drafts, has none, to tell what a plain pass costs; and one after so
     // many without has one, because a single slow round may have made drafts look too dear.
     static constexpr specsample::Index first_interval = 4, longest_interval = 64, draft_interval = 32;
+
+    /// What the model was asked for in a round that drafted so many tokens.
+    specsample::Index rows(specsample::Index drafted) const {
+        if (payoff_) return payoff_->rows();
+        return copied_ > 0 || drafted == 0 ? 0 : rows_ ? *rows_ : drafted;
+    }
 
     bool is_plain() const { return costs_ && since_plain_ >= plain_interval_; }
     bool offer_pays() const {
@@ -116,9 +124,10 @@ class Pace {
     AnyDrafter drafter_;
     std::shared_ptr<LearntCosts> costs_{};  // null: nothing is learnt
     Lookahead length_{};
-    std::shared_ptr<Payoff> payoff_{};      // null: length_ decides
-    std::shared_ptr<LookupOffer> offer_{};  // null: no lookup
-    specsample::Index copied_ = 0;          // offered tokens that are this round's draft
-    double tokens_ = 7, cost_ = 5;          // of recent rounds that the model drafted, and before them a guess
+    std::shared_ptr<Payoff> payoff_{};                 // null: length_ decides
+    std::shared_ptr<LookupOffer> offer_{};             // null: no lookup
+    std::shared_ptr<const specsample::Index> rows_{};  // of the last draft; null: a row for each token
+    specsample::Index copied_ = 0;                     // offered tokens that are this round's draft
+    double tokens_ = 7, cost_ = 5;  // of recent rounds that the model drafted, and before them a guess
     specsample::Index plain_interval_ = first_interval, since_plain_ = first_interval, since_drafted_ = 0;  // rounds
 };

@@ -142,32 +142,56 @@ TEST_CASE("without costs as much is drafted as is allowed") {
     CHECK(drafted(pace, repeats) == std::vector<Token>(most, of_model));
 }
 
+namespace {
+
+/// Draws from a model whose most likely tokens are right with probability `right`, as it says itself.
+DrawnTree drawn_tree(const DraftModel& model, double right, const std::shared_ptr<LearntCosts>& costs,
+                     const std::shared_ptr<Index>& rows) {
+    const auto likelihood = std::make_shared<double>(1);
+    return DrawnTree(
+        [=](auto prefix) {
+            *likelihood *= right;
+            return model(prefix);
+        },
+        [=] { return *likelihood; }, costs, rows, [=](auto) { *likelihood = 1; });
+}
+
+DraftTree<Pace::Distribution> draw_tree(double drafted, double rise, const Eigen::VectorXf& row, double right) {
+    const auto costs = std::make_shared<LearntCosts>(drafted);
+    for (int round = 0; round < 500; ++round)
+        costs->observe(round % 5, round % 5 + 1, drafted * (round % 5), 1 + rise * (round % 5));
+    const auto rows = std::make_shared<Index>();
+    DrawnTree drafter = drawn_tree([&](auto) { return row; }, right, costs, rows);
+    DraftTree<Pace::Distribution> draft_tree;
+    draft_tree.open(most, {}, vocab);
+    drafter.propose(is_new, RoundRng(1, 0, 5), draft_tree);
+    Index depth = 0;
+    for (Index node = 0; node < draft_tree.size(); ++node) depth = std::max(depth, draft_tree.depth(node));
+    CHECK(*rows == depth);  // second tokens need none
+    return draft_tree;
+}
+
+}  // namespace
+
 TEST_CASE("a draft ends behind the token that makes it too unlikely, by what positions and drafts cost") {
-    struct Unsure {  // half of its tokens are right
-        double likelihood() const { return std::pow(.5, asked); }
-        mutable int asked = 0;
-    };
-    const auto drafts = [](double drafted, double rise) {
-        const auto costs = std::make_shared<LearntCosts>(drafted);
-        for (int round = 0; round < 500; ++round)
-            costs->observe(round % 5, round % 5 + 1, drafted * (round % 5), 1 + rise * (round % 5));
-        const auto model = std::make_shared<Unsure>();
-        DraftModel rows = [model](auto) {
-            ++model->asked;
-            Eigen::VectorXf row = Eigen::VectorXf::Zero(vocab);
-            row[of_model] = 1;
-            return row;
-        };
-        ChainDrafter<DraftModel, UnlikelyStop<Unsure>> drafter(rows, {model, costs});
-        DraftTree<Pace::Distribution> draft_tree;
-        draft_tree.open(most, {}, vocab);
-        drafter.propose(is_new, RoundRng(1, 0, 5), draft_tree);
-        return draft_tree.size();
-    };
-    CHECK(drafts(.2, .2) == 1);    // .8: below it at once
-    CHECK(drafts(.1, .05) == 2);   // .3
-    CHECK(drafts(.03, .04) == 3);  // .14
-    CHECK(drafts(.001, .001) == most);
+    const Eigen::VectorXf only = Eigen::VectorXf::Unit(vocab, of_model);
+    const auto size = [&](double drafted, double rise) { return draw_tree(drafted, rise, only, .5).size(); };
+    CHECK(size(.2, .2) == 1);    // .8: below it at once
+    CHECK(size(.1, .05) == 2);   // .3
+    CHECK(size(.03, .04) == 3);  // .14
+    CHECK(size(.001, .001) == most);
+}
+
+TEST_CASE("a second token is drawn where the first may well be wrong, and what follows is drafted behind the first") {
+    const Eigen::VectorXf row = Eigen::VectorXf::Constant(vocab, 1.0f / vocab);
+    const auto tree = draw_tree(.03, .04, row, .5);
+    REQUIRE(tree.size() == 5);  // the third token is wrong in 1/8 of the texts where the second is not: too few
+    const std::vector<Index> parents{root_node, root_node, 0, 0, 2};
+    for (Index node = 0; node < tree.size(); ++node)
+        CHECK(tree.parent(node) == parents[static_cast<std::size_t>(node)]);
+    CHECK(tree.token(0) != tree.token(1));
+    CHECK(draw_tree(.03, .3, row, .9).size() == 4);       // a position costs more than .035 tokens are worth
+    CHECK(draw_tree(.001, .001, row, 1).size() == most);  // sure of all: a chain
 }
 
 TEST_CASE("learnt costs follow times that change, and a round that had to wait changes little") {
@@ -221,16 +245,21 @@ TEST_CASE("whoever drafts, and whatever the clock says, texts have the target's 
     constexpr int texts = 40000, length = 4;
     const std::vector<Token> prompt = repeats;
     Eigen::ArrayXd counts = Eigen::ArrayXd::Zero(256), expected(256);
-    const int kind = GENERATE(0, 1, 2);  // a chain, or what lookup offers; a tree; a tree of both
+    // A chain, or what lookup offers; a tree of point masses; one with lookup in it; a drawn tree, or what lookup
+    // offers.
+    const int kind = GENERATE(0, 1, 2, 3);
     for (int seed = 0; seed < texts; ++seed) {
         const auto costs = std::make_shared<LearntCosts>(.1);
         const auto payoff = std::make_shared<Payoff>(costs);
         const auto offer = kind == 1 ? nullptr : std::make_shared<LookupOffer>(LookupDrafter());
-        Pace pace = kind == 0 ? Pace(ChainDrafter<DraftModel>(draft), costs)
-                              : Pace(BestFirstTree(
-                                         draft, payoff, [](auto) {}, offer),
-                                     costs, payoff);
+        const auto rows = std::make_shared<Index>();
+        Pace pace = kind == 0   ? Pace(ChainDrafter<DraftModel>(draft), costs)
+                    : kind == 3 ? Pace(drawn_tree(draft, .8, costs, rows), costs)
+                                : Pace(BestFirstTree(
+                                           draft, payoff, [](auto) {}, offer),
+                                       costs, payoff);
         pace.use(offer);
+        if (kind == 3) pace.count(rows);
         Sampler sampler(std::ref(pace), target, {.lookahead = 3, .seed = static_cast<std::uint64_t>(seed)},
                         BlockVerification{}, std::ref(pace));
         std::vector<Token> text = prompt;

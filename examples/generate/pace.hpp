@@ -54,7 +54,9 @@ class Pace {
         if (copied_ > 0) return std::min(most, copied_);
         const bool must_try = costs_ && since_drafted_ >= draft_interval;
         if (payoff_) return must_try || payoff_->row_pays(1, 0) || offer_pays() ? most : 0;
-        return std::max(length_.next(most), std::min<specsample::Index>(most, must_try));
+        const specsample::Index pays = length_.next(most);
+        const specsample::Index draft = rows_ && pays > 0 ? most : pays;  // a drawn tree ends by itself
+        return std::max(draft, std::min<specsample::Index>(most, must_try));
     }
 
     template <class Source, class L>

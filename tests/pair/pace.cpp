@@ -184,13 +184,13 @@ TEST_CASE("a draft ends behind the token that makes it too unlikely, by what pos
 
 TEST_CASE("a second token is drawn where the first may well be wrong, and what follows is drafted behind the first") {
     const Eigen::VectorXf row = Eigen::VectorXf::Constant(vocab, 1.0f / vocab);
-    const auto tree = draw_tree(.03, .04, row, .5);
+    const auto tree = draw_tree(.05, .03, row, .5);
     REQUIRE(tree.size() == 5);  // the third token is wrong in 1/8 of the texts where the second is not: too few
     const std::vector<Index> parents{root_node, root_node, 0, 0, 2};
     for (Index node = 0; node < tree.size(); ++node)
         CHECK(tree.parent(node) == parents[static_cast<std::size_t>(node)]);
     CHECK(tree.token(0) != tree.token(1));
-    CHECK(draw_tree(.03, .3, row, .9).size() == 4);       // a position costs more than .035 tokens are worth
+    CHECK(draw_tree(.03, .3, row, .9).size() == 4);       // a position costs more than .02 tokens are worth
     CHECK(draw_tree(.001, .001, row, 1).size() == most);  // sure of all: a chain
 }
 

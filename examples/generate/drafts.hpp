@@ -72,10 +72,8 @@ class Drafts {
         return make_adaptive_ ? make_adaptive_(costs_) : Pace(make_(), costs_);
     }
 
-    /// Fills the caches with a prompt, without counting the time.
-    void prefill(std::span<const specsample::Token> prompt) const {
-        if (model_) model_->prefill(prompt);
-    }
+    /// Fills the drafter's caches with a prompt that the target has read. Its time is not that of a draft.
+    void prefill(std::span<const specsample::Token> prompt) const { prefill_(prompt); }
 
     /// Drafts the token after a text once more, to measure its cost.
     void draft_one(std::span<const specsample::Token> text) const { one_(text); }
@@ -134,6 +132,7 @@ class Drafts {
 
     void use_rows(std::shared_ptr<LanguageModel> model, const Arguments& arguments) {
         meter_ = model_ = model;
+        prefill_ = [model](auto prompt) { model->prefill(prompt); };
         context_ = model->context();
         cost_ = cost_of(model->engine()->weight_bytes());
         const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
@@ -188,6 +187,7 @@ class Drafts {
         const auto model = std::make_shared<TargetEagle>(engine::Eagle::load(arguments.heads, target_), shaper_);
         meter_ = model;
         context_ = model->context();
+        prefill_ = [model](auto prompt) { model->prefill(prompt); };
         const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
         const auto begin = [model](auto text) { model->begin(text); };
         one_ = [begin, rows](auto text) {
@@ -254,5 +254,5 @@ class Drafts {
     std::shared_ptr<LearntCosts> costs_;    // of rounds
     std::function<AnyDrafter()> make_;
     std::function<Pace(const std::shared_ptr<LearntCosts>&)> make_adaptive_;  // null: make_
-    std::function<void(std::span<const specsample::Token>)> one_ = [](auto) {};
+    std::function<void(std::span<const specsample::Token>)> one_ = [](auto) {}, prefill_ = [](auto) {};
 };

@@ -79,6 +79,11 @@ class TargetEagle : public Metered {
         likelihood_ = 1;
     }
 
+    /// Reads a prompt of at most context() tokens, without counting the time.
+    void prefill(std::span<const specsample::Token> prompt) {
+        if (!prompt.empty() && std::ssize(prompt) <= context()) eagle_.begin(prompt);
+    }
+
     Eigen::VectorXf operator()(std::span<const specsample::Token> prefix) {
         const Pass pass(*this);
         const engine::Logits logits = eagle_(prefix);

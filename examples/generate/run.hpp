@@ -80,8 +80,10 @@ inline Run run(const Drafts& drafts, LanguageModel target, const Request& reques
     using namespace specsample;
     const auto prompt_length = static_cast<Index>(text.size());
     Run result{.lookahead = request.options.lookahead, .is_steady = !request.adapts && drafts.are_chains()};
-    drafts.prefill(text);
     target.prefill(text);
+    const Stopwatch prefill;
+    drafts.prefill(text);
+    result.seconds = prefill.seconds();  // plain decoding does without
     const double drafted_before = drafts.seconds();
     const long passes_before = drafts.passes();
     with_rule(request.rule, [&](auto rule) {

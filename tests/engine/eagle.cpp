@@ -240,6 +240,24 @@ TEST_CASE("eagle: a chain is as likely as its rows are sure, and a round begins 
     }
 }
 
+TEST_CASE("eagle: a prompt that was read before the first round is not read again, and costs no draft") {
+    const auto target = std::make_shared<Model>(target_weights());
+    const std::vector<Token> text{1, 5, 9, 13, 17, 21};
+    target->score(text, 1);
+    const Drafter drafter(3);
+    TargetEagle model(drafter.load(target), RowShaper(1, 1)), fresh(drafter.load(target), RowShaper(1, 1));
+    fresh.begin(text);
+    const Eigen::VectorXf expected = fresh(text);
+    model.prefill(text);
+    CHECK(model.passes() == 0);
+    target->truncate(1);
+    model.begin(text);
+    CHECK(target->length() == 1);  // the target was not asked for states
+    CHECK(model(text) == expected);
+    model.prefill(std::vector<Token>(static_cast<std::size_t>(model.context()) + 1, 1));  // longer than it can read
+    model.prefill({});
+}
+
 TEST_CASE("eagle: wrong calls are refused in a sentence") {
     const auto target = std::make_shared<Model>(target_weights());
     Eagle eagle = Drafter(5).load(target);

@@ -1,6 +1,7 @@
 // Draws a chain, and a second token beside each of which the model is not sure.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <functional>
@@ -73,11 +74,11 @@ class DrawnTree {
                              const Source& rng, specsample::DraftTree<L>& draft_tree) {
         using namespace specsample;
         const Index first = draft_tree.size();
-        const Sampled whole(row);
         if constexpr (std::same_as<L, SharedNoise>) {
             const Index found = race(rng.at(Purpose::race, draft_tree.depth(node)), row, ids);
             for (Index i = 0; i < found; ++i) draft_tree.add(node, ids[static_cast<std::size_t>(i)], SharedNoise{});
         } else {
+            const Sampled whole(row);
             children::WithoutReplacement{}(
                 whole.row(), ids, [&](std::size_t i) { return rng.at(Purpose::draft, first + static_cast<Index>(i)); },
                 [&](auto token, const auto& distribution) {

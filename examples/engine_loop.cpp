@@ -26,7 +26,7 @@ struct ToyModel {
 int main() {
     constexpr double temperature = 0.8;
     ToyModel draft{.2f}, target{.4f};
-    float draft_logits[K * V], target_logits[(K + 1) * V];  // the engine's memory: [K][V], [K + 1][V]
+    float draft_logits[K * V] = {}, target_logits[(K + 1) * V] = {};            // the engine's: [K][V], [K + 1][V]
     const auto q = logits_of(rows_in_memory(draft_logits, K, V), temperature);  // the rows, where they lie
     const auto p = logits_of(rows_in_memory(target_logits, K + 1, V), temperature);
     std::vector<SampledFrom<decltype(q[0])>> distributions;  // what each drafted token was drawn from

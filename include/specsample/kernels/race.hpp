@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -55,9 +56,12 @@ struct BlockNoise {
         first = static_cast<Index>((cells - cell) * race_block);
     }
 
-    /// The smallest time of a uniform number, from below. No logarithm is needed, since -ln v >= 1 - v. The v of a
-    /// block is within 2^-47 of its uniform number, and at most 1 - 2^-47.
-    static double bound(double u) { return std::max(1 - 0x1p-46 - u, 0x1p-47) / race_block; }
+    /// The smallest times of an array of uniform numbers, from below. No logarithm is needed, since -ln v >= 1 - v. The
+    /// v of a block is within 2^-47 of its uniform number, and at most 1 - 2^-47.
+    template <class Uniforms>
+    static auto bounds(const Uniforms& u) {
+        return (1 - 0x1p-46 - u).max(0x1p-47) / double{race_block};
+    }
 
     double least;
     Index first;  ///< counted from the first id of the block
@@ -73,11 +77,12 @@ class Podium {
     /// The last of them.
     double latest() const { return arrivals_[arrived_ - 1]; }
 
-    void enter(Token id, double arrival) {
+    /// @returns   false if it comes too late
+    bool enter(Token id, double arrival) {
         const auto is_later = [&](std::size_t place) {
             return arrivals_[place] > arrival || (arrivals_[place] == arrival && winners_[place] > id);
         };
-        if (is_full() && !is_later(arrived_ - 1)) return;
+        if (is_full() && !is_later(arrived_ - 1)) return false;
         std::size_t place = is_full() ? arrived_ - 1 : arrived_++;
         for (; place > 0 && is_later(place - 1); --place) {
             arrivals_[place] = arrivals_[place - 1];
@@ -85,6 +90,7 @@ class Podium {
         }
         arrivals_[place] = arrival;
         winners_[place] = id;
+        return true;
     }
 
   private:
@@ -96,14 +102,13 @@ class Podium {
 /// One race of one row.
 ///
 /// Weights arrive at E / w, and logits at log2(E) - z scale. No pivot is in these times, so that they can be compared
-/// wherever they were found. Whether a block or an id may still win is decided by bounds, in weights relative to the
-/// largest of some blocks, with some slack, so that rounding leaves out no winner.
+/// wherever they were found. Whether a block or an id may still win is decided by bounds, with some slack, so that
+/// rounding leaves out no winner.
 template <class W, kernels::LaneNoise N>
 class Race {
     using Row = RaceRow<W>;
     using Value = typename Row::Value;
-    static constexpr Index most = RaceBlocks<Value>::most, group = RaceBlocks<Value>::group;
-    static constexpr Value never = std::numeric_limits<Value>::max();
+    static constexpr std::size_t at_once = 4;  ///< blocks that are opened together, since noise is drawn for many ids
 
   public:
     Race(const W& weights, N& noise, Podium& podium) : row_(weights), noise_(noise), podium_(podium) {}
@@ -112,7 +117,7 @@ class Race {
     /// @returns   false if a number is neither a weight nor a logit
     bool run() {
         for (Index place = 0; place < row_.size();) {
-            for (blocks_.count = 0; place < row_.size() && blocks_.count + row_.lists_at_most() <= most;) {
+            for (blocks_.count = 0; place < row_.size() && blocks_.count + row_.lists_at_most() <= blocks_.most;) {
                 const Index before = blocks_.count;
                 place = row_.list(place, blocks_);
                 if (place < 0) return false;
@@ -127,41 +132,20 @@ class Race {
     }
 
   private:
-    template <class T>
-    using InBlock = std::array<T, std::size_t{race_block}>;
+    /// A block of which the first id has arrived.
+    struct Open {
+        Index place, count;  ///< of its ids in the row
+        Index first;         ///< the id with the smallest time
+        double least;        ///< that time
+    };
 
-    /// The ids of a block that may win, and their places in it.
+    /// Ids that may win, and wait for their times.
     struct Waiting {
+        static constexpr std::size_t most = at_once * std::size_t{race_block};
         std::size_t count = 0;
-        InBlock<std::uint32_t> ids;
-        InBlock<Index> places;
-
-        /// Find the places of the weights above `least`, eight of them at a time, which mostly have none.
-        void find(const Value* weights, Index size, Value least) {
-            InBlock<bool> hits;
-            for (std::size_t i = 0; i < hits.size(); ++i) hits[i] = weights[i] > least;
-            for (std::size_t first = 0; first < static_cast<std::size_t>(size); first += 8) {
-                std::uint64_t some;
-                std::memcpy(&some, &hits[first], sizeof some);
-                if (some == 0) continue;
-                for (std::size_t i = first; i < first + 8; ++i) {
-                    places[count] = static_cast<Index>(i);
-                    count += hits[i];
-                }
-            }
-        }
-
-        /// Remove an id.
-        /// @returns   its place; -1 if it is not here
-        Index take(std::uint32_t id) {
-            const auto end = ids.begin() + static_cast<std::ptrdiff_t>(count);
-            const auto i = static_cast<std::size_t>(std::find(ids.begin(), end, id) - ids.begin());
-            if (i == count) return -1;
-            const Index place = places[i];
-            ids[i] = ids[--count];
-            places[i] = places[count];
-            return place;
-        }
+        std::array<std::uint32_t, most> ids;
+        std::array<Value, most> numbers, weights;
+        std::array<double, most> least, uniforms;
     };
 
     std::uint32_t lane_of(Index block) const { return block_lane(row_.block_of(blocks_.first[block])); }
@@ -174,78 +158,100 @@ class Race {
         noise_(std::span<const std::uint32_t>(lanes).first(static_cast<std::size_t>(count)), uniforms_.data() + first);
     }
 
-    /// Open blocks in the order of their bounds, up to the first that comes too late. The earliest is the earliest of
-    /// its group.
+    /// Open blocks in the order of their bounds, up to the first that comes too late.
     void run_blocks() {
-        const Index count = blocks_.count, groups = (count + group - 1) / group;
-        row_.relative(blocks_.largest.data(), count, pivot_, blocks_.largest.data());
-        auto bounds = blocks_.largest.head(groups * group);
-        for (Index i = 0; i < count; ++i)
-            bounds[i] = std::min(static_cast<Value>(BlockNoise::bound(uniforms_[i])) / bounds[i], never / 2);
-        bounds.tail(groups * group - count).setConstant(never);
-        const auto members_of = [&](Index i) { return bounds.data() + i * group; };
-
-        std::array<Value, std::size_t{group}> earliest;
-        earliest.fill(never);
-        for (Index i = 0; i < groups; ++i) earliest[static_cast<std::size_t>(i)] = smallest_in_block(members_of(i));
-        for (;;) {
-            const Value next = smallest_in_block(earliest.data());
-            if (!(next < never) || !(static_cast<double>(next) < limit())) return;
-            const Index first = place_in_block(earliest.data(), next);
-            const Index member = place_in_block(members_of(first), next);
-            members_of(first)[member] = never;
-            earliest[static_cast<std::size_t>(first)] = smallest_in_block(members_of(first));
-            open(first * group + member);
+        unit_ = row_.are_logits() ? 1 : static_cast<double>(pivot_);
+        limit_ = limit();
+        order_blocks();
+        std::array<Open, at_once> opened;
+        for (std::size_t count = at_once; count == at_once;) {
+            for (count = 0; count < at_once && order_.find() && order_.bound() < limit_ * unit_; ++count)
+                opened[count] = open(order_.take());
+            let_arrive(std::span(opened).first(count));
         }
     }
 
-    /// Let the ids of one block arrive: first the one with the smallest time, then those that may still win.
-    void open(Index block) {
+    /// Bounds are kept as floats, so that they are relative to the largest weight.
+    void order_blocks() {
+        constexpr Index group = BlockOrder::group;
+        const Index rest = -blocks_.count & (group - 1);
+        row_.relative(blocks_.largest.data(), blocks_.count, pivot_, blocks_.largest.data());
+        blocks_.largest.segment(blocks_.count, rest).setConstant(1);
+        uniforms_.segment(blocks_.count, rest).setConstant(.5);
+        order_.clear();
+        for (Index first = 0; first < blocks_.count; first += group) {
+            const Eigen::Array<double, group, 1> times = BlockNoise::bounds(uniforms_.template segment<group>(first));
+            Eigen::Array<Value, group, 1> bounds;
+            for (Index i = 0; i < group; ++i) bounds[i] = static_cast<Value>(times[i]);
+            bounds *= static_cast<Value>(unit_) / blocks_.largest.template segment<group>(first);
+            bounds = bounds.min(Value{BlockOrder::largest});
+            order_.add(std::min(group, blocks_.count - first), bounds.template cast<float>());
+        }
+    }
+
+    /// Let the id with the smallest time of its block arrive.
+    Open open(Index block) {
         const BlockNoise noise(uniforms_[block]);
         const Index place = blocks_.first[block], count = row_.block_size_at(place);
+        const Index first = row_.block_of(place) * race_block + noise.first;
+        const Index at = row_.place_of(first, place, count);
         typename Row::Buffer buffer;
-        const Value* numbers = row_.read(place, count, buffer);
-        Eigen::Array<Value, race_block, 1> weights;
-        row_.relative(numbers, count, pivot_, weights.data());
-        weights.tail(race_block - count).setZero();
-        Waiting waiting;
-        waiting.find(weights.data(), count, least_weight(BlockNoise::bound(uniforms_[block])));
-        for (std::size_t i = 0; i < waiting.count; ++i)
-            waiting.ids[i] = static_cast<std::uint32_t>(row_.id(place + waiting.places[i]));
-        const auto first = static_cast<std::uint32_t>(row_.block_of(place) * race_block + noise.first);
-        const Index place_of_first = waiting.take(first);
-        if (place_of_first >= 0) arrive(first, numbers[place_of_first], noise.least);
+        if (at >= 0) arrive(first, *row_.read(at, 1, buffer), noise.least);
+        return {place, count, first, noise.least};
+    }
 
-        InBlock<double> uniforms;
-        noise_(std::span<const std::uint32_t>(waiting.ids).first(waiting.count), uniforms.data());
-        double last = limit();
+    /// Let the others of some blocks arrive: those that may still win.
+    void let_arrive(std::span<const Open> blocks) {
+        Waiting waiting;
+        for (const Open& block : blocks) let_wait(block, waiting);
+        noise_(std::span<const std::uint32_t>(waiting.ids).first(waiting.count), waiting.uniforms.data());
         for (std::size_t i = 0; i < waiting.count; ++i) {
-            const Index at = waiting.places[i];
-            if (!(noise.least + (1 - uniforms[i]) < last * static_cast<double>(weights[at]))) continue;
-            arrive(waiting.ids[i], numbers[at], noise.least - std::log(uniforms[i]));
-            last = limit();
+            const double uniform = waiting.uniforms[i], least = waiting.least[i];
+            if (least + (1 - uniform) < limit_ * static_cast<double>(waiting.weights[i]))
+                arrive(Index{waiting.ids[i]}, waiting.numbers[i], least - std::log(uniform));
+        }
+    }
+
+    /// Find the ids of a block that may win.
+    void let_wait(const Open& block, Waiting& waiting) {
+        using InBlock = std::array<Value, std::size_t{race_block}>;
+        typename Row::Buffer buffer;
+        InBlock powers, padded{};
+        const Value* const numbers = row_.read(block.place, block.count, buffer);
+        const Value* weights = row_.relative(numbers, block.count, pivot_, powers.data());
+        if (block.count < race_block) {
+            std::copy_n(weights, block.count, padded.begin());
+            weights = padded.data();
+        }
+        for (std::uint64_t places = places_above(weights, least_weight(block.least)); places; places &= places - 1) {
+            const Index i = std::countr_zero(places), id = row_.id(block.place + i);
+            if (id == block.first) continue;
+            const std::size_t last = waiting.count++;
+            waiting.ids[last] = static_cast<std::uint32_t>(id);
+            waiting.numbers[last] = numbers[i];
+            waiting.weights[last] = weights[i];
+            waiting.least[last] = block.least;
         }
     }
 
     /// A relative weight is too small to win with a time if it is not above this one. Rounding keeps the order, so that
     /// the next lower number leaves out no winner.
     Value least_weight(double time) const {
-        return std::nextafter(static_cast<Value>(std::min(time / limit(), static_cast<double>(never))), Value{0});
+        constexpr double never = std::numeric_limits<Value>::max();
+        return std::nextafter(static_cast<Value>(std::min(time / limit_, never)), Value{0});
     }
 
     /// Enter an id whose exponential time is known.
-    void arrive(std::uint32_t id, const Value& number, double time) {
+    void arrive(Index id, const Value& number, double time) {
+        if (!(number > row_.nothing())) return;
         const auto x = static_cast<double>(number);
-        if (!row_.are_logits()) {
-            podium_.enter(static_cast<Token>(id), time / x);
-        } else if (is_finite(x)) {
-            podium_.enter(static_cast<Token>(id), std::log2(time) - rounded(x * row_.scale()));
-        }
+        const double arrival = row_.are_logits() ? std::log2(time) - rounded(x * row_.scale()) : time / x;
+        if (podium_.enter(static_cast<Token>(id), arrival)) limit_ = limit();
     }
 
     /// The time at which a relative weight of 1 comes too late to win.
     double limit() const {
-        constexpr double slack = 1 + 0x1p-12;
+        constexpr double slack = BlockOrder::slack + 0x1p-12;
         if (!podium_.is_full()) return std::numeric_limits<double>::max();
         const double latest = podium_.latest();
         if (!row_.are_logits()) return std::min(latest, 0x1p1000) * slack;
@@ -257,8 +263,11 @@ class Race {
     N& noise_;
     Podium& podium_;
     RaceBlocks<Value> blocks_;
-    Eigen::Array<double, most, 1> uniforms_;  ///< the noise of the blocks
+    Eigen::Array<double, RaceBlocks<Value>::most, 1> uniforms_;  ///< the noise of the blocks
+    BlockOrder order_;
     Value pivot_ = 0;
+    double unit_ = 1;   ///< the relative weight of the pivot
+    double limit_ = 0;  ///< the time at which a relative weight of 1 comes too late to win
 };
 
 }  // namespace detail
@@ -275,8 +284,7 @@ namespace kernels {
 ///                  neither a weight nor a logit: NaN, +infinity, a negative weight, a weight of infinity
 /// @draws           one number per block of 64 ids, one more for an id that may win and is not the first of its block
 /// @cost            one pass, a random number and a division or a power per block of 64 ids, and of the blocks that may
-///                  hold a winner another look at their ids; 36 to 43 kB of stack (of doubles: 44 to 54 kB), no
-///                  allocation
+///                  hold a winner another look at their ids; up to 55 kB of stack (of doubles: 66 kB), no allocation
 /// @edge            equal arrivals: the lowest id first; an id of weight 0 never wins
 /// @source          the minimum of independent exponentials and its index are independent, and the exponential
 ///                  distribution has no memory: Devroye, "Non-uniform random variate generation", 1986, chapter V

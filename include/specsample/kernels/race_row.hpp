@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include <specsample/core/number.hpp>
+#include <specsample/kernels/race_order.hpp>
 #include <specsample/kernels/race_scan.hpp>
 #include <specsample/kernels/weights.hpp>
 
@@ -37,8 +38,6 @@ class RaceNumbers {
         for (Index i = 0; i < count; ++i) buffer[static_cast<std::size_t>(i)] = weights_[first + i];
         return buffer.data();
     }
-    /// Prefetch the numbers at [first, first + count).
-    static void expect(Index, Index) {}
 
   private:
     const W& weights_;
@@ -73,7 +72,6 @@ class RaceNumbers<kernels::RowWeights<View>> {
             if (row_.encoding().is_logit()) return row_.numbers().read(first, count, buffer);
         return row_.read(first, count, buffer);
     }
-    void expect(Index first, Index count) const { row_.expect(first, count); }
 
   private:
     const Blocks<View>& row_;
@@ -85,8 +83,7 @@ constexpr std::uint32_t block_lane(Index block) { return 0x8000'0000u | static_c
 /// Some blocks of ids in which something can win, as they lie in a row.
 template <class Value>
 struct RaceBlocks {
-    static constexpr Index group = 64;  ///< blocks of which the earliest is known
-    static constexpr Index most = 33 * group;
+    static constexpr Index most = BlockOrder::most;
 
     Index count = 0;
     Eigen::Array<std::int32_t, most, 1> first;  ///< the first place of each
@@ -131,22 +128,35 @@ class RaceRow {
         return same_block(first, std::min(size(), end));
     }
 
+    /// The place of an id among those of a listed block; -1 if it is not there.
+    Index place_of(Index id, Index first, Index count) const {
+        if (numbers_.are_contiguous()) {
+            const Index place = first + id - this->id(first);
+            return place >= first && place < first + count ? place : -1;
+        }
+        Index place = first;
+        while (place < first + count && this->id(place) != id) ++place;
+        return place < first + count ? place : -1;
+    }
+
+    /// The number of an id that cannot win.
+    Value nothing() const { return nothing_; }
+
     /// Whether the numbers are logits: z stands for the weight 2^(z scale()).
     bool are_logits() const { return log_scale_ > 0; }
     double scale() const { return log_scale_; }
 
     /// Weights, of logits relative to that of `pivot` and at least the smallest normal number: an id that is masked is
     /// recognised by its logit.
-    void relative(const Value* numbers, Index count, Value pivot, Value* weights) const {
+    /// @param powers   room for the weights of logits
+    const Value* relative(const Value* numbers, Index count, Value pivot, Value* powers) const {
+        if (!are_logits()) return numbers;
         using Array = Eigen::Array<Value, Eigen::Dynamic, 1>;
-        const Eigen::Map<const Array> x(numbers, count);
-        Eigen::Map<Array> out(weights, count);
-        if (!are_logits()) {
-            out = x;
-        } else {
-            const ScaledExp2<Value> power(pivot, static_cast<Value>(log_scale_));
-            out = x.unaryExpr(ByReference(power)).max(std::numeric_limits<Value>::min());
-        }
+        const ScaledExp2<Value> power(pivot, static_cast<Value>(log_scale_));
+        Eigen::Map<Array>(powers, count) = Eigen::Map<const Array>(numbers, count)
+                                               .unaryExpr(ByReference(power))
+                                               .max(std::numeric_limits<Value>::min());
+        return powers;
     }
 
     /// The most blocks that one call of list adds.
@@ -193,7 +203,6 @@ class RaceRow {
         Packet doubt = Eigen::internal::pset1<Packet>(0);
         Eigen::Array<Value, 4, 1> largest;
         for (Index first = 0; first < count; first += 4 * race_block) {
-            numbers_.expect(place + first + prefetch_distance, 4 * race_block);
             largest_of_four<Doubt>(numbers + first, doubt, largest.data());
             add_four(blocks, place + first, largest);
         }
@@ -242,7 +251,7 @@ class RaceRow {
 
     Numbers numbers_;
     double log_scale_;
-    Value nothing_;  ///< the number of an id that cannot win
+    Value nothing_;
 };
 
 }  // namespace specsample::inline SPECSAMPLE_ABI::detail

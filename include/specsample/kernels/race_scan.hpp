@@ -5,8 +5,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include <specsample/core/number.hpp>
@@ -37,22 +40,20 @@ struct WeightWatch {
     }
 };
 
-/// The smallest of a block of numbers.
+/// The places of a block whose weights are above `least`, one bit each.
 template <class Value>
-EIGEN_ALWAYS_INLINE Value smallest_in_block(const Value* numbers) {
-    return Eigen::internal::predux_min(few_lanes<race_block>(packet_min, numbers));
-}
-
-/// The place of a number in a block that holds it. All places are looked at, in a loop that compilers vectorise.
-template <class Value>
-EIGEN_ALWAYS_INLINE Index place_in_block(const Value* numbers, Value number) {
-    constexpr std::int32_t size = race_block;
-    std::int32_t place = size;
-    for (std::int32_t i = 0; i < size; ++i) {
-        const std::int32_t here = numbers[i] == number ? i : size;
-        place = std::min(place, here);
+std::uint64_t places_above(const Value* weights, Value least) {
+    std::array<std::uint8_t, std::size_t{race_block}> bits;
+    for (std::size_t i = 0; i < bits.size(); ++i)
+        bits[i] = weights[i] > least ? std::uint8_t(1 << i % 8) : std::uint8_t{0};
+    std::uint64_t places = 0;
+    for (std::size_t i = 0; i < bits.size(); i += 8) {
+        std::uint64_t eight;
+        std::memcpy(&eight, &bits[i], sizeof eight);
+        for (int shift = 32; shift >= 8; shift /= 2) eight |= eight >> shift;
+        places |= (eight & 0xff) << i;
     }
-    return place;
+    return places;
 }
 
 /// Floats, where a processor has registers for them.

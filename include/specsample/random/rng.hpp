@@ -38,7 +38,7 @@ class Rng {
     /// @param uniforms   room for lanes.size() numbers
     /// @cost             per number a fifth of open_uniform with AVX-512, half of it with narrower vectors
     void open_uniforms(std::span<const std::uint32_t> lanes, double* uniforms) const {
-        constexpr std::size_t at_once = 32, few = 6;
+        constexpr std::size_t at_once = 32, few = 2;
         static_assert(at_once % detail::philox_lanes == 0);
         const detail::PhiloxCounter counter = detail::counter_of(address_);
         const detail::PhiloxKey key = detail::key_of(address_);

@@ -28,9 +28,7 @@ Scan scan_logits(std::span<const Value> numbers, std::vector<Value>& maxima) {
     const Index size = std::ssize(numbers), whole = size - size % tile_size;
     maxima.resize(static_cast<std::size_t>(tile_count(size)));
     Stripe<Value> seen = Stripe<Value>::Zero();
-    const Blocks row(Column<Value>(numbers.data(), size));
     for (Index first = 0; first < whole; first += tile_size) {
-        row.expect(first + block_size, tile_size);
         Stripe<Value> most = Stripe<Value>::Constant(-std::numeric_limits<Value>::infinity());
         for (Index i = first; i < first + tile_size; i += stripe_width) {
             const auto stripe = entries_at<stripe_width>(numbers.data(), i);
@@ -50,11 +48,10 @@ Scan scan_logits(std::span<const Value> numbers, std::vector<Value>& maxima) {
 /// tiles are found in the same pass.
 template <std::floating_point Value>
 Scan scan_probabilities(std::span<const Value> numbers, double tolerance, std::vector<Value>& maxima) {
-    const Blocks row(Column<Value>(numbers.data(), std::ssize(numbers)));
-    maxima.resize(static_cast<std::size_t>(tile_count(row.size())));
+    const Index size = std::ssize(numbers);
+    maxima.resize(static_cast<std::size_t>(tile_count(size)));
     CheckedSum sum;
-    for_blocks(0, row.size(), [&](Index first, Index count) {
-        row.expect(first + block_size, block_size);
+    for_blocks(0, size, [&](Index first, Index count) {
         sum.add(count, numbers.data() + first);
         for (Index i = first; i < first + count; i += tile_size)
             maxima.data()[i / tile_size] = tile_maximum(numbers, i / tile_size);

@@ -85,7 +85,11 @@ TEST_CASE("a shaped text does not depend on the number of ranks") {
     compare_shaped(SamplingParams{.top_k = 1000, .typical_p = .9}, 40000);
     compare_shaped(SamplingParams{.temperature = .6, .min_p = .05, .repetition_penalty = 1.4, .logit_bias = {{3, 4.}}},
                    2500);
+    compare_shaped(SamplingParams{.temperature = .3, .top_p = .9}, 900);
+    compare_shaped(SamplingParams{.temperature = .4, .top_p = .99, .min_p = .01}, 900);
+    compare_shaped(filters::TopP(.4), 900);
     // What needs the whole row gets it.
     compare_shaped(SamplingParams{.temperature = .9, .top_p = .9}, 4500);
+    compare_shaped(SamplingParams{.temperature = .3, .top_p = .9, .repetition_penalty = 1.2}, 4500);
     compare_shaped(Pipeline{filters::MinP(.1), filters::Temperature(.5)}, 4500);
 }

@@ -24,6 +24,27 @@
 
 namespace specsample::inline SPECSAMPLE_ABI {
 
+namespace detail {
+
+/// Maps logits to weights at a temperature, the largest of them to 1.
+template <std::floating_point Value>
+ScaledExp2<Value> power_at(double largest, double temperature) {
+    return ScaledExp2<Value>(static_cast<Value>(is_finite(largest) ? largest : 0),
+                             static_cast<Value>(exponent_scale<Value>(temperature)));
+}
+
+/// The sum of numbers in double, block by block: ranks that hold slices of a row add it up in the same order.
+template <std::floating_point Value>
+double sum_by_block(const Value* numbers, Index count) {
+    double total = 0;
+    const Index length = block_length(count);
+    for (Index first = 0; first < count; first += length)
+        total += wide_sum(numbers + first, std::min(length, count - first));
+    return total;
+}
+
+}  // namespace detail
+
 namespace filters {
 
 /// The kind of a row's numbers.
@@ -47,8 +68,11 @@ class Candidates {
     /// @param numbers     borrowed; in memory.numbers unless they are the model's own
     /// @param is_sparse   true if they belong to memory.ids, false if they belong to every id
     /// @param tolerance   largest allowed distance of the sum of probabilities from 1
+    /// @param total       the sum of all weights, where these are the largest of more, until a filter keeps some of
+    /// them
     Candidates(std::span<const Value> numbers, NumberKind kind, Index vocab, bool is_sparse, double tolerance,
-               detail::ShapedNumbers<Value>& memory, detail::ShapingScratch<Value>& scratch)
+               detail::ShapedNumbers<Value>& memory, detail::ShapingScratch<Value>& scratch,
+               std::optional<double> total = {})
         : given_(numbers),
           numbers_(numbers),
           kind_(kind),
@@ -56,7 +80,8 @@ class Candidates {
           is_sparse_(is_sparse),
           tolerance_(tolerance),
           memory_(memory),
-          scratch_(scratch) {}
+          scratch_(scratch),
+          given_total_(total) {}
 
     Index vocab() const { return vocab_; }
     bool holds_every_id() const { return !is_sparse_; }
@@ -96,7 +121,8 @@ class Candidates {
     Weighed weights() {
         look();
         if (!is_weighed_) weigh();
-        if (!total_) total_ = detail::wide_sum(weights_.data(), std::ssize(weights_));
+        if (!total_)
+            total_ = given_total_ ? *given_total_ : detail::sum_by_block(weights_.data(), std::ssize(weights_));
         return {weights_, *total_};
     }
 
@@ -129,6 +155,8 @@ class Candidates {
     /// Keep only some places, given in ascending order.
     void keep(std::span<const Token> places) {
         look();
+        if (given_total_) total_.reset();
+        given_total_.reset();
         if (places.size() == numbers_.size()) return;
         if (is_weighed_ && weights_.data() == scratch_.weights.data()) {
             for (std::size_t i = 0; i < places.size(); ++i) scratch_.weights[i] = weights_[at(places[i])];
@@ -164,6 +192,7 @@ class Candidates {
         is_weighed_ = false;
         maximum_.reset();
         total_.reset();
+        given_total_.reset();
         return {memory_.numbers.data(), size};
     }
 
@@ -237,8 +266,7 @@ class Candidates {
             logits = scratch_.weights.data();
             pivot = detail::block_max(size(), logits);  // exact
         }
-        const detail::ScaledExp2<Value> power(static_cast<Value>(detail::is_finite(pivot) ? pivot : 0),
-                                              static_cast<Value>(detail::exponent_scale<Value>(temperature_)));
+        const auto power = detail::power_at<Value>(pivot, temperature_);
         array(scratch_.weights.data()) = array(logits).unaryExpr(detail::ByReference(power));
     }
 
@@ -250,6 +278,7 @@ class Candidates {
     double tolerance_;
     detail::ShapedNumbers<Value>& memory_;
     detail::ShapingScratch<Value>& scratch_;
+    std::optional<double> given_total_;
 
     double temperature_ = 1;
     bool is_seen_ = false;

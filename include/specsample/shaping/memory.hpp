@@ -42,11 +42,13 @@ void grow(std::vector<T>& memory, std::size_t size) {
 
 namespace filters {
 
-/// How far down a row a pipeline looks for candidates: so many of the largest logits, and those so far below the
-/// largest one. Logits that the pipeline changes are left out of account.
+/// How far down a row a pipeline looks for candidates: so many of the largest logits, those so far below the largest
+/// one, or those that have a share of the probability. Logits that the pipeline changes are left out of account.
 struct Reach {
     Index most = std::numeric_limits<Index>::max();             ///< the candidates that are left at most
     double distance = std::numeric_limits<double>::infinity();  ///< how far below the largest logit they are at most
+    double mass = 1;         ///< what the largest must have together, of the probability at `temperature`
+    double temperature = 1;  ///< of the given logits
 
     bool is_everything() const { return *this == Reach{}; }
     bool operator==(const Reach&) const = default;

@@ -63,7 +63,9 @@ struct SamplingParams {
         if (mask) return {};
         if (given == 0 || temperature == 0) return {.most = 1};
         if (top_k > 0) return {.most = top_k};
-        if (typical_p != 1 || top_p != 1 || min_p == 0) return {};
+        if (typical_p != 1) return {};
+        if (top_p != 1) return {.mass = top_p, .temperature = given * temperature};
+        if (min_p == 0) return {};
         return {.distance = -given * temperature * std::log(min_p)};
     }
 

@@ -93,7 +93,7 @@ filters::Candidates<Value> gathered_candidates(const R& row, const P& pipeline, 
         reach = pipeline.reach(row.temperature());
         changed = pipeline.changed(context, scratch.places);
     }
-    const Index count = row.state().gather(reach, context, changed, memory.numbers, memory.ids);
+    const auto [count, total] = row.state().gather(reach, context, changed, memory.numbers, memory.ids);
     constexpr filters::NumberKind kind =
         holds_logits<R> ? filters::NumberKind::logits : filters::NumberKind::probabilities;
     return {std::span<const Value>(memory.numbers).first(static_cast<std::size_t>(count)),
@@ -102,7 +102,8 @@ filters::Candidates<Value> gathered_candidates(const R& row, const P& pipeline, 
             count < row_size(row),
             tolerance_of<row_view_t<R>>,
             memory,
-            scratch};
+            scratch,
+            total};
 }
 
 /// The numbers that are left, in the form that a row holds: logits as they are, since they normalise themselves;

@@ -3,6 +3,9 @@
 // Holtzman et al.: "The curious case of neural text degeneration", ICLR 2020 (arXiv:1904.09751), section 3.1.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include <specsample/core/contract.hpp>
 #include <specsample/kernels/select_mass.hpp>
 #include <specsample/shaping/candidates.hpp>
@@ -37,6 +40,13 @@ class TopP {
         }
         row.keep(scratch.places);
     }
+
+    /// The candidates that are left, and the tokens whose logits change: see SamplingParams.
+    Reach reach(double given) const {
+        if (given == 0) return {.most = 1};
+        return {.mass = top_p_, .temperature = given};
+    }
+    static std::span<const Token> changed(std::span<const Token>, const std::vector<Token>&) { return {}; }
 
   private:
     double top_p_;

@@ -46,36 +46,38 @@ class RowLists : public KnownNumbers<Scalar> {
         return std::max<Index>(merge_lists(places, {}), 0);
     }
 
-    /// Gather the numbers that a pipeline reaches and those that it changes; the whole row if it reaches all, or if a
-    /// number is bad.
-    /// @param context   the text before, which must be the same on every rank
-    /// @param changed   ids
-    /// @throws          Fault if the ranks do not agree
-    /// @returns         how many numbers there are: all of them stand for every id, fewer for `ids`, which ascend
+  protected:
+    using Base::bounds_, Base::fault_, Base::mine_;
+    using Base::exchange, Base::has_block, Base::remember, Base::split;
+    static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+    /// Gather the numbers that a number of candidates or a distance reaches, and those that change.
+    /// @param key    a digest of what must be the same on every rank
+    /// @returns      how many there are, with their ids, which ascend; -1 if a number is bad
     template <class Wide>
-    Index gather(const filters::Reach& reach, std::span<const Token> context, std::span<const Token> changed,
-                 std::vector<Wide>& numbers, std::vector<Token>& ids) {
-        Digest digest;
-        digest.add(context.size());
-        for (const Token token : context.last(std::min<std::size_t>(context.size(), 64))) digest.add(token);
-        const bool is_part = reach.most < vocab() || specsample::detail::is_finite(reach.distance);
-        if (is_part) {
-            specsample::detail::grow(numbers, static_cast<std::size_t>(bounds_.count));
-            specsample::detail::copy_blocks(mine_.blocks(), numbers.data());
-            list_reached(reach, changed, numbers, ids, digest.value());
-            if (!fault_ && !lists_bad()) return write_listed(numbers, ids);
-        }
-        if (!fault_) exchange(Topic::numbers, digest.value());
-        if (fault_) specsample::detail::raise(Fault(*fault_, {}, "shaped"));
+    Index gather_reached(const filters::Reach& reach, std::span<const Token> changed, std::uint64_t key,
+                         std::vector<Wide>& numbers, std::vector<Token>& ids) {
+        list_reached(reach, changed, copy_mine(numbers), ids, key);
+        return fault_ || lists_bad() ? -1 : write_listed(numbers, ids);
+    }
+
+    /// Gather all numbers.
+    template <class Wide>
+    Index gather_all(std::uint64_t key, std::vector<Wide>& numbers) {
+        if (!fault_) exchange(Topic::numbers, key);
+        if (fault_) return -1;
         specsample::detail::grow(numbers, whole_.size());
         specsample::detail::copy_blocks(Blocks(Column<Scalar>(whole_.data(), vocab())), numbers.data());
         return vocab();
     }
 
-  protected:
-    using Base::bounds_, Base::fault_, Base::mine_;
-    using Base::exchange, Base::has_block, Base::remember, Base::split;
-    static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    /// Copy this rank's numbers.
+    template <class Wide>
+    std::span<const Wide> copy_mine(std::vector<Wide>& numbers) const {
+        specsample::detail::grow(numbers, static_cast<std::size_t>(bounds_.count));
+        specsample::detail::copy_blocks(mine_.blocks(), numbers.data());
+        return std::span(numbers).first(static_cast<std::size_t>(bounds_.count));
+    }
 
     /// A race with several winners; see RowState.
     template <class Noise>
@@ -107,46 +109,19 @@ class RowLists : public KnownNumbers<Scalar> {
             std::span(whole_).subspan(static_cast<std::size_t>(slice.first), static_cast<std::size_t>(slice.count))));
     }
 
-  private:
-    void exchange_list(std::uint64_t key = 0) {
-        all_listed_.clear();
-        if (!fault_) exchange(Topic::list, key);
-    }
-    bool lists_bad() const {
-        return std::ranges::any_of(all_listed_, [](const auto& one) { return one.id < 0; });
-    }
-
-    /// Exchange the numbers that are reached, and those that change.
-    template <class Wide>
-    void list_reached(const filters::Reach& reach, std::span<const Token> changed, const std::vector<Wide>& numbers,
-                      std::vector<Token>& ids, std::uint64_t key) {
-        const std::span<const Wide> mine = std::span(numbers).first(static_cast<std::size_t>(bounds_.count));
+    /// Exchange some ids of this rank, counted from its first, with their numbers; a mark in their place if `is_bad`.
+    /// @returns   whether all ranks listed ids
+    bool exchange_ids(std::span<const Token> ids, bool is_bad, std::uint64_t key) {
         listed_.clear();
-        const bool is_bad = mine_.largest_id().found == Best::Found::bad;
-        changed_.clear();
-        for (const Token id : changed)
-            if (mine_.has(id) && specsample::detail::is_finite(static_cast<double>(mine_[id]))) changed_.push_back(id);
-        keep_unique(changed_);
-        if (reach.most < vocab()) {
-            // Those that change may be lowered: as many more are listed.
-            const Index most = reach.most + std::ssize(changed_);
-            kernels::select_top(mine, most, -std::numeric_limits<Wide>::infinity(), ids, scratch_);
-        } else {
-            const double least = largest_unchanged(mine, key) - reach.distance;
-            kernels::select_at_least(mine, static_cast<Wide>(least - 1e-5 * (std::abs(least) + reach.distance)), ids);
-        }
-        for (Token& id : ids) id += static_cast<Token>(bounds_.first);
-        ids.insert(ids.end(), changed_.begin(), changed_.end());
-        keep_unique(ids);
         if (is_bad) listed_.emplace_back();
-        for (const Token id : ids) listed_.push_back({id, 0, mine_[id]});
+        for (const Token id : ids.first(is_bad ? 0 : ids.size()))
+            listed_.push_back({bounds_.first + id, 0, mine_[bounds_.first + id]});
         exchange_list(key);
+        return !fault_ && !lists_bad();
     }
-
-    static void keep_unique(std::vector<Token>& ids) {
-        std::ranges::sort(ids);
-        ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    }
+    /// What they have listed.
+    std::span<const Listed<Scalar>> all_listed() const { return all_listed_; }
+    bool has_bad() const { return mine_.largest_id().found == Best::Found::bad; }
 
     /// The largest number of all ranks, those that change left out.
     template <class Wide>
@@ -179,6 +154,46 @@ class RowLists : public KnownNumbers<Scalar> {
             ids[i] = static_cast<Token>(all_listed_[i].id);
         }
         return std::ssize(all_listed_);
+    }
+
+  private:
+    void exchange_list(std::uint64_t key = 0) {
+        all_listed_.clear();
+        if (!fault_) exchange(Topic::list, key);
+    }
+    bool lists_bad() const {
+        return std::ranges::any_of(all_listed_, [](const auto& one) { return one.id < 0; });
+    }
+
+    /// Exchange the numbers that are reached, and those that change.
+    template <class Wide>
+    void list_reached(const filters::Reach& reach, std::span<const Token> changed, std::span<const Wide> mine,
+                      std::vector<Token>& ids, std::uint64_t key) {
+        listed_.clear();
+        const bool is_bad = has_bad();
+        changed_.clear();
+        for (const Token id : changed)
+            if (mine_.has(id) && specsample::detail::is_finite(static_cast<double>(mine_[id]))) changed_.push_back(id);
+        keep_unique(changed_);
+        if (reach.most < vocab()) {
+            // Those that change may be lowered: as many more are listed.
+            const Index most = reach.most + std::ssize(changed_);
+            kernels::select_top(mine, most, -std::numeric_limits<Wide>::infinity(), ids, scratch_);
+        } else {
+            const double least = largest_unchanged(mine, key) - reach.distance;
+            kernels::select_at_least(mine, static_cast<Wide>(least - 1e-5 * (std::abs(least) + reach.distance)), ids);
+        }
+        for (Token& id : ids) id += static_cast<Token>(bounds_.first);
+        ids.insert(ids.end(), changed_.begin(), changed_.end());
+        keep_unique(ids);
+        if (is_bad) listed_.emplace_back();
+        for (const Token id : ids) listed_.push_back({id, 0, mine_[id]});
+        exchange_list(key);
+    }
+
+    static void keep_unique(std::vector<Token>& ids) {
+        std::ranges::sort(ids);
+        ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     }
 
     /// Exchange what ranks have listed, and write the first of all ids.

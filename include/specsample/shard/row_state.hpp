@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <specsample/kernels/draw.hpp>
+#include <specsample/shard/nucleus.hpp>
 #include <specsample/shard/row_lists.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
@@ -150,6 +152,34 @@ class RowState final : public RowLists<Scalar> {
     /// Whether the place of a draw is to be exchanged.
     bool is_picking() const { return known_.pick_key.has_value() && picking_rank_ >= 0; }
 
+    /// Some numbers of the row, of which all ranks have the same.
+    struct Gathered {
+        Index count;                  ///< all of them stand for every id, fewer for ids, which ascend
+        std::optional<double> total;  ///< the sum of the weights of all numbers, if it was found
+    };
+
+    /// Gather the numbers that a pipeline reaches and those that it changes; the whole row if it reaches all or many,
+    /// or if a number is bad.
+    /// @param context   the text before, which must be the same on every rank
+    /// @param changed   ids
+    /// @throws          Fault if the ranks do not agree
+    template <class Wide>
+    Gathered gather(const filters::Reach& reach, std::span<const Token> context, std::span<const Token> changed,
+                    std::vector<Wide>& numbers, std::vector<Token>& ids) {
+        Digest digest;
+        digest.add(context.size());
+        for (const Token token : context.last(std::min<std::size_t>(context.size(), 64))) digest.add(token);
+        Gathered gathered{-1, {}};
+        if (reach.most < vocab() || specsample::detail::is_finite(reach.distance)) {
+            gathered.count = Base::gather_reached(reach, changed, digest.value(), numbers, ids);
+        } else if (reach.mass < 1 && changed.empty()) {
+            gathered = gather_nucleus(reach, digest.value(), numbers, ids);
+        }
+        if (gathered.count < 0) gathered = {Base::gather_all(digest.value(), numbers), {}};
+        if (fault_) specsample::detail::raise(Fault(*fault_, {}, "shaped"));
+        return gathered;
+    }
+
     /// What is odd about the row.
     OddNumbers odd_numbers(double tolerance) {
         odd_ = mine_.odd(tolerance);
@@ -168,6 +198,27 @@ class RowState final : public RowLists<Scalar> {
         std::optional<double> race_key{};         ///< of the race that winner_ has won
         std::optional<std::uint64_t> pick_key{};  ///< of the draw that picked_ comes from
     };
+
+    /// Gather the numbers of a nucleus, and perhaps some more.
+    /// @returns   a count of -1 if it is not found: a number is bad, or the nucleus is much of the row
+    template <class Wide>
+    Gathered gather_nucleus(const filters::Reach& reach, std::uint64_t key, std::vector<Wide>& numbers,
+                            std::vector<Token>& ids) {
+        nucleus_.start(reach, Base::largest_unchanged(Base::copy_mine(numbers), key));
+        find_sums(nucleus_.weights_of(*this), std::nullopt);
+        const double total = std::accumulate(by_block_.begin(), by_block_.end(), 0.);
+        if (fault_ || !specsample::detail::is_positive(total)) return {-1, {}};
+
+        nucleus_.list(Base::copy_mine(numbers), total, ranks_->size(), ids);
+        const bool are_many = std::ssize(ids) * 10 * ranks_->size() > vocab();
+        if (!Base::exchange_ids(ids, are_many || Base::has_bad(), key)) return {-1, {}};
+
+        Base::write_listed(numbers, ids);
+        const Wide least = nucleus_.least(std::span<const Wide>(numbers).first(Base::all_listed().size()), total, ids);
+        kernels::select_at_least(Base::copy_mine(numbers), least, ids);
+        if (!Base::exchange_ids(ids, false, key)) return {-1, {}};
+        return {Base::write_listed(numbers, ids), total};
+    }
 
     template <class Noise>
     static double key_of(Noise&& noise) {
@@ -234,6 +285,7 @@ class RowState final : public RowLists<Scalar> {
     Picked<Scalar> picked_, after_;
     Nearest<Scalar> nearest_;
     OddNumbers odd_, all_odd_;
+    NucleusSearch<specsample::detail::Compute<Scalar>> nucleus_;
 };
 
 }  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail

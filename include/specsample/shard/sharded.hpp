@@ -37,7 +37,8 @@ concept LogitsSlice = requires(const R& row) { row.unnormalised_encoding(); };
 /// by one rank alone, and rows of the same Ranks only by one thread at a time.
 ///
 /// All rules take such rows but KSeq and the lossy ones, which look at whole rows. Shaping gathers what its filters can
-/// leave: of logits under top-k or min-p some candidates, else the row. A rule of one's own may read the entries of
+/// leave: of logits under top-k, min-p, or top-p without changed logits some candidates, else the row; so it does where
+/// the nucleus of top-p is more than about a tenth of the vocabulary. A rule of one's own may read the entries of
 /// drafted tokens (NodeRow::entry), draw and race.
 ///
 /// @cost   per round, whatever its length: 1 exchange for GreedyMatch and GumbelMatch, 2 for SampleMatch, at most 3 for

@@ -1,0 +1,95 @@
+// The nucleus of top-p in a row of which every rank holds a slice.
+//
+// 1. Ranks find the largest logit, and sum the weights of all by block: shaping a whole row finds the same total.
+// 2. Each lists its largest logits and leaves out at most its share of the probability that the nucleus leaves out. So
+//    what all have listed weighs enough, and as no list has all of the row, its nucleus reaches down at least as far.
+// 3. Each lists its logits from there on: the nucleus of the row is among them.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include <specsample/kernels/select_mass.hpp>
+#include <specsample/shaping/candidates.hpp>
+
+namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
+
+/// What a rank computes on the way to a nucleus. Its memory is kept from row to row.
+template <class Wide>
+class NucleusSearch {
+  public:
+    /// Begin with a row.
+    /// @param largest   its largest logit
+    void start(const filters::Reach& reach, double largest) {
+        mass_ = reach.mass;
+        power_ = specsample::detail::power_at<Wide>(largest, reach.temperature);
+    }
+
+    /// The weights of a row, as shaping adds them up. They must not outlive this search.
+    template <class Row>
+    auto weights_of(const Row& row) {
+        return WeightsOf<Row>{*this, row};
+    }
+
+    /// List a rank's largest logits.
+    /// @param mine    its logits
+    /// @param total   the weight of the whole row
+    /// @param ids     the result, counted from its first
+    void list(std::span<const Wide> mine, double total, Index ranks, std::vector<Token>& ids) {
+        constexpr double rounding = 1e-9;
+        const double left_out = (1 - mass_) * total / static_cast<double>(ranks) * (1 - rounding);
+        const std::span<const Wide> weights = weigh(mine);
+        const double listed = specsample::detail::wide_sum(weights.data(), std::ssize(weights)) - left_out;
+        ids.clear();
+        if (listed > 0) kernels::select_mass(weights, 2 * listed, .5, ids, scratch_);
+    }
+
+    /// The smallest logit of the nucleus of what all ranks have listed.
+    /// @param places   memory
+    Wide least(std::span<const Wide> all, double total, std::vector<Token>& places) {
+        kernels::select_mass(weigh(all), total, mass_, places, scratch_);
+        Wide least = std::numeric_limits<Wide>::max();
+        for (const Token place : places) least = std::min(least, all[static_cast<std::size_t>(place)]);
+        return least;
+    }
+
+  private:
+    template <class Row>
+    struct WeightsOf {
+        NucleusSearch& search;
+        const Row& row;
+
+        double sum(Index first, Index count) const {
+            const auto [numbers, before] = row.numbers_from(first);
+            typename std::remove_cvref_t<decltype(numbers)>::Buffer buffer;
+            specsample::detail::grow(search.weights_, static_cast<std::size_t>(count));
+            Wide* const weights = search.weights_.data();
+            for (Index begin = 0; begin < count; begin += specsample::detail::block_size) {
+                const Index n = std::min(specsample::detail::block_size, count - begin);
+                search.weigh(numbers.read(first - before + begin, n, buffer), n, weights + begin);
+            }
+            return specsample::detail::wide_sum(weights, count);
+        }
+    };
+
+    std::span<const Wide> weigh(std::span<const Wide> logits) {
+        specsample::detail::grow(weights_, logits.size());
+        weigh(logits.data(), std::ssize(logits), weights_.data());
+        return std::span(weights_).first(logits.size());
+    }
+    void weigh(const Wide* logits, Index count, Wide* weights) const {
+        using Array = Eigen::Array<Wide, Eigen::Dynamic, 1>;
+        Eigen::Map<Array>(weights, count) =
+            Eigen::Map<const Array>(logits, count).unaryExpr(specsample::detail::ByReference(power_));
+    }
+
+    double mass_ = 1;
+    specsample::detail::ScaledExp2<Wide> power_ = specsample::detail::power_at<Wide>(0, 1);
+    std::vector<Wide> weights_;
+    kernels::SelectionScratch<Wide> scratch_;
+};
+
+}  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail

@@ -223,6 +223,23 @@ TEST_CASE("an id that is removed stays removed, whatever comes off after it", "[
     }
 }
 
+TEMPLATE_TEST_CASE("a block is summed alike whether the points that are taken are in it or elsewhere", "[kernels]",
+                   float, double, Eigen::half) {
+    const Index size = 1300;
+    const auto target = distribution<TestType>(size, 1);
+    const auto p = detail::as_row(target);
+    using Q = std::remove_const_t<decltype(p)>;
+    const Children<Q> none{}, points{{{.token = 3}, {.token = 700}, {.token = 701}}};
+    auto rest = target;
+    for (const Child<Q>& child : points.list) rest[static_cast<std::size_t>(child.token)] = TestType{0};
+    const auto left = detail::as_row(rest);
+    for (const Index first : {Index{0}, Index{512}, Index{1024}}) {
+        const Index count = std::min<Index>(512, size - first);
+        CHECK(residual(p, points).sum(first, count) == residual(left, none).sum(first, count));
+        CHECK(residual(left, none).sum(first, count) == RowWeights(left).sum(first, count));
+    }
+}
+
 TEMPLATE_TEST_CASE("a NaN or an infinity in a row reaches the sum", "[kernels]", float, double, Eigen::half) {
     using Limits = std::numeric_limits<float>;
     for (const Index size : {Index{3}, Index{70}, Index{513}, Index{1100}})

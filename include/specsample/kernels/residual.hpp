@@ -77,7 +77,9 @@ class ResidualWeights {
         Scratch scratch;
         double total = 0;
         detail::for_blocks(first, count, [&](Index begin, Index n) {
-            total += only_ ? less_only(begin, n, scratch) : less_all(begin, n, scratch);
+            total += only_                ? less_only(begin, n, scratch)
+                     : is_whole(begin, n) ? less_nothing(begin, n, scratch)
+                                          : less_all(begin, n, scratch);
         });
         return total / 2;
     }
@@ -113,6 +115,27 @@ class ResidualWeights {
         return detail::visit_both(p_, *only_, begin, n, scratch.p, scratch.q, [&](const auto& x, const auto& y) {
             return detail::block_sum<Value>(n, left, x, y);
         });
+    }
+
+    /// Whether nothing in `taken` is of this block: some points of a vocabulary are in few blocks.
+    bool is_whole(Index begin, Index n) const {
+        bool is_whole = true;
+        taken_->each([&](const Q&, std::span<const Token>, double) { is_whole = false; },
+                     [&](Token token) {
+                         const Index place = p_.place_of(token);
+                         is_whole = is_whole && (place < begin || place >= begin + n);
+                     });
+        return is_whole;
+    }
+
+    /// Twice the sum of such a block.
+    double less_nothing(Index begin, Index n, Scratch& scratch) const {
+        const auto positive = [](const auto& x) {
+            constexpr int size = std::remove_cvref_t<decltype(x)>::RowsAtCompileTime;
+            return x.template cast<Value>().binaryExpr(Eigen::Array<Value, size, 1>::Zero(),
+                                                       detail::TwiceExcess<Value>());
+        };
+        return p_.visit(begin, n, scratch.p, [&](const auto& x) { return detail::block_sum<Value>(n, positive, x); });
     }
 
     /// Twice the sum of one block, with everything in `taken` subtracted in a buffer.

@@ -189,6 +189,7 @@ class RowLists : public KnownNumbers<Scalar> {
         if (is_bad) listed_.emplace_back();
         for (const Token id : ids) listed_.push_back({id, 0, mine_[id]});
         exchange_list(key);
+        changed_.clear();
     }
 
     static void keep_unique(std::vector<Token>& ids) {

@@ -20,15 +20,16 @@ TEST_CASE("blocks are handed out from the smallest bound on, each once", "[kerne
         std::vector<double> bounds;
         order.clear();
         for (Index first = 0; first < count; first += group) {
-            detail::BlockOrder::Bounds some = detail::BlockOrder::Bounds::Constant(1e-30f);
+            detail::BlockOrder::Bounds some;
+            some.fill(1e-30f);
             const Index size = std::min(group, count - first);
             for (Index i = 0; i < size; ++i) {
                 // A few equal ones, and the largest and smallest that there are.
                 const double u = rng.uniform(static_cast<std::uint32_t>(first + i));
-                some[i] = u < .2    ? .25f
-                          : u < .25 ? detail::BlockOrder::largest
-                                    : static_cast<float>(std::exp2(-50 * u));
-                bounds.push_back(some[i]);
+                some[static_cast<std::size_t>(i)] = u < .2    ? .25f
+                                                    : u < .25 ? detail::BlockOrder::largest
+                                                              : static_cast<float>(std::exp2(-50 * u));
+                bounds.push_back(some[static_cast<std::size_t>(i)]);
             }
             order.add(size, some);
         }

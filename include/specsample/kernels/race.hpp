@@ -30,6 +30,7 @@
 #include <span>
 
 #include <specsample/core/number.hpp>
+#include <specsample/kernels/podium.hpp>
 #include <specsample/kernels/race_row.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
@@ -56,47 +57,15 @@ struct BlockNoise {
         first = static_cast<Index>((cells - cell) * race_block);
     }
 
-    /// The smallest times of an array of uniform numbers, from below. No logarithm is needed, since -ln v >= 1 - v. The
-    /// v of a block is within 2^-47 of its uniform number, and at most 1 - 2^-47.
-    template <class Uniforms>
-    static auto bounds(const Uniforms& u) {
-        return (1 - 0x1p-46 - u).max(0x1p-47) / double{race_block};
+    /// The smallest time of a uniform number, from below. No logarithm is needed, since -ln v >= 1 - v. The v of a
+    /// block is within 2^-47 of its uniform number, and at most 1 - 2^-47.
+    static double bound(double u) {
+        const double time = 1 - 0x1p-46 - u;
+        return (time > 0x1p-47 ? time : 0x1p-47) / race_block;
     }
 
     double least;
     Index first;  ///< counted from the first id of the block
-};
-
-/// The earliest arrivals so far, in order; of equal ones the lowest id first.
-class Podium {
-  public:
-    Podium(std::span<Token> winners, std::span<double> arrivals) : winners_(winners), arrivals_(arrivals) {}
-
-    Index arrived() const { return static_cast<Index>(arrived_); }
-    bool is_full() const { return arrived_ == winners_.size(); }
-    /// The last of them.
-    double latest() const { return arrivals_[arrived_ - 1]; }
-
-    /// @returns   false if it comes too late
-    bool enter(Token id, double arrival) {
-        const auto is_later = [&](std::size_t place) {
-            return arrivals_[place] > arrival || (arrivals_[place] == arrival && winners_[place] > id);
-        };
-        if (is_full() && !is_later(arrived_ - 1)) return false;
-        std::size_t place = is_full() ? arrived_ - 1 : arrived_++;
-        for (; place > 0 && is_later(place - 1); --place) {
-            arrivals_[place] = arrivals_[place - 1];
-            winners_[place] = winners_[place - 1];
-        }
-        arrivals_[place] = arrival;
-        winners_[place] = id;
-        return true;
-    }
-
-  private:
-    std::span<Token> winners_;
-    std::span<double> arrivals_;
-    std::size_t arrived_ = 0;
 };
 
 /// One race of one row.
@@ -174,18 +143,22 @@ class Race {
     /// Bounds are kept as floats, so that they are relative to the largest weight.
     void order_blocks() {
         constexpr Index group = BlockOrder::group;
-        const Index rest = -blocks_.count & (group - 1);
-        row_.relative(blocks_.largest.data(), blocks_.count, pivot_, blocks_.largest.data());
-        blocks_.largest.segment(blocks_.count, rest).setConstant(1);
-        uniforms_.segment(blocks_.count, rest).setConstant(.5);
+        constexpr Value most = BlockOrder::largest;
+        const Index end = (blocks_.count + group - 1) / group * group;
+        Value* const largest = blocks_.largest.data();
+        row_.relative(largest, blocks_.count, pivot_, largest);
+        std::fill(largest + blocks_.count, largest + end, Value{1});
+        std::fill(uniforms_.data() + blocks_.count, uniforms_.data() + end, .5);
         order_.clear();
-        for (Index first = 0; first < blocks_.count; first += group) {
-            const Eigen::Array<double, group, 1> times = BlockNoise::bounds(uniforms_.template segment<group>(first));
-            Eigen::Array<Value, group, 1> bounds;
-            for (Index i = 0; i < group; ++i) bounds[i] = static_cast<Value>(times[i]);
-            bounds *= static_cast<Value>(unit_) / blocks_.largest.template segment<group>(first);
-            bounds = bounds.min(Value{BlockOrder::largest});
-            order_.add(std::min(group, blocks_.count - first), bounds.template cast<float>());
+        for (Index first = 0; first < end; first += group) {
+            const auto unit = static_cast<Value>(unit_);
+            BlockOrder::Bounds bounds;
+            for (Index i = 0; i < group; ++i) {
+                const Value bound =
+                    static_cast<Value>(BlockNoise::bound(uniforms_[first + i])) * (unit / largest[first + i]);
+                bounds[static_cast<std::size_t>(i)] = static_cast<float>(bound < most ? bound : most);
+            }
+            order_.add(std::min(group, blocks_.count - first), bounds);
         }
     }
 

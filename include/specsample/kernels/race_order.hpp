@@ -1,6 +1,7 @@
 // The blocks of a race in the order of their bounds.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -11,19 +12,6 @@
 #include <specsample/kernels/block.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI::detail {
-
-/// Replaces numbers up to the last one handed out by one that is above all others, for Eigen's unaryExpr.
-struct KeepAbove {
-    float last, never;
-
-    EIGEN_ALWAYS_INLINE float operator()(float x) const { return x > last ? x : never; }
-
-    template <class Packet>
-    EIGEN_ALWAYS_INLINE Packet packetOp(const Packet& x) const {
-        using namespace Eigen::internal;
-        return pselect(pcmp_lt(pset1<Packet>(last), x), x, pset1<Packet>(never));
-    }
-};
 
 /// Hands out numbered blocks, those with the smallest bounds first.
 ///
@@ -39,12 +27,12 @@ class BlockOrder {
     static constexpr float largest = never / 2;                ///< bound
     static constexpr double slack = 1 + 0x1p-12;               ///< a bound is kept up to this factor
 
-    using Bounds = Eigen::Array<float, group, 1>;
+    using Bounds = std::array<float, std::size_t{group}>;
 
     /// Forget all blocks.
     void clear() {
         count_ = 0;
-        earliest_.setConstant(never);
+        earliest_.fill(never);
     }
 
     /// Add the next `count` blocks, as many as a group has, or fewer if they are the last.
@@ -57,7 +45,7 @@ class BlockOrder {
             key = (key & ~number) | (first + i);
         }
         std::memcpy(keys_.data() + count_, bits.data(), sizeof bits);
-        keys_.segment(count_ + count, group - count).setConstant(never);
+        std::fill(keys_.data() + count_ + count, keys_.data() + count_ + group, never);
         next_ = 0;
         find_earliest(count_ / group);
         count_ += group;
@@ -66,7 +54,7 @@ class BlockOrder {
     /// Find the next block.
     /// @returns   false if none is left
     bool find() {
-        next_ = smallest(earliest_);
+        next_ = smallest_above<groups>(0, earliest_.data());
         return next_ < never;
     }
     /// The bound of the block that was found.
@@ -81,25 +69,26 @@ class BlockOrder {
   private:
     static constexpr std::int32_t number = most - 1;  ///< the bits of a block's number
 
-    /// The smallest of some keys.
-    template <class Keys>
-    static float smallest(const Keys& keys) {
-        const Eigen::Array<float, Keys::SizeAtCompileTime, 1> all = keys;
-        return Eigen::internal::predux_min(few_lanes<Keys::SizeAtCompileTime>(packet_min, all.data()));
+    /// The smallest of some keys that are above one that was handed out.
+    template <Index count>
+    static float smallest_above(float last, const float* keys) {
+        using namespace Eigen::internal;
+        using Packet = packet_traits<float>::type;
+        constexpr Index size = packet_traits<float>::size;
+        const auto load = [&](Index i) {
+            const Packet x = ploadu<Packet>(keys + i * size);
+            return pselect(pcmp_lt(pset1<Packet>(last), x), x, pset1<Packet>(never));
+        };
+        return predux_min(few_lanes(packet_min, fold<count / size>(packet_min, load)));
     }
     void find_earliest(Index of) {
-        earliest_[of] = smallest(keys_.segment<group>(of * group).unaryExpr(KeepAbove{next_, never}));
+        earliest_[static_cast<std::size_t>(of)] = smallest_above<group>(next_, keys_.data() + of * group);
     }
 
     Index count_ = 0;  ///< a multiple of the group
-    Eigen::Array<float, most, 1> keys_;
-    Eigen::Array<float, groups, 1> earliest_;  ///< of each group
+    std::array<float, std::size_t{most}> keys_;
+    std::array<float, std::size_t{groups}> earliest_;  ///< of each group
     float next_ = 0;
 };
 
 }  // namespace specsample::inline SPECSAMPLE_ABI::detail
-
-template <>
-struct Eigen::internal::functor_traits<specsample::detail::KeepAbove> {
-    enum { Cost = 2, PacketAccess = packet_traits<float>::size > 1 };
-};

@@ -77,9 +77,7 @@ class ResidualWeights {
         Scratch scratch;
         double total = 0;
         detail::for_blocks(first, count, [&](Index begin, Index n) {
-            total += only_                ? less_only(begin, n, scratch)
-                     : is_whole(begin, n) ? less_nothing(begin, n, scratch)
-                                          : less_all(begin, n, scratch);
+            total += only_ ? less_only(begin, n, scratch) : less_all(begin, n, scratch);
         });
         return total / 2;
     }
@@ -128,19 +126,12 @@ class ResidualWeights {
         return is_whole;
     }
 
-    /// Twice the sum of such a block.
-    double less_nothing(Index begin, Index n, Scratch& scratch) const {
-        const auto positive = [](const auto& x) {
-            constexpr int size = std::remove_cvref_t<decltype(x)>::RowsAtCompileTime;
-            return x.template cast<Value>().binaryExpr(Eigen::Array<Value, size, 1>::Zero(),
-                                                       detail::TwiceExcess<Value>());
-        };
-        return p_.visit(begin, n, scratch.p, [&](const auto& x) { return detail::block_sum<Value>(n, positive, x); });
-    }
-
-    /// Twice the sum of one block, with everything in `taken` subtracted in a buffer.
+    /// Twice the sum of one block, with everything in `taken` subtracted in a buffer, unless there is nothing.
     [[gnu::noinline]] double less_all(Index begin, Index n, Scratch& scratch) const {
-        scratch.residual.head(n) = map(p_.read(begin, n, scratch.p), n);
+        const auto* entries = p_.read(begin, n, scratch.p);
+        if constexpr (std::same_as<typename detail::Blocks<P>::Value, Value>)
+            if (is_whole(begin, n)) return twice_positive(entries, n);
+        scratch.residual.head(n) = map(entries, n);
         taken_->each(
             [&](const Q& row, std::span<const Token> without, double factor) {
                 const detail::Blocks<Q> q(row);
@@ -151,8 +142,12 @@ class ResidualWeights {
                 const Index place = p_.place_of(token);
                 if (place >= begin && place < begin + n) scratch.residual[place - begin] = 0;
             });
+        return twice_positive(scratch.residual.data(), n);
+    }
+
+    static double twice_positive(const Value* entries, Index n) {
         const auto positive = [](const auto& x) { return x + x.abs(); };  // keeps a NaN, unlike a maximum
-        return detail::block_sum<Value>(n, positive, static_cast<const Value*>(scratch.residual.data()));
+        return detail::block_sum<Value>(n, positive, entries);
     }
 
     template <class Entry>

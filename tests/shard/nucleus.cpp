@@ -57,7 +57,7 @@ double compare(Index vocab, int kind, const P& params) {
                  const auto slice = split.slice(row, rank);
                  // A row before it, whose largest logit changes: what is kept of that must not matter.
                  shaped_row(shard::Sharded(Logits(slice), split.first(rank), vocab, ranks), before);
-                 const std::uint64_t sent = ranks.traffic().sent;
+                 const Index sent = ranks.traffic().sent;
                  const Left here = shaped_row(shard::Sharded(Logits(slice), split.first(rank), vocab, ranks), params);
                  return std::pair(here, ranks.traffic().sent - sent);
              })) {

@@ -88,8 +88,9 @@ TEST_CASE("a shaped text does not depend on the number of ranks") {
     compare_shaped(SamplingParams{.temperature = .3, .top_p = .9}, 900);
     compare_shaped(SamplingParams{.temperature = .4, .top_p = .99, .min_p = .01}, 900);
     compare_shaped(filters::TopP(.4), 900);
+    compare_shaped(SamplingParams{.temperature = .3, .top_p = .9, .repetition_penalty = 1.2}, 1800);
+    compare_shaped(Pipeline{filters::MinP(.1), filters::Temperature(.5)}, 1800);
     // What needs the whole row gets it.
     compare_shaped(SamplingParams{.temperature = .9, .top_p = .9}, 4500);
-    compare_shaped(SamplingParams{.temperature = .3, .top_p = .9, .repetition_penalty = 1.2}, 4500);
-    compare_shaped(Pipeline{filters::MinP(.1), filters::Temperature(.5)}, 4500);
+    compare_shaped(SamplingParams{.temperature = .3, .typical_p = .9, .repetition_penalty = 1.2}, 4500);
 }

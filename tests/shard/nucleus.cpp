@@ -19,10 +19,17 @@ struct Left {
     bool operator==(const Left&) const = default;
 };
 
+/// The text before, whose tokens are penalised: some of every block, the first and the last of the vocabulary.
+std::vector<Token> context_of(Index vocab) {
+    std::vector<Token> context{0, static_cast<Token>(vocab - 1), 0};
+    for (Index id = 1; id < vocab; id += 97) context.push_back(static_cast<Token>(id));
+    return context;
+}
+
 template <class R, class P>
 Left shaped_row(R&& row, const P& params) {
     filters::ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>> memory;
-    const auto shaped = shape(row, params, {}, memory);
+    const auto shaped = shape(row, params, context_of(detail::row_size(row)), memory);
     Left left;
     for (Index place = 0; place < shaped.ids().size(shaped.size()); ++place) {
         left.all.push_back(static_cast<double>(shaped.ids().id(place)));
@@ -81,9 +88,41 @@ TEMPLATE_TEST_CASE("the nucleus of slices is that of the whole row, to the bit",
     compare<TestType>(3000, 0, SamplingParams{.temperature = .7, .top_p = .9, .min_p = .05});
 }
 
+TEMPLATE_TEST_CASE("so it is where the pipeline changes logits before", "", float, double, Eigen::half) {
+    using namespace filters;
+    for (const Index vocab : {2, 70, 1300})
+        for (const int kind : {0, 1, 2, 3}) {
+            const auto best = static_cast<Token>(kernels::argmax(row_of<TestType>(vocab, kind, 3)));
+            for (const double by : {-3., vocab == 70 ? 5. : -std::numeric_limits<double>::infinity()}) {
+                CAPTURE(by);
+                const std::vector<Bias> bias{{best, by}, {static_cast<Token>(vocab / 2), 2.5}, {best, .25}};
+                for (const double p : {.5, .95}) {
+                    CAPTURE(p);
+                    compare<TestType>(vocab, kind,
+                                      SamplingParams{.temperature = .5,
+                                                     .top_p = p,
+                                                     .repetition_penalty = 1.3,
+                                                     .frequency_penalty = .2,
+                                                     .presence_penalty = -.3,
+                                                     .logit_bias = bias});
+                }
+                compare<TestType>(vocab, kind, Pipeline{LogitBias(bias), TopP(.8), Temperature(.5)});
+                compare<TestType>(vocab, kind, Pipeline{Temperature(.5), PresencePenalty(1), TopP(.9), MinP(.1)});
+                compare<TestType>(vocab, kind, Pipeline{Temperature(.7), RepetitionPenalty(1.4), MinP(.1)});
+                compare<TestType>(vocab, kind, Pipeline{RepetitionPenalty(1.4), Temperature(0), TopP(.9)});
+                compare<TestType>(vocab, kind, Pipeline{Pipeline{LogitBias(bias), TopK(20)}, TopP(.9), MinP(.05)});
+            }
+        }
+}
+
 TEST_CASE("ranks send the candidates of a nucleus, not their slices") {
     CHECK(compare<float>(60000, 0, SamplingParams{.temperature = .5, .top_p = .9}) < .1);
-    CHECK(compare<float>(60000, 3, SamplingParams{.top_p = .9}) > .5);  // it is most of the row
+    CHECK(compare<float>(60000, 0, SamplingParams{.temperature = .5, .top_p = .9, .repetition_penalty = 1.1}) < .1);
+    CHECK(compare<float>(60000, 0,
+                         Pipeline{filters::TopK(40), filters::TypicalP(1), filters::TopP(.95), filters::MinP(.05),
+                                  filters::Temperature(.8)}) < .1);
+    CHECK(compare<float>(60000, 3, SamplingParams{.top_p = .9}) > .5);      // it is most of the row
+    CHECK(compare<float>(60000, 0, SamplingParams{.typical_p = .9}) > .5);  // needs the entropy of the row
 }
 
 TEST_CASE("a bad number in a slice is a fault of the row under top-p, too") {

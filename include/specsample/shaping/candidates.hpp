@@ -20,6 +20,7 @@
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/rows/logits.hpp>
 #include <specsample/shaping/memory.hpp>
+#include <specsample/shaping/outlook.hpp>
 #include <specsample/shaping/scan.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
@@ -68,8 +69,8 @@ class Candidates {
     /// @param numbers     borrowed; in memory.numbers unless they are the model's own
     /// @param is_sparse   true if they belong to memory.ids, false if they belong to every id
     /// @param tolerance   largest allowed distance of the sum of probabilities from 1
-    /// @param total       the sum of all weights, where these are the largest of more, until a filter keeps some of
-    /// them
+    /// @param total       the sum of all weights, once logits have been changed, where these are the largest of more:
+    ///                    until a filter keeps some of them
     Candidates(std::span<const Value> numbers, NumberKind kind, Index vocab, bool is_sparse, double tolerance,
                detail::ShapedNumbers<Value>& memory, detail::ShapingScratch<Value>& scratch,
                std::optional<double> total = {})
@@ -146,8 +147,7 @@ class Candidates {
             keep({&best, best < 0 ? 0u : 1u});
             temperature_ = 1;
         } else {
-            temperature_ = std::clamp(temperature_ * temperature, std::numeric_limits<double>::denorm_min(),
-                                      std::numeric_limits<double>::max());
+            temperature_ = heated(temperature_, temperature);
         }
         is_weighed_ = false;
     }
@@ -192,7 +192,6 @@ class Candidates {
         is_weighed_ = false;
         maximum_.reset();
         total_.reset();
-        given_total_.reset();
         return {memory_.numbers.data(), size};
     }
 

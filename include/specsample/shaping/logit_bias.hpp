@@ -26,11 +26,20 @@ inline void check_bias(const filters::Bias& bias) {
             bias.second, "a finite number, or -inf for a ban");
 }
 
-template <class Value>
-void add_biases(filters::Candidates<Value>& row, std::span<const filters::Bias> biases) {
-    for (const auto& [id, bias] : biases)
-        if (const Index place = row.place_of(id); place >= 0) add_to_logit(row, place, bias);
-}
+/// Adds biases, which it borrows.
+struct AddBiases {
+    std::span<const filters::Bias> biases;
+
+    template <class Value>
+    void operator()(filters::Candidates<Value>& row, std::span<const Token>) const {
+        for (const auto& [id, bias] : biases)
+            if (const Index place = row.place_of(id); place >= 0) add_to_logit(row, place, bias);
+    }
+
+    void foresee(filters::Outlook& outlook, std::span<const Token>) const {
+        for (const filters::Bias& bias : biases) outlook.change(bias.first);
+    }
+};
 
 }  // namespace detail
 
@@ -49,8 +58,13 @@ class LogitBias {
     }
 
     template <class Value>
-    void operator()(Candidates<Value>& row, std::span<const Token>) const {
-        detail::add_biases(row, std::span<const Bias>(biases_));
+    void operator()(Candidates<Value>& row, std::span<const Token> context) const {
+        detail::AddBiases{biases_}(row, context);
+    }
+
+    /// What it does to logits: see Outlook.
+    void foresee(Outlook& outlook, std::span<const Token> context) const {
+        detail::AddBiases{biases_}.foresee(outlook, context);
     }
 
   private:

@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include <specsample/kernels/select_cut.hpp>
@@ -41,18 +40,6 @@ void grow(std::vector<T>& memory, std::size_t size) {
 }  // namespace detail
 
 namespace filters {
-
-/// How far down a row a pipeline looks for candidates: so many of the largest logits, those so far below the largest
-/// one, or those that have a share of the probability. Logits that the pipeline changes are left out of account.
-struct Reach {
-    Index most = std::numeric_limits<Index>::max();             ///< the candidates that are left at most
-    double distance = std::numeric_limits<double>::infinity();  ///< how far below the largest logit they are at most
-    double mass = 1;         ///< what the largest must have together, of the probability at `temperature`
-    double temperature = 1;  ///< of the given logits
-
-    bool is_everything() const { return *this == Reach{}; }
-    bool operator==(const Reach&) const = default;
-};
 
 /// Memory for one shaped row. Value is double for a row of doubles and float for any other, half precision included.
 template <std::floating_point Value>

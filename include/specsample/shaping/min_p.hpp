@@ -56,6 +56,11 @@ class MinP {
         row.keep(scratch.places);
     }
 
+    /// What it does to logits: see Outlook.
+    void foresee(Outlook& outlook, std::span<const Token>) const {
+        if (min_p_ > 0) outlook.limit({.distance = -outlook.temperature() * std::log(min_p_)});
+    }
+
   private:
     double min_p_;
 };

@@ -39,6 +39,11 @@ class RepetitionPenalty {
         });
     }
 
+    /// What it does to logits: see Outlook.
+    void foresee(Outlook& outlook, std::span<const Token> context) const {
+        if (penalty_ != 1) detail::foresee(outlook, window_.of(context));
+    }
+
   private:
     double penalty_;
     Window window_;
@@ -65,6 +70,11 @@ class FrequencyPenalty {
         });
     }
 
+    /// What it does to logits: see Outlook.
+    void foresee(Outlook& outlook, std::span<const Token> context) const {
+        if (penalty_ != 0) detail::foresee(outlook, window_.of(context));
+    }
+
   private:
     double penalty_;
     Window window_;
@@ -88,6 +98,11 @@ class PresencePenalty {
         if (penalty_ == 0) return;
         detail::for_counts(row, window_.of(context),
                            [&](Index place, Index) { detail::add_to_logit(row, place, -penalty_); });
+    }
+
+    /// What it does to logits: see Outlook.
+    void foresee(Outlook& outlook, std::span<const Token> context) const {
+        if (penalty_ != 0) detail::foresee(outlook, window_.of(context));
     }
 
   private:

@@ -60,6 +60,12 @@ class Pipeline {
         std::apply([&](const auto&... shaper) { (shaper(row, context), ...); }, shapers_);
     }
 
+    /// Call f with every shaper in order.
+    template <class F>
+    void for_each_stage(const F& f) const {
+        std::apply([&](const auto&... shaper) { (detail::for_each_stage(shaper, f), ...); }, shapers_);
+    }
+
   private:
     std::tuple<Shapers...> shapers_;
 };

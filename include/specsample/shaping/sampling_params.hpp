@@ -48,44 +48,19 @@ struct SamplingParams {
     /// @throws   std::invalid_argument for a setting out of range
     void check() const {
         for (const filters::Bias& bias : logit_bias) detail::check_bias(bias);
-        for_each([](const auto&) {});
+        for_each_stage([](const auto&) {});
     }
 
     template <class Value>
     void operator()(filters::Candidates<Value>& row, std::span<const Token> context) const {
-        detail::add_biases(row, std::span<const filters::Bias>(logit_bias));
-        for_each([&](const auto& shaper) { shaper(row, context); });
+        for_each_stage([&](const auto& shaper) { shaper(row, context); });
     }
 
-    /// The logits among which the candidates are that these settings leave, for rows of which others have a part.
-    /// @param given   the temperature of the logits before
-    filters::Reach reach(double given) const {
-        if (mask) return {};
-        if (given == 0 || temperature == 0) return {.most = 1};
-        if (top_k > 0) return {.most = top_k};
-        if (typical_p != 1) return {};
-        if (top_p != 1) return {.mass = top_p, .temperature = given * temperature};
-        if (min_p == 0) return {};
-        return {.distance = -given * temperature * std::log(min_p)};
-    }
-
-    /// The tokens whose logits these settings may change.
-    /// @param memory   holds the result
-    std::span<const Token> changed(std::span<const Token> context, std::vector<Token>& memory) const {
-        memory.clear();
-        for (const filters::Bias& bias : logit_bias) memory.push_back(static_cast<Token>(bias.first));
-        if (repetition_penalty != 1 || frequency_penalty != 0 || presence_penalty != 0) {
-            const auto counted = filters::Window{penalty_last_n, 0}.of(context);
-            memory.insert(memory.end(), counted.begin(), counted.end());
-        }
-        return memory;
-    }
-
-  private:
-    /// Every stage after the bias, in order.
+    /// Call f with every stage in order.
     template <class F>
-    void for_each(const F& f) const {
+    void for_each_stage(const F& f) const {
         const filters::Window text{penalty_last_n, 0}, answer{penalty_last_n, prompt_size};
+        f(detail::AddBiases{logit_bias});
         f(filters::RepetitionPenalty(repetition_penalty, text));
         f(filters::FrequencyPenalty(frequency_penalty, answer));
         f(filters::PresencePenalty(presence_penalty, answer));

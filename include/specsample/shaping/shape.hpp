@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -87,23 +88,28 @@ filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumb
 template <class Value, class R, class P>
 filters::Candidates<Value> gathered_candidates(const R& row, const P& pipeline, std::span<const Token> context,
                                                ShapedNumbers<Value>& memory, ShapingScratch<Value>& scratch) {
-    filters::Reach reach;
-    std::span<const Token> changed;
-    if constexpr (holds_logits<R> && requires { pipeline.reach(1.); }) {
-        reach = pipeline.reach(row.temperature());
-        changed = pipeline.changed(context, scratch.places);
-    }
-    const auto [count, total] = row.state().gather(reach, context, changed, memory.numbers, memory.ids);
-    constexpr filters::NumberKind kind =
-        holds_logits<R> ? filters::NumberKind::logits : filters::NumberKind::probabilities;
-    return {std::span<const Value>(memory.numbers).first(static_cast<std::size_t>(count)),
-            kind,
-            row_size(row),
-            count < row_size(row),
-            tolerance_of<row_view_t<R>>,
-            memory,
-            scratch,
-            total};
+    const auto candidates = [&](Index count, std::optional<double> total) {
+        constexpr filters::NumberKind kind =
+            holds_logits<R> ? filters::NumberKind::logits : filters::NumberKind::probabilities;
+        return filters::Candidates<Value>(std::span<const Value>(memory.numbers).first(static_cast<std::size_t>(count)),
+                                          kind, row_size(row), count < row_size(row), tolerance_of<row_view_t<R>>,
+                                          memory, scratch, total);
+    };
+    const auto gathered = [&] {
+        if constexpr (holds_logits<R>) {
+            filters::Outlook outlook(row.temperature(), scratch.places);
+            for_each_stage(pipeline, [&](const auto& stage) { outlook.ask(stage, context); });
+            return row.state().gather(outlook, context, memory.numbers, memory.ids, [&](Index count) {
+                filters::Candidates<Value> few = candidates(count, {});
+                few.heat(row.temperature());
+                filters::Outlook again(row.temperature(), scratch.places);
+                change_logits(pipeline, few, context, again);
+            });
+        } else {
+            return row.state().gather_all(context, memory.numbers);
+        }
+    }();
+    return candidates(gathered.count, gathered.total);
 }
 
 /// The numbers that are left, in the form that a row holds: logits as they are, since they normalise themselves;

@@ -30,6 +30,9 @@ class Temperature {
         row.heat(temperature_);
     }
 
+    /// What it does to logits: see Outlook.
+    void foresee(Outlook& outlook, std::span<const Token>) const { outlook.heat(temperature_); }
+
   private:
     double temperature_;
 };

@@ -37,12 +37,10 @@ class TopK {
         row.keep(scratch.places);
     }
 
-    /// The candidates that are left, and the tokens whose logits change: see SamplingParams.
-    Reach reach(double given) const {
-        if (given == 0) return {.most = 1};
-        return top_k_ == 0 ? Reach{} : Reach{.most = top_k_};
+    /// What it does to logits: see Outlook.
+    void foresee(Outlook& outlook, std::span<const Token>) const {
+        if (top_k_ > 0) outlook.limit({.most = top_k_});
     }
-    static std::span<const Token> changed(std::span<const Token>, const std::vector<Token>&) { return {}; }
 
   private:
     Index top_k_;

@@ -41,12 +41,10 @@ class TopP {
         row.keep(scratch.places);
     }
 
-    /// The candidates that are left, and the tokens whose logits change: see SamplingParams.
-    Reach reach(double given) const {
-        if (given == 0) return {.most = 1};
-        return {.mass = top_p_, .temperature = given};
+    /// What it does to logits: see Outlook.
+    void foresee(Outlook& outlook, std::span<const Token>) const {
+        if (top_p_ != 1) outlook.limit({.mass = top_p_, .temperature = outlook.temperature()});
     }
-    static std::span<const Token> changed(std::span<const Token>, const std::vector<Token>&) { return {}; }
 
   private:
     double top_p_;

@@ -34,6 +34,11 @@ class TypicalP {
         row.keep(scratch.places);
     }
 
+    /// What it does to logits: see Outlook.
+    void foresee(Outlook& outlook, std::span<const Token>) const {
+        if (typical_p_ != 1) outlook.limit({});
+    }
+
   private:
     double typical_p_;
 };

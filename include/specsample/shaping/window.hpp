@@ -54,6 +54,11 @@ void for_counts(filters::Candidates<Value>& row, std::span<const Token> window, 
     }
 }
 
+/// The logits of the tokens in a window may change.
+inline void foresee(filters::Outlook& outlook, std::span<const Token> window) {
+    for (const Token token : window) outlook.change(token);
+}
+
 /// The number at a place as a logit, writable.
 template <class Value>
 Value& logit_at(filters::Candidates<Value>& row, Index place) {

@@ -22,10 +22,28 @@ template <class Wide>
 class NucleusSearch {
   public:
     /// Begin with a row.
-    /// @param largest   its largest logit
-    void start(const filters::Reach& reach, double largest) {
+    /// @param largest   the largest of the logits that do not change
+    /// @param ids       those that change, in ascending order
+    /// @param logits    what they change to
+    void start(const filters::Reach& reach, double largest, std::span<const Token> ids, std::span<const Wide> logits) {
         mass_ = reach.mass;
+        changed_ids_.assign(ids.begin(), ids.end());
+        changed_.assign(logits.begin(), logits.end());
+        for (const Wide logit : logits) largest = std::max(largest, static_cast<double>(logit));
         power_ = specsample::detail::power_at<Wide>(largest, reach.temperature);
+    }
+
+    /// Change logits, which are those of the ids from `first` on.
+    void change(Index first, std::span<Wide> logits) const {
+        const Index end = first + std::ssize(logits);
+        for (auto at = find(changed_ids_, first); at < changed_ids_.size() && changed_ids_[at] < end; ++at)
+            logits[static_cast<std::size_t>(changed_ids_[at] - first)] = changed_[at];
+    }
+    /// Change logits, which are those of some ids.
+    void change(std::span<const Token> ids, std::span<Wide> logits) const {
+        for (std::size_t i = 0; i < changed_.size(); ++i)
+            if (const std::size_t at = find(ids, changed_ids_[i]); at < ids.size() && ids[at] == changed_ids_[i])
+                logits[at] = changed_[i];
     }
 
     /// The weights of a row, as shaping adds them up. They must not outlive this search.
@@ -57,6 +75,11 @@ class NucleusSearch {
     }
 
   private:
+    /// The place of an id, or of the next one.
+    static std::size_t find(std::span<const Token> ids, Index id) {
+        return static_cast<std::size_t>(std::ranges::lower_bound(ids, id) - ids.begin());
+    }
+
     template <class Row>
     struct WeightsOf {
         NucleusSearch& search;
@@ -66,12 +89,14 @@ class NucleusSearch {
             const auto [numbers, before] = row.numbers_from(first);
             typename std::remove_cvref_t<decltype(numbers)>::Buffer buffer;
             specsample::detail::grow(search.weights_, static_cast<std::size_t>(count));
-            Wide* const weights = search.weights_.data();
+            const auto weights = std::span(search.weights_).first(static_cast<std::size_t>(count));
             for (Index begin = 0; begin < count; begin += specsample::detail::block_size) {
                 const Index n = std::min(specsample::detail::block_size, count - begin);
-                search.weigh(numbers.read(first - before + begin, n, buffer), n, weights + begin);
+                std::copy_n(numbers.read(first - before + begin, n, buffer), n, weights.data() + begin);
             }
-            return specsample::detail::wide_sum(weights, count);
+            search.change(first, weights);
+            search.weigh(weights.data(), count, weights.data());
+            return specsample::detail::wide_sum(weights.data(), count);
         }
     };
 
@@ -87,6 +112,8 @@ class NucleusSearch {
     }
 
     double mass_ = 1;
+    std::vector<Token> changed_ids_;
+    std::vector<Wide> changed_;  ///< their logits
     specsample::detail::ScaledExp2<Wide> power_ = specsample::detail::power_at<Wide>(0, 1);
     std::vector<Wide> weights_;
     kernels::SelectionScratch<Wide> scratch_;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -46,10 +47,40 @@ class RowLists : public KnownNumbers<Scalar> {
         return std::max<Index>(merge_lists(places, {}), 0);
     }
 
+    /// Some numbers of the row, of which all ranks have the same.
+    struct Gathered {
+        Index count;                  ///< all of them stand for every id, fewer for ids, which ascend
+        std::optional<double> total;  ///< the sum of the weights of all numbers, if it was found
+    };
+
+    /// Gather all numbers.
+    /// @param context   the text before, which must be the same on every rank
+    /// @throws          Fault if the ranks do not agree
+    template <class Wide>
+    Gathered gather_all(std::span<const Token> context, std::vector<Wide>& numbers) {
+        if (!fault_) exchange(Topic::numbers, digest_of(context));
+        checked({vocab(), {}});
+        specsample::detail::grow(numbers, whole_.size());
+        specsample::detail::copy_blocks(Blocks(Column<Scalar>(whole_.data(), vocab())), numbers.data());
+        return {vocab(), {}};
+    }
+
   protected:
     using Base::bounds_, Base::fault_, Base::mine_;
     using Base::exchange, Base::has_block, Base::remember, Base::split;
     static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    static constexpr double nothing = -std::numeric_limits<double>::infinity();
+
+    static std::uint64_t digest_of(std::span<const Token> context) {
+        Digest digest;
+        digest.add(context.size());
+        for (const Token token : context.last(std::min<std::size_t>(context.size(), 64))) digest.add(token);
+        return digest.value();
+    }
+    const Gathered& checked(const Gathered& gathered) const {
+        if (fault_) specsample::detail::raise(Fault(*fault_, {}, "shaped"));
+        return gathered;
+    }
 
     /// Gather the numbers that a number of candidates or a distance reaches, and those that change.
     /// @param key    a digest of what must be the same on every rank
@@ -57,18 +88,19 @@ class RowLists : public KnownNumbers<Scalar> {
     template <class Wide>
     Index gather_reached(const filters::Reach& reach, std::span<const Token> changed, std::uint64_t key,
                          std::vector<Wide>& numbers, std::vector<Token>& ids) {
-        list_reached(reach, changed, copy_mine(numbers), ids, key);
-        return fault_ || lists_bad() ? -1 : write_listed(numbers, ids);
-    }
-
-    /// Gather all numbers.
-    template <class Wide>
-    Index gather_all(std::uint64_t key, std::vector<Wide>& numbers) {
-        if (!fault_) exchange(Topic::numbers, key);
-        if (fault_) return -1;
-        specsample::detail::grow(numbers, whole_.size());
-        specsample::detail::copy_blocks(Blocks(Column<Scalar>(whole_.data(), vocab())), numbers.data());
-        return vocab();
+        find_changed(changed);
+        const std::span<const Wide> mine = copy_mine(numbers);
+        if (reach.most < vocab()) {
+            // Those that change may be lowered: as many more are listed.
+            const Index most = reach.most + std::ssize(changed_);
+            kernels::select_top(mine, most, -std::numeric_limits<Wide>::infinity(), ids, scratch_);
+        } else {
+            const double least = largest_unchanged(mine, key) - reach.distance;
+            kernels::select_at_least(mine, static_cast<Wide>(least - 1e-5 * (std::abs(least) + reach.distance)), ids);
+        }
+        ids.insert(ids.end(), changed_.begin(), changed_.end());
+        keep_unique(ids);
+        return exchange_ids(ids, has_bad(), key) ? write_listed(numbers, ids) : -1;
     }
 
     /// Copy this rank's numbers.
@@ -113,35 +145,41 @@ class RowLists : public KnownNumbers<Scalar> {
     /// @returns   whether all ranks listed ids
     bool exchange_ids(std::span<const Token> ids, bool is_bad, std::uint64_t key) {
         listed_.clear();
-        if (is_bad) listed_.emplace_back();
-        for (const Token id : ids.first(is_bad ? 0 : ids.size()))
-            listed_.push_back({bounds_.first + id, 0, mine_[bounds_.first + id]});
+        if (is_bad) {
+            listed_.emplace_back();
+        } else {
+            for (const Token id : ids) list(id, 0);
+        }
         exchange_list(key);
-        return !fault_ && !lists_bad();
+        return !fault_ && !has_bad_list();
     }
-    /// What they have listed.
-    std::span<const Listed<Scalar>> all_listed() const { return all_listed_; }
     bool has_bad() const { return mine_.largest_id().found == Best::Found::bad; }
 
-    /// The largest number of all ranks, those that change left out.
+    /// Find which of some ids are this rank's, and possible.
+    void find_changed(std::span<const Token> ids) {
+        changed_.clear();
+        for (const Token id : ids)
+            if (mine_.has(id) && specsample::detail::is_finite(static_cast<double>(mine_[id])))
+                changed_.push_back(id - static_cast<Token>(bounds_.first));
+        keep_unique(changed_);
+    }
+
+    /// The largest number of all ranks, those left out that change: these are listed.
     template <class Wide>
     double largest_unchanged(std::span<const Wide> mine, std::uint64_t key) {
         constexpr Wide lowest = -std::numeric_limits<Wide>::infinity();
         Wide largest = lowest;
-        Index best = -1;
-        for (std::size_t i = 0; i < mine.size(); ++i) {
-            const Index id = bounds_.first + static_cast<Index>(i);
-            if (mine[i] > largest && !std::ranges::binary_search(changed_, static_cast<Token>(id))) {
-                largest = mine[i];
-                best = id;
-            }
-        }
+        Token best = -1;
+        for (Token id = 0; id < static_cast<Token>(mine.size()); ++id)
+            if (mine[static_cast<std::size_t>(id)] > largest && !std::ranges::binary_search(changed_, id))
+                largest = mine[static_cast<std::size_t>(best = id)];
         listed_.clear();
-        if (best >= 0) listed_.push_back({best, static_cast<double>(largest), {}});
+        for (const Token id : changed_) list(id, nothing);
+        if (best >= 0) list(best, static_cast<double>(largest));
         exchange_list(key);
-        listed_.clear();
-        double all = static_cast<double>(lowest);
+        double all = nothing;
         for (const auto& one : all_listed_) all = std::max(all, one.key);
+        std::erase_if(all_listed_, [](const auto& one) { return one.key > nothing; });
         return all;
     }
 
@@ -161,36 +199,11 @@ class RowLists : public KnownNumbers<Scalar> {
         all_listed_.clear();
         if (!fault_) exchange(Topic::list, key);
     }
-    bool lists_bad() const {
+    bool has_bad_list() const {
         return std::ranges::any_of(all_listed_, [](const auto& one) { return one.id < 0; });
     }
-
-    /// Exchange the numbers that are reached, and those that change.
-    template <class Wide>
-    void list_reached(const filters::Reach& reach, std::span<const Token> changed, std::span<const Wide> mine,
-                      std::vector<Token>& ids, std::uint64_t key) {
-        listed_.clear();
-        const bool is_bad = has_bad();
-        changed_.clear();
-        for (const Token id : changed)
-            if (mine_.has(id) && specsample::detail::is_finite(static_cast<double>(mine_[id]))) changed_.push_back(id);
-        keep_unique(changed_);
-        if (reach.most < vocab()) {
-            // Those that change may be lowered: as many more are listed.
-            const Index most = reach.most + std::ssize(changed_);
-            kernels::select_top(mine, most, -std::numeric_limits<Wide>::infinity(), ids, scratch_);
-        } else {
-            const double least = largest_unchanged(mine, key) - reach.distance;
-            kernels::select_at_least(mine, static_cast<Wide>(least - 1e-5 * (std::abs(least) + reach.distance)), ids);
-        }
-        for (Token& id : ids) id += static_cast<Token>(bounds_.first);
-        ids.insert(ids.end(), changed_.begin(), changed_.end());
-        keep_unique(ids);
-        if (is_bad) listed_.emplace_back();
-        for (const Token id : ids) listed_.push_back({id, 0, mine_[id]});
-        exchange_list(key);
-        changed_.clear();
-    }
+    /// List an id of this rank, counted from its first.
+    void list(Token id, double key) { listed_.push_back({bounds_.first + id, key, mine_[bounds_.first + id]}); }
 
     static void keep_unique(std::vector<Token>& ids) {
         std::ranges::sort(ids);
@@ -201,7 +214,7 @@ class RowLists : public KnownNumbers<Scalar> {
     template <class Place>
     Index merge_lists(std::span<Place> ids, std::span<double> keys) {
         exchange_list();
-        if (fault_ || lists_bad()) return -1;
+        if (fault_ || has_bad_list()) return -1;
         std::ranges::sort(
             all_listed_, [](const auto& a, const auto& b) { return a.key < b.key || (a.key == b.key && a.id < b.id); });
         const std::size_t count = std::min(ids.size(), all_listed_.size());
@@ -214,7 +227,7 @@ class RowLists : public KnownNumbers<Scalar> {
     }
 
     std::vector<Listed<Scalar>> listed_, all_listed_;  ///< by this rank; by all ranks, in their order
-    std::vector<Token> changed_;                       ///< ids of this rank whose logits change
+    std::vector<Token> changed_;                       ///< whose logits change, counted from this rank's first
     std::vector<Scalar> whole_;
     kernels::SelectionScratch<Compute<Scalar>> scratch_;
 };

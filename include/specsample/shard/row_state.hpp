@@ -30,6 +30,7 @@ class RowState final : public RowLists<Scalar> {
 
   public:
     using Base::number_at, Base::vocab;
+    using typename Base::Gathered;
 
     /// Begin with a new row.
     void start(Ranks& ranks, const SliceBounds& bounds) {
@@ -152,32 +153,25 @@ class RowState final : public RowLists<Scalar> {
     /// Whether the place of a draw is to be exchanged.
     bool is_picking() const { return known_.pick_key.has_value() && picking_rank_ >= 0; }
 
-    /// Some numbers of the row, of which all ranks have the same.
-    struct Gathered {
-        Index count;                  ///< all of them stand for every id, fewer for ids, which ascend
-        std::optional<double> total;  ///< the sum of the weights of all numbers, if it was found
-    };
-
-    /// Gather the numbers that a pipeline reaches and those that it changes; the whole row if it reaches all or many,
-    /// or if a number is bad.
+    /// Gather the logits that a pipeline reaches and those that it changes; the whole row if it reaches all or many, or
+    /// if a number is bad.
     /// @param context   the text before, which must be the same on every rank
-    /// @param changed   ids
+    /// @param change    change(count) changes the first of `numbers`, which are the logits of `ids`, as the pipeline
+    /// does
     /// @throws          Fault if the ranks do not agree
-    template <class Wide>
-    Gathered gather(const filters::Reach& reach, std::span<const Token> context, std::span<const Token> changed,
-                    std::vector<Wide>& numbers, std::vector<Token>& ids) {
-        Digest digest;
-        digest.add(context.size());
-        for (const Token token : context.last(std::min<std::size_t>(context.size(), 64))) digest.add(token);
+    template <class Wide, class Change>
+    Gathered gather(const filters::Outlook& outlook, std::span<const Token> context, std::vector<Wide>& numbers,
+                    std::vector<Token>& ids, const Change& change) {
+        const std::uint64_t key = Base::digest_of(context);
+        const filters::Reach reach = outlook.reach();
         Gathered gathered{-1, {}};
         if (reach.most < vocab() || specsample::detail::is_finite(reach.distance)) {
-            gathered.count = Base::gather_reached(reach, changed, digest.value(), numbers, ids);
-        } else if (reach.mass < 1 && changed.empty()) {
-            gathered = gather_nucleus(reach, digest.value(), numbers, ids);
+            gathered.count = Base::gather_reached(reach, outlook.changed(), key, numbers, ids);
+        } else if (reach.mass < 1) {
+            Base::find_changed(outlook.changed());
+            gathered = gather_nucleus(reach, key, numbers, ids, change);
         }
-        if (gathered.count < 0) gathered = {Base::gather_all(digest.value(), numbers), {}};
-        if (fault_) specsample::detail::raise(Fault(*fault_, {}, "shaped"));
-        return gathered;
+        return gathered.count < 0 ? Base::gather_all(context, numbers) : Base::checked(gathered);
     }
 
     /// What is odd about the row.
@@ -201,23 +195,35 @@ class RowState final : public RowLists<Scalar> {
 
     /// Gather the numbers of a nucleus, and perhaps some more.
     /// @returns   a count of -1 if it is not found: a number is bad, or the nucleus is much of the row
-    template <class Wide>
+    template <class Wide, class Change>
     Gathered gather_nucleus(const filters::Reach& reach, std::uint64_t key, std::vector<Wide>& numbers,
-                            std::vector<Token>& ids) {
-        nucleus_.start(reach, Base::largest_unchanged(Base::copy_mine(numbers), key));
+                            std::vector<Token>& ids, const Change& change) {
+        const double largest = Base::largest_unchanged(Base::copy_mine(numbers), key);
+        const auto changed = static_cast<std::size_t>(Base::write_listed(numbers, ids));
+        if (changed > 0) change(static_cast<Index>(changed));
+        nucleus_.start(reach, largest, std::span(ids).first(changed), std::span(numbers).first(changed));
         find_sums(nucleus_.weights_of(*this), std::nullopt);
         const double total = std::accumulate(by_block_.begin(), by_block_.end(), 0.);
         if (fault_ || !specsample::detail::is_positive(total)) return {-1, {}};
 
-        nucleus_.list(Base::copy_mine(numbers), total, ranks_->size(), ids);
+        nucleus_.list(changed_mine(numbers), total, ranks_->size(), ids);
         const bool are_many = std::ssize(ids) * 10 * ranks_->size() > vocab();
         if (!Base::exchange_ids(ids, are_many || Base::has_bad(), key)) return {-1, {}};
 
-        Base::write_listed(numbers, ids);
-        const Wide least = nucleus_.least(std::span<const Wide>(numbers).first(Base::all_listed().size()), total, ids);
-        kernels::select_at_least(Base::copy_mine(numbers), least, ids);
+        const auto listed = static_cast<std::size_t>(Base::write_listed(numbers, ids));
+        nucleus_.change(std::span(ids).first(listed), std::span(numbers).first(listed));
+        const Wide least = nucleus_.least(std::span<const Wide>(numbers).first(listed), total, ids);
+        kernels::select_at_least(changed_mine(numbers), least, ids);
         if (!Base::exchange_ids(ids, false, key)) return {-1, {}};
         return {Base::write_listed(numbers, ids), total};
+    }
+
+    /// Copy this rank's numbers, changed as the pipeline changes them.
+    template <class Wide>
+    std::span<const Wide> changed_mine(std::vector<Wide>& numbers) const {
+        const std::size_t count = Base::copy_mine(numbers).size();
+        nucleus_.change(bounds_.first, std::span(numbers).first(count));
+        return std::span<const Wide>(numbers).first(count);
     }
 
     template <class Noise>

@@ -36,10 +36,13 @@ concept LogitsSlice = requires(const R& row) { row.unnormalised_encoding(); };
 /// is a fault on every rank (Cause::ranks_differ), and so are slices that do not fit together. A row must not be read
 /// by one rank alone, and rows of the same Ranks only by one thread at a time.
 ///
-/// All rules take such rows but KSeq and the lossy ones, which look at whole rows. Shaping gathers what its filters can
-/// leave: of logits under top-k, min-p, or top-p without changed logits some candidates, else the row; so it does where
-/// the nucleus of top-p is more than about a tenth of the vocabulary. A rule of one's own may read the entries of
-/// drafted tokens (NodeRow::entry), draw and race.
+/// All rules take such rows but KSeq and the lossy ones, which look at whole rows. A rule of one's own may read the
+/// entries of drafted tokens (NodeRow::entry), draw and race.
+///
+/// Shaping gathers what the pipeline can leave: of logits some candidates, if its first filter is top-k, top-p or
+/// min-p, after any penalties, biases and temperatures. It gathers the whole row for typical-p, masks and the shapers
+/// that filters::Outlook does not know, for probabilities, and where the nucleus of top-p is more than about a tenth of
+/// the vocabulary.
 ///
 /// @cost   per round, whatever its length: 1 exchange for GreedyMatch and GumbelMatch, 2 for SampleMatch, at most 3 for
 ///         TokenVerification, one more per token given up for BlockVerification; one more for logits whose normaliser

@@ -1,0 +1,107 @@
+// What a pipeline will read of a row of logits, found before it has the row: ranks that hold slices exchange no more.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <specsample/core/types.hpp>
+
+namespace specsample::inline SPECSAMPLE_ABI {
+
+namespace filters {
+
+/// How far down a row a pipeline looks for candidates: so many of the largest logits, those so far below the largest
+/// one, or those that have a share of the probability. Logits that the pipeline changes are left out of account, but
+/// for the probability.
+struct Reach {
+    Index most = std::numeric_limits<Index>::max();             ///< the candidates that are left at most
+    double distance = std::numeric_limits<double>::infinity();  ///< how far below the largest logit they are at most
+    double mass = 1;         ///< what the largest must have together, of the probability at `temperature`
+    double temperature = 1;  ///< of the given logits
+};
+
+/// The temperature after one more has been applied.
+inline double heated(double before, double by) {
+    return std::clamp(before * by, std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max());
+}
+
+/// Asks the shapers of a pipeline, in order, what they do to logits, up to the first that limits the candidates.
+///
+/// A shaper answers by foresee(outlook, context); one that cannot is taken to read the whole row. What it does to a
+/// logit must then depend on that logit and on the context alone.
+class Outlook {
+  public:
+    /// @param temperature   of the logits
+    /// @param memory        for the tokens whose logits change
+    Outlook(double temperature, std::vector<Token>& memory) : changed_(memory) {
+        changed_.clear();
+        heat(temperature);
+    }
+
+    /// Ask a shaper, unless the answer is known.
+    template <class Shaper>
+    void ask(const Shaper& shaper, std::span<const Token> context) {
+        if (is_known_) return;
+        if constexpr (requires { shaper.foresee(*this, context); }) {
+            shaper.foresee(*this, context);
+        } else {
+            limit({});
+        }
+    }
+
+    // What a shaper answers.
+
+    /// It may change the logit of a token.
+    void change(Token token) { changed_.push_back(token); }
+    void heat(double temperature) {
+        if (temperature == 0) return limit({.most = 1});
+        temperature_ = heated(temperature_, temperature);
+    }
+    /// It leaves some candidates only.
+    void limit(const Reach& reach) {
+        reach_ = reach;
+        is_known_ = true;
+    }
+    /// The temperature so far.
+    double temperature() const { return temperature_; }
+
+    // The result.
+
+    bool is_known() const { return is_known_; }
+    Reach reach() const { return reach_; }
+    std::span<const Token> changed() const { return changed_; }
+
+  private:
+    std::vector<Token>& changed_;
+    double temperature_ = 1;
+    Reach reach_;
+    bool is_known_ = false;
+};
+
+}  // namespace filters
+
+namespace detail {
+
+/// Call f with every stage of a pipeline, in order; with a shaper that is none.
+template <class P, class F>
+void for_each_stage(const P& pipeline, const F& f) {
+    if constexpr (requires { pipeline.for_each_stage(f); }) {
+        pipeline.for_each_stage(f);
+    } else {
+        f(pipeline);
+    }
+}
+
+/// Let the stages of a pipeline that come before the first limit change some logits.
+template <class P, class Row>
+void change_logits(const P& pipeline, Row& row, std::span<const Token> context, filters::Outlook& outlook) {
+    for_each_stage(pipeline, [&](const auto& stage) {
+        outlook.ask(stage, context);
+        if (!outlook.is_known()) stage(row, context);
+    });
+}
+
+}  // namespace detail
+}  // namespace specsample

@@ -15,6 +15,7 @@
 #include <specsample/kernels/select_top.hpp>
 #include <specsample/kernels/top.hpp>
 #include <specsample/shaping/memory.hpp>
+#include <specsample/shaping/outlook.hpp>
 #include <specsample/shard/known_numbers.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI::shard::detail {

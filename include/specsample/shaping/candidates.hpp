@@ -147,7 +147,7 @@ class Candidates {
             keep({&best, best < 0 ? 0u : 1u});
             temperature_ = 1;
         } else {
-            temperature_ = heated(temperature_, temperature);
+            temperature_ = detail::heated(temperature_, temperature);
         }
         is_weighed_ = false;
     }

@@ -10,6 +10,15 @@
 
 namespace specsample::inline SPECSAMPLE_ABI {
 
+namespace detail {
+
+/// The temperature after one more has been applied.
+inline double heated(double before, double by) {
+    return std::clamp(before * by, std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max());
+}
+
+}  // namespace detail
+
 namespace filters {
 
 /// How far down a row a pipeline looks for candidates: so many of the largest logits, those so far below the largest
@@ -21,11 +30,6 @@ struct Reach {
     double mass = 1;         ///< what the largest must have together, of the probability at `temperature`
     double temperature = 1;  ///< of the given logits
 };
-
-/// The temperature after one more has been applied.
-inline double heated(double before, double by) {
-    return std::clamp(before * by, std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max());
-}
 
 /// Asks the shapers of a pipeline, in order, what they do to logits, up to the first that limits the candidates.
 ///
@@ -57,7 +61,7 @@ class Outlook {
     void change(Token token) { changed_.push_back(token); }
     void heat(double temperature) {
         if (temperature == 0) return limit({.most = 1});
-        temperature_ = heated(temperature_, temperature);
+        temperature_ = detail::heated(temperature_, temperature);
     }
     /// It leaves some candidates only.
     void limit(const Reach& reach) {

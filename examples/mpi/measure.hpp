@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <random>
 #include <span>
@@ -121,6 +122,49 @@ inline void measure(Index vocab, Index lookahead, MpiRanks& mpi) {
                 timed(sliced), lookahead + 1, logits.slice.count * (lookahead + 1) * 4, timed(gathered));
 }
 
+/// Print what ranks exchange for a row of logits that falls off as a power of the rank, shaped after 500 tokens.
+inline void measure_shaping(const char* name, double power, const SamplingParams& params, MpiRanks& mpi) {
+    constexpr Index vocab = 128256;
+    const auto slice = shard::even_slice(vocab, mpi.rank(), mpi.size());
+    std::mt19937 random(1);  // the same numbers on every rank
+    std::normal_distribution<float> normal;
+    std::vector<float> row(static_cast<std::size_t>(vocab));
+    for (Index i = 0; i < vocab; ++i)
+        row[static_cast<std::size_t>(i * 7919 % vocab)] =
+            .5f * normal(random) - static_cast<float>(power * std::log(static_cast<double>(i) + 2.7));
+    std::vector<Token> context(500);
+    for (Token i = 0; i < 500; ++i) context[static_cast<std::size_t>(i)] = i * 250;
+    shard::Ranks ranks(mpi);
+    filters::ShapedMemory<float> memory;
+    const View mine(row.data() + slice.first, static_cast<std::size_t>(slice.count));
+    shard::Traffic before;
+    Index left = 0;
+    for (int round = 0; round < 2; ++round) {  // in the first one ranks learn how the row is split
+        before = ranks.traffic();
+        const shard::Sharded sliced(Logits<View>(mine), slice.first, vocab, ranks);
+        left = shape(sliced, params, context, memory).ids().size(vocab);
+    }
+    if (mpi.rank() > 0) return;
+    std::printf("  %-34s %9td %9td %9td %9td\n", name, left, ranks.traffic().exchanges - before.exchanges,
+                ranks.traffic().sent - before.sent, slice.count * 4);
+}
+
+inline void measure_shaping(MpiRanks& mpi) {
+    if (mpi.rank() == 0)
+        std::printf(
+            "\nshaped logits, vocabulary 128256: per row, and bytes sent per rank\n\n"
+            "                                          left exchanges     bytes     slice\n");
+    const auto both = [&](const char* name, const char* penalised, double power, SamplingParams params) {
+        measure_shaping(name, power, params, mpi);
+        params.repetition_penalty = 1.1;
+        measure_shaping(penalised, power, params, mpi);
+    };
+    both("top-k 40", "after a penalty of 500 tokens", 1.1, {.top_k = 40});
+    both("min-p .05", "after a penalty", 1.1, {.min_p = .05});
+    both("top-p .95, steep", "after a penalty", 2, {.top_p = .95});
+    both("top-p .95", "after a penalty", 1.1, {.temperature = .8, .top_p = .95});
+}
+
 inline void measure(MpiRanks& mpi) {
     if (mpi.rank() == 0)
         std::printf(
@@ -130,6 +174,7 @@ inline void measure(MpiRanks& mpi) {
             mpi.size());
     for (const Index vocab : {128256, 262144})
         for (const Index lookahead : {4, 8}) measure(vocab, lookahead, mpi);
+    measure_shaping(mpi);
 }
 
 }  // namespace mpi

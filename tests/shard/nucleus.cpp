@@ -38,6 +38,27 @@ Left shaped_row(R&& row, const P& params) {
     return left;
 }
 
+/// A shaper of one's own: adds to the logit of the sixth of a context, and says so.
+struct Sixth {
+    template <class Value>
+    void operator()(filters::Candidates<Value>& row, std::span<const Token> context) const {
+        if (context.size() < 6) return;
+        if (const Index place = row.place_of(context[5]); place >= 0)
+            row.change_logits()[static_cast<std::size_t>(place)] += Value{4};
+    }
+    void foresee(filters::Outlook& outlook, std::span<const Token> context) const {
+        if (context.size() >= 6) outlook.change(context[5]);
+    }
+};
+
+/// One that does not say so.
+struct SilentSixth {
+    template <class Value>
+    void operator()(filters::Candidates<Value>& row, std::span<const Token> context) const {
+        Sixth()(row, context);
+    }
+};
+
 /// Logits of several shapes: noisy Zipf, normal, few values with many ties, all equal.
 template <class Scalar>
 Eigen::Array<Scalar, Eigen::Dynamic, 1> row_of(Index vocab, int kind, std::uint64_t seed) {
@@ -95,7 +116,8 @@ TEMPLATE_TEST_CASE("so it is where the pipeline changes logits before", "", floa
             const auto best = static_cast<Token>(kernels::argmax(row_of<TestType>(vocab, kind, 3)));
             for (const double by : {-3., vocab == 70 ? 5. : -std::numeric_limits<double>::infinity()}) {
                 CAPTURE(by);
-                const std::vector<Bias> bias{{best, by}, {static_cast<Token>(vocab / 2), 2.5}, {best, .25}};
+                const std::vector<Bias> bias{
+                    {best, by}, {static_cast<Token>(vocab / 2), 2.5}, {best, .25}, {static_cast<Token>(vocab + 5), 9}};
                 for (const double p : {.5, .95}) {
                     CAPTURE(p);
                     compare<TestType>(vocab, kind,
@@ -109,6 +131,7 @@ TEMPLATE_TEST_CASE("so it is where the pipeline changes logits before", "", floa
                 compare<TestType>(vocab, kind, Pipeline{LogitBias(bias), TopP(.8), Temperature(.5)});
                 compare<TestType>(vocab, kind, Pipeline{Temperature(.5), PresencePenalty(1), TopP(.9), MinP(.1)});
                 compare<TestType>(vocab, kind, Pipeline{Temperature(.7), RepetitionPenalty(1.4), MinP(.1)});
+                compare<TestType>(vocab, kind, Pipeline{Sixth(), TopP(.9)});
                 compare<TestType>(vocab, kind, Pipeline{RepetitionPenalty(1.4), Temperature(0), TopP(.9)});
                 compare<TestType>(vocab, kind, Pipeline{Pipeline{LogitBias(bias), TopK(20)}, TopP(.9), MinP(.05)});
             }
@@ -121,6 +144,8 @@ TEST_CASE("ranks send the candidates of a nucleus, not their slices") {
     CHECK(compare<float>(60000, 0,
                          Pipeline{filters::TopK(40), filters::TypicalP(1), filters::TopP(.95), filters::MinP(.05),
                                   filters::Temperature(.8)}) < .1);
+    CHECK(compare<float>(60000, 0, Pipeline{Sixth(), filters::TopK(40)}) < .1);
+    CHECK(compare<float>(60000, 0, Pipeline{SilentSixth(), filters::TopK(40)}) > .5);
     CHECK(compare<float>(60000, 3, SamplingParams{.top_p = .9}) > .5);      // it is most of the row
     CHECK(compare<float>(60000, 0, SamplingParams{.typical_p = .9}) > .5);  // needs the entropy of the row
 }

@@ -2,6 +2,7 @@
 #include <specsample/shaping/outlook.hpp>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -63,6 +64,8 @@ TEST_CASE("a pipeline foresees its first filter") {
     CHECK(foreseen(Pipeline{Pipeline{Temperature(.5)}, TopP(.9)}, .5) ==
           Foreseen{{.mass = .9, .temperature = .25}, {}});
     CHECK(foreseen(Pipeline{TypicalP(.5), TopK(7)}) == Foreseen{everything, {}});
+    const Pipeline borrowed{TopK(7), TopP(.9)};
+    CHECK(foreseen(Pipeline{std::cref(borrowed)}) == Foreseen{{.most = 7}, {}});
     const SamplingParams all{.temperature = .5, .top_k = 3, .top_p = .9, .min_p = .1, .typical_p = .9};
     CHECK(foreseen(all) == Foreseen{{.most = 3}, {}});
 }

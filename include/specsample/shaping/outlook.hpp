@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specsample/core/types.hpp>
+#include <specsample/models/ask.hpp>
 
 namespace specsample::inline SPECSAMPLE_ABI {
 
@@ -33,8 +34,8 @@ struct Reach {
 
 /// Asks the shapers of a pipeline, in order, what they do to logits, up to the first that limits the candidates.
 ///
-/// A shaper answers by foresee(outlook, context); one that cannot is taken to read the whole row. What it does to a
-/// logit must then depend on that logit and on the context alone.
+/// A shaper answers by foresee(outlook, context); one without this member is taken to read the whole row. The new logit
+/// of a token must depend only on the one before and on the context, in all shapers that answer.
 class Outlook {
   public:
     /// @param temperature   of the logits
@@ -57,8 +58,9 @@ class Outlook {
 
     // What a shaper answers.
 
-    /// It may change the logit of a token.
+    /// It may change the logit of a token; one outside the vocabulary is ignored.
     void change(Token token) { changed_.push_back(token); }
+    /// It divides all logits by a temperature; at 0 it leaves the largest.
     void heat(double temperature) {
         if (temperature == 0) return limit({.most = 1});
         temperature_ = detail::heated(temperature_, temperature);
@@ -88,9 +90,10 @@ class Outlook {
 
 namespace detail {
 
-/// Call f with every stage of a pipeline, in order; with a shaper that is none.
+/// Call f with every stage of a pipeline, in order; with a shaper that is none. Both may be given by std::ref.
 template <class P, class F>
-void for_each_stage(const P& pipeline, const F& f) {
+void for_each_stage(const P& given, const F& f) {
+    const Unwrapped<P>& pipeline = given;
     if constexpr (requires { pipeline.for_each_stage(f); }) {
         pipeline.for_each_stage(f);
     } else {
@@ -99,8 +102,9 @@ void for_each_stage(const P& pipeline, const F& f) {
 }
 
 /// Let the stages of a pipeline that come before the first limit change some logits.
+/// @param outlook   a new one
 template <class P, class Row>
-void change_logits(const P& pipeline, Row& row, std::span<const Token> context, filters::Outlook& outlook) {
+void change_logits(const P& pipeline, Row& row, std::span<const Token> context, filters::Outlook outlook) {
     for_each_stage(pipeline, [&](const auto& stage) {
         outlook.ask(stage, context);
         if (!outlook.is_known()) stage(row, context);

@@ -102,8 +102,7 @@ filters::Candidates<Value> gathered_candidates(const R& row, const P& pipeline, 
             return row.state().gather(outlook, context, memory.numbers, memory.ids, [&](Index count) {
                 filters::Candidates<Value> few = candidates(count, {});
                 few.heat(row.temperature());
-                filters::Outlook again(row.temperature(), scratch.places);
-                change_logits(pipeline, few, context, again);
+                change_logits(pipeline, few, context, {row.temperature(), scratch.places});
             });
         } else {
             return row.state().gather_all(context, memory.numbers);

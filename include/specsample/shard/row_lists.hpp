@@ -60,7 +60,7 @@ class RowLists : public KnownNumbers<Scalar> {
     template <class Wide>
     Gathered gather_all(std::span<const Token> context, std::vector<Wide>& numbers) {
         if (!fault_) exchange(Topic::numbers, digest_of(context));
-        checked({vocab(), {}});
+        raise_fault();
         specsample::detail::grow(numbers, whole_.size());
         specsample::detail::copy_blocks(Blocks(Column<Scalar>(whole_.data(), vocab())), numbers.data());
         return {vocab(), {}};
@@ -78,9 +78,8 @@ class RowLists : public KnownNumbers<Scalar> {
         for (const Token token : context.last(std::min<std::size_t>(context.size(), 64))) digest.add(token);
         return digest.value();
     }
-    const Gathered& checked(const Gathered& gathered) const {
+    void raise_fault() const {
         if (fault_) specsample::detail::raise(Fault(*fault_, {}, "shaped"));
-        return gathered;
     }
 
     /// Gather the numbers that a number of candidates or a distance reaches, and those that change.
@@ -96,7 +95,7 @@ class RowLists : public KnownNumbers<Scalar> {
             const Index most = reach.most + std::ssize(changed_);
             kernels::select_top(mine, most, -std::numeric_limits<Wide>::infinity(), ids, scratch_);
         } else {
-            const double least = largest_unchanged(mine, key) - reach.distance;
+            const double least = largest_unchanged(mine, {}, key) - reach.distance;
             kernels::select_at_least(mine, static_cast<Wide>(least - 1e-5 * (std::abs(least) + reach.distance)), ids);
         }
         ids.insert(ids.end(), changed_.begin(), changed_.end());
@@ -165,9 +164,13 @@ class RowLists : public KnownNumbers<Scalar> {
         keep_unique(changed_);
     }
 
-    /// The largest number of all ranks, those left out that change: these are listed.
+    /// The ids of this rank that were found, counted from its first.
+    std::span<const Token> changed() const { return changed_; }
+
+    /// The largest number of all ranks, those left out that change.
+    /// @param listed   ids of this rank, counted from its first: afterwards those of all ranks are listed
     template <class Wide>
-    double largest_unchanged(std::span<const Wide> mine, std::uint64_t key) {
+    double largest_unchanged(std::span<const Wide> mine, std::span<const Token> listed, std::uint64_t key) {
         constexpr Wide lowest = -std::numeric_limits<Wide>::infinity();
         Wide largest = lowest;
         Token best = -1;
@@ -175,7 +178,7 @@ class RowLists : public KnownNumbers<Scalar> {
             if (mine[static_cast<std::size_t>(id)] > largest && !std::ranges::binary_search(changed_, id))
                 largest = mine[static_cast<std::size_t>(best = id)];
         listed_.clear();
-        for (const Token id : changed_) list(id, nothing);
+        for (const Token id : listed) list(id, nothing);
         if (best >= 0) list(best, static_cast<double>(largest));
         exchange_list(key);
         double all = nothing;

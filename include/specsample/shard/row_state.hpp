@@ -156,8 +156,7 @@ class RowState final : public RowLists<Scalar> {
     /// Gather the logits that a pipeline reaches and those that it changes; the whole row if it reaches all or many, or
     /// if a number is bad.
     /// @param context   the text before, which must be the same on every rank
-    /// @param change    change(count) changes the first of `numbers`, which are the logits of `ids`, as the pipeline
-    /// does
+    /// @param change    change(count) does to the first of `numbers`, logits of `ids`, what the pipeline does
     /// @throws          Fault if the ranks do not agree
     template <class Wide, class Change>
     Gathered gather(const filters::Outlook& outlook, std::span<const Token> context, std::vector<Wide>& numbers,
@@ -171,7 +170,9 @@ class RowState final : public RowLists<Scalar> {
             Base::find_changed(outlook.changed());
             gathered = gather_nucleus(reach, key, numbers, ids, change);
         }
-        return gathered.count < 0 ? Base::gather_all(context, numbers) : Base::checked(gathered);
+        if (gathered.count < 0) return Base::gather_all(context, numbers);
+        Base::raise_fault();
+        return gathered;
     }
 
     /// What is odd about the row.
@@ -198,7 +199,7 @@ class RowState final : public RowLists<Scalar> {
     template <class Wide, class Change>
     Gathered gather_nucleus(const filters::Reach& reach, std::uint64_t key, std::vector<Wide>& numbers,
                             std::vector<Token>& ids, const Change& change) {
-        const double largest = Base::largest_unchanged(Base::copy_mine(numbers), key);
+        const double largest = Base::largest_unchanged(Base::copy_mine(numbers), Base::changed(), key);
         const auto changed = static_cast<std::size_t>(Base::write_listed(numbers, ids));
         if (changed > 0) change(static_cast<Index>(changed));
         nucleus_.start(reach, largest, std::span(ids).first(changed), std::span(numbers).first(changed));

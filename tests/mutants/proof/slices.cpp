@@ -108,3 +108,23 @@ TEST_CASE("mutants: a token that a bias lifts among the largest is gathered") {
         CHECK(places == ids_of(Logits(given.rows[0])));
     CHECK(ids_of(Logits(given.rows[0])).first >= 0);
 }
+
+TEST_CASE("mutants: a nucleus is that of the changed row") {
+    const Slices given = random_slices();
+    SamplingParams params{.temperature = .02, .top_p = .99};
+    for (Token id = 0; id < vocab; id += 40) params.logit_bias.emplace_back(id, .2);
+    const auto left_of = [&](const auto& row) {
+        filters::ShapedMemory<float> memory;
+        const auto ids = shape(row, params, {}, memory).ids();
+        std::vector<Index> left;
+        for (Index place = 0; place < ids.size(vocab); ++place) left.push_back(ids.id(place));
+        return left;
+    };
+    const std::vector<Index> expected = left_of(Logits(given.rows[0]));
+    CHECK(expected.size() > 2);
+    CHECK(std::ssize(expected) < vocab / 10);  // else the row is gathered
+    for (const auto& left : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+             return left_of(shard::Sharded(Logits(split.slice(given.rows[0], rank)), split.first(rank), vocab, ranks));
+         }))
+        CHECK(left == expected);
+}

@@ -251,3 +251,31 @@ int program() {
 
 }  // namespace shaper_that_cannot_be_rewound
 #endif
+
+// case: foresee_that_is_not_const
+// It would be taken for a shaper without foresee, and ranks would gather whole rows.
+// expect: error: static assertion failed.*specsample::filters::Outlook: a shaper's foresee must be callable as foresee
+#if defined FIXED || defined CASE_foresee_that_is_not_const
+namespace foresee_that_is_not_const {
+
+using namespace specsample;
+
+struct First {
+    template <class Value>
+    void operator()(filters::Candidates<Value>&, std::span<const Token>) const {}
+#ifdef FIXED
+    void foresee(filters::Outlook& outlook, std::span<const Token> context) const { outlook.change(context[0]); }
+#else
+    void foresee(filters::Outlook& outlook, std::span<const Token> context) { outlook.change(context[0]); }
+#endif
+};
+
+int program() {
+    std::vector<Token> memory;
+    filters::Outlook outlook(1, memory);
+    outlook.ask(First(), memory);
+    return static_cast<int>(outlook.changed().size());
+}
+
+}  // namespace foresee_that_is_not_const
+#endif

@@ -52,6 +52,10 @@ class Outlook {
         if constexpr (requires { shaper.foresee(*this, context); }) {
             shaper.foresee(*this, context);
         } else {
+            static_assert(
+                !requires { &Shaper::foresee; },
+                "specsample::filters::Outlook: a shaper's foresee must be callable as foresee(outlook, "
+                "context) on a const shaper, with an Outlook& and a std::span<const Token>");
             limit({});
         }
     }

@@ -96,8 +96,9 @@ void Attention::make_room(Room& room, Index rows, Index slots) const {
     room.results.resize(most, pool().shape().head_size);
 }
 
-Vector Attention::state(Index slot) {
-    return Vector(&pages_.of(slot).states(slot % pages_.positions(), 0), pool().shape().dim());
+Vector Attention::state(Index slot, Index which) {
+    const Index dim = pool().shape().dim();
+    return Vector(&pages_.of(slot).states(slot % pages_.positions(), which * aligned_width(dim)), dim);
 }
 
 void Attention::compact(std::span<const Index> path) {

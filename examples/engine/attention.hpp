@@ -38,8 +38,8 @@ class Attention {
     void attend(Index layer, Index head, Index first, std::span<const History::Visible> visible,
                 const ConstRows& queries, Rows out, Room& room) const;
 
-    /// The model's final state of a slot: a row as wide as the model.
-    Vector state(Index slot);
+    /// A state of a slot (pages.hpp): as wide as the model.
+    Vector state(Index slot, Index which = states_per_position - 1);
 
     /// Moves the data of slot path[i] to slot i. The path ascends, so nothing is overwritten that is still needed.
     void compact(std::span<const Index> path);

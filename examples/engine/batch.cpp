@@ -27,7 +27,7 @@ void Batch::clear(Index text) {
     cache(text).attention.resize(0);
 }
 
-Batch::Rows Batch::forward(std::span<const Next> next) {
+Logits Batch::forward(std::span<const Next> next) {
     std::vector<Place> places;
     for (const auto& [text, token] : next) {
         const Index vocab = trunk_.weights()->config.vocab;
@@ -48,7 +48,12 @@ Batch::Rows Batch::forward(std::span<const Next> next) {
     }
     const ConstRows states = trunk_.pass(places, trunk_.weights()->config.layers);
     multiply(trunk_.weights()->classifier(), states, logits_.topRows(states.rows()), *trunk_.team());
-    return {Logits(logits_.data(), states.rows(), logits_.cols()), states};
+    return Logits(logits_.data(), states.rows(), logits_.cols());
+}
+
+ConstVector Batch::state(Index text, Index which) {
+    const Vector found = cache(text).attention.state(length(text) - 1, which);
+    return ConstVector(found.data(), found.size());
 }
 
 }  // namespace engine

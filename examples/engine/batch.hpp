@@ -27,14 +27,12 @@ class Batch {
         Token token;
     };
 
-    /// Appends tokens to different texts. Row i of `logits` and `states` is about the text after next[i]; both are
-    /// valid until the next call. Throws std::invalid_argument for a token outside the vocabulary or a text without
-    /// room.
-    struct Rows {
-        Logits logits;
-        ConstRows states;
-    };
-    Rows forward(std::span<const Next> next);
+    /// Appends tokens to different texts. Row i is about the text after next[i]; valid until the next call. Throws
+    /// std::invalid_argument for a token outside the vocabulary or a text without room.
+    Logits forward(std::span<const Next> next);
+
+    /// A state of the text's last position (pages.hpp).
+    ConstVector state(Index text, Index which);
 
   private:
     Cache& cache(Index text) { return caches_[static_cast<std::size_t>(text)]; }

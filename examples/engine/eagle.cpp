@@ -13,7 +13,8 @@ namespace engine {
 namespace {
 
 constexpr std::array<char, 4> eagle_magic{'S', 'P', 'Q', 'D'};
-constexpr std::int32_t eagle_version = 1;
+constexpr std::int32_t eagle_version = 2;
+constexpr float not_drafted = -std::numeric_limits<float>::infinity();
 
 /// Reads the sizes, and checks those that must be the target's.
 Config read_config(Reader& file, const Config& target, Index& ids) {
@@ -53,6 +54,11 @@ std::vector<Index> read_ids(Reader& file, Index count, Index vocab) {
     return ids;
 }
 
+/// The most ids that a text can make draftable, with the frequent ones.
+Index most_ids(const Weights& weights, const std::vector<Index>& frequent) {
+    return std::min(weights.config.vocab, std::ssize(frequent) + weights.config.context);
+}
+
 }  // namespace
 
 Eagle Eagle::load(const std::filesystem::path& path, std::shared_ptr<Model> target) {
@@ -65,10 +71,11 @@ Eagle Eagle::load(const std::filesystem::path& path, std::shared_ptr<Model> targ
     parts.state_norm = file.vector(c.dim, "norm of states");
     parts.token_norm = file.vector(c.dim, "norm of tokens");
     parts.join = file.group_matrix(c.dim, 2 * c.dim, "joining weights");
+    for (Eigen::ArrayXf& norm : parts.middle_norms) norm = file.vector(c.dim, "norm of a middle layer's states");
+    parts.middle = file.group_matrix(c.dim, 2 * c.dim, "weights of the middle layers");
     weights->layers.push_back(file.layer(c, &Reader::group_matrix));
     weights->final_norm = file.vector(c.dim, "final norm");
     file.end();
-    weights->untied_classifier = target->weights()->classifier().select(parts.ids);
     parts.weights = std::move(weights);
     return {std::move(parts), std::move(target)};
 }
@@ -77,21 +84,47 @@ Eagle::Eagle(Parts parts, std::shared_ptr<Model> target)
     : target_(std::move(target)),
       weights_(std::move(parts.weights)),
       join_(std::move(parts.join)),
+      middle_(std::move(parts.middle)),
       state_norm_(std::move(parts.state_norm)),
       token_norm_(std::move(parts.token_norm)),
+      middle_norms_(std::move(parts.middle_norms)),
       ids_(std::move(parts.ids)),
+      frequent_ids_(std::ssize(ids_)),
+      classifier_(target_->weights()->classifier().select(ids_, most_ids(*weights_, ids_) - frequent_ids_)),
       trunk_(weights_, target_->team()),
       cache_(std::make_shared<PagePool>(weights_->config.cache(), 64)),
       no_state_(Eigen::ArrayXf::Zero(weights_->config.dim)),
       pair_(Trunk::rows(2 * weights_->config.dim)),
+      middle_pair_(Trunk::rows(2 * weights_->config.dim)),
       input_(Trunk::rows(weights_->config.dim)),
-      few_logits_(1, std::ssize(ids_)),
-      logits_(RowMatrix::Constant(1, weights_->config.vocab, -std::numeric_limits<float>::infinity())) {}
+      middle_input_(Trunk::rows(weights_->config.dim)),
+      few_logits_(1, most_ids(*weights_, ids_)),
+      logits_(RowMatrix::Constant(1, weights_->config.vocab, not_drafted)) {
+    for (const Index id : ids_) logits_(0, id) = 0;
+}
 
 void Eagle::check_length(std::size_t tokens) const {
     if (tokens < 1 || static_cast<Index>(tokens) > context()) {
         throw std::invalid_argument("Eagle: the text has " + std::to_string(tokens) + " tokens, but must have 1 to " +
                                     std::to_string(context()));
+    }
+}
+
+void Eagle::forget_ids() {
+    for (const Index id : std::span(ids_).subspan(static_cast<std::size_t>(frequent_ids_)))
+        logits_(0, id) = not_drafted;
+    ids_.resize(static_cast<std::size_t>(frequent_ids_));
+    classifier_.truncate(frequent_ids_);
+    listed_ = 0;
+}
+
+void Eagle::add_ids(std::span<const Token> text) {
+    for (; listed_ < text.size(); ++listed_) {
+        const Index id = text[listed_];
+        if (logits_(0, id) != not_drafted) continue;
+        logits_(0, id) = 0;  // until the next row
+        ids_.push_back(id);
+        classifier_.append(target_->weights()->classifier(), id);
     }
 }
 
@@ -102,6 +135,8 @@ void Eagle::begin(std::span<const Token> text) {
     while (known < std::min(text_slots_, std::ssize(behind)) &&
            cache_.history.token(known) == behind[static_cast<std::size_t>(known)])
         ++known;
+    if (known < text_slots_) forget_ids();
+    add_ids(text);
     cache_.history.truncate(known);
     cache_.attention.resize(std::ssize(behind));
     text_slots_ = known;
@@ -111,11 +146,15 @@ void Eagle::begin(std::span<const Token> text) {
         for (Index i = 0; i < count; ++i) {
             const Index slot = text_slots_ + i;
             const Token token = behind[static_cast<std::size_t>(slot)];
-            place_input(i, target_->state(text.first(static_cast<std::size_t>(slot) + 1)), token);
+            const std::span<const Token> before = text.first(static_cast<std::size_t>(slot) + 1);
+            place_input(i, target_->state(before), token);
+            place_middle(i, before);
             cache_.history.push(token, slot - 1, 1);
             places[static_cast<std::size_t>(i)] = {&cache_, slot};
         }
-        step(std::span(places).first(static_cast<std::size_t>(count)));
+        join(count);
+        add_middle(count);
+        trunk_.pass(std::span(places).first(static_cast<std::size_t>(count)), 1, input_.topRows(count));
         text_slots_ += count;
     }
 }
@@ -133,19 +172,20 @@ Logits Eagle::operator()(std::span<const Token> prefix) {
         const Vector state =
             last == no_slot ? Vector(no_state_.data(), no_state_.size()) : cache_.attention.state(last);
         place_input(0, ConstVector(state.data(), state.size()), behind[i]);
+        join(1);
         const Place place{&cache_, slot};
-        step({&place, 1});
+        trunk_.pass({&place, 1}, 1, input_.topRows(1));
         last = slot;
     }
     const Vector state = last == no_slot ? Vector(no_state_.data(), no_state_.size()) : cache_.attention.state(last);
-    multiply(weights_->classifier(), Eigen::Map<const RowMatrix>(state.data(), 1, state.size()), few_logits_,
-             *target_->team());
+    multiply(classifier_, Eigen::Map<const RowMatrix>(state.data(), 1, state.size()),
+             few_logits_.leftCols(classifier_.rows()), *target_->team());
     for (std::size_t i = 0; i < ids_.size(); ++i) logits_(0, ids_[i]) = few_logits_(0, static_cast<Index>(i));
     return Logits(logits_.data(), 1, logits_.cols());
 }
 
 double Eagle::confidence() const {
-    const auto logits = few_logits_.row(0).array();
+    const auto logits = few_logits_.row(0).head(classifier_.rows()).array();
     return 1 / static_cast<double>((logits - logits.maxCoeff()).exp().sum());
 }
 
@@ -156,11 +196,20 @@ void Eagle::place_input(Index row, const ConstVector& state, Token token) {
     rms_norm(ConstVector(&input_(row, 0), c.dim), token_norm_, c.rms_epsilon, Vector(&pair_(row, c.dim), c.dim));
 }
 
-/// Takes the places from their pairs to their states.
-void Eagle::step(std::span<const Place> places) {
-    const Index count = std::ssize(places);
-    multiply(join_, pair_.topRows(count), input_.topRows(count), *target_->team());
-    trunk_.pass(places, 1, input_.topRows(count));
+void Eagle::place_middle(Index row, std::span<const Token> prefix) {
+    const Config& c = weights_->config;
+    for (std::size_t which = 0; which < middle_norms_.size(); ++which) {
+        const auto number = static_cast<Index>(which);
+        rms_norm(target_->state(prefix, number), middle_norms_[which], c.rms_epsilon,
+                 Vector(&middle_pair_(row, number * c.dim), c.dim));
+    }
+}
+
+void Eagle::join(Index count) { multiply(join_, pair_.topRows(count), input_.topRows(count), *target_->team()); }
+
+void Eagle::add_middle(Index count) {
+    multiply(middle_, middle_pair_.topRows(count), middle_input_.topRows(count), *target_->team());
+    input_.topRows(count) += middle_input_.topRows(count);
 }
 
 }  // namespace engine

@@ -101,15 +101,18 @@ GroupMatrix::GroupMatrix(Index rows, Index columns, int bits, std::span<const st
     }
 }
 
-GroupMatrix GroupMatrix::select(std::span<const Index> rows) const {
-    GroupMatrix copy(std::ssize(rows), columns_, bits_, nullptr);
-    for (Index r = 0; r < copy.rows_; ++r) {
-        const Index from = rows[static_cast<std::size_t>(r)];
-        for (Index column = 0; column < columns_; ++column) copy.code_byte(r, column) = code_byte(from, column);
-        for (Index group = 0; group < groups(); ++group)
-            for (Index which = 0; which < numbers(); ++which) copy.number(r, group, which) = number(from, group, which);
-    }
+GroupMatrix GroupMatrix::select(std::span<const Index> rows, Index room) const {
+    GroupMatrix copy(std::ssize(rows) + room, columns_, bits_, nullptr);
+    copy.truncate(0);
+    for (const Index r : rows) copy.append(*this, r);
     return copy;
+}
+
+void GroupMatrix::append(const GroupMatrix& from, Index r) {
+    for (Index column = 0; column < columns_; ++column) code_byte(rows_, column) = from.code_byte(r, column);
+    for (Index group = 0; group < groups(); ++group)
+        for (Index which = 0; which < numbers(); ++which) number(rows_, group, which) = from.number(r, group, which);
+    ++rows_;
 }
 
 /// The byte that holds a row's code for a column.

@@ -73,8 +73,15 @@ class GroupMatrix {
     /// Writes row r as floats to the first columns() elements of `out`.
     void copy_row(Index r, float* out) const;
 
-    /// A copy of these rows, in this order. A product with it has the bits of these rows of the whole product.
-    GroupMatrix select(std::span<const Index> rows) const;
+    /// A copy of these rows, in this order, with memory for `room` more. A product with it has the bits of these rows
+    /// of the whole product.
+    GroupMatrix select(std::span<const Index> rows, Index room = 0) const;
+
+    /// Appends row r of a matrix with the same columns and bits; there must be room. Not for copies that share memory.
+    void append(const GroupMatrix& from, Index r);
+
+    /// Drops all rows from `rows` on, which leaves room for as many.
+    void truncate(Index rows) { rows_ = rows; }
 
     Index rows() const { return rows_; }
     Index columns() const { return columns_; }

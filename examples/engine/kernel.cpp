@@ -271,29 +271,44 @@ void PackedMatrix::copy_row(Index r, float* out) const {
     }
 }
 
-PackedMatrix PackedMatrix::select(std::span<const Index> rows) const {
-    if (const auto* groups = std::get_if<GroupMatrix>(&panels_)) return groups->select(rows);
+PackedMatrix PackedMatrix::select(std::span<const Index> rows, Index room) const {
+    if (const auto* groups = std::get_if<GroupMatrix>(&panels_)) return groups->select(rows, room);
     PackedMatrix copy;
-    copy.rows_ = std::ssize(rows);
     copy.columns_ = columns_;
-    const auto copy_panels = [&]<class Panels>(const Panels& panels) {
-        if constexpr (!std::is_same_v<Panels, GroupMatrix>) {
-            const Index stride = dense_stride<typename Panels::Scalar>(columns_);
-            const auto place = [&](Index r) { return r / panel_rows * stride + r % panel_rows; };
-            Panels selected = Panels::Zero(divide_up(copy.rows_, panel_rows) * stride);
-            for (Index r = 0; r < copy.rows_; ++r) {
-                const Index from = place(rows[static_cast<std::size_t>(r)]);
-                for (Index k = 0; k < stride; k += panel_rows) selected(place(r) + k) = panels(from + k);
+    const Index most = std::ssize(rows) + room;
+    std::visit(
+        [&]<class Panels>(const Panels&) {
+            if constexpr (!std::is_same_v<Panels, GroupMatrix>) {
+                const Index stride = dense_stride<typename Panels::Scalar>(columns_);
+                copy.panels_ = Panels(Panels::Zero(divide_up(most, panel_rows) * stride));
             }
-            copy.panels_ = std::move(selected);
-        }
-    };
-    std::visit(copy_panels, panels_);
-    if (scales_.size() > 0) {
-        copy.scales_ = Floats::Zero(round_up(copy.rows_, panel_rows));
-        for (Index r = 0; r < copy.rows_; ++r) copy.scales_(r) = scales_(rows[static_cast<std::size_t>(r)]);
-    }
+        },
+        panels_);
+    if (scales_.size() > 0) copy.scales_ = Floats::Zero(round_up(most, panel_rows));
+    for (const Index r : rows) copy.append(*this, r);
     return copy;
+}
+
+void PackedMatrix::append(const PackedMatrix& from, Index r) {
+    std::visit(
+        [&]<class Panels>(Panels& panels) {
+            const auto& others = std::get<Panels>(from.panels_);
+            if constexpr (std::is_same_v<Panels, GroupMatrix>) {
+                panels.append(others, r);
+            } else {
+                const Index stride = dense_stride<typename Panels::Scalar>(columns_);
+                const auto place = [&](Index row) { return row / panel_rows * stride + row % panel_rows; };
+                for (Index k = 0; k < stride; k += panel_rows) panels(place(rows_) + k) = others(place(r) + k);
+            }
+        },
+        panels_);
+    if (scales_.size() > 0) scales_(rows_) = from.scales_(r);
+    ++rows_;
+}
+
+void PackedMatrix::truncate(Index rows) {
+    rows_ = rows;
+    if (auto* const groups = std::get_if<GroupMatrix>(&panels_)) groups->truncate(rows);
 }
 
 std::size_t PackedMatrix::bytes() const {

@@ -74,11 +74,11 @@ Logits Model::score_tree(std::span<const Token> prefix, std::span<const Token> t
     return feed(kept, std::ssize(tokens) + 1, layers());
 }
 
-ConstVector Model::state(std::span<const Token> prefix) {
+ConstVector Model::state(std::span<const Token> prefix, Index which) {
     const std::vector<Index> path = cache_.history.find(prefix, layers());
     const bool is_known = !path.empty() && path.size() == prefix.size();
     if (!is_known) score(prefix, 1);
-    const Vector found = cache_.attention.state(is_known ? path.back() : length() - 1);
+    const Vector found = cache_.attention.state(is_known ? path.back() : length() - 1, which);
     return ConstVector(found.data(), found.size());
 }
 

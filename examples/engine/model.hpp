@@ -61,8 +61,9 @@ class Model {
     /// not cached and the tree are at most `max_pass` tokens. The parent of a node is an earlier one, or -1: `prefix`.
     Logits score_tree(std::span<const Token> prefix, std::span<const Token> tokens, std::span<const Index> parents);
 
-    /// The classifier's input after `prefix`, which is fed only if it is not cached. Valid until the next call.
-    ConstVector state(std::span<const Token> prefix);
+    /// A state after `prefix` (pages.hpp), by default the classifier's input. The prefix is fed only if it is not
+    /// cached. Valid until the next call.
+    ConstVector state(std::span<const Token> prefix, Index which = states_per_position - 1);
 
     static constexpr Index max_pass = Trunk::max_pass;  ///< longer inputs take several passes
 

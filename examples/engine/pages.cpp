@@ -22,7 +22,7 @@ double PagePool::bytes(const CacheShape& shape, Index positions) {
     const auto number = [](Index value) { return static_cast<double>(value); };
     const double keys = number(round_up(positions, panel_rows)) * number(shape.head_size);
     const double values = number(round_up(shape.head_size, panel_rows)) * number(positions);
-    const double states = number(positions) * number(aligned_width(shape.dim()));
+    const double states = number(positions) * number(shape.state_columns());
     return sizeof(float) * (number(shape.layers) * number(shape.kv_heads) * (keys + values) + states);
 }
 
@@ -36,7 +36,7 @@ std::unique_ptr<Page> PagePool::take() {
     const Index rows = shape_.layers * shape_.kv_heads;
     return std::make_unique<Page>(Page{RowMatrix::Zero(rows, round_up(positions_, panel_rows) * shape_.head_size),
                                        RowMatrix::Zero(rows, round_up(shape_.head_size, panel_rows) * positions_),
-                                       RowMatrix::Zero(positions_, aligned_width(shape_.dim()))});
+                                       RowMatrix::Zero(positions_, shape_.state_columns())});
 }
 
 void PagePool::give_back(std::unique_ptr<Page> page) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Memory for a model's cache: the keys, values and final states of the positions it was fed.
+// Memory for a model's cache: the keys, values and states of the positions it was fed.
 //
 // * PagePool    pages of a fixed number of positions, for all caches that share it
 // * PageTable   the pages of one cache, in order: slot s is in page s / positions of the table
@@ -22,6 +22,10 @@ namespace engine {
 /// Row stride, in floats, that keeps every row of a buffer aligned and padded to whole int8 words.
 constexpr Index aligned_width(Index width) { return round_up(width, 16); }
 
+/// State s of a position is its residual stream after (s + 1) / 3 of the model's layers; the last one is normalised,
+/// and the classifier's input. Drafters read all three.
+constexpr Index states_per_position = 3;
+
 struct CacheShape {
     Index layers;
     Index heads;
@@ -29,15 +33,16 @@ struct CacheShape {
     Index head_size;
 
     Index dim() const { return heads * head_size; }
+    Index state_columns() const { return states_per_position * aligned_width(dim()); }
     bool operator==(const CacheShape&) const = default;
 };
 
 /// One page. The keys of a layer's head are a matrix of positions x head size, its values one of head size x positions,
-/// both laid out for `multiply`; a state is a row.
+/// both laid out for `multiply`; the states of a position are a row.
 struct Page {
     RowMatrix keys;    // one row per layer and head
     RowMatrix values;  // likewise
-    RowMatrix states;  // one row per position
+    RowMatrix states;  // one row per position, of width state_columns()
 };
 
 class PagePool {

@@ -45,6 +45,7 @@ ConstRows Trunk::run(std::span<const Place> places, Index layers) {
     find_runs(places);
     for (Index number = 0; number < layers; ++number) {
         const Layer& layer = weights_->layers[static_cast<std::size_t>(number)];
+        store_middle_states(number, places);
         attention_block(layer, number, places);
         feed_forward_block(layer, positions);
     }
@@ -53,6 +54,16 @@ ConstRows Trunk::run(std::span<const Place> places, Index layers) {
     for (const auto& [cache, slot] : places)
         cache->attention.state(slot) = const_row(normed_, i++, weights_->config.dim);
     return normed_.topRows(positions);
+}
+
+void Trunk::store_middle_states(Index layers_done, std::span<const Place> places) const {
+    const Config& config = weights_->config;
+    for (Index which = 0; which + 1 < states_per_position; ++which) {
+        if (config.layers * (which + 1) / states_per_position != layers_done) continue;
+        Index i = 0;
+        for (const auto& [cache, slot] : places)
+            cache->attention.state(slot, which) = const_row(stream_, i++, config.dim);
+    }
 }
 
 void Trunk::find_runs(std::span<const Place> places) {

@@ -45,8 +45,9 @@ class Trunk {
     const std::shared_ptr<const Weights>& weights() const { return weights_; }
     const std::shared_ptr<Team>& team() const { return team_; }
 
-    /// Takes at most max_pass places from their tokens to their final states, which are stored in their caches, too.
-    /// Those of one cache come in order. Row i belongs to places[i]; valid until the next pass.
+    /// Takes at most max_pass places from their tokens to their final states, which are stored in their caches, with
+    /// those of the middle layers. Those of one cache come in order. Row i belongs to places[i]; valid until the next
+    /// pass.
     ConstRows pass(std::span<const Place> places, Index layers);
 
     /// The same from other inputs than the tokens' embeddings: row i of `inputs` enters the first layer at places[i].
@@ -61,6 +62,7 @@ class Trunk {
 
     ConstRows run(std::span<const Place> places, Index layers);
     void find_runs(std::span<const Place> places);
+    void store_middle_states(Index layers_done, std::span<const Place> places) const;
     void attention_block(const Layer& layer, Index number, std::span<const Place> places);
     void feed_forward_block(const Layer& layer, Index positions);
     void normalise(const Eigen::ArrayXf& norm, Index positions);

@@ -29,7 +29,8 @@ def arguments():
     parser.add_argument("--length", type=int, default=384, help="tokens of a text, up to 240 of them a prompt (384)")
     parser.add_argument("--minutes", type=float, default=60, help="of training in this run (60)")
     parser.add_argument("--epochs", type=float, default=4, help="times that every text is seen in all (4)")
-    parser.add_argument("--ids", type=int, default=4096, help="most frequent ids that can be drafted (4096)")
+    parser.add_argument("--ids", type=int, default=2048,
+                        help="most frequent ids that can be drafted behind every text, beside the text's own (2048)")
     parser.add_argument("--batch", type=int, default=12, help="texts per step (12)")
     parser.add_argument("--rate", type=float, default=2e-3, help="highest learning rate (2e-3)")
     parser.add_argument("--chain", type=int, default=3,
@@ -90,7 +91,7 @@ def write(options, folder, reader):
 
 def bytes_per_token(work):
     import numpy
-    head = numpy.fromfile(work / "texts_0.bin", numpy.int32, 2) if (work / "texts_0.bin").exists() else (576, 32)
+    head = numpy.fromfile(work / "texts_0.bin", numpy.int32, 2) if (work / "texts_0.bin").exists() else (3 * 576, 32)
     return 4 + 2 * int(head[0]) + 6 * int(head[1])
 
 
@@ -121,20 +122,21 @@ class Trainer:
         self.held_out, self.texts = Texts(files[:1]), Texts(files[1:])
         self.file = options.work / "checkpoint.pt"
         saved = torch.load(self.file) if self.file.exists() else None
-        frequencies = self.texts.frequencies(config["vocab"])
+        new, old = self.texts.frequencies(config["vocab"])
         parts = read_drafter(options.start, config)[1] if options.start else {}
-        ids = saved["ids"] if saved else frequencies.topk(options.ids).indices
-        self.head = Head(config, embedding, classifier, ids)
+        ids = saved["ids"][:options.ids] if saved else new.topk(options.ids).indices
+        self.head = Head(config, embedding, ids)
         self.head.load_state_dict(parts, strict=False)
         self.places = torch.full((config["vocab"],), -1)
         self.places[ids] = torch.arange(len(ids))
-        self.classifier = self.head.classifier.to(self.type)
+        self.rows = classifier
+        self.classifier = classifier[ids].to(self.type)
         parameters = list(self.head.parameters())
-        self.optimisers = [Muon([p for p in parameters if p.dim() > 1], options.rate),
+        self.optimisers = [Muon([p for p in parameters if p.dim() > 1], options.rate, self.type),
                            torch.optim.AdamW([p for p in parameters if p.dim() == 1], options.rate / 2,
                                              betas=(.9, .95), weight_decay=0)]
         self.rates = [optimiser.param_groups[0]["lr"] for optimiser in self.optimisers]
-        self.seen, self.order, self.curve = 0, [], []
+        self.seen, self.batches, self.curve = 0, [], []
         if saved:
             self.head.load_state_dict(saved["head"])
             for optimiser, state in zip(self.optimisers, saved["optimisers"]):
@@ -142,8 +144,8 @@ class Trainer:
             self.seen, self.curve = saved["seen"], saved["curve"]
         self.goes_on = bool(saved or parts)
         self.total = options.epochs * self.texts.tokens
-        say(f"{len(self.texts.texts)} texts of {self.texts.tokens} tokens; the {len(ids)} ids hold "
-            f"{float(frequencies[ids].sum() / frequencies.sum()):.4f} of the probability; "
+        say(f"{len(self.texts.texts)} texts of {self.texts.tokens} tokens; the {len(ids)} ids and "
+            f"those of the text hold {float((new[ids].sum() + old.sum()) / (new.sum() + old.sum())):.4f} of the probability; "
             f"{sum(p.numel() for p in parameters)} weights; {self.seen} tokens seen before")
 
     def save(self):
@@ -152,26 +154,34 @@ class Trainer:
                          "optimisers": [optimiser.state_dict() for optimiser in self.optimisers]}, part)
         part.rename(self.file)
 
-    def targets(self, ids, weights):
-        places = self.places[ids]
-        return places.clamp(min=0), weights * (places >= 0)
+    def draftable(self, tokens):
+        """Ids that are draftable behind these tokens beside the head's, the places of all, and rows of the classifier."""
+        more = tokens.unique()
+        more = more[self.places[more] < 0]
+        places = self.places.clone()
+        places[more] = self.torch.arange(len(more)) + len(self.head.ids)
+        return more, places, self.torch.cat([self.classifier, self.rows[more].to(self.type)])
 
     def loss(self, batch, depth):
         from drafter.loss import CrossEntropy
         torch = self.torch
         tokens, states, ids, weights, mask = batch
-        places, weights = self.targets(ids[:, 1:], weights[:, 1:])
+        _, places, classifier = self.draftable(tokens)
+        places = places[ids[:, 1:]]
+        weights = weights[:, 1:] * (places >= 0)
+        places = places.clamp(min=0)
         total = 0
-        for j, drafted in enumerate(self.drafts(states, tokens, depth)):
-            valid = mask[:, 1:].clone()
+        begin = max(0, int(mask[:, 1:].any(0).nonzero()[0]) - depth)
+        for j, drafted in enumerate(self.drafts(states, tokens, depth, begin)):
+            valid = mask[:, 1 + begin:].clone()
             valid[:, :j] = False
-            total = total + CrossEntropy.apply(drafted[valid].float(), self.classifier, places[valid],
-                                               weights[valid]) * .8 ** j
+            total = total + CrossEntropy.apply(drafted[valid].float(), classifier, places[:, begin:][valid],
+                                               weights[:, begin:][valid]) * .8 ** j
         return total / sum(.8 ** j for j in range(depth))
 
-    def drafts(self, states, tokens, depth):
+    def drafts(self, states, tokens, depth, begin=0):
         with self.torch.autocast("cpu", self.torch.bfloat16, enabled=self.type == self.torch.bfloat16):
-            return self.head.drafts(states[:, :-1], tokens[:, 1:], depth)
+            return self.head.drafts(states[:, :-1], tokens[:, 1:], depth, begin)
 
     def train(self):
         """Trains until the time or the tokens of this run are used up. Its rates rise, stay and fall within it."""
@@ -183,9 +193,9 @@ class Trainer:
             share = min(1, (self.seen - before + 1) / 5e4) * max(.03, min(1, (1 - done) / .7))
             for optimiser, rate in zip(self.optimisers, self.rates):
                 optimiser.param_groups[0]["lr"] = share * rate
-            if len(self.order) < options.batch:
-                self.order = torch.randperm(len(self.texts.texts)).tolist()
-            batch = self.texts.batch([self.order.pop() for _ in range(options.batch)])
+            if not self.batches:
+                self.batches = self.texts.batches(options.batch)
+            batch = self.texts.batch(self.batches.pop())
             drafts = self.head.rounds = self.goes_on or done > .65
             loss = self.loss(batch, options.chain if drafts else 1)
             self.head.zero_grad()
@@ -215,8 +225,14 @@ class Trainer:
             for i in range(len(self.held_out.texts)):
                 _, prompt, temperature, *_ = self.held_out.texts[i]
                 tokens, states, ids, weights, mask = self.held_out.batch([i])
-                drafts = [self.head.logits(g.float()) for g in self.drafts(states, tokens, depth)]
-                best = torch.stack([self.head.ids[d[0].argmax(-1)] for d in drafts])  # [depth, T - 1]: of token i + 2
+                more, places, classifier = self.draftable(tokens)
+                drafts = [(g[0].to(self.type) @ classifier.t()).float() for g in self.drafts(states, tokens, depth)]
+                first = (tokens[0, :, None] == more).int().argmax(0)  # where these ids occur
+                for j, logits in enumerate(drafts):  # the round began behind token i + 1 - j
+                    begin = torch.arange(len(logits))[:, None] + 1 - j
+                    logits[:, len(self.head.ids):].masked_fill_(first > begin, -torch.inf)
+                all_ids = torch.cat([self.head.ids, more])
+                best = torch.stack([all_ids[d.argmax(-1)] for d in drafts])  # [depth, T - 1]: of token i + 2
                 right = best[:, :-1] == tokens[0, 2:]
                 alive = torch.ones(right.shape[1], dtype=torch.bool)
                 alive[:max(prompt - 1, 0)] = False
@@ -227,8 +243,9 @@ class Trainer:
                     if temperature == 0:
                         greedy[j] += torch.tensor([(right[j] & here).sum(), here.sum()])
                     else:
-                        places, w = self.targets(ids[0, 1:], weights[0, 1:])
-                        q = drafts[j][0].float().softmax(-1).gather(-1, places)
+                        at = places[ids[0, 1:]]
+                        w = weights[0, 1:] * (at >= 0)
+                        q = drafts[j].softmax(-1).gather(-1, at.clamp(min=0))
                         sampled[j] += torch.tensor([(torch.minimum(q, w).sum(-1)[:-1] * here).sum(), here.sum()])
                     # The next step is reached where this step's own draft, and all before it, were right.
                     step = (right[j] & here) if temperature == 0 else here

@@ -26,9 +26,11 @@ Writes one text for each line of the requests, 16 at a time. A line is
   --threads N                                                 (2)
   --seed N                                                    (0)
 
-The output begins with int32 width of a state, int32 N of --top. Then, for each text: int32 number of tokens n, int32
-tokens of the prompt (with what was invented), float32 temperature; int32 tokens [n]; float16 states [n, width], the
-classifier's inputs; int32 ids [n, top] and float16 log-probabilities [n, top] of the next token, the most likely first.
+The output begins with int32 width of a token's states together, int32 N of --top. Then, for each text: int32 number of
+tokens n, int32 tokens of the prompt (with what was invented), float32 temperature; int32 tokens [n]; float16 states
+[n, width], the residual stream after a third and two thirds of the layers, each divided by its
+root mean square, and the classifier's inputs; int32 ids [n, top]
+and float16 log-probabilities [n, top] of the next token, the most likely first.
 )";
 
 struct WriterArguments {

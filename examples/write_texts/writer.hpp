@@ -45,7 +45,7 @@ class Writer {
         texts_ = waiting_.size();
         out_.open(arguments.out, std::ios::binary);
         if (!out_) throw std::runtime_error(arguments.out.string() + " cannot be written");
-        put(static_cast<std::int32_t>(weights_->config.dim));
+        put(static_cast<std::int32_t>(engine::states_per_position * weights_->config.dim));
         put(static_cast<std::int32_t>(arguments.top));
     }
 
@@ -53,11 +53,9 @@ class Writer {
     void run() {
         const auto start = std::chrono::steady_clock::now();
         for (std::vector<engine::Batch::Next> next = fill(); !next.empty(); next = fill()) {
-            const auto rows = batch_.forward(next);
-            for (std::size_t i = 0; i < next.size(); ++i) {
-                const auto row = static_cast<Eigen::Index>(i);
-                advance(next[i].text, next[i].token, rows.logits.row(row), rows.states.row(row));
-            }
+            const engine::Logits logits = batch_.forward(next);
+            for (std::size_t i = 0; i < next.size(); ++i)
+                advance(next[i].text, next[i].token, logits.row(static_cast<Eigen::Index>(i)));
         }
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
         std::fprintf(stderr, "write_texts: %zu texts of %ld tokens in %.0f s\n", texts_, tokens_, seconds.count());
@@ -86,13 +84,13 @@ class Writer {
         return next;
     }
 
-    template <class LogitsRow, class State>
-    void advance(engine::Index text, engine::Token fed, const LogitsRow& logits, const State& state) {
+    template <class LogitsRow>
+    void advance(engine::Index text, engine::Token fed, const LogitsRow& logits) {
         auto& place = works_[static_cast<std::size_t>(text)];
         TextInWork& work = *place;
         work.tokens.push_back(fed);
         const Eigen::ArrayXf row = logits.transpose();
-        store(work, row, state);
+        store(work, text, row);
         if (std::ssize(work.tokens) == arguments_.length) return finish(place);
         if (!work.given.empty()) return;
         const bool ends = work.tokens.back() == arguments_.end && work.tokens.size() > work.prompt;
@@ -118,9 +116,14 @@ class Writer {
         work.is_message = false;
     }
 
-    template <class State>
-    void store(TextInWork& work, const Eigen::ArrayXf& row, const State& state) const {
-        for (engine::Index i = 0; i < weights_->config.dim; ++i) work.states.push_back(Eigen::half(state(i)));
+    void store(TextInWork& work, engine::Index text, const Eigen::ArrayXf& row) {
+        for (engine::Index which = 0; which < engine::states_per_position; ++which) {
+            const engine::ConstVector state = batch_.state(text, which);
+            // The residual stream may be too large for 16 bits, and a drafter normalises it anyway.
+            const bool is_final = which + 1 == engine::states_per_position;
+            const float scale = is_final ? 1.0f : 1.0f / std::sqrt(state.square().mean() + 1e-20f);
+            for (const float value : state) work.states.push_back(Eigen::half(scale * value));
+        }
         // top_ids wants positive numbers: all that are less likely than the best by a factor of e^40 are left out.
         const float best = row.maxCoeff();
         const Eigen::ArrayXf raised = row - (best - 40.0f);

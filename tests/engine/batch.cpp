@@ -25,14 +25,13 @@ TEST_CASE("batch: rows and states are those of a model alone, whenever texts beg
             }
             if (next.empty()) continue;
             for (const auto& [text, token] : next) texts[static_cast<std::size_t>(text)].push_back(token);
-            const Batch::Rows rows = batch.forward(next);
+            const Logits logits = batch.forward(next);
             for (std::size_t i = 0; i < next.size(); ++i) {
                 const auto& text = texts[static_cast<std::size_t>(next[i].text)];
                 Model alone(weights);
-                const auto row = static_cast<Index>(i);
-                CHECK(same_bits(rows.logits.row(row), alone.score(text, 1)));
-                const ConstVector state = alone.state(text);
-                CHECK((rows.states.row(row).head(state.size()).transpose().array() == state).all());
+                CHECK(same_bits(logits.row(static_cast<Index>(i)), alone.score(text, 1)));
+                for (Index which = 0; which < states_per_position; ++which)
+                    CHECK((batch.state(next[i].text, which) == alone.state(text, which)).all());
                 CHECK(batch.length(next[i].text) == std::ssize(text));
             }
         }

@@ -196,13 +196,19 @@ class ReferenceModel {
 
     /// Logits after every token, by the textbook in double precision.
     std::vector<std::vector<double>> logits(const std::vector<Token>& tokens) const {
+        auto stream = residual_stream(tokens, c.layers);
+        for (auto& x : stream) x = times(classifier_, normed(x, final_norm_));
+        return stream;
+    }
+
+    /// What the first `layers` layers make of every token.
+    std::vector<std::vector<double>> residual_stream(const std::vector<Token>& tokens, Index layers) const {
         std::vector<std::vector<double>> stream;
         for (const Token token : tokens) stream.push_back(row(embedding_, token));
-        for (const ReferenceLayer& layer : layers_) {
-            attend(layer, stream);
-            for (auto& x : stream) feed_forward(layer, x);
+        for (Index i = 0; i < layers; ++i) {
+            attend(layers_[at(i)], stream);
+            for (auto& x : stream) feed_forward(layers_[at(i)], x);
         }
-        for (auto& x : stream) x = times(classifier_, normed(x, final_norm_));
         return stream;
     }
 

@@ -31,13 +31,13 @@ struct Drafter {
     explicit Drafter(unsigned seed, int its_bits = 4) : bits(its_bits) {
         testing::Uniform uniform(seed);
         for (const auto& [rows, columns] : std::vector<std::pair<Index, Index>>{
-                 {dim, 2 * dim}, {dim + 2 * kv, dim}, {dim, dim}, {2 * hidden, dim}, {dim, hidden}})
+                 {dim, 2 * dim}, {dim + 2 * kv, dim}, {dim, dim}, {2 * hidden, dim}, {dim, hidden}, {dim, 2 * dim}})
             matrices.push_back(testing::random_matrix(rows, columns, uniform));
-        for (int i = 0; i < 5; ++i) {
+        for (int i = 0; i < 7; ++i) {
             norms.push_back({1, dim, {}, {}, {}});
             for (Index k = 0; k < dim; ++k) norms.back().values.push_back(static_cast<float>(0.5 + uniform()));
         }
-        std::vector<std::int32_t> header{1};
+        std::vector<std::int32_t> header{2};
         for (const Index n : {dim, hidden, group_config.heads, group_config.kv_heads, group_config.vocab,
                               std::ssize(ids), group_config.context})
             header.push_back(static_cast<std::int32_t>(n));
@@ -47,6 +47,9 @@ struct Drafter {
         write_norm(0);
         write_norm(1);
         write_matrix(0);
+        write_norm(5);
+        write_norm(6);
+        write_matrix(5);
         write_norm(2);
         write_matrix(1);
         write_matrix(2);
@@ -119,6 +122,17 @@ Doubles defined_state(const Drafter& d, Model& target, const std::vector<Token>&
         const Doubles token = normed(Doubles(embedded.begin(), embedded.end()), d.norms[1]);
         pair.insert(pair.end(), token.begin(), token.end());
         Doubles x = times(d.matrices[0], pair);
+        if (i < known) {
+            Doubles middle;
+            for (const Index which : {0, 1}) {
+                const ConstVector own = target.state(std::span(text).first(i + 1), which);
+                const Doubles part =
+                    normed(Doubles(own.begin(), own.end()), d.norms[static_cast<std::size_t>(5 + which)]);
+                middle.insert(middle.end(), part.begin(), part.end());
+            }
+            const Doubles update = times(d.matrices[5], middle);
+            for (std::size_t k = 0; k < x.size(); ++k) x[k] += update[k];
+        }
         Doubles qkv = times(d.matrices[1], normed(x, d.norms[2]));
         for (Index head = 0; head < heads + kv_heads; ++head)
             rotate(&qkv[static_cast<std::size_t>(head * size)], static_cast<Index>(i));
@@ -169,7 +183,8 @@ TEST_CASE("eagle: logits are near the definition's, behind a text and along a dr
         double error = 0, size = 0;
         Eigen::ArrayXf row(group_config.dim);
         for (Index id = 0; id < group_config.vocab; ++id) {
-            if (std::ranges::find(drafter.ids, static_cast<std::int32_t>(id)) == drafter.ids.end()) {
+            const bool is_frequent = std::ranges::count(drafter.ids, static_cast<std::int32_t>(id)) > 0;
+            if (!is_frequent && std::ranges::count(std::span(text).first(known), static_cast<Token>(id)) == 0) {
                 CHECK(logits(0, id) == -INFINITY);
                 continue;
             }
@@ -184,6 +199,30 @@ TEST_CASE("eagle: logits are near the definition's, behind a text and along a dr
         const Eigen::ArrayXd powers = (logits.row(0).array().cast<double>() - logits.maxCoeff()).exp();
         CHECK(eagle.confidence() == Approx(powers.maxCoeff() / powers.sum()));
     }
+}
+
+TEST_CASE("eagle: a draft can have the most frequent ids and those of the text that it begins behind") {
+    const Drafter drafter(8);
+    Eagle eagle = drafter.load(std::make_shared<Model>(target_weights()));
+    const auto drafted = [&](std::initializer_list<Token> text, std::initializer_list<Token> draft) {
+        eagle.begin(text);
+        std::vector<Token> prefix(text);
+        prefix.insert(prefix.end(), draft);
+        const Logits logits = eagle(prefix);
+        std::vector<Token> more;  // than the most frequent ids
+        for (Index id = 0; id < group_config.vocab; ++id) {
+            const bool is_frequent = std::ranges::count(drafter.ids, static_cast<std::int32_t>(id)) > 0;
+            CHECK((!is_frequent || std::isfinite(logits(0, id))));
+            if (!is_frequent && logits(0, id) != -INFINITY) more.push_back(static_cast<Token>(id));
+        }
+        return more;
+    };
+    CHECK(drafted({1}, {}) == std::vector<Token>{1});
+    CHECK(drafted({1, 3, 30, 1}, {}) == std::vector<Token>{1, 30});
+    CHECK(drafted({1, 3, 30, 1, 8}, {33, 5}) == std::vector<Token>{1, 8, 30});
+    CHECK(drafted({1, 3, 30, 4}, {}) == std::vector<Token>{1, 4, 30});  // another text
+    CHECK(drafted({1, 3}, {}) == std::vector<Token>{1});
+    CHECK(drafted({1, 3, 30}, {1}) == std::vector<Token>{1, 30});
 }
 
 TEST_CASE("eagle: a draft has the bits of a fresh drafter's, whatever was drafted and accepted before") {
@@ -286,7 +325,7 @@ TEST_CASE("eagle: files that are damaged or for another target are refused by na
         return file;
     };
     refused(with(0, 0), "holds no drafter for states");
-    refused(with(1, 2), "has version 2, but must have 1");
+    refused(with(1, 1), "has version 1, but must have 2");
     refused(with(2, 64), "is for a target with dim 64, but this target has 96");
     refused(with(4, 3), "is for a target with heads 3, but this target has 6");
     refused(with(6, 38), "is for a target with vocabulary 38, but this target has 37");

@@ -56,6 +56,32 @@ double mean_loss(Model& model, const std::vector<Token>& text) {
 
 }  // namespace
 
+TEST_CASE("states are the residual stream after a third and two thirds of the layers, and the classifier's input") {
+    for (const Index layers : {1, 2, 3, 7}) {
+        Config config = odd_config;
+        config.layers = layers;
+        const ReferenceModel reference(config, true, 15);
+        Model model(loaded(reference.float32_file()));
+        const std::vector<Token> text = testing::random_tokens(19, config.vocab, 16);
+        model.forward(text);
+        for (const std::size_t known : {1u, 11u, 19u}) {
+            for (Index which = 0; which + 1 < states_per_position; ++which) {
+                const ConstVector state = model.state(std::span(text).first(known), which);
+                const auto expected = reference.residual_stream(text, layers * (which + 1) / 3)[known - 1];
+                CAPTURE(layers, known, which);
+                CHECK((state.cast<double>() - Eigen::Map<const Eigen::ArrayXd>(expected.data(), config.dim))
+                          .abs()
+                          .maxCoeff() < 1e-4);
+            }
+            const RowMatrix final_state = model.state(std::span(text).first(known)).matrix().transpose();
+            RowMatrix logits(1, config.vocab);
+            multiply(model.weights()->classifier(), final_state, logits, *model.team());
+            const auto expected = reference.logits(text)[known - 1];
+            CHECK(worst_error(Logits(logits.data(), 1, logits.cols()), {expected}) < 1e-3);
+        }
+    }
+}
+
 TEST_CASE("logits agree with a double-precision Llama") {
     for (const bool tied : {true, false}) {
         const ReferenceModel reference(odd_config, tied, 5);

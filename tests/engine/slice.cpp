@@ -31,3 +31,31 @@ TEST_CASE("slices of the head have the bits of the whole head") {
         CHECK_THROWS_WITH(sliced(*weights, 3, 0), ContainsSubstring("a slice of 0 ids from 3 on"));
     }
 }
+
+TEST_CASE("rows that are appended to a selection have the bits of the whole matrix, also after others were dropped") {
+    for (const auto& weights : all_weights()) {
+        const PackedMatrix& whole = weights->classifier();
+        RowMatrix x = RowMatrix::Zero(2, round_up(whole.columns(), 32));
+        testing::Uniform uniform(3);
+        for (Index i = 0; i < 2; ++i)
+            for (Index k = 0; k < whole.columns(); ++k) x(i, k) = static_cast<float>(uniform() - 0.5);
+        RowMatrix expected(2, whole.rows());
+        multiply(whole, x, expected);
+        std::vector<Index> rows{5, 0, 3};
+        PackedMatrix some = whole.select(rows, 20);
+        for (int round = 0; round < 3; ++round) {
+            for (int i = 0; i < 20; ++i) {
+                rows.push_back(uniform.below(whole.rows()));
+                some.append(whole, rows.back());
+                REQUIRE(some.rows() == std::ssize(rows));
+                RowMatrix y(2, some.rows());
+                multiply(some, x, y);
+                CAPTURE(whole.columns(), round, i);
+                for (std::size_t r = 0; r < rows.size(); ++r)
+                    CHECK(y.col(static_cast<Index>(r)) == expected.col(rows[r]));
+            }
+            rows.resize(3);
+            some.truncate(3);
+        }
+    }
+}

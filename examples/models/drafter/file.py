@@ -8,10 +8,10 @@ import torch
 from drafter import four_bits
 from spqg import Reader
 
-MAGIC, VERSION = b"SPQD", 1
+MAGIC, VERSION = b"SPQD", 2
 HEADER = struct.Struct("<4s8i2f")  # magic, version, the sizes, epsilon, theta
 SIZES = ("dim", "hidden", "heads", "kv_heads", "vocab", "ids", "context")
-PARTS = ("state_norm", "token_norm", "join", "attention_norm", "query_key_value", "attention_output",
+PARTS = ("state_norm", "token_norm", "join", "middle_norms", "middle", "attention_norm", "query_key_value", "attention_output",
          "feed_forward_norm", "gate_up", "down", "final_norm")
 
 
@@ -48,8 +48,10 @@ def read_drafter(path, config):
             if sizes[name] != config[name]:
                 raise ValueError(f"{path} is for a target with {name} {sizes[name]}, but this one has {config[name]}")
         dim, hidden, kv_dim = sizes["dim"], sizes["hidden"], sizes["kv_heads"] * (sizes["dim"] // sizes["heads"])
-        shapes = {"join": (dim, 2 * dim), "query_key_value": (dim + 2 * kv_dim, dim), "attention_output": (dim, dim),
+        shapes = {"join": (dim, 2 * dim), "middle": (dim, 2 * dim), "query_key_value": (dim + 2 * kv_dim, dim), "attention_output": (dim, dim),
                   "gate_up": (2 * hidden, dim), "down": (dim, hidden)}
         ids = torch.from_numpy(reader.take("<i4", sizes["ids"]).astype(numpy.int64))
-        parts = {name: reader.matrix(*shapes[name]) if name in shapes else reader.take("<f4", dim) for name in PARTS}
+        lengths = {"middle_norms": 2 * dim}
+        parts = {name: reader.matrix(*shapes[name]) if name in shapes else reader.take("<f4", lengths.get(name, dim))
+                 for name in PARTS}
     return ids, {name: torch.from_numpy(numpy.array(part, numpy.float32)) for name, part in parts.items()}

@@ -1,8 +1,8 @@
 """Muon, an optimiser for matrices: a step has the direction of the momentum with all its singular values made equal.
 
 Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks". The steps have the size of Adam's, as in
-Liu et al. 2025, "Muon is scalable for LLM training", arXiv:2502.16982. torch.optim.Muon is the same in bfloat16, which
-takes six times as long on processors without instructions for it.
+Liu et al. 2025, "Muon is scalable for LLM training", arXiv:2502.16982. torch.optim.Muon is the same in bfloat16 always,
+which takes six times as long on processors without instructions for it.
 """
 import torch
 
@@ -19,8 +19,11 @@ def orthogonal(matrix):
 
 
 class Muon(torch.optim.Optimizer):
-    def __init__(self, matrices, lr, momentum=.95, weight_decay=.01):
+    """`kind`: the type in which directions are computed, bfloat16 or float32."""
+
+    def __init__(self, matrices, lr, kind, momentum=.95, weight_decay=.01):
         super().__init__(matrices, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+        self.kind = kind
 
     @torch.no_grad()
     def step(self):
@@ -31,4 +34,4 @@ class Muon(torch.optim.Optimizer):
                 mean.lerp_(matrix.grad, 1 - momentum)
                 ahead = matrix.grad.lerp(mean, momentum)  # Nesterov's
                 matrix.mul_(1 - rate * group["weight_decay"])
-                matrix.add_(orthogonal(ahead), alpha=-rate * .2 * max(matrix.shape) ** .5)
+                matrix.add_(orthogonal(ahead.to(self.kind)), alpha=-rate * .2 * max(matrix.shape) ** .5)

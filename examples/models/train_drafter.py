@@ -36,6 +36,8 @@ def arguments():
     parser.add_argument("--chain", type=int, default=3,
                         help="depth of the drafts that are trained, with weights of 4 bits, in the last third of a first run "
                              "and in all of later ones (3)")
+    parser.add_argument("--rejected", type=float, default=0,
+                        help="weight of the probability that a drafted token is rejected, beside the cross entropy (0)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--writer", help="path of write_texts, if it is built")
@@ -163,7 +165,7 @@ class Trainer:
         return more, places, self.torch.cat([self.classifier, self.rows[more].to(self.type)])
 
     def loss(self, batch, depth):
-        from drafter.loss import CrossEntropy
+        from drafter.loss import Distance
         torch = self.torch
         tokens, states, ids, weights, mask = batch
         _, places, classifier = self.draftable(tokens)
@@ -175,8 +177,8 @@ class Trainer:
         for j, drafted in enumerate(self.drafts(states, tokens, depth, begin)):
             valid = mask[:, 1 + begin:].clone()
             valid[:, :j] = False
-            total = total + CrossEntropy.apply(drafted[valid].float(), classifier, places[:, begin:][valid],
-                                               weights[:, begin:][valid]) * .8 ** j
+            total = total + Distance.apply(drafted[valid].float(), classifier, places[:, begin:][valid],
+                                           weights[:, begin:][valid], self.options.rejected) * .8 ** j
         return total / sum(.8 ** j for j in range(depth))
 
     def drafts(self, states, tokens, depth, begin=0):

@@ -36,8 +36,9 @@ def arguments():
     parser.add_argument("--chain", type=int, default=3,
                         help="depth of the drafts that are trained, with weights of 4 bits, in the last third of a first run "
                              "and in all of later ones (3)")
-    parser.add_argument("--rejected", type=float, default=0,
-                        help="weight of the probability that a drafted token is rejected, beside the cross entropy (0)")
+    parser.add_argument("--rejected", type=float, default=3,
+                        help="there, too: weight of the probability that a drafted token is rejected, beside the cross "
+                             "entropy (3)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--writer", help="path of write_texts, if it is built")
@@ -164,7 +165,7 @@ class Trainer:
         places[more] = self.torch.arange(len(more)) + len(self.head.ids)
         return more, places, self.torch.cat([self.classifier, self.rows[more].to(self.type)])
 
-    def loss(self, batch, depth):
+    def loss(self, batch, depth, rejected):
         from drafter.loss import Distance
         torch = self.torch
         tokens, states, ids, weights, mask = batch
@@ -178,7 +179,7 @@ class Trainer:
             valid = mask[:, 1 + begin:].clone()
             valid[:, :j] = False
             total = total + Distance.apply(drafted[valid].float(), classifier, places[:, begin:][valid],
-                                           weights[:, begin:][valid], self.options.rejected) * .8 ** j
+                                           weights[:, begin:][valid], rejected) * .8 ** j
         return total / sum(.8 ** j for j in range(depth))
 
     def drafts(self, states, tokens, depth, begin=0):
@@ -199,7 +200,7 @@ class Trainer:
                 self.batches = self.texts.batches(options.batch)
             batch = self.texts.batch(self.batches.pop())
             drafts = self.head.rounds = self.goes_on or done > .65
-            loss = self.loss(batch, options.chain if drafts else 1)
+            loss = self.loss(batch, *((options.chain, options.rejected) if drafts else (1, 0)))
             self.head.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(self.head.parameters(), 1.)

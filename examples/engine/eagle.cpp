@@ -110,33 +110,36 @@ void Eagle::check_length(std::size_t tokens) const {
     }
 }
 
-void Eagle::forget_ids() {
-    for (const Index id : std::span(ids_).subspan(static_cast<std::size_t>(frequent_ids_)))
-        logits_(0, id) = not_drafted;
-    ids_.resize(static_cast<std::size_t>(frequent_ids_));
-    classifier_.truncate(frequent_ids_);
-    listed_ = 0;
-}
-
-void Eagle::add_ids(std::span<const Token> text) {
-    for (; listed_ < text.size(); ++listed_) {
-        const Index id = text[listed_];
-        if (logits_(0, id) != not_drafted) continue;
-        logits_(0, id) = 0;  // until the next row
-        ids_.push_back(id);
-        classifier_.append(target_->weights()->classifier(), id);
+/// Makes the ids of `text` draftable, and of ids that are not frequent these alone.
+void Eagle::list_ids(std::span<const Token> text) {
+    if (!std::ranges::equal(listed_, text.first(std::min(listed_.size(), text.size())))) {
+        for (const Index id : std::span(ids_).subspan(static_cast<std::size_t>(frequent_ids_)))
+            logits_(0, id) = not_drafted;
+        ids_.resize(static_cast<std::size_t>(frequent_ids_));
+        classifier_.truncate(frequent_ids_);
+        listed_.clear();
+    }
+    for (const Token token : text.subspan(listed_.size())) {
+        if (token < 0 || token >= logits_.cols()) {
+            throw std::invalid_argument("Eagle: token " + std::to_string(token) + " is outside the vocabulary of " +
+                                        std::to_string(logits_.cols()));
+        }
+        listed_.push_back(token);
+        if (logits_(0, token) != not_drafted) continue;
+        logits_(0, token) = 0;  // until the next row
+        ids_.push_back(token);
+        classifier_.append(target_->weights()->classifier(), token);
     }
 }
 
 void Eagle::begin(std::span<const Token> text) {
     check_length(text.size());
+    list_ids(text);
     const std::span<const Token> behind = text.subspan(1);
     Index known = 0;
     while (known < std::min(text_slots_, std::ssize(behind)) &&
            cache_.history.token(known) == behind[static_cast<std::size_t>(known)])
         ++known;
-    if (known < text_slots_) forget_ids();
-    add_ids(text);
     cache_.history.truncate(known);
     cache_.attention.resize(std::ssize(behind));
     text_slots_ = known;

@@ -36,9 +36,13 @@ class Eagle {
     /// made for a model of another shape.
     static Eagle load(const std::filesystem::path& path, std::shared_ptr<Model> target);
 
+    // Copies would share the memory in which the classifier grows.
+    Eagle(Eagle&&) = default;
+    Eagle& operator=(Eagle&&) = default;
+
     /// Begins a draft behind `text`: reads the target's states of it, which the target computes where it has not yet,
-    /// and lets drafts have its ids. Throws std::invalid_argument for an empty text or one that is longer than
-    /// context().
+    /// and lets drafts have its ids. Throws std::invalid_argument for an empty text, one that is longer than context(),
+    /// or a token outside the vocabulary.
     void begin(std::span<const Token> text);
 
     /// Logits after `prefix`, which continues the last text: one row as wide as the target's, -inf for ids that are
@@ -65,8 +69,7 @@ class Eagle {
     Eagle(Parts parts, std::shared_ptr<Model> target);
 
     void check_length(std::size_t tokens) const;
-    void forget_ids();
-    void add_ids(std::span<const Token> text);
+    void list_ids(std::span<const Token> text);
     void place_input(Index row, const ConstVector& state, Token token);
     void place_middle(Index row, std::span<const Token> prefix);
     void join(Index count);
@@ -79,8 +82,8 @@ class Eagle {
     MiddleNorms middle_norms_;
     std::vector<Index> ids_;  // the most frequent ones, then those of the text
     Index frequent_ids_;
-    std::size_t listed_ = 0;   // leading tokens of the text whose ids are among them
-    PackedMatrix classifier_;  // E'
+    std::vector<Token> listed_{};  // the text's tokens whose ids are among them
+    PackedMatrix classifier_;      // E'
     Trunk trunk_;
     Cache cache_;              // slot i: token i + 1 of the text, or of a draft
     Index text_slots_ = 0;     // those of the text come first, and have the target's states as inputs

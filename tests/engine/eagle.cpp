@@ -222,6 +222,10 @@ TEST_CASE("eagle: a draft can have the most frequent ids and those of the text t
     CHECK(drafted({1, 3, 30, 1, 8}, {33, 5}) == std::vector<Token>{1, 8, 30});
     CHECK(drafted({1, 3, 30, 4}, {}) == std::vector<Token>{1, 4, 30});  // another text
     CHECK(drafted({1, 3}, {}) == std::vector<Token>{1});
+    CHECK(drafted({2}, {}) == std::vector<Token>{2});
+    CHECK(drafted({4}, {}) == std::vector<Token>{4});
+    CHECK_THROWS(eagle.begin(std::vector<Token>{4, 7, 37}));
+    CHECK(drafted({4, 3}, {}) == std::vector<Token>{4});
     CHECK(drafted({1, 3, 30}, {1}) == std::vector<Token>{1, 30});
 }
 
@@ -301,6 +305,10 @@ TEST_CASE("eagle: wrong calls are refused in a sentence") {
     const auto target = std::make_shared<Model>(target_weights());
     Eagle eagle = Drafter(5).load(target);
     CHECK_THROWS_WITH(eagle.begin({}), "Eagle: the text has 0 tokens, but must have 1 to 70");
+    for (const Token token : {-1, 37}) {
+        CHECK_THROWS_WITH(eagle.begin(std::vector<Token>{1, 2, token}),
+                          "Eagle: token " + std::to_string(token) + " is outside the vocabulary of 37");
+    }
     const std::vector<Token> text{1, 2, 3}, other{1, 4, 3, 2};
     eagle.begin(text);
     CHECK_THROWS_WITH(eagle(other), "Eagle: the prefix does not continue the text");

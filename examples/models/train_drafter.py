@@ -123,6 +123,12 @@ class Trainer:
         torch.manual_seed(options.seed)
         self.type = faster_type()
         self.held_out, self.texts = Texts(files[:1]), Texts(files[1:])
+        width = self.texts.texts[0][3].shape[1]
+        if width != 3 * config["dim"]:
+            raise ValueError(f"the texts in {options.work} have states of {width} numbers, but must have "
+                             f"{3 * config['dim']}: give another --work")
+        if not 1 <= options.batch <= len(self.texts.texts):
+            raise ValueError(f"--batch is {options.batch}, but must be 1 to {len(self.texts.texts)}, the number of texts")
         self.file = options.work / "checkpoint.pt"
         saved = torch.load(self.file) if self.file.exists() else None
         new, old = self.texts.frequencies(config["vocab"])
@@ -290,7 +296,7 @@ def main():
     classifier = embedding if config["tied"] else torch.from_numpy(arrays["classifier"])
     try:
         trainer = Trainer(options, config, embedding, classifier, files)
-    except (OSError, ValueError) as error:  # --start is no drafter for this target
+    except (OSError, ValueError) as error:  # of --start, --work or --batch
         raise SystemExit(f"train_drafter.py: {error}")
     trainer.train()
     for seen, measured in trainer.curve:

@@ -11,8 +11,8 @@ from spqg import Reader
 MAGIC, VERSION = b"SPQD", 2
 HEADER = struct.Struct("<4s8i2f")  # magic, version, the sizes, epsilon, theta
 SIZES = ("dim", "hidden", "heads", "kv_heads", "vocab", "ids", "context")
-PARTS = ("state_norm", "token_norm", "join", "middle_norms", "middle", "attention_norm", "query_key_value", "attention_output",
-         "feed_forward_norm", "gate_up", "down", "final_norm")
+PARTS = ("state_norm", "token_norm", "join", "middle_norms", "middle", "attention_norm", "query_key_value",
+         "attention_output", "feed_forward_norm", "gate_up", "down", "final_norm")
 
 
 def write_drafter(head, path):
@@ -48,7 +48,8 @@ def read_drafter(path, config):
             if sizes[name] != config[name]:
                 raise ValueError(f"{path} is for a target with {name} {sizes[name]}, but this one has {config[name]}")
         dim, hidden, kv_dim = sizes["dim"], sizes["hidden"], sizes["kv_heads"] * (sizes["dim"] // sizes["heads"])
-        shapes = {"join": (dim, 2 * dim), "middle": (dim, 2 * dim), "query_key_value": (dim + 2 * kv_dim, dim), "attention_output": (dim, dim),
+        shapes = {"join": (dim, 2 * dim), "middle": (dim, 2 * dim),
+                  "query_key_value": (dim + 2 * kv_dim, dim), "attention_output": (dim, dim),
                   "gate_up": (2 * hidden, dim), "down": (dim, hidden)}
         ids = torch.from_numpy(reader.take("<i4", sizes["ids"]).astype(numpy.int64))
         lengths = {"middle_norms": 2 * dim}

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::array<char, 4> eagle_magic{'S', 'P', 'Q', 'D'};
 constexpr std::int32_t eagle_version = 2;
+constexpr Index middle_states = states_per_position - 1;
 constexpr float not_drafted = -std::numeric_limits<float>::infinity();
 
 /// Reads the sizes, and checks those that must be the target's.
@@ -72,7 +73,7 @@ Eagle Eagle::load(const std::filesystem::path& path, std::shared_ptr<Model> targ
     parts.token_norm = file.vector(c.dim, "norm of tokens");
     parts.join = file.group_matrix(c.dim, 2 * c.dim, "joining weights");
     for (Eigen::ArrayXf& norm : parts.middle_norms) norm = file.vector(c.dim, "norm of a middle layer's states");
-    parts.middle = file.group_matrix(c.dim, 2 * c.dim, "weights of the middle layers");
+    parts.middle = file.group_matrix(c.dim, middle_states * c.dim, "weights of the middle layers");
     weights->layers.push_back(file.layer(c, &Reader::group_matrix));
     weights->final_norm = file.vector(c.dim, "final norm");
     file.end();
@@ -95,7 +96,7 @@ Eagle::Eagle(Parts parts, std::shared_ptr<Model> target)
       cache_(std::make_shared<PagePool>(weights_->config.cache(), 64)),
       no_state_(Eigen::ArrayXf::Zero(weights_->config.dim)),
       pair_(Trunk::rows(2 * weights_->config.dim)),
-      middle_pair_(Trunk::rows(2 * weights_->config.dim)),
+      middle_pair_(Trunk::rows(middle_states * weights_->config.dim)),
       input_(Trunk::rows(weights_->config.dim)),
       middle_input_(Trunk::rows(weights_->config.dim)),
       few_logits_(1, most_ids(*weights_, ids_)),

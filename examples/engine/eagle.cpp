@@ -163,7 +163,7 @@ void Eagle::begin(std::span<const Token> text) {
     }
 }
 
-Logits Eagle::operator()(std::span<const Token> prefix) {
+Logits Eagle::few(std::span<const Token> prefix) {
     check_length(prefix.size());
     const std::span<const Token> behind = prefix.subspan(1);
     const std::vector<Index> path = cache_.history.find(behind, 1);
@@ -184,7 +184,12 @@ Logits Eagle::operator()(std::span<const Token> prefix) {
     const Vector state = last == no_slot ? Vector(no_state_.data(), no_state_.size()) : cache_.attention.state(last);
     multiply(classifier_, Eigen::Map<const RowMatrix>(state.data(), 1, state.size()),
              few_logits_.leftCols(classifier_.rows()), *target_->team());
-    for (std::size_t i = 0; i < ids_.size(); ++i) logits_(0, ids_[i]) = few_logits_(0, static_cast<Index>(i));
+    return Logits(few_logits_.data(), 1, classifier_.rows());
+}
+
+Logits Eagle::operator()(std::span<const Token> prefix) {
+    const Logits logits = few(prefix);
+    for (std::size_t i = 0; i < ids_.size(); ++i) logits_(0, ids_[i]) = logits(0, static_cast<Index>(i));
     return Logits(logits_.data(), 1, logits_.cols());
 }
 

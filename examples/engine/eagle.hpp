@@ -45,15 +45,22 @@ class Eagle {
     /// or a token outside the vocabulary.
     void begin(std::span<const Token> text);
 
-    /// Logits after `prefix`, which continues the last text: one row as wide as the target's, -inf for ids that are
-    /// not drafted. Valid until the next call. What an earlier call computed for the same tokens is used again.
-    /// Throws std::invalid_argument for a prefix that does not continue the text, or is longer than context().
+    /// Logits after `prefix`, which continues the last text, of ids() alone. Valid until the next call. What an earlier
+    /// call computed for the same tokens is used again. Throws std::invalid_argument for a prefix that does not
+    /// continue the text, or is longer than context().
+    Logits few(std::span<const Token> prefix);
+
+    /// The same as a row as wide as the target's, -inf for ids that are not drafted.
     Logits operator()(std::span<const Token> prefix);
+
+    /// The ids that a draft may have behind the last text, each once.
+    const std::vector<Index>& ids() const { return ids_; }
 
     /// The softmax of the largest logit of the last call: about how often that token is right.
     double confidence() const;
 
     Index context() const { return weights_->config.context; }
+    Index vocab() const { return weights_->config.vocab; }
     /// Read for one token of a draft.
     std::size_t weight_bytes() const { return join_.bytes() + weights_->bytes_per_pass() + classifier_.bytes(); }
 

@@ -11,7 +11,7 @@
 
 #include <specsample/drafters.hpp>
 
-#include "generate/any_drafter.hpp"
+#include "generate/beliefs.hpp"
 #include "generate/lookup_offer.hpp"
 #include "generate/payoff.hpp"
 
@@ -30,7 +30,7 @@ class BestFirstTree {
     /// @param prepare   called with the text before the model's first row of a round
     /// @param offer     what lookup offers; null: nothing
     BestFirstTree(
-        DraftModel model, std::shared_ptr<Payoff> payoff, Prepare prepare = [](auto) {},
+        BeliefModel model, std::shared_ptr<Payoff> payoff, Prepare prepare = [](auto) {},
         std::shared_ptr<const LookupOffer> offer = nullptr)
         : model_(std::move(model)),
           payoff_(std::move(payoff)),
@@ -91,20 +91,23 @@ class BestFirstTree {
         if (payoff_->rows() == 0) prepare_(prefix);
         text_.assign(prefix.begin(), prefix.end());
         if (node != root_node) draft_tree.append_path(node, text_);
-        const Eigen::VectorXf row = model_(text_);
-        std::array<Token, alternatives> ids;
-        const auto count = static_cast<std::size_t>(kernels::top_ids(row, ids));
+        const Beliefs beliefs = model_(text_);
+        const Eigen::VectorXf& row = beliefs.probabilities;
+        std::array<Token, alternatives> places;
+        const auto count = static_cast<std::size_t>(kernels::top_ids(row, places));
         if (const auto bad = kernels::inspect(row, Side::draft, draft_tree.size())) return draft_tree.blame(*bad);
-        payoff_->count_row(static_cast<double>(row[ids[0]]));
+        payoff_->count_row(static_cast<double>(row[places[0]]));
         double others = 1;  // how much more or less probable they are than by the model alone
         if (offered != none) {
-            const double of_model = std::clamp(offered < row.size() ? static_cast<double>(row[offered]) : 0, .02, .98);
+            const double of_model = std::clamp(static_cast<double>(beliefs.of(offered)), .02, .98);
             const double both = right * of_model / (right * of_model + (1 - right) * (1 - of_model));
             others = (1 - both) / (1 - of_model);
             push({of.probability * both, node, static_cast<Token>(offered), of.next + 1});
         }
-        for (const Token token : std::span(ids).first(count))
-            if (token != offered) push({of.probability * others * static_cast<double>(row[token]), node, token, none});
+        for (const Token place : std::span(places).first(count)) {
+            const auto token = static_cast<Token>(beliefs.id(place));
+            if (token != offered) push({of.probability * others * static_cast<double>(row[place]), node, token, none});
+        }
     }
 
     void push(const Found& found) {
@@ -112,7 +115,7 @@ class BestFirstTree {
         std::ranges::push_heap(found_, {}, &Found::probability);
     }
 
-    DraftModel model_;
+    BeliefModel model_;
     std::shared_ptr<Payoff> payoff_;
     Prepare prepare_;
     std::shared_ptr<const LookupOffer> offer_;

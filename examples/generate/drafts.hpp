@@ -210,7 +210,7 @@ class Drafts {
                     return drawn;
                 }
                 const auto payoff = std::make_shared<Payoff>(costs);
-                const DraftModel beliefs = [model](auto prefix) { return model->beliefs(prefix); };
+                const BeliefModel beliefs = [model](auto prefix) { return model->beliefs(prefix); };
                 return {BestFirstTree(beliefs, payoff, begin, copies), costs, payoff};
             };
             Pace result = pace();

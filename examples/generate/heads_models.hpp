@@ -10,6 +10,7 @@
 #include "engine/eagle.hpp"
 #include "engine/heads.hpp"
 #include "engine/mtp.hpp"
+#include "generate/beliefs.hpp"
 #include "generate/language_model.hpp"
 
 /// The target's state at the position before the last of `prefix`, which it has not seen yet. The heads read it when a
@@ -86,15 +87,17 @@ class TargetEagle : public Metered {
 
     Eigen::VectorXf operator()(std::span<const specsample::Token> prefix) {
         const Pass pass(*this);
-        const engine::Logits logits = eagle_(prefix);
+        const Eigen::VectorXf drafted = shaper_(eagle_.few(prefix).row(0), prefix);  // temperature and top-p see no ids
         likelihood_ *= eagle_.confidence();
-        return shaper_(logits.row(0), prefix);
+        Eigen::VectorXf row = Eigen::VectorXf::Zero(eagle_.vocab());
+        row(eagle_.ids()) = drafted;
+        return row;
     }
 
     /// The distribution at temperature 1, whatever the text's: at 0 as well, it says how sure the drafter is.
-    Eigen::VectorXf beliefs(std::span<const specsample::Token> prefix) {
+    Beliefs beliefs(std::span<const specsample::Token> prefix) {
         const Pass pass(*this);
-        return specsample::kernels::softmax(eagle_(prefix).row(0));
+        return {specsample::kernels::softmax(eagle_.few(prefix).row(0)), eagle_.ids()};
     }
 
     /// Of a chain since begin: about how often the most likely tokens of all its rows are right.

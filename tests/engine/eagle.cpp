@@ -283,6 +283,21 @@ TEST_CASE("eagle: a chain is as likely as its rows are sure, and a round begins 
     }
 }
 
+TEST_CASE("eagle: as a model its rows are the softmax of all its logits, and its beliefs those of the drafted ids") {
+    const Drafter drafter(6);
+    const auto target = std::make_shared<Model>(target_weights());
+    Eagle alone = drafter.load(target);
+    TargetEagle model(drafter.load(target), RowShaper(1, 1));
+    const std::vector<Token> text = testing::random_tokens(9, group_config.vocab, 7);
+    alone.begin(text);
+    model.begin(text);
+    const Eigen::VectorXf expected = specsample::kernels::softmax(alone(text).row(0));
+    CHECK(model(text).isApprox(expected, 1e-6f));
+    const Beliefs beliefs = model.beliefs(text);
+    REQUIRE(std::ssize(beliefs.ids) == beliefs.probabilities.size());
+    for (Index id = 0; id < group_config.vocab; ++id) CHECK(beliefs.of(id) == Approx(expected[id]).margin(1e-7));
+}
+
 TEST_CASE("eagle: a prompt that was read before the first round is not read again, and costs no draft") {
     const auto target = std::make_shared<Model>(target_weights());
     const std::vector<Token> text{1, 5, 9, 13, 17, 21};

@@ -2,6 +2,7 @@
 #include "generate/best_first_tree.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "generate/pace.hpp"
@@ -159,6 +160,29 @@ TEST_CASE("the model is asked only where what lookup offers may well be wrong") 
     CHECK(both.front() == 5);
     CHECK(std::ranges::count(both, 2) >= 1);
     CHECK(drafted(fresh, always({.1f, .1f, .6f, .1f, .1f, 0}), rows).front() == 2);  // they agree
+}
+
+TEST_CASE("a model that names few ids drafts what the whole row drafts") {
+    const std::vector<Index> ids{5, 2, 3};
+    const BeliefModel few = [&](auto) { return Beliefs(Eigen::Vector3f(.1f, .5f, .4f), ids); };
+    const auto offer = std::make_shared<LookupOffer>(LookupDrafter({.min_match = 2}));
+    const std::vector<Token> written{0, 1, 3, 3, 0, 1};
+    offer->begin(written, most);
+    std::array<std::vector<Token>, 2> drafts;
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto payoff = payoff_of(.05, .05);
+        payoff->begin();
+        Drafted tree;
+        tree.open(most, {}, vocab);
+        BestFirstTree(
+            i == 0 ? few : BeliefModel(always({0, 0, .5f, .4f, 0, .1f})), payoff, [](auto) {}, offer)
+            .propose(written, RoundRng(1, 0, 2), tree);
+        drafts[i].assign(tree.tokens().begin(), tree.tokens().end());
+    }
+    REQUIRE(drafts[0].size() > 2);
+    CHECK(drafts[0] == drafts[1]);
+    CHECK(few({}).of(3) == .4f);
+    CHECK(few({}).of(4) == 0);
 }
 
 TEST_CASE("a tree ends at its depth and behind stop tokens") {

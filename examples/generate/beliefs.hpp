@@ -9,7 +9,7 @@
 
 #include <specsample/core/types.hpp>
 
-/// A row whose other ids have probability 0: reading 2000 numbers takes a tenth of the time of a whole vocabulary's.
+/// A row whose other ids have probability 0, so that nobody reads a whole vocabulary for a few thousand ids.
 struct Beliefs {
     /// Of ids 0, 1, 2, ... in turn.
     Beliefs(Eigen::VectorXf row) : probabilities(std::move(row)) {}

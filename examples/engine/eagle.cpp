@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::array<char, 4> eagle_magic{'S', 'P', 'Q', 'D'};
 constexpr std::int32_t eagle_version = 2;
-constexpr Index middle_states = states_per_position - 1;
 constexpr float not_drafted = -std::numeric_limits<float>::infinity();
 
 /// Reads the sizes, and checks those that must be the target's.

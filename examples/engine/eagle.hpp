@@ -65,7 +65,8 @@ class Eagle {
     std::size_t weight_bytes() const { return join_.bytes() + weights_->bytes_per_pass() + classifier_.bytes(); }
 
   private:
-    using MiddleNorms = std::array<Eigen::ArrayXf, states_per_position - 1>;
+    static constexpr Index middle_states = states_per_position - 1;
+    using MiddleNorms = std::array<Eigen::ArrayXf, middle_states>;
     struct Parts {
         std::shared_ptr<const Weights> weights;  // of one layer, without an embedding and a classifier
         PackedMatrix join, middle;               // F and M

@@ -95,7 +95,10 @@ class BestFirstTree {
         const Eigen::VectorXf& row = beliefs.probabilities;
         std::array<Token, alternatives> places;
         const auto count = static_cast<std::size_t>(kernels::top_ids(row, places));
-        if (const auto bad = kernels::inspect(row, Side::draft, draft_tree.size())) return draft_tree.blame(*bad);
+        if (auto bad = kernels::inspect(row, Side::draft, draft_tree.size())) {
+            bad->id = beliefs.id(bad->id);
+            return draft_tree.blame(*bad);
+        }
         payoff_->count_row(static_cast<double>(row[places[0]]));
         double others = 1;  // how much more or less probable they are than by the model alone
         if (offered != none) {

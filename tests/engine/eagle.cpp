@@ -283,18 +283,22 @@ TEST_CASE("eagle: a chain is as likely as its rows are sure, and a round begins 
     }
 }
 
-TEST_CASE("eagle: as a model its rows are the softmax of all its logits, and its beliefs those of the drafted ids") {
+TEST_CASE("eagle: as a model its rows are all its logits, shaped, and its beliefs the softmax of the drafted ones") {
+    const auto [temperature, top_p] = GENERATE(std::pair(1.0, 1.0), std::pair(.7, 1.0), std::pair(.8, .6));
     const Drafter drafter(6);
     const auto target = std::make_shared<Model>(target_weights());
     Eagle alone = drafter.load(target);
-    TargetEagle model(drafter.load(target), RowShaper(1, 1));
+    RowShaper shaper(temperature, top_p);
+    TargetEagle model(drafter.load(target), shaper);
     const std::vector<Token> text = testing::random_tokens(9, group_config.vocab, 7);
     alone.begin(text);
     model.begin(text);
-    const Eigen::VectorXf expected = specsample::kernels::softmax(alone(text).row(0));
-    CHECK(model(text).isApprox(expected, 1e-6f));
+    const Eigen::VectorXf logits = alone(text).row(0);
+    CHECK(model(text).isApprox(shaper(logits, text), 1e-6f));
+    const Eigen::VectorXf expected = specsample::kernels::softmax(logits);
     const Beliefs beliefs = model.beliefs(text);
     REQUIRE(std::ssize(beliefs.ids) == beliefs.probabilities.size());
+    CHECK(beliefs.probabilities.size() < group_config.vocab);
     for (Index id = 0; id < group_config.vocab; ++id) CHECK(beliefs.of(id) == Approx(expected[id]).margin(1e-7));
 }
 

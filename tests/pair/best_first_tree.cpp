@@ -206,7 +206,21 @@ TEST_CASE("a row that is no distribution is a fault of the draft") {
     draft(always({.5f, std::numeric_limits<float>::quiet_NaN(), .5f, 0, 0, 0}), payoff, tree);
     REQUIRE(tree.fault());
     CHECK(tree.fault()->side == Side::draft);
+    CHECK(tree.fault()->id == 1);
     CHECK(tree.size() == 0);
+}
+
+TEST_CASE("a fault among few ids names the id") {
+    const std::vector<Index> ids{5, 2, 3};
+    const auto payoff = payoff_of(.05, .05);
+    payoff->begin();
+    Drafted tree;
+    tree.open(most, {}, vocab);
+    BestFirstTree([&](auto) { return Beliefs(Eigen::Vector3f(.5f, -.1f, .6f), ids); }, payoff)
+        .propose(text, RoundRng(1, 0, 2), tree);
+    REQUIRE(tree.fault());
+    CHECK(tree.fault()->cause == Cause::negative);
+    CHECK(tree.fault()->id == 2);
 }
 
 TEST_CASE("a model whose drafts do not pay is left alone, and asked again now and then") {

@@ -36,18 +36,18 @@ void scatter(float* scores, const History::Visible& visible, Index slots) {
 
 }  // namespace
 
-void Attention::write(Index layer, Index slot, const float* keys, const float* values) {
+void Attention::write_key(Index layer, Index head, Index slot, const float* key) {
+    const CacheShape& shape = pool().shape();
+    float* const keys = &pages_.of(slot).keys(layer * shape.kv_heads + head, 0);
+    const Index place = slot % pages_.positions();
+    for (Index i = 0; i < shape.head_size; ++i) keys[in_keys(place, i, shape.head_size)] = key[i];
+}
+
+void Attention::write_value(Index layer, Index head, Index slot, const float* value) {
     const CacheShape& shape = pool().shape();
     const Index positions = pages_.positions();
-    const Index place = slot % positions;
-    Page& page = pages_.of(slot);
-    for (Index head = 0; head < shape.kv_heads; ++head, keys += shape.head_size, values += shape.head_size) {
-        const Index row = layer * shape.kv_heads + head;
-        for (Index i = 0; i < shape.head_size; ++i) {
-            page.keys(row, in_keys(place, i, shape.head_size)) = keys[i];
-            page.values(row, in_values(place, i, positions)) = values[i];
-        }
-    }
+    float* const values = &pages_.of(slot).values(layer * shape.kv_heads + head, 0);
+    for (Index i = 0; i < shape.head_size; ++i) values[in_values(slot % positions, i, positions)] = value[i];
 }
 
 void Attention::attend(Index layer, Index head, Index first, std::span<const History::Visible> visible,

@@ -21,8 +21,9 @@ class Attention {
     /// Holds `slots` slots. Throws std::runtime_error, changing nothing, if the pool has too few pages.
     void resize(Index slots) { pages_.resize(slots); }
 
-    /// Stores a slot's keys and values in a layer; the heads follow each other.
-    void write(Index layer, Index slot, const float* keys, const float* values);
+    /// Stores a slot's key and its value in a head of a layer. Calls for different heads may be concurrent.
+    void write_key(Index layer, Index head, Index slot, const float* key);
+    void write_value(Index layer, Index head, Index slot, const float* value);
 
     /// Memory for `attend`, of any size at first; concurrent calls need one each.
     struct Room {

@@ -47,9 +47,9 @@ std::int32_t round_group(const Group<float>& values, std::int8_t* codes, Index b
 
 }  // namespace
 
-void Activations::assign(const ConstRows& x, Form form) {
-    positions_ = x.rows();
-    groups_ = x.cols() / group_columns;
+void Activations::resize(Index positions, Index columns, Form form) {
+    positions_ = positions;
+    groups_ = columns / group_columns;
     step_ = divide_up(positions_, divide_up(positions_, form.tile));  // evenly: 9 positions are 5 and 4, not 8 and 1
     bytes_ = form.bytes;
     const auto count = static_cast<std::size_t>(positions_ * groups_);
@@ -57,14 +57,18 @@ void Activations::assign(const ConstRows& x, Form form) {
     scales_.resize(count);
     offsets_.resize(count);
     totals_.resize(count);
-    for (Index position = 0; position < positions_; ++position) {
-        const Index first = position / step_ * step_;
-        const Index together = std::min(step_, positions_ - first);
-        auto place = static_cast<std::size_t>(first * groups_ + position - first);
-        const float* in = x.data() + position * x.outerStride();
-        for (Index g = 0; g < groups_; ++g, in += group_columns, place += static_cast<std::size_t>(together)) {
-            const std::int32_t sum =
-                round_group(Eigen::Map<const Group<float>>(in), &codes_[place * group_size()], bytes_, scales_[place]);
+}
+
+void Activations::round(Index first, Index column, const ConstRows& x) {
+    for (Index i = 0; i < x.rows(); ++i) {
+        const Index position = first + i;
+        const Index tile = position / step_ * step_;
+        const Index together = std::min(step_, positions_ - tile);
+        auto place = static_cast<std::size_t>(tile * groups_ + column / group_columns * together + position - tile);
+        const float* in = x.data() + i * x.outerStride();
+        for (Index k = 0; k < x.cols(); k += group_columns, place += static_cast<std::size_t>(together)) {
+            const std::int32_t sum = round_group(Eigen::Map<const Group<float>>(in + k), &codes_[place * group_size()],
+                                                 bytes_, scales_[place]);
             offsets_[place] = -code_offset * sum;
             totals_[place] = scales_[place] * static_cast<float>(sum);
         }

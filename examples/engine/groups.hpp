@@ -31,8 +31,12 @@ class Activations {
         int bytes;   ///< of a code: 1 or 2
     };
 
-    /// Rounds the rows of x, which have whole groups.
-    void assign(const ConstRows& x, Form form);
+    /// Makes room for so many positions and columns, whole groups.
+    void resize(Index positions, Index columns, Form form);
+
+    /// Rounds whole groups: row i of x belongs to position first + i, and to the columns from `column` on. Several
+    /// threads may round a part each.
+    void round(Index first, Index column, const ConstRows& x);
 
     /// The positions from `first` on that a product takes together: per group, the numbers of these positions in turn.
     struct Tile {

@@ -145,9 +145,6 @@ void compute_tile(const PanelView<Stored>& matrix, const ConstRows& x, Rows& y, 
 /// Smallest number of multiply-adds to share: waking a team takes some microseconds.
 constexpr Index worth_sharing = 1 << 18;
 
-/// Enough that the slowest member is not waited for long, few enough that each piece is a long read.
-constexpr Index pieces_per_member = 2;
-
 // Up to three quarters of the registers hold sums; the others hold weights and inputs.
 constexpr int max_sums = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS * 3 / 4;
 constexpr int max_panels = 8;
@@ -318,31 +315,58 @@ std::size_t PackedMatrix::bytes() const {
     return sizeof(float) * static_cast<std::size_t>(floats);
 }
 
+Index PackedMatrix::granule() const { return std::holds_alternative<GroupMatrix>(panels_) ? Dot::rows : panel_rows; }
+
+bool PackedMatrix::is_worth_sharing(Index positions) const { return rows_ * columns_ * positions >= worth_sharing; }
+
+void PackedMatrix::multiply_rows(const Inputs& x, Rows y, Index first, Index last) const {
+    if (const auto* groups = std::get_if<GroupMatrix>(&panels_))
+        return groups->multiply(x.rounded_, y, first / Dot::rows, divide_up(last, Dot::rows));
+    multiply_rows(x.floats_.topRows(x.positions_), y, first, last);
+}
+
+void PackedMatrix::multiply_rows(const ConstRows& x, Rows& y, Index first, Index last) const {
+    const auto multiply = [&](const auto& view) {
+        multiply_panels(view, x, y, first / panel_rows, divide_up(last, panel_rows), Start::zero);
+    };
+    if (const auto* floats = std::get_if<Floats>(&panels_))
+        multiply(view(*floats, rows_, columns_, nullptr));
+    else
+        multiply(view(std::get<Words>(panels_), rows_, columns_, scales_.data()));
+}
+
+void Inputs::prepare(const PackedMatrix& matrix, Index positions) {
+    positions_ = positions;
+    const auto* groups = std::get_if<GroupMatrix>(&matrix.panels_);
+    are_rounded_ = groups != nullptr;
+    if (are_rounded_) return rounded_.resize(positions, matrix.columns(), groups->form());
+    const Index width = round_up(matrix.columns(), columns_per_word);
+    if (floats_.rows() < positions || floats_.cols() != width) floats_ = RowMatrix::Zero(positions, width);
+}
+
+void Inputs::write(Index first, Index column, const ConstRows& x) {
+    if (are_rounded_)
+        rounded_.round(first, column, x);
+    else
+        floats_.block(first, column, x.rows(), x.cols()) = x;
+}
+
+void multiply(const PackedMatrix& matrix, const Inputs& x, Rows y, Team& team) {
+    const auto work = [&](Index first, Index last, Index) { matrix.multiply_rows(x, y, first, last); };
+    if (!matrix.is_worth_sharing(x.positions())) return work(0, matrix.rows(), 0);
+    team.share(matrix.rows(), matrix.granule(), work);
+}
+
 void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y, Team& team) {
-    const bool is_small = matrix.rows_ * matrix.columns_ * x.rows() < worth_sharing;
-    // Panels are taken in numbers of `granule`.
-    const auto share = [&](Index panels, Index granule, const auto& work) {
-        const Index pieces = is_small ? 1 : pieces_per_member * team.size();
-        const auto begin = [&](Index piece) {
-            return std::min(panels, round_up(divide_up(panels * piece, pieces), granule));
-        };
-        team.run(pieces, [&](Index piece, Index) { work(begin(piece), begin(piece + 1)); });
-    };
-    const auto share_panels = [&](const auto& view) {
-        share(divide_up(matrix.rows_, panel_rows), max_panels,
-              [&](Index first, Index last) { multiply_panels(view, x, y, first, last, Start::zero); });
-    };
-    if (const auto* groups = std::get_if<GroupMatrix>(&matrix.panels_)) {
-        thread_local Activations rounded;  // keeps its memory
-        Activations& inputs = rounded;     // the caller's, on every thread of the team
-        inputs.assign(x.leftCols(matrix.columns_), groups->form());
-        share(groups->panels(), 1, [&](Index first, Index last) { groups->multiply(inputs, y, first, last); });
-    } else if (const auto* floats = std::get_if<PackedMatrix::Floats>(&matrix.panels_)) {
-        share_panels(view(*floats, matrix.rows_, matrix.columns_, nullptr));
-    } else {
-        const auto& words = std::get<PackedMatrix::Words>(matrix.panels_);
-        share_panels(view(words, matrix.rows_, matrix.columns_, matrix.scales_.data()));
+    if (std::holds_alternative<GroupMatrix>(matrix.panels_)) {
+        thread_local Inputs inputs;  // keeps its memory
+        inputs.prepare(matrix, x.rows());
+        inputs.write(0, 0, x.leftCols(matrix.columns()));
+        return multiply(matrix, inputs, y, team);
     }
+    const auto work = [&](Index first, Index last, Index) { matrix.multiply_rows(x, y, first, last); };
+    if (!matrix.is_worth_sharing(x.rows())) return work(0, matrix.rows(), 0);
+    team.share(matrix.rows(), matrix.granule(), work);
 }
 
 void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y) {

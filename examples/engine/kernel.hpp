@@ -4,6 +4,7 @@
 //
 // * PanelView      a matrix in the order in which the product reads it; does not own its memory
 // * PackedMatrix   owns such a matrix: float32, int8 with one float32 scale per row, or codes in groups (groups.hpp)
+// * Inputs         what the products of a pass read, written part by part
 // * multiply       y = x * matrix^T for any number of positions (rows of x), reading the matrix once
 //
 // Every output element is one chain of multiply-adds over the columns 0, 1, 2, ... whatever else is computed beside it,
@@ -21,6 +22,7 @@
 
 namespace engine {
 
+class Inputs;
 class Team;
 
 /// Rows per panel: as many as one SIMD register holds floats. A panel stores column 0 of its rows, then column 1, ...
@@ -79,11 +81,20 @@ class PackedMatrix {
     Index columns() const { return columns_; }
     std::size_t bytes() const;
 
-    /// The panels are split over the team; y has the same bits for a team of any size.
+    /// y(i, r) for the rows r of the panels that hold the rows [first, last).
+    void multiply_rows(const Inputs& x, Rows y, Index first, Index last) const;
+
+    /// Is a product with so many positions worth the time that waking a team takes?
+    bool is_worth_sharing(Index positions) const;
+
+    /// Rows of a panel: parts of a product begin at multiples.
+    Index granule() const;
+
+    friend class Inputs;
     friend void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y, Team& team);
-    friend void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y);
 
   private:
+    void multiply_rows(const ConstRows& x, Rows& y, Index first, Index last) const;
     using Floats = Eigen::ArrayXf;
     using Words = Eigen::Array<std::int32_t, Eigen::Dynamic, 1>;
 
@@ -92,5 +103,33 @@ class PackedMatrix {
     std::variant<Floats, Words, GroupMatrix> panels_;
     Floats scales_;  // of Words only; one per row, zero beyond the last
 };
+
+/// The inputs of a product at all positions of a pass: floats, or, for a matrix of groups, rounded. Several threads may
+/// write a part each, so what one of them has computed goes to the others as the product reads it: rounded, a quarter
+/// of the bytes.
+class Inputs {
+  public:
+    /// Makes room for a product with this matrix at so many positions.
+    void prepare(const PackedMatrix& matrix, Index positions);
+
+    /// Row i of `x` belongs to position first + i, and to the columns from `column` on. A matrix of groups needs whole
+    /// groups.
+    void write(Index first, Index column, const ConstRows& x);
+
+    Index positions() const { return positions_; }
+
+  private:
+    friend class PackedMatrix;
+
+    Index positions_ = 0;
+    bool are_rounded_ = false;
+    RowMatrix floats_;
+    Activations rounded_;
+};
+
+/// The rows of the matrix are split over the team; y has the same bits for a team of any size.
+void multiply(const PackedMatrix& matrix, const Inputs& x, Rows y, Team& team);
+void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y, Team& team);
+void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y);
 
 }  // namespace engine

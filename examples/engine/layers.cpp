@@ -14,9 +14,8 @@ void softmax(Vector scores, float scale) {
     scores *= 1.0f / scores.sum();
 }
 
-void swiglu(const ConstVector& gate_up, Vector out) {
-    const auto gate = gate_up.head(out.size());
-    out = gate / (1.0f + (-gate).exp()) * gate_up.tail(out.size());
+void swiglu(Vector gate, const float* up) {
+    gate = gate / (1.0f + (-gate).exp()) * Eigen::Map<const Eigen::ArrayXf>(up, gate.size());
 }
 
 RotaryEmbedding::RotaryEmbedding(Index head_size, Index context, float theta)

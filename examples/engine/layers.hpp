@@ -20,8 +20,8 @@ void rms_norm(const ConstVector& x, const Eigen::ArrayXf& weights, float epsilon
 /// scores = softmax(scale * scores)
 void softmax(Vector scores, float scale);
 
-/// out = silu(gate) * up, where `gate_up` holds gate, then up
-void swiglu(const ConstVector& gate_up, Vector out);
+/// gate = silu(gate) * up, for as many elements of `up`
+void swiglu(Vector gate, const float* up);
 
 /// Turns neighbouring pairs of a head by angles that grow with the position.
 class RotaryEmbedding {

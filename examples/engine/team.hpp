@@ -2,10 +2,16 @@
 
 // A team of threads for work that is far shorter than the start of a thread.
 //
-// Work comes in pieces, and each free thread takes the next one: a thread that has no processor takes none, and the
-// others do not wait for it. Between two pieces of work a thread spins for some microseconds before it sleeps, so that
-// the products of one pass find the team awake, while a team without work costs nothing.
+// Work comes in pieces. Each member has its share of them in a queue of its own, and takes from another's queue when
+// its own is empty: a thread that has no processor takes none, and the others do not wait for it. As long as all keep
+// up, each writes only to its own cache lines, and member m always gets the pieces m, m + size(), m + 2 size(), ..., so
+// the data that it reads again are in its cache. That matters where processors are far from each other: then a line of
+// another one takes as long to come as a line of memory.
+//
+// Between two pieces of work a thread spins for some microseconds before it sleeps, so that the products of one pass
+// find the team awake, while a team without work costs nothing.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -13,7 +19,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/kernel.hpp"
+#include "engine/rows.hpp"
 
 namespace engine {
 
@@ -37,37 +43,57 @@ class Team {
             for (Index piece = 0; piece < pieces; ++piece) work(piece, Index{0});
             return;
         }
-        call_ = [](void* context, Index piece, Index member) {
+        const Call call = [](void* context, Index piece, Index member) {
             (*static_cast<std::remove_reference_t<Work>*>(context))(piece, member);
         };
-        context_ = const_cast<void*>(static_cast<const void*>(std::addressof(work)));
-        begin(pieces);
+        begin(pieces, call, const_cast<void*>(static_cast<const void*>(std::addressof(work))));
         const AtEnd finish{*this};
         help(0);
     }
 
+    /// Calls work(first, last, member) for the parts of [0, count), which begin at multiples of `granule`: two for each
+    /// member, so that the slowest one is not waited for long, and each part is a long read. A member's parts are
+    /// neighbours: where it writes, a processor fetches the next lines, too, and would take them from another.
+    template <class Work>
+    void share(Index count, Index granule, Work&& work) {
+        const Index pieces = size() == 1 ? 1 : 2 * size();
+        const auto begin = [&](Index part) {
+            return std::min(count, round_up(divide_up(count * part, pieces), granule));
+        };
+        run(pieces, [&](Index piece, Index member) {
+            const Index part = pieces == 1 ? 0 : 2 * (piece % size()) + 1 - piece / size();  // the later piece is first
+            if (const Index first = begin(part), last = begin(part + 1); first < last) work(first, last, member);
+        });
+    }
+
   private:
     using Call = void (*)(void* context, Index piece, Index member);
+
+    /// What a member is offered and what it has done, each on a cache line of its own.
+    struct Member {
+        // High bits: the round; low bits: pieces not begun. The work is written before them, and not changed until all
+        // pieces of the round are done.
+        alignas(64) std::atomic<std::uint64_t> offered{0};
+        Call call = nullptr;
+        void* context = nullptr;
+        alignas(64) std::atomic<std::uint64_t> done{0};  // pieces of any queue, in all rounds
+    };
 
     struct AtEnd {
         Team& team;
         ~AtEnd() { team.finish(); }
     };
 
-    void begin(Index pieces);  // offers the pieces to all members
-    void help(Index member);   // works on pieces while there are any
-    void finish();             // withdraws the pieces that were not begun, and waits for the others
+    void begin(Index pieces, Call call, void* context);  // offers the pieces
+    void help(Index member);                             // works on pieces while there are any
+    void finish();  // withdraws the pieces that were not begun, and waits for the others
+    std::uint64_t done() const;
     void stop();
     void serve(Index member) noexcept;
 
-    // The offered work: written before the offer, and not changed until all of its pieces are done.
-    Call call_ = nullptr;
-    void* context_ = nullptr;
+    std::vector<Member> members_;
     std::uint64_t round_ = 0;
-    // On separate cache lines: otherwise reading one would slow down writing the other.
-    alignas(64) std::atomic<std::uint64_t> offered_{0};  // high bits: the round; low bits: pieces not begun
-    alignas(64) std::atomic<std::int32_t> unfinished_{0};
-    alignas(64) std::atomic<std::int32_t> news_{0};  // changes when members should look for work
+    std::uint64_t begun_ = 0;  // pieces of all rounds that were not withdrawn
     std::atomic<bool> stopped_{false};
     std::vector<std::jthread> others_;  // last member, so that the threads end before the data they read
 };

@@ -60,13 +60,24 @@ class Trunk {
         Index count;
     };
 
+    /// What a member works on alone. Between members go only what a part of the work reads and what it leaves.
+    struct Desk {
+        RowMatrix gate_up;  // one after the other
+        RowMatrix attended;
+        Attention::Room room;
+    };
+
     ConstRows run(std::span<const Place> places, Index layers);
     void find_runs(std::span<const Place> places);
     void store_middle_states(Index layers_done, std::span<const Place> places) const;
     void attention_block(const Layer& layer, Index number, std::span<const Place> places);
+    void attend(Index number, Index head, Index end, const Run& run, std::span<const Place> places, Index member);
+    void finish_head(Index head, Index number, std::span<const Place> places);
     void feed_forward_block(const Layer& layer, Index positions);
     void normalise(const Eigen::ArrayXf& norm, Index positions);
-    void project(const PackedMatrix& matrix, const RowMatrix& in, RowMatrix& out, Index positions);
+    void add_product(const PackedMatrix& matrix, const Inputs& inputs);
+    template <class Work>
+    void share(const PackedMatrix& matrix, Index positions, Index count, Index granule, Work&& work);
 
     std::shared_ptr<const Weights> weights_;
     RotaryEmbedding rope_;
@@ -76,13 +87,12 @@ class Trunk {
     RowMatrix stream_;           // the residual stream
     RowMatrix normed_;           // its normalised copy
     RowMatrix query_key_value_;  // one after the other
-    RowMatrix attended_;
-    RowMatrix gate_up_;  // one after the other
-    RowMatrix activated_;
-    RowMatrix update_;                       // the block's output, to be added to the stream
+    RowMatrix update_;           // the block's output, to be added to the stream
+    Inputs normed_inputs_, attended_, activated_;
     std::vector<History::Visible> visible_;  // one entry per position of a pass
     std::vector<Run> runs_;                  // all places of a pass
-    std::vector<Attention::Room> rooms_;     // one per member of the team
+    Index heads_together_;                   // key heads whose results are whole groups of columns
+    std::vector<Desk> desks_;                // one per member of the team
 };
 
 }  // namespace engine

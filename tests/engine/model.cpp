@@ -132,6 +132,27 @@ TEST_CASE("a position's logits have the same bits in passes of any size") {
     }
 }
 
+TEST_CASE("a position's logits have the same bits with a team of any size, however its members share heads and rows") {
+    const Config whole{192, 512, 2, 6, 2, 64, 40};   // heads of whole panels, each key head's results whole groups
+    const Config halves{192, 512, 2, 8, 4, 64, 40};  // heads of 24 rows, and two key heads' results are whole groups
+    const Config odd{192, 360, 2, 8, 4, 64, 40};     // a part of the hidden rows is no multiple of a panel
+    for (const auto& weights :
+         {loaded(ReferenceModel(whole, true, 1).groups_file(4)), loaded(ReferenceModel(whole, true, 2).groups_file(8)),
+          loaded(ReferenceModel(halves, true, 3).groups_file(4)),
+          loaded(ReferenceModel(halves, true, 4).groups_file(8)), loaded(ReferenceModel(whole, true, 5).float32_file()),
+          loaded(ReferenceModel(odd, true, 6).float32_file()), loaded(ReferenceModel(odd, true, 7).int8_file())}) {
+        REQUIRE(weights->layers[0].query_key_value.is_worth_sharing(7));
+        const auto tokens = testing::random_tokens(37, weights->config.vocab, 8);
+        Model alone(weights);
+        const RowMatrix one_by_one = fed(alone, tokens, {1});
+        for (const Index members : {2, 3, 4}) {
+            Model model(weights, nullptr, std::make_shared<Team>(members));
+            CAPTURE(weights->config.hidden, weights->config.heads, members);
+            CHECK(same_bits(fed(model, tokens, {7, 16, 1, 13}), one_by_one));
+        }
+    }
+}
+
 TEST_CASE("truncating forgets: what is fed next equals a fresh start") {
     for (const auto& weights : all_weights()) {
         Model fresh(weights);

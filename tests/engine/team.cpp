@@ -1,8 +1,10 @@
 // Every piece of work is done once, by whoever is free, and the caller returns only when all are.
 #include "engine/team.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -31,6 +33,38 @@ TEST_CASE("every piece of work is done once, by one member, before run returns")
         }
         CHECK(all_alone);
         CHECK(all_done);
+    }
+}
+
+TEST_CASE("shared work is done once, in parts that begin at multiples, and a member's parts are neighbours") {
+    for (const Index size : {1, 2, 3}) {
+        Team team(size);
+        for (const Index granule : {1, 16, 100}) {
+            for (const Index count : {0, 1, 15, 100, 960}) {
+                CAPTURE(size, granule, count);
+                std::vector<int> times(static_cast<std::size_t>(count), 0);
+                std::atomic<bool> at_multiples{true};
+                team.share(count, granule, [&](Index first, Index last, Index) {
+                    if (first % granule != 0) at_multiples = false;
+                    for (Index i = first; i < last; ++i) ++times[static_cast<std::size_t>(i)];
+                });
+                CHECK(at_multiples);
+                CHECK(std::ranges::count(times, 1) == count);
+            }
+        }
+        // Who has a first or second part waits until all have one, so that nobody takes another's.
+        std::vector<std::vector<Index>> firsts(static_cast<std::size_t>(size));
+        std::atomic<Index> begun{0};
+        team.share(2 * size, 1, [&](Index first, Index, Index member) {
+            auto& own = firsts[static_cast<std::size_t>(member)];
+            own.push_back(first);
+            for (++begun; begun < size * std::ssize(own);) std::this_thread::yield();
+        });
+        if (size == 1) continue;  // one part
+        for (const auto& own : firsts) {
+            REQUIRE(own.size() == 2);
+            CHECK(std::abs(own[0] - own[1]) == 1);
+        }
     }
 }
 

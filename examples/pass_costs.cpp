@@ -24,6 +24,7 @@ void print(const pass_costs::Costs& costs, engine::Index threads, double bytes) 
     std::printf("  plain read     %8.3f ms  %6.2f GB/s\n", costs.read * 1e3, gigabytes / costs.read);
     std::printf("  one position   %8.3f ms  %6.2f GB/s  %.2f of the plain read's speed\n", costs.pass * 1e3,
                 gigabytes / costs.pass, costs.share_of_read);
+    if (costs.line > 0) std::printf("  a line between threads %.0f ns\n", costs.line * 1e9);
     std::printf("  n positions over one");
     for (std::size_t n = 1; n <= costs.curve.size(); ++n) std::printf("  %zu: %.2f", n, costs.curve[n - 1]);
     std::printf("\n");

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "engine/model.hpp"
@@ -19,6 +21,7 @@ struct Costs {
     double pass = 0;              ///< seconds of a pass over one position
     double share_of_read = 0;     ///< read / pass
     std::vector<double> curve{};  ///< [n - 1]: time of a pass over n positions / time over one
+    double line = 0;              ///< seconds until a thread sees what another one wrote; 0 for one thread
 };
 
 inline double median(std::vector<double> values) {
@@ -58,6 +61,23 @@ double seconds(Work&& work) {
     return watch.seconds();
 }
 
+/// How long a cache line takes from one thread to another: less than half as long where their processors share a cache.
+/// Passes over many positions hand on more lines.
+inline double line_seconds() {
+    constexpr int warm = 100, turns = 400;
+    std::atomic<int> turn{0};
+    const auto take_turns = [&](int first, int end) {
+        for (int i = first; i < end; i += 2) {
+            for (int looks = 1; turn.load(std::memory_order_acquire) != i; ++looks)
+                if (looks % 10000 == 0) std::this_thread::yield();  // where the threads share a processor
+            turn.store(i + 1, std::memory_order_release);
+        }
+    };
+    const std::jthread other(take_turns, 1, turns);
+    take_turns(0, warm);
+    return seconds([&] { take_turns(warm, turns); }) / (turns - warm);
+}
+
 /// Measures at the end of a text that is an eighth of the context long and holds passes of up to `positions`.
 inline Costs measure(const std::shared_ptr<const engine::Weights>& weights, engine::Index threads,
                      engine::Index positions) {
@@ -73,7 +93,7 @@ inline Costs measure(const std::shared_ptr<const engine::Weights>& weights, engi
     model.score(text, positions);
 
     constexpr int rounds = 51;
-    std::vector<double> reads, passes, shares;
+    std::vector<double> reads, passes, shares, lines;
     std::vector<std::vector<double>> curve(static_cast<std::size_t>(positions));
     for (int round = 0; round < rounds; ++round) {
         memory.read(*team);  // makes the caches as warm as after a pass
@@ -87,8 +107,9 @@ inline Costs measure(const std::shared_ptr<const engine::Weights>& weights, engi
             curve[static_cast<std::size_t>(n - 1)].push_back(pass / passes.back());
         }
         shares.push_back(reads.back() / passes.back());
+        lines.push_back(threads > 1 ? line_seconds() : 0);
     }
-    Costs costs{.read = median(reads), .pass = median(passes), .share_of_read = median(shares)};
+    Costs costs{.read = median(reads), .pass = median(passes), .share_of_read = median(shares), .line = median(lines)};
     for (const auto& ratios : curve) costs.curve.push_back(median(ratios));
     return costs;
 }

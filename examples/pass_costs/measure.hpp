@@ -61,21 +61,22 @@ double seconds(Work&& work) {
     return watch.seconds();
 }
 
-/// How long a cache line takes from one thread to another: less than half as long where their processors share a cache.
-/// Passes over many positions hand on more lines.
-inline double line_seconds() {
-    constexpr int warm = 100, turns = 400;
+/// How long a cache line takes from one thread of a team to another: a multiple where their processors share no cache.
+/// Passes over more positions hand on more lines.
+inline double line_seconds(engine::Team& team) {
+    constexpr int turns = 400;
     std::atomic<int> turn{0};
-    const auto take_turns = [&](int first, int end) {
-        for (int i = first; i < end; i += 2) {
+    double start = 0;
+    const Stopwatch watch;
+    team.run(2, [&](engine::Index piece, engine::Index) {  // each by a member of its own, as both must be begun
+        for (auto i = static_cast<int>(piece); i < turns; i += 2) {
             for (int looks = 1; turn.load(std::memory_order_acquire) != i; ++looks)
-                if (looks % 10000 == 0) std::this_thread::yield();  // where the threads share a processor
+                if (looks % 10000 == 0) std::this_thread::yield();  // where the members share a processor
+            if (i == turns / 2) start = watch.seconds();            // by now both are at work
             turn.store(i + 1, std::memory_order_release);
         }
-    };
-    const std::jthread other(take_turns, 1, turns);
-    take_turns(0, warm);
-    return seconds([&] { take_turns(warm, turns); }) / (turns - warm);
+    });
+    return (watch.seconds() - start) / (turns / 2);
 }
 
 /// Measures at the end of a text that is an eighth of the context long and holds passes of up to `positions`.
@@ -107,7 +108,7 @@ inline Costs measure(const std::shared_ptr<const engine::Weights>& weights, engi
             curve[static_cast<std::size_t>(n - 1)].push_back(pass / passes.back());
         }
         shares.push_back(reads.back() / passes.back());
-        lines.push_back(threads > 1 ? line_seconds() : 0);
+        lines.push_back(threads > 1 ? line_seconds(*team) : 0);
     }
     Costs costs{.read = median(reads), .pass = median(passes), .share_of_read = median(shares), .line = median(lines)};
     for (const auto& ratios : curve) costs.curve.push_back(median(ratios));

@@ -94,9 +94,10 @@ class PackedMatrix {
     friend void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y, Team& team);
 
   private:
-    void multiply_rows(const ConstRows& x, Rows& y, Index first, Index last) const;
     using Floats = Eigen::ArrayXf;
     using Words = Eigen::Array<std::int32_t, Eigen::Dynamic, 1>;
+
+    void multiply_rows(const ConstRows& x, Rows& y, Index first, Index last) const;  // not for groups
 
     Index rows_ = 0;
     Index columns_ = 0;

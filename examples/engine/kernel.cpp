@@ -351,10 +351,19 @@ void Inputs::write(Index first, Index column, const ConstRows& x) {
         floats_.block(first, column, x.rows(), x.cols()) = x;
 }
 
+namespace {
+
+/// Calls work(first, last) for parts of the matrix's rows.
+template <class Work>
+void share_rows(const PackedMatrix& matrix, Index positions, Team& team, Work&& work) {
+    if (!matrix.is_worth_sharing(positions)) return work(Index{0}, matrix.rows());
+    team.share(matrix.rows(), matrix.granule(), [&](Index first, Index last, Index) { work(first, last); });
+}
+
+}  // namespace
+
 void multiply(const PackedMatrix& matrix, const Inputs& x, Rows y, Team& team) {
-    const auto work = [&](Index first, Index last, Index) { matrix.multiply_rows(x, y, first, last); };
-    if (!matrix.is_worth_sharing(x.positions())) return work(0, matrix.rows(), 0);
-    team.share(matrix.rows(), matrix.granule(), work);
+    share_rows(matrix, x.positions(), team, [&](Index first, Index last) { matrix.multiply_rows(x, y, first, last); });
 }
 
 void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y, Team& team) {
@@ -364,9 +373,7 @@ void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y, Team& team
         inputs.write(0, 0, x.leftCols(matrix.columns()));
         return multiply(matrix, inputs, y, team);
     }
-    const auto work = [&](Index first, Index last, Index) { matrix.multiply_rows(x, y, first, last); };
-    if (!matrix.is_worth_sharing(x.rows())) return work(0, matrix.rows(), 0);
-    team.share(matrix.rows(), matrix.granule(), work);
+    share_rows(matrix, x.rows(), team, [&](Index first, Index last) { matrix.multiply_rows(x, y, first, last); });
 }
 
 void multiply(const PackedMatrix& matrix, const ConstRows& x, Rows y) {

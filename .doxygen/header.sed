@@ -24,4 +24,5 @@
 \,^ */// @, s,<,\\<,g
 
 # The inline namespace of a configuration (core/config.hpp) is no part of the names that users write.
-s/^namespace specsample::inline SPECSAMPLE_ABI/namespace specsample/
+s/^inline namespace SPECSAMPLE_ABI {//
+s,^}  // inline namespace,,

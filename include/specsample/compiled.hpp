@@ -23,7 +23,9 @@
 #define SPECSAMPLE_EXTERN extern
 #endif
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 // The rows of a draft, and what its tokens were drawn from.
 template <class Row>
@@ -63,6 +65,8 @@ SPECSAMPLE_DRAW(Eigen::VectorXd)
 #undef SPECSAMPLE_RULES
 #undef SPECSAMPLE_DRAW
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample
 
 #undef SPECSAMPLE_EXTERN

@@ -6,7 +6,8 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace beam {
 
@@ -34,4 +35,5 @@ struct BeamResult {
 };
 }  // namespace beam
 
+}  // inline namespace
 }  // namespace specsample

@@ -22,7 +22,8 @@
 #include <specsample/sampler/scorer.hpp>
 #include <specsample/tree/draft_tree.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace beam {
 
@@ -198,4 +199,5 @@ class BeamSearch {
 };
 }  // namespace beam
 
+}  // inline namespace
 }  // namespace specsample

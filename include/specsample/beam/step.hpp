@@ -8,7 +8,9 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/top.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// A beam with one more token; or a finished beam, unchanged.
 struct Extension {
@@ -60,4 +62,6 @@ class Extensions {
     std::vector<Index> places_;
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -13,7 +13,9 @@
 #include <specsample/tree/draft_tree.hpp>
 #include <specsample/verify/verify.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// A beam in a round.
 struct RoundBeam {
@@ -136,4 +138,6 @@ class BeamTree {
     std::vector<Token> prefix_;
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -14,7 +14,9 @@
 
 #include <specsample/core/config.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// Raise `error`; never returns. It is cold, so that the code of failures stays out of the hot path.
 template <class Error>
@@ -63,4 +65,6 @@ constexpr void require(bool holds, std::string_view where, std::string_view what
     if (!holds) invalid(where, what, is, must);
 }
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

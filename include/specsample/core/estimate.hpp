@@ -10,7 +10,8 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace metrics {
 
@@ -60,4 +61,5 @@ inline constexpr double z95 = 1.96;
 }
 }  // namespace metrics
 
+}  // inline namespace
 }  // namespace specsample

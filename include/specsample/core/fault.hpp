@@ -15,7 +15,8 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// The origin of bad data: a draft row or drafted token, a target row, or the limits of the round.
 enum class Side { draft, target, limits };
@@ -152,4 +153,5 @@ class Fault : public std::invalid_argument {
     std::vector<Token> emitted;  ///< the tokens that this call had written before the faulty round
 };
 
+}  // inline namespace
 }  // namespace specsample

@@ -5,7 +5,9 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// The ids of a dense row: every id, in order.
 struct EveryId {
@@ -58,4 +60,6 @@ class IdList {
     Index step_ = 1;
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -6,7 +6,8 @@
 #include <span>
 #include <type_traits>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// A std::span<const T> for types that keep a borrowed list: limits, trees, draft distributions.
 ///
@@ -47,6 +48,7 @@ class ListRef : public std::span<const T> {
     }
 };
 
+}  // inline namespace
 }  // namespace specsample
 
 // The elements outlive a ListRef, as those of a span do.

@@ -11,7 +11,8 @@
 
 #include <specsample/core/config.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The bits of infinity: every bit of the exponent and no other.
@@ -53,4 +54,5 @@ EIGEN_ALWAYS_INLINE constexpr bool is_zero(const double& x) noexcept { return !i
 EIGEN_ALWAYS_INLINE constexpr bool is_positive(const double& x) noexcept { return is_finite(x) && x > 0; }
 }  // namespace detail
 
+}  // inline namespace
 }  // namespace specsample

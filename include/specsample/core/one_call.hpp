@@ -6,7 +6,9 @@
 
 #include <specsample/core/contract.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// A flag that is set while a call of its object runs. It belongs to the object and not to its value: a copy starts
 /// with no call.
@@ -38,4 +40,6 @@ class OneCall {
     std::atomic_flag under_way_{};
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -14,7 +14,8 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -116,4 +117,5 @@ template <Row R>
 using row_scalar_t = typename row_view_t<R>::Scalar;
 }  // namespace detail
 
+}  // inline namespace
 }  // namespace specsample

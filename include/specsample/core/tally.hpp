@@ -13,7 +13,8 @@
 #include <specsample/core/fault.hpp>
 #include <specsample/core/lengths.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// The contribution of one round to a `Tally`, counted after the round was cut: it describes what was really emitted.
 struct RoundCounts {
@@ -226,4 +227,5 @@ struct Tally {
     }
 };
 
+}  // inline namespace
 }  // namespace specsample

@@ -5,7 +5,8 @@
 
 #include <specsample/core/config.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// A token id. Arguments may have any integral type; inside the library ids have 32 bits.
 using Token = std::int32_t;
@@ -29,4 +30,5 @@ enum class LastToken {
     stopped     ///< none: a stop token, a budget or the caller cut the round within its accepted tokens
 };
 
+}  // inline namespace
 }  // namespace specsample

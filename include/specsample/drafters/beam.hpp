@@ -20,7 +20,8 @@
 #include <specsample/kernels/top.hpp>
 #include <specsample/models/host.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// A beam search of a model: level by level, it scores the most probable next tokens of the most probable paths.
@@ -206,4 +207,5 @@ class DynamicTreeDrafter {
     std::vector<Index> added_;
 };
 
+}  // inline namespace
 }  // namespace specsample

@@ -15,7 +15,8 @@
 #include <specsample/models/host.hpp>
 #include <specsample/random/draw.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Draw a token from a row, and add it to a draft tree with that row as its distribution.
@@ -115,4 +116,5 @@ ChainDrafter(Model) -> ChainDrafter<Model, detail::NeverStop>;
 template <class Model, class Ending>
 ChainDrafter(Model, Ending) -> ChainDrafter<Model, Ending>;
 
+}  // inline namespace
 }  // namespace specsample

@@ -13,7 +13,8 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/tree/distribution.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace children {
 
@@ -107,4 +108,5 @@ struct GreedyChildren {
 };
 }  // namespace children
 
+}  // inline namespace
 }  // namespace specsample

@@ -17,7 +17,8 @@
 #include <specsample/rows/logits.hpp>
 #include <specsample/tree/distribution.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -49,4 +50,5 @@ template <class Rng, Row R>
     requires detail::owns<R>
 detail::DraftedToken<R> draft_token(const Rng& rng, const R&& row) = delete;
 
+}  // inline namespace
 }  // namespace specsample

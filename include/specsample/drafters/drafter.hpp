@@ -9,7 +9,9 @@
 #include <specsample/random/rng.hpp>
 #include <specsample/tree/draft_tree.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// A drafter that can also draw with the target's noise.
 template <class D>
@@ -44,4 +46,6 @@ template <class D, bool shares_noise>
 using DistributionOf =
     std::conditional_t<shares_noise && SharedNoiseDrafter<D>, SharedNoise, typename Unwrapped<D>::Distribution>;
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -17,7 +17,8 @@
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/kernels/top.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace heads {
 
@@ -183,4 +184,5 @@ class HybridDrafter {
 };
 }  // namespace heads
 
+}  // inline namespace
 }  // namespace specsample

@@ -10,7 +10,8 @@
 #include <specsample/drafters/heads.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace heads {
 
@@ -86,4 +87,5 @@ class HeadsTreeDrafter {
 };
 }  // namespace heads
 
+}  // inline namespace
 }  // namespace specsample

@@ -12,7 +12,8 @@
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/drafters/ngram_index.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// Bounds on the suffix of a text that must have occurred before. The longest that did is used, at its latest
 /// occurrence.
@@ -76,4 +77,5 @@ class LookupDrafter {
     detail::NgramIndex index_;
 };
 
+}  // inline namespace
 }  // namespace specsample

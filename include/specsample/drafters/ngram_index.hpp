@@ -14,7 +14,8 @@
 #include <specsample/core/lengths.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -160,4 +161,5 @@ class NgramIndex {
 };
 }  // namespace detail
 
+}  // inline namespace
 }  // namespace specsample

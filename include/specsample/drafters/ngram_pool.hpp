@@ -15,7 +15,8 @@
 #include <specsample/core/lengths.hpp>
 #include <specsample/drafters/drafter.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// The latest n-grams, grouped by their first token. A new n-gram replaces the one of its group that was added the
 /// longest time ago, if there is no room for one more.
@@ -108,4 +109,5 @@ class PoolDrafter {
     const NgramPool* pool_;
 };
 
+}  // inline namespace
 }  // namespace specsample

@@ -8,7 +8,9 @@
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/models/host.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// The drafter that D stands for: a drafter is itself, a model becomes a drafter of chains.
 template <class D>
@@ -50,4 +52,6 @@ class Proposer {
     Shown shown_;
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

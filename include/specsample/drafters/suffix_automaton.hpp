@@ -15,7 +15,8 @@
 #include <specsample/core/types.hpp>
 #include <specsample/drafters/transitions.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -233,4 +234,5 @@ class SuffixAutomaton {
 };
 }  // namespace detail
 
+}  // inline namespace
 }  // namespace specsample

@@ -15,7 +15,8 @@
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/drafters/suffix_automaton.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// The size of a suffix lookup's tree, and the shortest suffix of a text that counts as a match.
 struct SuffixLookupOptions {
@@ -147,4 +148,5 @@ class SuffixLookupDrafter {
     std::vector<Follower> followers_;
 };
 
+}  // inline namespace
 }  // namespace specsample

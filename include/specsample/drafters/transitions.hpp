@@ -8,7 +8,9 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 constexpr std::uint64_t transition_hash(std::int32_t from, Token token) {
     std::uint64_t hash = std::uint64_t{static_cast<std::uint32_t>(from)} << 32 | static_cast<std::uint32_t>(token);
@@ -105,4 +107,6 @@ class Transitions {
     std::vector<Edge> lists_;  // by state: its newest transition
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -13,7 +13,8 @@
 #include <specsample/models/host.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// Drafts a tree of a given shape from a model's rows: child i of a node is the i-th that Children gives, the i-th most
 /// probable or the i-th drawn.
@@ -127,4 +128,5 @@ TreeDrafter(Model, std::vector<Index>) -> TreeDrafter<Model, children::WithoutRe
 template <class Model, class Children>
 TreeDrafter(Model, std::vector<Index>, Children) -> TreeDrafter<Model, Children>;
 
+}  // inline namespace
 }  // namespace specsample

@@ -15,7 +15,8 @@
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/random/draw.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The distribution type that can hold each of several distributions; void if there is none.
@@ -142,4 +143,5 @@ class FirstOf : public detail::Drafters<D...> {
     }
 };
 
+}  // inline namespace
 }  // namespace specsample

@@ -8,7 +8,8 @@
 #include <specsample/kernels/entries.hpp>
 #include <specsample/kernels/nan.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -61,4 +62,5 @@ Eigen::Matrix<Scalar, Eigen::Dynamic, 1> one_hot(Index size, Index id) {
 }
 }  // namespace kernels
 
+}  // inline namespace
 }  // namespace specsample

@@ -17,7 +17,9 @@
 #include <specsample/core/row.hpp>
 #include <specsample/kernels/convert.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// Entries per block: few enough for accurate float sums, enough that the loop over blocks costs nothing.
 inline constexpr Index block_size = 512;
@@ -276,4 +278,6 @@ double largest(const Blocks<View>& numbers, Index first, Index count) {
     }
 }
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -22,7 +22,9 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// A bfloat16 is the upper half of a float's bits.
 EIGEN_ALWAYS_INLINE float bits_to_float(Eigen::bfloat16, std::int16_t bits) {
@@ -144,7 +146,9 @@ template <class Half>
     for (Index i = 0; i < count; ++i) load_floats(in + i, out[i]);
 }
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample
 
 template <class Half>
 struct Eigen::internal::functor_traits<specsample::detail::Widened<Half>> {

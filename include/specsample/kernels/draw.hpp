@@ -14,7 +14,8 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/weights.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace kernels {
 
@@ -208,4 +209,5 @@ Drawn draw_index(const W& weights, Uniform&& uniform) {
 }
 }  // namespace kernels
 
+}  // inline namespace
 }  // namespace specsample

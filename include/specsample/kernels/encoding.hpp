@@ -8,7 +8,9 @@
 #include <specsample/core/types.hpp>
 #include <specsample/kernels/exp2.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// Maps a stored number to its weight: probabilities, logits, or all weight on one place.
 template <class Value>
@@ -95,4 +97,6 @@ class Encoding {
     Value scale_ = 1;
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -5,7 +5,8 @@
 
 #include <specsample/kernels/entries.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 template <class View>
@@ -43,4 +44,5 @@ double entropy(const R& row) {
 }
 }  // namespace kernels
 
+}  // inline namespace
 }  // namespace specsample

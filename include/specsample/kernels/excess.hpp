@@ -4,7 +4,9 @@
 #include <specsample/core/config.hpp>
 #include <specsample/core/number.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// Twice max(0, x - y), for Eigen's binaryExpr: d + |d| with d = x - y. Unlike a maximum this keeps a NaN, so that a
 /// bad row does not pass unseen. It is a functor because an expression that names d twice computes it twice.
@@ -37,7 +39,9 @@ class Scaled {
     Value factor_;
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample
 
 template <class Value>
 struct Eigen::internal::functor_traits<specsample::detail::TwiceExcess<Value>> {

@@ -13,7 +13,9 @@
 #include <specsample/core/config.hpp>
 #include <specsample/core/number.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
 inline constexpr bool nan_may_be_lost = true;  ///< by a minimum or a maximum, whose operands may be swapped
@@ -165,7 +167,9 @@ class ByReference {
     const Functor* functor_;
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample
 
 template <class Value, bool vectorised>
 struct Eigen::internal::functor_traits<specsample::detail::ScaledExp2<Value, vectorised>> {

@@ -10,7 +10,8 @@
 #include <specsample/kernels/draw.hpp>
 #include <specsample/kernels/entries.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace kernels {
 
@@ -234,4 +235,5 @@ std::optional<RowFault> inspect(const R& row, Side side, Index number) {
 }
 }  // namespace kernels
 
+}  // inline namespace
 }  // namespace specsample

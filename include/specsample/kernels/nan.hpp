@@ -10,7 +10,9 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/block.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// Accumulates whether a number was NaN, for Eigen's binaryExpr: the sign bit of `seen` is set once one was. Its other
 /// bits are arbitrary.
@@ -61,7 +63,9 @@ bool has_nan(const Value* numbers, Index count) {
     return sees<NanWatch<Value>>(numbers, count);
 }
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample
 
 template <class Value>
 struct Eigen::internal::functor_traits<specsample::detail::NanWatch<Value>> {

@@ -6,7 +6,9 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// The earliest arrivals so far, in order; of equal ones the lowest id first.
 class Podium {
@@ -40,4 +42,6 @@ class Podium {
     std::size_t arrived_ = 0;
 };
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -32,7 +32,8 @@
 #include <specsample/kernels/podium.hpp>
 #include <specsample/kernels/race_row.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace kernels {
 
@@ -277,4 +278,5 @@ Index race_winner(const W& weights, N&& noise) {
 }
 }  // namespace kernels
 
+}  // inline namespace
 }  // namespace specsample

@@ -11,7 +11,9 @@
 
 #include <specsample/kernels/block.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// Hands out numbered blocks, those with the smallest bounds first.
 ///
@@ -91,4 +93,6 @@ class BlockOrder {
     float next_ = 0;
 };
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

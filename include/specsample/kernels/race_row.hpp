@@ -15,7 +15,9 @@
 #include <specsample/kernels/race_scan.hpp>
 #include <specsample/kernels/weights.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// The numbers that race, by place: weights, read one by one.
 template <class W>
@@ -254,4 +256,6 @@ class RaceRow {
     Value nothing_;
 };
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -16,7 +16,9 @@
 #include <specsample/kernels/block.hpp>
 #include <specsample/kernels/nan.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// The number of ids that share the noise of a block: those that agree in all bits but the last six.
 inline constexpr Index race_block = 64;
@@ -97,7 +99,9 @@ EIGEN_ALWAYS_INLINE void largest_of_four(const float* numbers, Packet& doubt, fl
     pstoreu(largest, fold<4>(packet_max, column));
 }
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample
 
 template <class Value>
 struct Eigen::internal::functor_traits<specsample::detail::WeightWatch<Value>> {

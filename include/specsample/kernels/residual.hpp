@@ -8,7 +8,8 @@
 #include <specsample/kernels/excess.hpp>
 #include <specsample/kernels/weights.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -180,4 +181,5 @@ template <class P, class Q, class... Factor>
 ResidualWeights(const P&, const Q&, Factor...) -> ResidualWeights<P, Q>;
 }  // namespace kernels
 
+}  // inline namespace
 }  // namespace specsample

@@ -16,7 +16,8 @@
 
 #include <specsample/kernels/select_above.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace kernels {
 
@@ -191,4 +192,5 @@ void keep(std::span<const Value> row, std::span<Token> ids, Cut<Value> cut, std:
 }
 
 }  // namespace detail
+}  // inline namespace
 }  // namespace specsample

@@ -9,7 +9,8 @@
 
 #include <specsample/kernels/select_cut.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The mass of a value in a nucleus: the value itself.
@@ -87,4 +88,5 @@ void select_mass(std::span<const Value> row, double total, double fraction, std:
 }
 }  // namespace kernels
 
+}  // inline namespace
 }  // namespace specsample

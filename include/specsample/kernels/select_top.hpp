@@ -9,7 +9,8 @@
 
 #include <specsample/kernels/select_cut.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The fewest groups of tiles: merging tiles into fewer is not worth its cost.
@@ -87,4 +88,5 @@ void select_top(std::span<const Value> row, Index k, std::type_identity_t<Value>
 }
 }  // namespace kernels
 
+}  // inline namespace
 }  // namespace specsample

@@ -13,7 +13,8 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace kernels {
 
@@ -101,4 +102,5 @@ void select_typical(std::span<const Value> probs, double fraction, std::vector<T
 }
 }  // namespace kernels
 
+}  // inline namespace
 }  // namespace specsample

@@ -4,7 +4,8 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/kernels/logit_weights.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace kernels {
 
@@ -31,4 +32,5 @@ auto softmax(const R& logits, double temperature = 1) {
 }
 }  // namespace kernels
 
+}  // inline namespace
 }  // namespace specsample

@@ -15,7 +15,8 @@
 #include <specsample/core/list_ref.hpp>
 #include <specsample/kernels/entries.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace kernels {
 
 /// Numbers that a token can be drawn from: a number of places, the weight at one, and the sum of a range in double. If
@@ -158,4 +159,5 @@ detail::row_view_t<R> probs_of(const R& row, const W& weights) {
 }
 }  // namespace kernels
 
+}  // inline namespace
 }  // namespace specsample

@@ -12,7 +12,8 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/tally.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -102,4 +103,5 @@ class AcceptanceMemory {
 };
 }  // namespace detail
 
+}  // inline namespace
 }  // namespace specsample

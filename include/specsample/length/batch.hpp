@@ -11,7 +11,8 @@
 
 #include <specsample/theory/verify_cost.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// A token that could be drafted. It is emitted if it and all before it are accepted, with probability `survival`.
@@ -113,4 +114,5 @@ void best_lookaheads(std::span<const double> acceptance, Index most, double draf
 }
 }  // namespace theory
 
+}  // inline namespace
 }  // namespace specsample

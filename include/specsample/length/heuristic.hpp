@@ -5,7 +5,8 @@
 
 #include <specsample/length/length.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// Drafts K + 2 tokens after a full acceptance of K, else max(1, K - 1): the heuristic of Hugging Face transformers.
 ///
@@ -44,4 +45,5 @@ class HeuristicLength {
     Index lookahead_;
 };
 
+}  // inline namespace
 }  // namespace specsample

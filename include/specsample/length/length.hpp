@@ -4,7 +4,8 @@
 #include <specsample/concepts.hpp>
 #include <specsample/core/tally.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// Drafts as many tokens as the options allow, in every round.
 struct FixedLength {
@@ -17,4 +18,5 @@ struct FixedLength {
     void record(const RoundCounts&) {}
 };
 
+}  // inline namespace
 }  // namespace specsample

@@ -12,7 +12,8 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/number.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -76,4 +77,5 @@ template <std::invocable<double> F>
 }
 }  // namespace detail
 
+}  // inline namespace
 }  // namespace specsample

@@ -10,7 +10,8 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -85,4 +86,5 @@ class RoundTimes {
 };
 }  // namespace detail
 
+}  // inline namespace
 }  // namespace specsample

@@ -15,7 +15,8 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/entropy.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// Stop after a token whose draft probability is below a threshold. The token is kept.
 /// @edge     threshold 0: never stops; 1: stops after every token of probability below 1
@@ -81,4 +82,5 @@ class EntropyStop {
     double largest_;
 };
 
+}  // inline namespace
 }  // namespace specsample

@@ -10,7 +10,8 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/top_down.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// A node of the BigLittle walk. Its last token is drawn from p, after a rejection too.
@@ -110,4 +111,5 @@ struct BigLittle {
 };
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

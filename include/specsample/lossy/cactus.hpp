@@ -10,7 +10,8 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/top_down.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// min(1, p + sqrt(2 delta p (1 - p))): the largest entry of an h with KL(h || p) <= delta, to second order.
@@ -136,4 +137,5 @@ struct Cactus {
 };
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

@@ -25,7 +25,8 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/divergence.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 inline void require_number(std::string_view where, double alpha) {
@@ -147,4 +148,5 @@ struct TokenV3 {
 };
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

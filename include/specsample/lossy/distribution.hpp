@@ -21,7 +21,8 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/row.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
@@ -110,4 +111,5 @@ template <LossyRule Rule, Row Q, Row P>
 }
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

@@ -15,7 +15,8 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// a log(a / b): 0 if a = 0, infinite if only b = 0, NaN if an argument is.
@@ -93,4 +94,5 @@ struct Wasserstein {
 };
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

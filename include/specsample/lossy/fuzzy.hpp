@@ -6,7 +6,8 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/divergence.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
@@ -43,4 +44,5 @@ template <class Divergence>
 Fuzzy(double, Divergence) -> Fuzzy<Divergence>;
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

@@ -7,7 +7,8 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/relaxed.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
@@ -66,4 +67,5 @@ struct Lenience {
 };
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

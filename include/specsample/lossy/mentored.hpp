@@ -10,7 +10,8 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/divergence.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
@@ -125,4 +126,5 @@ template <class Divergence>
 Mentored(double, Divergence) -> Mentored<Divergence>;
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

@@ -6,7 +6,8 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/paths.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
@@ -135,4 +136,5 @@ struct PathHeuristic {
 };
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

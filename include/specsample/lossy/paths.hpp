@@ -10,7 +10,8 @@
 
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
@@ -90,4 +91,5 @@ Outcome keep_path(const T& context, Index node) {
 }
 
 }  // namespace detail
+}  // inline namespace
 }  // namespace specsample

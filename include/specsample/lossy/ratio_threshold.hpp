@@ -6,7 +6,8 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/relaxed.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
@@ -50,4 +51,5 @@ struct RatioThreshold {
 };
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

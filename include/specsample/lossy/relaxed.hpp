@@ -3,7 +3,8 @@
 
 #include <specsample/verify/top_down.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
@@ -40,4 +41,5 @@ Outcome top_down_relaxed(const T& context, const Chance& chance, double taken = 
 }
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

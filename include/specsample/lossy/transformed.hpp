@@ -10,7 +10,8 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/token.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The rows pi(q_i, p_i), each made when a walk first asks for it in a round.
@@ -162,4 +163,5 @@ template <class Transform, class Rule>
 Transformed(Transform, Rule) -> Transformed<Transform, Rule>;
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

@@ -7,7 +7,8 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/top_down.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// A node of the walk: `before_` is the target's mass on the children that were rejected.
@@ -146,4 +147,5 @@ struct TreeThresholds {
 };
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

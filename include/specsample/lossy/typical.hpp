@@ -11,7 +11,8 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/paths.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
@@ -97,4 +98,5 @@ struct TypicalAcceptance {
 };
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

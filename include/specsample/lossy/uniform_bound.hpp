@@ -7,7 +7,8 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/relaxed.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
@@ -53,4 +54,5 @@ struct UniformBound {
 };
 }  // namespace lossy
 
+}  // inline namespace
 }  // namespace specsample

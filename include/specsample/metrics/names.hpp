@@ -9,7 +9,8 @@
 #include <specsample/core/fault.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace metrics {
 
@@ -70,4 +71,5 @@ constexpr std::string_view name_of(Cause cause) {
 }
 }  // namespace metrics
 
+}  // inline namespace
 }  // namespace specsample

@@ -12,7 +12,8 @@
 
 #include <specsample/core/estimate.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace metrics {
 
@@ -138,4 +139,5 @@ class OverlapEstimate {
 };
 }  // namespace metrics
 
+}  // inline namespace
 }  // namespace specsample

@@ -15,7 +15,8 @@
 
 #include <specsample/metrics/report.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace metrics {
 
@@ -197,4 +198,5 @@ namespace metrics {
 }
 }  // namespace metrics
 
+}  // inline namespace
 }  // namespace specsample

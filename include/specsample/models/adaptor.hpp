@@ -8,7 +8,9 @@
 
 #include <specsample/concepts.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// The form in which a model takes the prefix of a call: a span or a vector.
 template <class M, class... Rest>
@@ -66,4 +68,6 @@ class Adaptor {
 template <class M>
 concept RowsModel = (Model<M> || ManyModel<M> || TreeCallable<M>)&&!TokenModel<M>;
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

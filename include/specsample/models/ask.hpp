@@ -15,7 +15,9 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// The type of a model itself, also where it is given as std::ref.
 template <class M>
@@ -63,4 +65,6 @@ class LastAnswer {
     std::conditional_t<is_borrowed, R*, std::optional<R>> held_{};
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -10,7 +10,9 @@
 
 #include <specsample/concepts.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// Make `context` equal to `text`, of which it already has the `known` leading tokens, with room for `more` tokens.
 /// @cost   O(size - known); when full, it grows to twice the size and 1024 tokens, since texts grow by a round at a
@@ -116,4 +118,6 @@ class RowSlots<M> {
     std::vector<std::optional<Slot>> slots_;
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -16,7 +16,9 @@
 #include <specsample/models/adaptor.hpp>
 #include <specsample/rows/rows.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// The prefix of every row that a call asks for, the tokens drafted before its position included.
 class Contexts {
@@ -176,4 +178,6 @@ class RowAdaptor : public Adaptor<RowAdaptor<M, Change>, M> {
     typename MemoryFor<ChangedRows, TreeCallable<M>, Change, M, Tree<Token, Index>>::type tree_;
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -23,7 +23,8 @@
 #include <specsample/random/address.hpp>
 #include <specsample/rows/logits.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -192,4 +193,5 @@ Index race(const Rng& rng, const W& weights, std::span<Token> winners) {
     }
 }
 
+}  // inline namespace
 }  // namespace specsample

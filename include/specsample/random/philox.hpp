@@ -17,7 +17,8 @@
 #include <emmintrin.h>
 #endif
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -95,4 +96,5 @@ static_assert(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4
               PhiloxCounter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }  // namespace detail
 
+}  // inline namespace
 }  // namespace specsample

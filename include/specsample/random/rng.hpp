@@ -16,7 +16,8 @@
 #include <specsample/kernels/draw.hpp>
 #include <specsample/random/address.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// The random numbers of one address. They are a pure function of it: a copy, or a second call, gives the same numbers.
 class Rng {
@@ -148,4 +149,5 @@ class GeneratorRng {
     Generator* generator_;
 };
 
+}  // inline namespace
 }  // namespace specsample

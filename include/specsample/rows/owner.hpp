@@ -16,7 +16,9 @@
 
 #include <specsample/rows/rows.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// Whether a row, or a list of ids, owns its numbers, so that they are gone with it.
 template <class R>
@@ -146,4 +148,6 @@ class OwnedRow {
     Stored row_;
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -12,7 +12,8 @@
 
 #include <specsample/core/row.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 template <class R>
@@ -70,4 +71,5 @@ concept RowSource = (detail::EigenMatrix<std::remove_cvref_t<R>> || std::invocab
 };
 }  // namespace detail
 
+}  // inline namespace
 }  // namespace specsample

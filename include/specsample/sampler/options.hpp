@@ -8,7 +8,8 @@
 
 #include <specsample/verify/round.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// The options of a sampler, fixed for its life.
 struct Options {
@@ -51,4 +52,5 @@ struct Generation {
     operator std::vector<Token>() && { return std::move(tokens); }
 };
 
+}  // inline namespace
 }  // namespace specsample

@@ -6,7 +6,9 @@
 #include <specsample/concepts.hpp>
 #include <specsample/drafters/drafter.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// True for a row that states its encoding (Logits, Sparse) over numbers that it borrows from an owner, which is gone
 /// when the model has returned.
@@ -170,4 +172,6 @@ struct Requirements {
                   "where the model keeps the rows");
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -23,7 +23,8 @@
 #include <specsample/verify/token.hpp>
 #include <specsample/verify/verify.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The on_token of a caller who gives none.
@@ -275,4 +276,5 @@ class Sampler {
     Index known_ = 0;  ///< leading tokens of the text that drafter and target were shown before
 };
 
+}  // inline namespace
 }  // namespace specsample

@@ -13,7 +13,9 @@
 #include <specsample/tree/draft_tree.hpp>
 #include <specsample/verify/verify.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// The rows of a tree that came in several passes. The row of a drafted stop token is not asked for; the root's stands
 /// in its place, and no walk reads it.
@@ -185,4 +187,6 @@ class Scorer {
     Index vocab_ = 0x7fffffff;
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -17,7 +17,8 @@
 #include <specsample/verify/token.hpp>
 #include <specsample/verify/verify.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// A row of a model, whether rows come one by one or several at a time.
@@ -133,4 +134,5 @@ class StagedDrafter {
     Workspace workspace_;
 };
 
+}  // inline namespace
 }  // namespace specsample

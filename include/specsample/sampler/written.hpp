@@ -6,7 +6,9 @@
 
 #include <specsample/verify/round.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// Turns the predicate of a text into one of its rounds: it is shown all that a call has written, not the tokens of the
 /// round alone.
@@ -38,4 +40,6 @@ class Written {
     std::size_t committed_ = 0;
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -23,7 +23,8 @@
 #include <specsample/shaping/outlook.hpp>
 #include <specsample/shaping/scan.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -290,4 +291,5 @@ class Candidates {
 };
 }  // namespace filters
 
+}  // inline namespace
 }  // namespace specsample

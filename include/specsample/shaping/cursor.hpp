@@ -12,7 +12,9 @@
 
 #include <specsample/shaping/mask.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 template <class C>
 bool accepts(C& cursor, Token token) {
@@ -116,4 +118,6 @@ class Trail {
     std::vector<Token> taken_;  ///< the tokens that the cursor has accepted
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -13,7 +13,8 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/shaping/cursor.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// Allow only the tokens that a grammar allows after the context of a row.
 ///
@@ -124,4 +125,5 @@ class Grammar {
     Index start_;
 };
 
+}  // inline namespace
 }  // namespace specsample

@@ -10,7 +10,8 @@
 #include <specsample/core/number.hpp>
 #include <specsample/shaping/window.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace filters {
 
@@ -72,4 +73,5 @@ class LogitBias {
 };
 }  // namespace filters
 
+}  // inline namespace
 }  // namespace specsample

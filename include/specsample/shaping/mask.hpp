@@ -12,7 +12,8 @@
 #include <specsample/concepts.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace filters {
 
@@ -136,4 +137,5 @@ class TokenMask {
 };
 }  // namespace filters
 
+}  // inline namespace
 }  // namespace specsample

@@ -9,7 +9,8 @@
 #include <specsample/kernels/select_cut.hpp>
 #include <specsample/kernels/select_typical.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -49,4 +50,5 @@ struct ShapedMemory {
 };
 
 }  // namespace filters
+}  // inline namespace
 }  // namespace specsample

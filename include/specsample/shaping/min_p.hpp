@@ -11,7 +11,8 @@
 #include <specsample/kernels/select_above.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The smallest possible number that is not below `x`: a possible number is >= least_from(x) exactly if it is >= x.
@@ -66,4 +67,5 @@ class MinP {
 };
 }  // namespace filters
 
+}  // inline namespace
 }  // namespace specsample

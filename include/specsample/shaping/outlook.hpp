@@ -9,7 +9,8 @@
 #include <specsample/core/types.hpp>
 #include <specsample/models/ask.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -116,4 +117,5 @@ void change_logits(const P& pipeline, Row& row, std::span<const Token> context, 
 }
 
 }  // namespace detail
+}  // inline namespace
 }  // namespace specsample

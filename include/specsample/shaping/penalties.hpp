@@ -11,7 +11,8 @@
 #include <specsample/core/number.hpp>
 #include <specsample/shaping/window.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace filters {
 
@@ -111,4 +112,5 @@ class PresencePenalty {
 };
 }  // namespace filters
 
+}  // inline namespace
 }  // namespace specsample

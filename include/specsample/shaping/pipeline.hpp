@@ -9,7 +9,8 @@
 #include <specsample/concepts.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Check the settings of a shaper that is a plain value; the other shapers check theirs in their constructors.
@@ -73,4 +74,5 @@ class Pipeline {
 template <class... Shapers>
 Pipeline(Shapers...) -> Pipeline<Shapers...>;
 
+}  // inline namespace
 }  // namespace specsample

@@ -16,7 +16,8 @@
 #include <specsample/shaping/top_p.hpp>
 #include <specsample/shaping/typical_p.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// Sampling parameters as requests carry them. Each stage is off unless it is set, and costs nothing then.
 ///
@@ -73,4 +74,5 @@ struct SamplingParams {
     }
 };
 
+}  // inline namespace
 }  // namespace specsample

@@ -13,7 +13,9 @@
 #include <specsample/kernels/select_above.hpp>
 #include <specsample/shaping/memory.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// The result of one pass.
 struct Scan {
@@ -60,4 +62,6 @@ Scan scan_probabilities(std::span<const Value> numbers, double tolerance, std::v
             .maximum = static_cast<double>(block_max(std::ssize(maxima), maxima.data()))};
 }
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

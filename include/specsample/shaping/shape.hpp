@@ -17,7 +17,8 @@
 #include <specsample/shaping/candidates.hpp>
 #include <specsample/shaping/pipeline.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The row that holds a row's numbers: the row itself, or the one inside a sparse row.
@@ -196,4 +197,5 @@ detail::ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> co
     }
 }
 
+}  // inline namespace
 }  // namespace specsample

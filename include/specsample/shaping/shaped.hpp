@@ -7,7 +7,8 @@
 #include <specsample/models/row_adaptor.hpp>
 #include <specsample/shaping/shape.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Sends a row through a pipeline.
@@ -71,4 +72,5 @@ auto shaped(M model, P pipeline) {
         return detail::Shaped<M, P>(std::move(model), detail::ShapeRow<P>(std::move(pipeline)));
 }
 
+}  // inline namespace
 }  // namespace specsample

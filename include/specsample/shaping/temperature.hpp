@@ -5,7 +5,8 @@
 #include <specsample/core/number.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace filters {
 
@@ -38,4 +39,5 @@ class Temperature {
 };
 }  // namespace filters
 
+}  // inline namespace
 }  // namespace specsample

@@ -10,7 +10,8 @@
 #include <specsample/kernels/select_top.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace filters {
 
@@ -47,4 +48,5 @@ class TopK {
 };
 }  // namespace filters
 
+}  // inline namespace
 }  // namespace specsample

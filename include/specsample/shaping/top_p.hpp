@@ -10,7 +10,8 @@
 #include <specsample/kernels/select_mass.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace filters {
 
@@ -51,4 +52,5 @@ class TopP {
 };
 }  // namespace filters
 
+}  // inline namespace
 }  // namespace specsample

@@ -7,7 +7,8 @@
 #include <specsample/kernels/select_typical.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace filters {
 
@@ -44,4 +45,5 @@ class TypicalP {
 };
 }  // namespace filters
 
+}  // inline namespace
 }  // namespace specsample

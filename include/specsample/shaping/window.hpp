@@ -8,7 +8,8 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace filters {
 
@@ -73,4 +74,5 @@ void add_to_logit(filters::Candidates<Value>& row, Index place, double by) {
 }
 
 }  // namespace detail
+}  // inline namespace
 }  // namespace specsample

@@ -14,7 +14,9 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::shard {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace shard {
 
 /// What one rank sends to all in one exchange.
 using Message = std::vector<std::byte>;
@@ -44,4 +46,6 @@ struct OneRank {
     }
 };
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::shard
+}  // namespace shard
+}  // inline namespace
+}  // namespace specsample

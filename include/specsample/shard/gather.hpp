@@ -12,7 +12,9 @@
 #include <specsample/tree/links.hpp>
 #include <specsample/verify/distributions.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace shard::detail {
 
 /// A digest of what must be the same on all ranks in a round.
 template <class Ids, class Shape, class Source, class Limits>
@@ -165,4 +167,6 @@ class RoundRows {
     std::vector<RankRow*>* list_ = &own_;
 };
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail
+}  // namespace shard::detail
+}  // inline namespace
+}  // namespace specsample

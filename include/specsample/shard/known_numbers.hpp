@@ -12,7 +12,9 @@
 #include <specsample/shard/own_slice.hpp>
 #include <specsample/shard/ranks.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace shard::detail {
 
 /// The numbers of a row that this rank has.
 template <class Scalar>
@@ -102,4 +104,6 @@ class KnownNumbers : public RankRow {
     std::vector<Entry> entries_;  ///< numbers that were exchanged
 };
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail
+}  // namespace shard::detail
+}  // inline namespace
+}  // namespace specsample

@@ -8,7 +8,9 @@
 
 #include <specsample/shard/communicator.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace shard::detail {
 
 /// Appends numbers to a message.
 class Writer {
@@ -49,4 +51,6 @@ class Reader {
     std::span<const std::byte> rest_;
 };
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail
+}  // namespace shard::detail
+}  // inline namespace
+}  // namespace specsample

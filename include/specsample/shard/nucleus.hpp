@@ -15,7 +15,9 @@
 #include <specsample/kernels/select_mass.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace shard::detail {
 
 /// What a rank computes on the way to a nucleus. Its memory is kept from row to row.
 template <class Wide>
@@ -119,4 +121,6 @@ class NucleusSearch {
     kernels::SelectionScratch<Wide> scratch_;
 };
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail
+}  // namespace shard::detail
+}  // inline namespace
+}  // namespace specsample

@@ -14,7 +14,9 @@
 #include <specsample/kernels/race.hpp>
 #include <specsample/shard/split.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace shard::detail {
 
 using specsample::detail::Blocks;
 using specsample::detail::Column;
@@ -169,4 +171,6 @@ class OwnSlice {
     Encoding<Value> encoding_;
 };
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail
+}  // namespace shard::detail
+}  // inline namespace
+}  // namespace specsample

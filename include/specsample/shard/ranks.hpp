@@ -24,7 +24,9 @@
 #include <specsample/shard/message.hpp>
 #include <specsample/shard/split.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::shard {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace shard {
 
 /// What a rank has exchanged with the others.
 struct Traffic {
@@ -254,4 +256,6 @@ class Ranks {
     std::vector<detail::RankRow*> list_;
 };
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::shard
+}  // namespace shard
+}  // inline namespace
+}  // namespace specsample

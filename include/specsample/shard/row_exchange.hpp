@@ -7,7 +7,9 @@
 
 #include <specsample/shard/row_state.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace shard::detail {
 
 template <class Scalar>
 std::uint64_t RowState<Scalar>::wish() const {
@@ -181,4 +183,6 @@ void RowState<Scalar>::finish_open() {
     wants_ = {};
 }
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail
+}  // namespace shard::detail
+}  // inline namespace
+}  // namespace specsample

@@ -18,7 +18,9 @@
 #include <specsample/shaping/outlook.hpp>
 #include <specsample/shard/known_numbers.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace shard::detail {
 
 /// What ranks find in a row by listing ids.
 template <class Scalar>
@@ -236,4 +238,6 @@ class RowLists : public KnownNumbers<Scalar> {
     kernels::SelectionScratch<Compute<Scalar>> scratch_;
 };
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail
+}  // namespace shard::detail
+}  // inline namespace
+}  // namespace specsample

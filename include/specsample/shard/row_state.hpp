@@ -14,7 +14,9 @@
 #include <specsample/shard/nucleus.hpp>
 #include <specsample/shard/row_lists.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::shard::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace shard::detail {
 
 /// The state of a row of `Scalar`.
 ///
@@ -295,4 +297,6 @@ class RowState final : public RowLists<Scalar> {
     NucleusSearch<specsample::detail::Compute<Scalar>> nucleus_;
 };
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::shard::detail
+}  // namespace shard::detail
+}  // inline namespace
+}  // namespace specsample

@@ -19,7 +19,9 @@
 #include <specsample/shard/slice.hpp>
 #include <specsample/verify/match.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::shard {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace shard {
 
 namespace detail {
 
@@ -224,4 +226,6 @@ class Sharded {
 template <class Given>
 Sharded(Given&&, Index, Index, Ranks&) -> Sharded<specsample::detail::Part<Given>>;
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::shard
+}  // namespace shard
+}  // inline namespace
+}  // namespace specsample

@@ -10,7 +10,8 @@
 
 #include <specsample/shard/row_exchange.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace shard::detail {
 
@@ -151,4 +152,5 @@ class Blocks<shard::detail::Slice<Number>> {
 
 }  // namespace detail
 
+}  // inline namespace
 }  // namespace specsample

@@ -16,7 +16,9 @@
 #include <specsample/core/fault.hpp>
 #include <specsample/kernels/draw.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::shard {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace shard {
 
 /// The slice of one rank.
 struct SliceBounds {
@@ -122,4 +124,6 @@ class Split {
 
 }  // namespace detail
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::shard
+}  // namespace shard
+}  // inline namespace
+}  // namespace specsample

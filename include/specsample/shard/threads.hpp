@@ -11,7 +11,9 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/shard/communicator.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::shard {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace shard {
 
 /// What the threads of a group share. Each of them makes its own Thread of it.
 class ThreadGroup {
@@ -83,4 +85,6 @@ class Thread {
     Index rank_;
 };
 
-}  // namespace specsample::inline SPECSAMPLE_ABI::shard
+}  // namespace shard
+}  // inline namespace
+}  // namespace specsample

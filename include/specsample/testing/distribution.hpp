@@ -17,7 +17,9 @@
 #include <specsample/sampler.hpp>
 #include <specsample/testing/enumerate.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::testing {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace testing {
 
 /// Probabilities of token strings.
 using TextDistribution = std::map<std::vector<Token>, double>;
@@ -115,4 +117,6 @@ double distance_from_target(const Rule& rule, Draft draft, Target target, Index 
                            joint_distribution(target, lookahead + 1));
 }
 
-}  // namespace specsample::testing
+}  // namespace testing
+}  // inline namespace
+}  // namespace specsample

@@ -20,7 +20,9 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/testing/shared_race.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::testing {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace testing {
 
 /// An enumeration of all paths through a program's decisions, one after another (depth first, by replay).
 class Enumerator {
@@ -229,4 +231,6 @@ class EnumeratedRng {
     std::vector<Index> parts_;
 };
 
-}  // namespace specsample::testing
+}  // namespace testing
+}  // inline namespace
+}  // namespace specsample

@@ -10,7 +10,9 @@
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/random/rng.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::testing {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace testing {
 
 /// A model with the same row after every prefix.
 struct FixedModel {
@@ -81,4 +83,6 @@ struct Nudged {
     }
 };
 
-}  // namespace specsample::testing
+}  // namespace testing
+}  // inline namespace
+}  // namespace specsample

@@ -8,7 +8,9 @@
 
 #include <specsample/random/draw.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::testing {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace testing {
 
 /// A random source with one uniform number per address, set by the test.
 class ScriptedRng {
@@ -67,4 +69,6 @@ class CountingRng {
     mutable std::map<Purpose, long> counts_;
 };
 
-}  // namespace specsample::testing
+}  // namespace testing
+}  // inline namespace
+}  // namespace specsample

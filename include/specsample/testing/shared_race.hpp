@@ -11,7 +11,9 @@
 
 #include <specsample/core/row.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::testing {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace testing {
 
 /// The probability that m wins at rates q and j wins at rates p, with the same noise; q sums to 1.
 inline double both_win(const Eigen::VectorXd& q, Index m, const Eigen::VectorXd& p, Index j) {
@@ -51,4 +53,6 @@ inline Eigen::VectorXd winner_given(const Eigen::VectorXd& q, Index m, const Eig
     return result;
 }
 
-}  // namespace specsample::testing
+}  // namespace testing
+}  // inline namespace
+}  // namespace specsample

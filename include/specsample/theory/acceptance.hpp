@@ -9,7 +9,8 @@
 #include <specsample/core/row.hpp>
 #include <specsample/kernels/overlap.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace theory {
 
@@ -47,4 +48,5 @@ template <Row Draft, Row Target>
 }
 }  // namespace theory
 
+}  // inline namespace
 }  // namespace specsample

@@ -9,7 +9,8 @@
 #include <specsample/core/number.hpp>
 #include <specsample/theory/speedup.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace theory {
 
@@ -81,4 +82,5 @@ namespace theory {
 }
 }  // namespace theory
 
+}  // inline namespace
 }  // namespace specsample

@@ -10,7 +10,8 @@
 #include <specsample/core/types.hpp>
 #include <specsample/theory/verify_cost.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace theory {
 
@@ -70,4 +71,5 @@ template <class Tokens, VerifyCost Cost>
 }
 }  // namespace theory
 
+}  // inline namespace
 }  // namespace specsample

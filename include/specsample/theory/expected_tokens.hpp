@@ -10,7 +10,8 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -58,4 +59,5 @@ namespace theory {
 }
 }  // namespace theory
 
+}  // inline namespace
 }  // namespace specsample

@@ -10,7 +10,8 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/number.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace theory {
 
@@ -45,4 +46,5 @@ namespace theory {
 }
 }  // namespace theory
 
+}  // inline namespace
 }  // namespace specsample

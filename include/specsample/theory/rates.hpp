@@ -9,7 +9,8 @@
 
 #include <specsample/theory/expected_tokens.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace theory {
 
@@ -90,4 +91,5 @@ namespace theory {
 }
 }  // namespace theory
 
+}  // inline namespace
 }  // namespace specsample

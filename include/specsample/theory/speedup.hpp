@@ -10,7 +10,8 @@
 #include <specsample/theory/expected_tokens.hpp>
 #include <specsample/theory/verify_cost.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -77,4 +78,5 @@ template <VerifyCost Cost = FlatCost>
 }
 }  // namespace theory
 
+}  // inline namespace
 }  // namespace specsample

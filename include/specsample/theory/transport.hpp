@@ -28,7 +28,8 @@
 #include <specsample/kernels/weights.hpp>
 #include <specsample/theory/acceptance.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// A token that can be drafted, by its probabilities in the two rows.
@@ -206,4 +207,5 @@ template <Row Draft, Row Target>
 }
 }  // namespace theory
 
+}  // inline namespace
 }  // namespace specsample

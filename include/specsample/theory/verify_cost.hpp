@@ -14,7 +14,8 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace theory {
 
@@ -59,4 +60,5 @@ template <theory::VerifyCost Cost>
 
 }  // namespace detail
 
+}  // inline namespace
 }  // namespace specsample

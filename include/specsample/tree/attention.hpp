@@ -37,7 +37,8 @@
 #include <specsample/tree/links.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 template <class Numbers>
@@ -174,4 +175,5 @@ void with_root(const Parents& parents, Rooted&& rooted) {
 }
 }  // namespace attention
 
+}  // inline namespace
 }  // namespace specsample

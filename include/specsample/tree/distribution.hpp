@@ -27,7 +27,8 @@
 #include <specsample/core/list_ref.hpp>
 #include <specsample/kernels/draw.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// The distribution of a token that was drawn from a row, possibly with some ids removed.
 ///
@@ -146,4 +147,5 @@ struct SharedNoise {
     SharedNoise(PointMass) {}
 };
 
+}  // inline namespace
 }  // namespace specsample

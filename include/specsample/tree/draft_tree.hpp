@@ -11,7 +11,8 @@
 #include <specsample/tree/distribution.hpp>
 #include <specsample/tree/links.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// The draft tree that a drafter fills. Its memory is reused from round to round.
 ///
@@ -113,4 +114,5 @@ class DraftTree {
     detail::Links links_;
 };
 
+}  // inline namespace
 }  // namespace specsample

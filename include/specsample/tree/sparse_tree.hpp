@@ -28,7 +28,8 @@
 #include <specsample/tree/links.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace theory {
 
@@ -218,4 +219,5 @@ namespace theory {
 }
 }  // namespace theory
 
+}  // inline namespace
 }  // namespace specsample

@@ -10,7 +10,9 @@
 #include <specsample/verify/round_context.hpp>
 #include <specsample/verify/rule.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// Token ids in contiguous memory, of any integral type.
 template <class T>
@@ -48,4 +50,6 @@ struct VerifyArguments {
                   "specsample::RoundRng(seed, request, round_start)");
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

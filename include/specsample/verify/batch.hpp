@@ -21,7 +21,8 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/verify/round.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// The result of one request: its round, or the reason why it has none. A round with an error has no tokens.
 struct BatchRound : Round {
@@ -114,4 +115,5 @@ std::span<BatchRound> verify_batch(Requests&& requests, BatchWorkspace& memory, 
     return verify_batch(static_cast<Index>(requests.size()), judge, memory, std::forward<ParallelFor>(parallel_for));
 }
 
+}  // inline namespace
 }  // namespace specsample

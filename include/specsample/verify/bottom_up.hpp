@@ -14,7 +14,8 @@
 
 #include <specsample/verify/residual_target.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The next move of a walk: down to a child, stay and end here, or up to the parent.
@@ -92,4 +93,5 @@ Outcome bottom_up(const T& context) {
 }
 }  // namespace walks
 
+}  // inline namespace
 }  // namespace specsample

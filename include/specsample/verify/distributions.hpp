@@ -8,7 +8,8 @@
 #include <specsample/rows/rows.hpp>
 #include <specsample/tree/distribution.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -40,4 +41,5 @@ struct RowBehind<L, Other> {
 };
 
 }  // namespace detail
+}  // inline namespace
 }  // namespace specsample

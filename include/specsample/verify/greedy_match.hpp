@@ -7,7 +7,8 @@
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/verify/match.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// Greedy decoding of the target: argmax at every position, the lowest id on ties.
 ///
@@ -34,4 +35,5 @@ struct GreedyMatch {
     }
 };
 
+}  // inline namespace
 }  // namespace specsample

@@ -7,7 +7,8 @@
 #include <specsample/rows/logits.hpp>
 #include <specsample/verify/match.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// Draws the target's token by a race whose noise the drafter shares, and accepts a drafted token that is the same.
 ///
@@ -36,4 +37,5 @@ struct GumbelMatch {
     }
 };
 
+}  // inline namespace
 }  // namespace specsample

@@ -9,7 +9,8 @@
 #include <specsample/kernels/overlap.hpp>
 #include <specsample/verify/top_down.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The constants of a node with n children drawn independently from q.
@@ -141,4 +142,5 @@ struct KSeq {
     }
 };
 
+}  // inline namespace
 }  // namespace specsample

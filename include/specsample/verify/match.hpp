@@ -13,7 +13,8 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace walks {
 
@@ -55,4 +56,5 @@ Outcome match(const T& context, const Decide& decide) {
 }
 }  // namespace walks
 
+}  // inline namespace
 }  // namespace specsample

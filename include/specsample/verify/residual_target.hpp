@@ -23,7 +23,8 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace walks {
 
@@ -199,4 +200,5 @@ class ResidualTarget : public NodeRow<T> {
 };
 }  // namespace walks
 
+}  // inline namespace
 }  // namespace specsample

@@ -18,7 +18,8 @@
 #include <specsample/core/tally.hpp>
 #include <specsample/tree/links.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// The value of a limit that bounds nothing.
 inline constexpr Index unlimited = std::numeric_limits<Index>::max();
@@ -208,4 +209,5 @@ struct Round {
 /// A sentence on the bad data that a round met; empty where it has no fault.
 [[gnu::cold]] inline std::string message(const Round& round) { return round.fault ? message(*round.fault) : ""; }
 
+}  // inline namespace
 }  // namespace specsample

@@ -13,7 +13,8 @@
 #include <specsample/verify/distributions.hpp>
 #include <specsample/verify/round.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -268,4 +269,5 @@ class NodeRow {
 };
 }  // namespace walks
 
+}  // inline namespace
 }  // namespace specsample

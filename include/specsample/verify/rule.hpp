@@ -64,7 +64,9 @@
 #include <specsample/concepts.hpp>
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI::detail {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
 /// The compile-time checks of a rule: each mistake gives one sentence.
 /// @tparam T   the context that it is called with
@@ -88,4 +90,6 @@ struct RuleRequirements {
                   "static constexpr bool lossless = true; (or false)");
 };
 
-}  // namespace specsample::detail
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -6,7 +6,8 @@
 
 #include <specsample/verify/match.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// Draws the target's token at every position and accepts a drafted token that is the same.
 ///
@@ -27,4 +28,5 @@ struct SampleMatch {
     }
 };
 
+}  // inline namespace
 }  // namespace specsample

@@ -19,7 +19,8 @@
 #include <specsample/rows/owner.hpp>
 #include <specsample/verify/residual_target.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 /// A token and its log-probability.
 struct ScoredId {
@@ -186,4 +187,5 @@ std::span<const DraftScore> draft_scores(const Round& round, const Tree<Token, P
                                 round, memory);
 }
 
+}  // inline namespace
 }  // namespace specsample

@@ -9,7 +9,8 @@
 
 #include <specsample/verify/residual_target.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 
 namespace walks {
 
@@ -62,4 +63,5 @@ Outcome top_down(const T& context) {
 }
 }  // namespace walks
 
+}  // inline namespace
 }  // namespace specsample

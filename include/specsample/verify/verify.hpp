@@ -9,7 +9,8 @@
 #include <specsample/verify/arguments.hpp>
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The message for limits that leave no room for a token; empty for good ones.
@@ -240,4 +241,5 @@ Round verify(const Tree<Id, Parent>& tree, Distributions&& distributions, Rows&&
     }
 }
 
+}  // inline namespace
 }  // namespace specsample

@@ -14,7 +14,8 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/row.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Integers in memory: a vector, an array or a span of any integral type.
@@ -188,4 +189,5 @@ struct TargetIds {
 };
 }  // namespace vocabularies
 
+}  // inline namespace
 }  // namespace specsample

@@ -17,7 +17,8 @@
 
 #include <specsample/vocabularies/id_map.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The texts of a vocabulary, by id: a vector, an array or a span of strings or string views.
@@ -136,4 +137,5 @@ inline std::string message(const VocabularyDifference& found) {
 }
 }  // namespace vocabularies
 
+}  // inline namespace
 }  // namespace specsample

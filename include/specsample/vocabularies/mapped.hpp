@@ -14,7 +14,8 @@
 #include <specsample/vocabularies/mapped_prefix.hpp>
 #include <specsample/vocabularies/mapped_row.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Sends a row through a map of ids.
@@ -123,4 +124,5 @@ auto mapped(M model, Map map) {
 }
 }  // namespace vocabularies
 
+}  // inline namespace
 }  // namespace specsample

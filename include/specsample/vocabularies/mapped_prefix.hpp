@@ -12,7 +12,8 @@
 #include <specsample/concepts.hpp>
 #include <specsample/models/adaptor.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 template <class F>
@@ -123,4 +124,5 @@ auto prefix_mapped(M model, Translate translate) {
 }
 }  // namespace vocabularies
 
+}  // inline namespace
 }  // namespace specsample

@@ -24,7 +24,8 @@
 #include <specsample/shaping/shape.hpp>
 #include <specsample/vocabularies/id_map.hpp>
 
-namespace specsample::inline SPECSAMPLE_ABI {
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The places of a row whose ids have an image, in the order of the images.
@@ -239,4 +240,5 @@ double covered_mass(const IdMap& map, const R& target) {
 }
 }  // namespace vocabularies
 
+}  // inline namespace
 }  // namespace specsample

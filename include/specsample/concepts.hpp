@@ -131,6 +131,7 @@ template <class L>
 concept RowDistribution = RatioDistribution<L> && requires(const L& distribution) {
     { distribution.row() } -> Row;
     { distribution.without() } -> std::convertible_to<std::span<const Token>>;
+    { distribution.knows_rest() } -> std::convertible_to<bool>;
 };
 }  // namespace detail
 

@@ -13,7 +13,7 @@ namespace {
 constexpr KSeq rule;
 
 detail::KSeqConstants constants(const FixedModel& draft, const FixedModel& target, Index count) {
-    return detail::solve_k_seq(detail::as_row(draft.row), detail::as_row(target.row), count);
+    return detail::solve_k_seq(detail::as_row(draft.row), 1, detail::as_row(target.row), 1, count);
 }
 
 double acceptance_of(const FixedModel& draft, const FixedModel& target, Index count) {

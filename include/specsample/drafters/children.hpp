@@ -32,9 +32,9 @@ struct Independent {
     template <class View, class RngOf, class Add>
     void operator()(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) const {
         for (std::size_t i = 0; i < ids.size(); ++i) {
-            const Index token = draw(rng(i), kernels::RowWeights(row)).index;
-            if (token < 0) return;
-            add(token, Sampled(row));
+            const kernels::Drawn drawn = draw(rng(i), kernels::RowWeights(row));
+            if (drawn.index < 0) return;
+            add(drawn.index, detail::drawn_from(row, drawn.sum));
         }
     }
 };

@@ -44,7 +44,8 @@ struct DraftedToken {
 template <class Rng, Row R>
 detail::DraftedToken<R> draft_token(const Rng& rng, const R& row) {
     const auto weights = kernels::row_weights(row);
-    return {static_cast<Token>(draw(rng, weights).index), Sampled(kernels::probs_of(row, weights))};
+    const kernels::Drawn drawn = draw(rng, weights);
+    return {static_cast<Token>(drawn.index), detail::drawn_from(kernels::probs_of(row, weights), drawn.sum)};
 }
 template <class Rng, Row R>
     requires detail::owns<R>

@@ -26,6 +26,16 @@ namespace detail {
 template <class View>
 inline constexpr double tolerance_of = kernels::sum_tolerance<typename StoredScalar<View>::type>;
 
+/// How far the sum of a good row may be from 1: 0 for logits that were normalised here.
+template <class View>
+double sum_deviation(const View& view) {
+    if constexpr (is_entries_row<View>) {
+        const auto& encoding = view.functor().encoding();
+        if (!encoding.is_probability() && !encoding.is_given()) return 0;
+    }
+    return tolerance_of<View>;
+}
+
 /// The fault of the first id of a sparse row that is not above the one before it, or not in the vocabulary.
 template <class Ids>
 [[gnu::cold, gnu::noinline]] RowFault blame_ids(const Ids& ids, Index vocab, RowFault fault) {

@@ -16,7 +16,10 @@ class RelaxedTarget : public walks::ResidualTarget<T> {
     RelaxedTarget(const T& context, Index node, const Chance& chance, double taken)
         : walks::ResidualTarget<T>(context, node), chance_(chance), taken_(taken) {}
 
-    walks::Ratio ratio(Index child) { return chance_(walks::ResidualTarget<T>::ratio(child)); }
+    walks::Ratio ratio(Index child) {
+        this->weigh(child);
+        return chance_(walks::ResidualTarget<T>::ratio(child));
+    }
 
     void reject(Index child) {
         walks::ResidualTarget<T>::reject(child);

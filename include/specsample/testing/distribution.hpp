@@ -28,8 +28,8 @@ using TextDistribution = std::map<std::vector<Token>, double>;
 template <class Target>
 void complete(Enumerator& paths, Target& target, std::size_t length, std::vector<Token>& text) {
     while (text.size() < length) {
-        const Eigen::VectorXd row =
-            detail::as_row(target(std::span<const Token>(text))).template cast<double>().matrix();
+        Eigen::VectorXd row = detail::as_row(target(std::span<const Token>(text))).template cast<double>().matrix();
+        row /= row.sum();  // rows of few bits do not sum to 1
         text.push_back(static_cast<Token>(paths.choose({row.begin(), row.end()})));
     }
 }

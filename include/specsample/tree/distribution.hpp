@@ -26,6 +26,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/list_ref.hpp>
 #include <specsample/kernels/draw.hpp>
+#include <specsample/kernels/inspect.hpp>
 
 namespace specsample {
 inline namespace SPECSAMPLE_ABI {
@@ -44,7 +45,7 @@ class Sampled {
 
     /// @param without   the ids that could not be drawn, inside the row
     /// @param rest      the sum of the row over all other ids, if the drafter knows it: a draw returns it. Without it,
-    ///                  the sum takes one pass when it is needed
+    ///                  the sum takes one pass when it is needed, which for a whole row is seldom
     /// @throws          std::invalid_argument for a rest that is not a positive number
     template <Row R>
         requires std::same_as<detail::row_view_t<R>, View>
@@ -69,12 +70,14 @@ class Sampled {
     double weight(Index token) const {
         return std::ranges::find(without_, token) == without_.end() ? static_cast<double>(row_.coeff(token)) : 0;
     }
-    /// The sum of all weights: 1 for a whole row.
+    /// The sum of all weights.
+    /// @cost   a pass, unless it was given
     double rest() const {
-        if (without_.empty()) return 1;
         if (rest_ > 0) return rest_;
         return kernels::BlockSums(kernels::WithoutWeights(row_, without_)).total();
     }
+    /// Whether it was given.
+    bool knows_rest() const { return rest_ > 0; }
 
   private:
     View row_;
@@ -114,12 +117,20 @@ class Mixed {
     std::span<const Token> without() const { return sampled_->without(); }
     double weight(Index token) const { return sampled_ ? sampled_->weight(token) : 1; }
     double rest() const { return sampled_ ? sampled_->rest() : 1; }
+    bool knows_rest() const { return !sampled_ || sampled_->knows_rest(); }
 
   private:
     std::optional<Sampled<View>> sampled_{};
 };
 
 namespace detail {
+
+/// The distribution of a token that was drawn from a whole row, and the sum that the draw found.
+template <class View>
+Sampled<View> drawn_from(const View& row, double sum) {
+    if (sum_deviation(row) == 0 || !is_positive(sum)) return Sampled<View>(row);
+    return Sampled<View>(row, {}, sum);
+}
 
 /// The type of distribution that two types convert to; void where there is none.
 template <class A, class B>

@@ -43,6 +43,7 @@ Step stand(const T& context, BottomUpState& walk) {
     if (!entered && !node.fault()) node.reject(walk.rejected);
     Index child = entered ? context.shape.first_child(at) : context.shape.next_sibling(walk.rejected);
     for (; child != no_node && !node.fault(); child = context.shape.next_sibling(child)) {
+        node.weigh(child);
         const walks::Ratio chance = node.ratio(child);
         walk.c = chance.s > 0 ? std::min(1.0, chance.s / chance.q) : 0;
         walk.child = child;
@@ -70,7 +71,9 @@ namespace walks {
 /// @returns         the accepted path and the last token, or the fault that was met
 /// @draws           one accept draw per node that is decided, the root excepted, then one last-token draw
 /// @cost            a pass per rejected child that was drawn from a row; the last of them serves the last token, which
-///                  costs a pass of its own only if nothing was rejected. No allocation
+///                  costs a pass of its own only if nothing was rejected. Per node that is entered, a pass for the sum
+///                  of a row of probabilities or the normaliser of logits; that of logits is found again whenever the
+///                  walk comes back. No allocation
 template <class T>
 Outcome bottom_up(const T& context) {
     detail::BottomUpState walk;

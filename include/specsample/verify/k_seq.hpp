@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include <specsample/kernels/overlap.hpp>
+#include <specsample/verify/ratio.hpp>
 #include <specsample/verify/top_down.hpp>
 
 namespace specsample {
@@ -21,10 +22,13 @@ struct KSeqConstants {
 
 /// Find the smallest rho at which the residual is not negative:
 /// (1 - (1 - beta)^n) <= rho beta, beta = sum min(q, p / rho).
-/// @cost   one pass over two rows per step, 24 of them; none where n = 1
+/// @param rest, sum   what q and p add up to: they are judged divided by it
+/// @cost              one pass over two rows per step, 24 of them; none where n = 1
 template <class Q, class P>
-KSeqConstants solve_k_seq(const Q& q, const P& p, Index n) {
-    const auto beta = [&](double rho) { return kernels::overlap(q, p * static_cast<typename P::Scalar>(1 / rho)); };
+KSeqConstants solve_k_seq(const Q& q, double rest, const P& p, double sum, Index n) {
+    const auto beta = [&](double rho) {
+        return kernels::overlap(q, p * static_cast<typename P::Scalar>(rest / (sum * rho))) / rest;
+    };
     const auto accepted = [n](double b) { return 1 - std::pow(1 - b, static_cast<double>(n)); };
     const auto is_valid = [&](double rho) {
         const double b = beta(rho);
@@ -61,9 +65,11 @@ class KSeqNode : public walks::NodeRow<T> {
         if (this->fault()) return {};
         if (!is_residual_) {
             const Index count = count_children();  // which refuses what has no row
-            constants_ = solve_k_seq(distribution.row(), this->view(), count);
+            sum_ = sum_of(this->view());
+            rest_ = distribution.rest();
+            constants_ = solve_k_seq(distribution.row(), rest_, this->view(), sum_, count);
         }
-        return {p, constants_.rho * distribution.weight(this->context().token(child))};
+        return {p * rest_, constants_.rho * distribution.weight(this->context().token(child)) * sum_};
     }
 
     void reject(Index) { is_residual_ = true; }
@@ -77,7 +83,8 @@ class KSeqNode : public walks::NodeRow<T> {
         const L& distribution = distribution_at(this->context().distributions, first);
         const auto p = this->view().template cast<double>();
         const auto q = distribution.row().template cast<double>();
-        const auto left = p - q.min(p * (1 / constants_.rho)).unaryExpr(Scaled(constants_.factor));
+        const double stretch = sum_ / rest_;  // q as large as p
+        const auto left = p - q.min(p * (1 / (stretch * constants_.rho))).unaryExpr(Scaled(constants_.factor * stretch));
         return this->draw_from_rest(rng, kernels::RowWeights((left + left.abs()) * .5), [&] {
             this->blame_row();
             this->blame(kernels::inspect(distribution.row(), Side::draft, first));
@@ -114,6 +121,7 @@ class KSeqNode : public walks::NodeRow<T> {
     }
 
     KSeqConstants constants_;
+    double sum_ = 1, rest_ = 1;  ///< of the row, and of the row that its children were drawn from
     bool is_residual_ = false;
 };
 

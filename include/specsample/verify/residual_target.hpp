@@ -12,6 +12,10 @@
 //
 // because D - T never changes: it is the mass that is left to the nodes above. So a node needs c and one number per
 // rejected child. Nothing of the size of the vocabulary is stored, and the mass of s is w = T / D.
+//
+// Rows of few bits do not add up to 1. What is judged is the normalised row p / S, and Q = weight / rest. A row that was
+// never summed has a sum within a known tolerance of 1, which decides nearly every acceptance of a first child; only the
+// others, and residuals, sum it. With entries of p as they are stored, o is S times larger.
 #pragma once
 
 #include <algorithm>
@@ -21,18 +25,13 @@
 #include <specsample/kernels/draw.hpp>
 #include <specsample/kernels/residual.hpp>
 #include <specsample/random/draw.hpp>
+#include <specsample/verify/ratio.hpp>
 #include <specsample/verify/round_context.hpp>
 
 namespace specsample {
 inline namespace SPECSAMPLE_ABI {
 
 namespace walks {
-
-/// A probability min(1, s / q), as the two numbers that `accept` takes.
-struct Ratio {
-    double s = 0;
-    double q = 1;
-};
 
 /// The rejected children of a node, as what they subtract from its row.
 template <class Distributions>
@@ -99,7 +98,7 @@ class ResidualTarget : public NodeRow<T> {
   public:
     /// Enter a node with s = c p.
     ResidualTarget(const T& context, Index node, double c = 1) : NodeRow<T>(context, node), rejected_(context, node) {
-        state() = {.c = c, .residual = c};
+        state().enter(c);
     }
 
     /// Come back to a node after its child was rejected.
@@ -110,7 +109,7 @@ class ResidualTarget : public NodeRow<T> {
 
     ResidualTarget(const ResidualTarget&) = delete;
 
-    /// The acceptance probability of the next child: min(1, s(x) / Q(x)).
+    /// The acceptance probability of the next child: min(1, s(x) / Q(x)), within a slack where sums are not known.
     /// @cost   O(1); a pass if the child rejected before was drawn from a row
     Ratio ratio(Index child) {
         const Token token = this->context().token(child);
@@ -119,7 +118,19 @@ class ResidualTarget : public NodeRow<T> {
         if (this->fault()) return {};  // its row may be too short to be read
         // At most p: a draft row with a negative entry would give a residual to a token that is impossible.
         const double residual = std::min(mass, left().residual_at(token));
-        return {state().c * residual * distribution.rest(), distribution.weight(token) * denominator()};
+        const double denominator = this->denominator();
+        const RoughSum sum = rough_sum(), rest = rough_rest(child, distribution);
+        return {state().c * residual * rest.value, distribution.weight(token) * denominator * sum.value,
+                sum.slack_beside(rest)};
+    }
+
+    /// Sum the row, and that of a child, unless both sums are known: then its ratio has no slack.
+    /// @cost   a pass per sum
+    void weigh(Index child) {
+        const L distribution = this->distribution(child);
+        if (this->fault()) return;
+        sum();
+        rest(child, distribution);
     }
 
     /// Reject a child: s <- max(0, s - Q) / d.
@@ -130,13 +141,14 @@ class ResidualTarget : public NodeRow<T> {
         const double residual = left().residual_at(token);
         at.rejected = child;
         rejected_.read_last();
+        const bool is_point = rejected_.last().is_point();
+        // After a point mass alone, a last token is drawn without the sum.
+        if (!is_point || this->context().shape.next_sibling(child) != no_node) sum();
         // At most a number that no probability can tell from infinity, because 0 times infinity would be NaN.
-        this->context().state(child).factor = std::min(d / (at.c * rejected_.last().rest()), 1e30);
-        if (rejected_.last().is_point()) {
-            at.residual = std::max(0.0, at.residual - detail::rounded(at.c * residual));
-        } else {
-            at.is_summed = false;
-        }
+        this->context().state(child).factor =
+            is_point ? 0 : std::min(d * sum() / (at.c * rest(child, rejected_.last())), 1e30);
+        at.is_summed = is_point && at.is_summed && at.sum > 0;
+        if (at.is_summed) at.residual = std::max(0.0, at.residual - detail::rounded(at.c * residual / at.sum));
         sums_.reset();
     }
 
@@ -163,7 +175,7 @@ class ResidualTarget : public NodeRow<T> {
     double residual() {
         State& at = state();
         if (!at.is_summed) {
-            at.residual = detail::rounded(at.c * sums().total());
+            at.residual = detail::rounded(at.c * sums().total() / sum());
             at.is_summed = true;
             check_sum(sums().total());
         }
@@ -178,6 +190,43 @@ class ResidualTarget : public NodeRow<T> {
 
     /// The weights o. Logits are normalised for them.
     Residual left() { return {this->view(), rejected_}; }
+
+    /// The row's sum S.
+    double sum() {
+        double& sum = state().sum;
+        if (sum > 0) return sum;
+        sum = detail::sum_of(this->view());
+        if (!detail::may_sum_to<View>(sum)) this->blame_row();
+        return sum;
+    }
+    /// The same without a pass.
+    RoughSum rough_sum() {
+        if (state().sum > 0) return {state().sum, 0};
+        return {1, detail::sum_deviation(this->view())};
+    }
+
+    /// The sum that the weights of a child's distribution are divided by.
+    double rest(Index child, const L& distribution) {
+        double& rest = this->context().state(child).rest;
+        if (rest > 0) return rest;
+        rest = distribution.rest();
+        if constexpr (detail::RowDistribution<L>)
+            if (!distribution.is_point() && distribution.without().empty() &&
+                !detail::may_sum_to<typename detail::RowBehind<L, View>::type>(rest))
+                this->blame(kernels::inspect(distribution.row(), Side::draft, child));
+        return rest;
+    }
+
+    /// The same without a pass over a whole row: its deviation is 0 where no pass is needed.
+    RoughSum rough_rest(Index child, const L& distribution) {
+        if constexpr (detail::RowDistribution<L>) {
+            const bool is_known = this->context().state(child).rest > 0 || distribution.is_point() ||
+                                  distribution.knows_rest() || !distribution.without().empty();
+            if (!is_known && detail::sum_deviation(distribution.row()) > 0)
+                return {1, detail::sum_deviation(distribution.row())};
+        }
+        return {rest(child, distribution), 0};
+    }
 
     /// Blame the rows if the sum is not one that a part of a distribution can have.
     void check_sum(double sum) {

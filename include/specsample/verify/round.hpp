@@ -113,6 +113,11 @@ struct Workspace {
         bool is_summed = true;
         Index rejected = no_node;  ///< the last of its children that was rejected
         double factor = 0;         ///< the factor of its own distribution, once it is rejected itself
+        double rest = 0;           ///< the sum of that distribution's weights; 0 until it is known
+        double sum = 0;            ///< the sum of its row; 0 until it is known
+
+        /// A walk enters the node with s = c p.
+        void enter(double weight) { *this = {.c = weight, .residual = weight, .rest = rest, .sum = sum}; }
     };
 
     std::vector<Token> drafted;        ///< the drafted tokens
@@ -127,7 +132,7 @@ struct Workspace {
     void start(const Ids& given) {
         drafted.clear();
         for (const auto id : given) drafted.push_back(static_cast<Token>(id));
-        nodes.resize(drafted.size() + 1);
+        nodes.assign(drafted.size() + 1, {});
         path.reserve(drafted.size());
         tokens.reserve(drafted.size() + 1);
     }

@@ -203,6 +203,9 @@ class NodeRow {
         return *view_;
     }
 
+    /// Make ratios exact: a node that judges rows as they are stored knows no slack.
+    void weigh(Index) {}
+
     /// Record a fault, unless there is one already.
     void blame(const std::optional<RowFault>& fault) {
         if (!fault_) fault_ = fault;

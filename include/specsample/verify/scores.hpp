@@ -123,6 +123,7 @@ std::span<const DraftScore> score_drafts(const T& context, const Round& round, s
         const Index kept = i < round.path.size() ? round.path[i] : no_node;
         for (Index child = context.shape.first_child(node.node()); child != no_node;
              child = context.shape.next_sibling(child)) {
+            node.weigh(child);
             const walks::Ratio chance = node.ratio(child);
             const auto distribution = distribution_at(context.distributions, child);
             const Token token = context.token(child);
@@ -146,7 +147,7 @@ std::span<const DraftScore> score_drafts(const Links& shape, std::span<const Tok
                                          const Round& round, Scores& memory) {
     TargetRows<Rows> target(rows);
     const Index vocab = target.vocab();
-    memory.workspace.nodes.resize(tokens.size() + 1);
+    memory.workspace.nodes.assign(tokens.size() + 1, {});
     const RoundLimits limits;
     const RoundContext<Distributions, Rows, RoundRng> context{
         {shape, tokens, distributions, memory.workspace}, target, rng, limits, vocab};

@@ -17,7 +17,8 @@ namespace walks {
 /// A node as the top-down walk uses it: see ResidualTarget.
 template <class N>
 concept TopDownNode = requires(N& node, Index child) {
-    { node.ratio(child) } -> std::same_as<Ratio>;  // the acceptance probability of a child
+    { node.ratio(child) } -> std::same_as<Ratio>;  // the acceptance probability of a child, within a slack
+    node.weigh(child);                             // after this without
     node.reject(child);
     node.is_residual();  // true once a child was rejected
     node.fault();
@@ -38,8 +39,12 @@ Outcome top_down(const T& context, const Open& open) {
         Index child = context.shape.first_child(outcome.node);
         for (; child != no_node && !node.fault(); child = context.shape.next_sibling(child)) {
             const Ratio chance = node.ratio(child);
-            if (node.fault() || accept(context.rng.at(Purpose::accept, child), chance.s, chance.q)) break;
-            node.reject(child);
+            const auto exact = [&] {
+                node.weigh(child);
+                return node.ratio(child);
+            };
+            if (node.fault() || accept_ratio(context.rng.at(Purpose::accept, child), chance, exact)) break;
+            if (!node.fault()) node.reject(child);
         }
         if (!node.fault() && child == no_node) {
             outcome.token = static_cast<Token>(node.draw(context.rng.at(Purpose::last, 0)).index);

@@ -1,0 +1,74 @@
+// Acceptance probabilities, where a row's sum may not be known yet.
+//
+// A row of 16 bits sums to 1 within a percent only, one of 32 bits within a thousandth. What a rule judges is the row
+// divided by its sum, which takes a pass to find. But the random number of an acceptance is seldom so close to the ratio
+// that the last percent decides: a ratio known within a slack decides nearly always, and the sums are found when it
+// does not. The decision is the same.
+#pragma once
+
+#include <cmath>
+
+#include <specsample/kernels/inspect.hpp>
+#include <specsample/random/draw.hpp>
+
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+
+namespace walks {
+
+/// A probability min(1, s / q), as the two numbers that `accept` takes.
+struct Ratio {
+    double s = 0;
+    double q = 1;
+    double slack = 0;  ///< the exact s / q is at most 1 + slack times this one, and this one as much times the exact one
+};
+
+/// The sum of a row's weights, if known; otherwise 1, and its largest deviation from that.
+struct RoughSum {
+    double value = 1;
+    double deviation = 0;
+
+    /// The slack of a ratio of weights, one divided by this sum and one by another.
+    double slack_beside(const RoughSum& other) const {
+        const double below = (1 - deviation) * (1 - other.deviation), above = (1 + deviation) * (1 + other.deviation);
+        return std::max(above, 1 / below) - 1;
+    }
+};
+
+/// Decide an acceptance. The rows are summed only if the random number is within the ratio's slack.
+/// @param exact   exact() -> Ratio without slack
+/// @draws         one; without slack none where s >= 1 and s >= q
+template <class Rng, class Exact>
+bool accept_ratio(const Rng& rng, const Ratio& ratio, const Exact& exact) {
+    if (ratio.slack == 0) return accept(rng, ratio.s, ratio.q);
+    if constexpr (requires { rng.uniform(); }) {
+        const double u = rng.uniform();
+        if (u * ratio.q * (1 + ratio.slack) < ratio.s) return true;
+        if (u * ratio.q >= ratio.s * (1 + ratio.slack)) return false;
+        const Ratio summed = exact();
+        return u * summed.q < summed.s;
+    } else {
+        const Ratio summed = exact();
+        return accept(rng, summed.s, summed.q);
+    }
+}
+}  // namespace walks
+
+namespace detail {
+
+/// The sum of a row.
+/// @cost   one pass; none for logits that were normalised here
+template <class View>
+double sum_of(const View& view) {
+    return sum_deviation(view) == 0 ? 1 : kernels::BlockSums(kernels::RowWeights<View>(view)).total();
+}
+
+/// Whether a row may have this sum.
+template <class View>
+bool may_sum_to(double sum) {
+    return std::abs(sum - 1) <= tolerance_of<View>;  // false for NaN
+}
+
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <span>
 
@@ -34,6 +36,14 @@ inline constexpr Index max_blocks = 512;
 
 /// Entries of a piece, the level between a block and a token.
 inline constexpr Index piece_size = 64;
+
+/// The running sum that a random number in [0, 1) stands for. Sums below the normal numbers are whole multiples of the
+/// smallest double: a product that was rounded to the nearest of them would favour the last ids.
+inline double target_of(double u, double total) {
+    constexpr double least = std::numeric_limits<double>::denorm_min();
+    if (total < std::numeric_limits<double>::min()) return std::floor(u * (total / least)) * least;
+    return rounded(u * total);
+}
 
 /// The entry of [first, end) at which the running sum passes `rest`, or -1 if none does.
 template <kernels::Weights W>
@@ -128,7 +138,7 @@ class BlockSums {
     /// The place at which the cumulative weights pass u * total(), u in [0, 1).
     /// @pre the total is a positive number
     Index pick(double u) const {
-        const double target = detail::rounded(u * total_);
+        const double target = detail::target_of(u, total_);
         std::size_t block = 0;
         while (block + 1 < count_ && target >= up_to_[block]) ++block;
         const double rest = block == 0 ? target : target - up_to_[block - 1];

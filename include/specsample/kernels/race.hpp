@@ -71,8 +71,8 @@ struct BlockNoise {
 /// One race of one row.
 ///
 /// Weights arrive at E / w, and logits at log2(E) - z scale. No pivot is in these times, so that they can be compared
-/// wherever they were found. Whether a block or an id may still win is decided by bounds, with some slack, so that
-/// rounding leaves out no winner.
+/// wherever they were found. Whether a block or an id may still win is decided by bounds relative to the largest weight,
+/// with some slack, so that rounding leaves out no winner.
 template <class W, kernels::LaneNoise N>
 class Race {
     using Row = RaceRow<W>;
@@ -134,7 +134,7 @@ class Race {
         order_blocks();
         std::array<Open, at_once> opened;
         for (std::size_t count = at_once; count == at_once;) {
-            for (count = 0; count < at_once && order_.find() && order_.bound() < limit_ * unit_; ++count)
+            for (count = 0; count < at_once && order_.find() && order_.bound() < limit_; ++count)
                 opened[count] = open(order_.take());
             let_arrive(std::span(opened).first(count));
         }
@@ -180,7 +180,7 @@ class Race {
         noise_(std::span<const std::uint32_t>(waiting.ids).first(waiting.count), waiting.uniforms.data());
         for (std::size_t i = 0; i < waiting.count; ++i) {
             const double uniform = waiting.uniforms[i], least = waiting.least[i];
-            if (least + (1 - uniform) < limit_ * static_cast<double>(waiting.weights[i]))
+            if (may_win(least + (1 - uniform), waiting.weights[i]))
                 arrive(Index{waiting.ids[i]}, waiting.numbers[i], least - std::log(uniform));
         }
     }
@@ -198,7 +198,7 @@ class Race {
         }
         for (std::uint64_t places = places_above(weights, least_weight(block.least)); places; places &= places - 1) {
             const Index i = std::countr_zero(places), id = row_.id(block.place + i);
-            if (id == block.first) continue;
+            if (id == block.first || !(numbers[i] > row_.nothing())) continue;
             const std::size_t last = waiting.count++;
             waiting.ids[last] = static_cast<std::uint32_t>(id);
             waiting.numbers[last] = numbers[i];
@@ -207,29 +207,30 @@ class Race {
         }
     }
 
-    /// A relative weight is too small to win with a time if it is not above this one. Rounding keeps the order, so that
-    /// the next lower number leaves out no winner.
+    /// Whether a weight may win with a time. Weights and the unit may be too far apart for a ratio: then the limit is
+    /// the longest.
+    bool may_win(double time, const Value& weight) const {
+        return limit_ >= longest_time || time < limit_ * (static_cast<double>(weight) / unit_);
+    }
+
+    /// A weight is too small to win with a time if it is not above this one. Rounding keeps the order, so that the next
+    /// lower number leaves out no winner.
     Value least_weight(double time) const {
         constexpr double never = std::numeric_limits<Value>::max();
-        return std::nextafter(static_cast<Value>(std::min(time / limit_, never)), Value{0});
+        if (limit_ >= longest_time) return 0;
+        return std::nextafter(static_cast<Value>(std::min(time / limit_ * unit_, never)), Value{0});
     }
 
     /// Enter an id whose exponential time is known.
     void arrive(Index id, const Value& number, double time) {
         if (!(number > row_.nothing())) return;
-        const auto x = static_cast<double>(number);
-        const double arrival = row_.are_logits() ? std::log2(time) - rounded(x * row_.scale()) : time / x;
-        if (podium_.enter(static_cast<Token>(id), arrival)) limit_ = limit();
+        if (podium_.enter(static_cast<Token>(id), row_.arrival(time, number))) limit_ = limit();
     }
 
-    /// The time at which a relative weight of 1 comes too late to win.
+    /// The time at which the pivot comes too late to win.
     double limit() const {
         constexpr double slack = BlockOrder::slack + 0x1p-12;
-        if (!podium_.is_full()) return std::numeric_limits<double>::max();
-        const double latest = podium_.latest();
-        if (!row_.are_logits()) return std::min(latest, 0x1p1000) * slack;
-        const double exponent = latest + static_cast<double>(pivot_) * row_.scale();
-        return std::exp2(std::min(exponent + std::abs(latest) * 0x1p-50, 1000.)) * slack;
+        return podium_.is_full() ? row_.time_for(podium_.latest(), pivot_) * slack : longest_time;
     }
 
     Row row_;
@@ -239,8 +240,8 @@ class Race {
     Eigen::Array<double, RaceBlocks<Value>::most, 1> uniforms_;  ///< the noise of the blocks
     BlockOrder order_;
     Value pivot_ = 0;
-    double unit_ = 1;   ///< the relative weight of the pivot
-    double limit_ = 0;  ///< the time at which a relative weight of 1 comes too late to win
+    double unit_ = 1;   ///< the pivot's weight, as row_.relative has it
+    double limit_ = 0;  ///< the time at which the pivot comes too late to win
 };
 
 }  // namespace detail

@@ -13,6 +13,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/race_order.hpp>
 #include <specsample/kernels/race_scan.hpp>
+#include <specsample/kernels/race_time.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample {
@@ -106,7 +107,7 @@ class RaceRow {
 
     explicit RaceRow(const W& weights)
         : numbers_(weights),
-          log_scale_(numbers_.log_scale()),
+          log_scale_(std::min(numbers_.log_scale(), 0x1p960)),  // so that products with logits are finite
           nothing_(are_logits() ? -std::numeric_limits<Value>::infinity() : 0) {}
 
     Index size() const { return numbers_.size(); }
@@ -144,9 +145,18 @@ class RaceRow {
     /// The number of an id that cannot win.
     Value nothing() const { return nothing_; }
 
-    /// Whether the numbers are logits: z stands for the weight 2^(z scale()).
+    /// Whether the numbers are logits: z stands for the weight 2^(z scale).
     bool are_logits() const { return log_scale_ > 0; }
-    double scale() const { return log_scale_; }
+
+    /// When an id arrives that has the exponential time `time`: E / w, of logits log2(E) - z scale.
+    double arrival(double time, const Value& number) const {
+        return are_logits() ? std::log2(time) - exponent(number) : arrival_of(time, static_cast<double>(number));
+    }
+    /// The exponential time with which an id of that number would arrive then, or later; at most 2^1000.
+    double time_for(double arrival, const Value& number) const {
+        if (!are_logits()) return time_until(arrival, static_cast<double>(number));
+        return std::exp2(std::min(arrival + exponent(number) + std::abs(arrival) * 0x1p-50, 1000.));
+    }
 
     /// Weights, of logits relative to that of `pivot` and at least the smallest normal number: an id that is masked is
     /// recognised by its logit.
@@ -233,9 +243,8 @@ class RaceRow {
     EIGEN_ALWAYS_INLINE void add_four(RaceBlocks<Value>& blocks, Index place,
                                       const Eigen::Array<Value, 4, 1>& largest) const {
         if (largest.minCoeff() > nothing_) {
-            blocks.first.template segment<4>(blocks.count) << 0, 1, 2, 3;
-            blocks.first.template segment<4>(blocks.count) *= static_cast<std::int32_t>(race_block);
-            blocks.first.template segment<4>(blocks.count) += static_cast<std::int32_t>(place);
+            for (Index i = 0; i < 4; ++i)
+                blocks.first[blocks.count + i] = static_cast<std::int32_t>(place + i * race_block);
             blocks.largest.template segment<4>(blocks.count) = largest;
             blocks.count += 4;
         } else {
@@ -249,6 +258,12 @@ class RaceRow {
         return !sees<WeightWatch<Value>>(numbers, count) || std::all_of(numbers, numbers + count, [](const Value& x) {
             return is_zero(static_cast<double>(x)) || is_positive(static_cast<double>(x));
         });
+    }
+
+    /// log2 of the weight of a logit.
+    double exponent(const Value& logit) const {
+        constexpr double most = std::numeric_limits<double>::max();
+        return std::clamp(rounded(static_cast<double>(logit) * log_scale_), -most, most);
     }
 
     Numbers numbers_;

@@ -48,13 +48,14 @@ class Rng {
             std::array<std::uint64_t, at_once> bits{};
             std::copy_n(lanes.begin(), count, bits.begin());
             for (std::size_t i = 0; i < count; i += detail::philox_lanes) detail::philox_bits(&bits[i], counter, key);
-            uniforms = std::transform(bits.begin(), bits.begin() + count, uniforms, open);
+            for (std::size_t i = 0; i < count; ++i) uniforms[i] = open(bits[i]);
+            uniforms += count;
         }
         for (const std::uint32_t lane : lanes) *uniforms++ = open_uniform(lane);
     }
 
   private:
-    static constexpr double open(std::uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52; }
+    EIGEN_ALWAYS_INLINE static constexpr double open(std::uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52; }
 
     Address address_;
 };

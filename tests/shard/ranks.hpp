@@ -5,6 +5,8 @@
 #include <exception>
 #include <functional>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <specsample/shard.hpp>
@@ -48,10 +50,19 @@ inline std::vector<Split> splits(Index vocab) {
     return all;
 }
 
-/// What every rank returns from run(rank, ranks).
+/// What every rank returns from run(rank, ranks), or from run(rank, ranks, communicator).
 template <class Run>
 auto on_ranks(Index count, const Run& run) {
-    using Result = decltype(run(Index{}, std::declval<specsample::shard::Ranks&>()));
+    using specsample::shard::Ranks, specsample::shard::Thread;
+    constexpr bool takes_communicator = std::is_invocable_v<const Run&, Index, Ranks&, Thread&>;
+    const auto call = [&run](Index rank, Ranks& ranks, [[maybe_unused]] Thread& communicator) {
+        if constexpr (takes_communicator) {
+            return run(rank, ranks, communicator);
+        } else {
+            return run(rank, ranks);
+        }
+    };
+    using Result = decltype(call(Index{}, std::declval<Ranks&>(), std::declval<Thread&>()));
     specsample::shard::ThreadGroup group(count, 60);
     std::vector<Result> results(static_cast<std::size_t>(count));
     std::vector<std::exception_ptr> thrown(results.size());
@@ -62,7 +73,7 @@ auto on_ranks(Index count, const Run& run) {
             try {
                 specsample::shard::Thread communicator(group, rank);
                 specsample::shard::Ranks ranks(communicator);
-                results[at] = run(rank, ranks);
+                results[at] = call(rank, ranks, communicator);
             } catch (...) {
                 thrown[at] = std::current_exception();
             }

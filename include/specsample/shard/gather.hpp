@@ -43,7 +43,7 @@ auto* state_behind(const View& view) {
     }
 }
 
-/// The rows of a round.
+/// The rows of a round: all of them if they are supplied, else the first, since the others are made when they are read.
 template <class Rows, class Distributions>
 class RoundRows {
     using Row = std::remove_cvref_t<specsample::detail::Element<Rows>>;
@@ -54,9 +54,16 @@ class RoundRows {
         "what was exchanged about it is kept; store the rows in a std::vector");
 
   public:
-    RoundRows(Rows& rows, Distributions& distributions, Index most) : rows_(rows), distributions_(distributions) {
-        if constexpr (are_supplied) count_ = std::min(specsample::detail::element_count(rows).value_or(most), most);
-        if (count_ > 0) list_ = &at(0).state().ranks().list();
+    /// @param first   the first row, if rows are not supplied
+    RoundRows(Rows& rows, const Row* first, Distributions& distributions, Index nodes)
+        : rows_(rows), first_(first), distributions_(distributions), nodes_(nodes) {
+        count_ = first != nullptr ? 1 : std::min(row_count(), nodes + 1);
+        if (count_ > 0) list_ = &ranks().list();
+    }
+
+    /// Begin the round: ranks that differ in the digest, or in how much they are given, will find that out.
+    void begin(std::uint64_t digest) {
+        if (count_ > 0) ranks().begin_round(Digest().add(digest).add(row_count()).add(distribution_count()).value());
     }
 
     /// Want what a rule that compares probabilities reads: the entries of drafted tokens, and the normalisers.
@@ -76,6 +83,13 @@ class RoundRows {
         }
     }
 
+    /// Want the entry of every drafted token in the row that it was drawn from, which a check of all rows reads.
+    template <class Ids>
+    void want_drafted(const Ids& given) {
+        for (Index node = 0; node < nodes_; ++node)
+            want_draft_entry(node, static_cast<Index>(given[static_cast<std::size_t>(node)]));
+    }
+
     /// Want what a rule that decides about every row by itself reads: decide(row, node) says it of one.
     template <class Want>
     void want(const Want& decide) {
@@ -87,10 +101,10 @@ class RoundRows {
 
     /// Exchange it.
     /// @param sums   whether logits need their normalisers
-    std::optional<RowFault> exchange(std::uint64_t digest, bool sums) {
+    std::optional<RowFault> exchange(bool sums) {
         if (list_->empty()) return std::nullopt;
         const RankRow& first = *list_->front();
-        first.ranks().exchange(Topic::open, *list_, digest);
+        ranks().exchange(Topic::open, *list_);
         if constexpr (Row::are_logits)
             if (sums && !first.fault()) exchange_sums();
         return first.fault();
@@ -100,14 +114,13 @@ class RoundRows {
     template <class RngAt>
     std::optional<RowFault> exchange_draws(const RngAt& rng_at) {
         if (count_ == 0) return std::nullopt;
-        Ranks& ranks = at(0).state().ranks();
-        ranks.collect([&] {
+        ranks().collect([&] {
             for (Index row = 0; row < count_; ++row) draw(rng_at(row - 1), at(row));
         });
         list_->clear();
         for (Index row = 0; row < count_; ++row)
             if (at(row).state().is_picking()) add(at(row).state());
-        ranks.exchange(Topic::pick, *list_);
+        ranks().exchange(Topic::pick, *list_);
         return at(0).state().fault();
     }
 
@@ -131,7 +144,7 @@ class RoundRows {
             add(at(row).state());
         }
         if (list_->empty()) return;
-        list_->front()->ranks().exchange(Topic::sums, *list_);
+        ranks().exchange(Topic::sums, *list_);
         for (Index row = 0; row < count_; ++row) {
             if (!at(row).needs_sums() || at(row).state().fault()) continue;
             const auto encoding = at(row).weights_to_sum().encoding();
@@ -144,15 +157,30 @@ class RoundRows {
         if (std::ranges::find(*list_, &row) == list_->end()) list_->push_back(&row);
     }
 
-    const Row& at(Index row) const { return specsample::detail::element(rows_, row); }
+    const Row& at(Index row) const {
+        if constexpr (are_supplied) return specsample::detail::element(rows_, row);
+        return *first_;
+    }
+    Ranks& ranks() const { return at(0).state().ranks(); }
+    /// How many rows there are, or as many as are needed if their source does not know.
+    Index row_count() const { return specsample::detail::element_count(rows_).value_or(nodes_ + 1); }
+    Index distribution_count() const {
+        if constexpr (DraftDistribution<std::remove_cvref_t<Distributions>>) {
+            return nodes_;
+        } else {
+            return specsample::detail::element_count(distributions_).value_or(nodes_);
+        }
+    }
 
+    /// Want an entry of a draft row, unless there is no such row, or other ranks share it.
     void want_draft_entry(Index node, Index id) {
+        if (node >= distribution_count()) return;
         using L = std::remove_cvref_t<decltype(specsample::detail::distribution_at(distributions_, node))>;
         if constexpr (specsample::detail::RowDistribution<L>) {
             const auto distribution = specsample::detail::distribution_at(distributions_, node);
             if (distribution.is_point()) return;
             auto* const state = state_behind(distribution.row());
-            if (state == nullptr) return;
+            if (state == nullptr || &state->ranks() != &ranks()) return;
             if constexpr (requires { state->want_entry(id); }) {
                 state->want_entry(id);
                 add(*state);
@@ -161,7 +189,9 @@ class RoundRows {
     }
 
     Rows& rows_;
+    const Row* first_;
     Distributions& distributions_;
+    Index nodes_;
     Index count_ = 0;
     std::vector<RankRow*> own_;
     std::vector<RankRow*>* list_ = &own_;

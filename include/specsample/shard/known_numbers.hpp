@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -33,24 +35,38 @@ class KnownNumbers : public RankRow {
     SliceBounds bounds() const override { return bounds_; }
     const std::optional<RowFault>& fault() const override { return fault_; }
 
-    /// The number of an id.
-    /// @pre   the id is in this rank's slice or in a block that a border cuts, or its entry was exchanged
-    Scalar number_at(Index id) const {
-        if (mine_.has(id)) return mine_[id];
+    /// The number of an id. All ranks gather the row where not all of them know the number, unless this rank is alone.
+    Scalar number_at(Index id) {
+        if (ranks_->is_alone() && mine_.has(id)) return mine_[id];
         if (is_cut(id)) return cut_[static_cast<std::size_t>(split().place_in_cut(id))];
         if (const Scalar* found = find(id)) return *found;
-        if (fault_) return std::numeric_limits<Scalar>::quiet_NaN();
-        specsample::detail::raise(
-            std::logic_error("specsample::Sharded: the entry of id " + specsample::detail::to_text(id) +
-                             " is on another rank and was not exchanged: only the entries of drafted tokens are"));
+        fetch_whole();
+        return whole_[static_cast<std::size_t>(id)];
     }
 
-    /// The numbers from an id on, which lie in one block, and the id of their first place.
-    std::pair<Numbers, Index> numbers_from(Index first) const {
-        if (is_cut(first)) return {cut_numbers(), first - split().place_in_cut(first)};
-        if (!mine_.has(first))
-            specsample::detail::raise(std::logic_error("specsample::Sharded: this rule or drafter reads whole rows"));
-        return {mine_.blocks(), bounds_.first};
+    /// The numbers from an id on, which lie in one block, and the id of their first place. All ranks gather the row for
+    /// them, unless this rank is alone.
+    std::pair<Numbers, Index> numbers_from(Index first) {
+        if (ranks_->is_alone() && is_cut(first)) return {cut_numbers(), first - split().place_in_cut(first)};
+        if (ranks_->is_alone() && mine_.has(first)) return {mine_.blocks(), bounds_.first};
+        fetch_whole();
+        return {Numbers(whole()), 0};
+    }
+
+    /// Find all entries, once.
+    void fetch_whole() {
+        if (!is_whole_) gather_whole();
+    }
+
+    /// Gather the row, for readers of all of it. If the ranks do not agree, its numbers are NaN.
+    /// @param key   any number that must be the same on every rank
+    [[gnu::cold, gnu::noinline]] void gather_whole(std::uint64_t key = 0) {
+        if (ranks_->is_alone())
+            specsample::detail::raise(std::logic_error("specsample::Sharded: a rank alone reads what others hold"));
+        whole_.resize(static_cast<std::size_t>(vocab()));
+        if (!fault_) exchange(Topic::numbers, key);
+        if (fault_) std::ranges::fill(whole_, std::numeric_limits<Scalar>::quiet_NaN());
+        is_whole_ = true;
     }
     /// Prefetch.
     void expect(Index first, Index count) const {
@@ -61,7 +77,7 @@ class KnownNumbers : public RankRow {
     void start(Ranks& ranks, const SliceBounds& bounds) {
         ranks_ = &ranks;
         bounds_ = bounds;
-        is_open_ = false;
+        is_open_ = is_whole_ = false;
         fault_.reset();
         entries_.clear();
     }
@@ -74,6 +90,7 @@ class KnownNumbers : public RankRow {
         const Index holder = split().holder(first);
         return holder < 0 || holder == ranks_->rank();
     }
+    Column<Scalar> whole() const { return Column<Scalar>(whole_.data(), vocab()); }
     Numbers cut_numbers() const { return Numbers(Column<Scalar>(cut_.data(), std::ssize(cut_))); }
 
     void exchange(Topic topic, std::uint64_t key = 0) {
@@ -96,12 +113,23 @@ class KnownNumbers : public RankRow {
     bool is_open_ = false;     ///< whether the blocks that are cut were exchanged
     std::vector<Scalar> cut_;  ///< the numbers of these blocks
 
+    void write_numbers(Writer& out) const {
+        out.put_bytes(std::as_bytes(std::span(mine_.from(bounds_.first), static_cast<std::size_t>(bounds_.count))));
+    }
+    void read_numbers(Index rank, Reader& in) {
+        const SliceBounds& slice = split().slices()[static_cast<std::size_t>(rank)];
+        in.take_bytes(std::as_writable_bytes(
+            std::span(whole_).subspan(static_cast<std::size_t>(slice.first), static_cast<std::size_t>(slice.count))));
+    }
+
   private:
     struct Entry {
         Index id;
         Scalar number;
     };
     std::vector<Entry> entries_;  ///< numbers that were exchanged
+    bool is_whole_ = false;       ///< whether all numbers were
+    std::vector<Scalar> whole_;   ///< these
 };
 
 }  // namespace shard::detail

@@ -50,7 +50,7 @@ class NucleusSearch {
 
     /// The weights of a row, as shaping adds them up. They must not outlive this search.
     template <class Row>
-    auto weights_of(const Row& row) {
+    auto weights_of(Row& row) {
         return WeightsOf<Row>{*this, row};
     }
 
@@ -85,7 +85,7 @@ class NucleusSearch {
     template <class Row>
     struct WeightsOf {
         NucleusSearch& search;
-        const Row& row;
+        Row& row;
 
         double sum(Index first, Index count) const {
             const auto [numbers, before] = row.numbers_from(first);

@@ -141,11 +141,24 @@ class Ranks {
     /// Call draws(), in which every row finds its part of a draw, and none makes an exchange.
     template <class Draws>
     void collect(const Draws& draws) {
-        collects_ = true;
+        const Marked marked(collects_);
         draws();
-        collects_ = false;
     }
     bool collects() const { return collects_; }
+
+    /// Call work(), in which this rank computes what is its own to compute: it reads the numbers that it has, and other
+    /// ranks may do less or more. What is read outside of it is read by all ranks.
+    template <class Work>
+    decltype(auto) alone(const Work& work) {
+        const Marked marked(is_alone_);
+        return work();
+    }
+    bool is_alone() const { return is_alone_; }
+
+    /// Begin a round. The ranks that are in another one differ in every exchange of it, so that each finds out at its
+    /// next one, whatever that is about.
+    /// @param digest   of all that must be the same on every rank in the round
+    void begin_round(std::uint64_t digest) { round_ = digest; }
 
     /// Memory for a list of rows, empty.
     std::vector<detail::RankRow*>& list() {
@@ -167,6 +180,18 @@ class Ranks {
     }
 
   private:
+    /// Sets a mark until its scope ends, by an exception as well.
+    class Marked {
+      public:
+        explicit Marked(bool& mark) : mark_(mark), before_(std::exchange(mark, true)) {}
+        ~Marked() { mark_ = before_; }
+        Marked(const Marked&) = delete;
+
+      private:
+        bool& mark_;
+        bool before_;
+    };
+
     struct Header {
         detail::Topic topic{};
         std::uint32_t rows = 0;
@@ -177,7 +202,7 @@ class Ranks {
     void gather(detail::Topic topic, std::span<detail::RankRow* const> rows, std::uint64_t key) {
         Header header{.topic = topic, .rows = static_cast<std::uint32_t>(rows.size()), .slice = rows[0]->bounds()};
         detail::Digest digest;
-        digest.add(key);
+        digest.add(key).add(round_);
         bool as_before = knows_split_;
         for (const detail::RankRow* row : rows) {
             digest.add(row->wish());
@@ -250,6 +275,8 @@ class Ranks {
     detail::Split split_;
     bool knows_split_ = false;
     bool collects_ = false;
+    bool is_alone_ = false;
+    std::uint64_t round_ = 0;  ///< the digest of the round
     std::vector<SliceBounds> slices_;
     std::vector<std::shared_ptr<detail::RankRow>> states_;
     std::size_t next_ = 0;

@@ -33,9 +33,10 @@ class RowLists : public KnownNumbers<Scalar> {
     /// The answer of the rank that holds the block at `first`.
     template <class Answer>
     double ask_holder(Index first, const Answer& answer) {
-        if (split().holder(first) < 0) return answer();
+        const auto own = [&] { return ranks_->alone(answer); };
+        if (split().holder(first) < 0) return own();
         listed_.clear();
-        if (has_block(first)) listed_.push_back({first, answer(), {}});
+        if (has_block(first)) listed_.push_back({first, own(), {}});
         exchange_list();
         return fault_ ? nan : all_listed_[0].key;
     }
@@ -43,10 +44,13 @@ class RowLists : public KnownNumbers<Scalar> {
     /// The places of the largest numbers, as they are encoded in `numbers`; see kernels/top.hpp.
     template <class Encoded, class Place>
     Index largest_places(const Encoded& numbers, std::span<Place> places, double least) {
-        const Index found = specsample::detail::largest_places(numbers, bounds_.first, bounds_.end(), places, least);
         listed_.clear();
-        for (const Place place : places.first(static_cast<std::size_t>(found)))
-            listed_.push_back({static_cast<Index>(place), -numbers[place], mine_[place]});
+        ranks_->alone([&] {
+            const Index found =
+                specsample::detail::largest_places(numbers, bounds_.first, bounds_.end(), places, least);
+            for (const Place place : places.first(static_cast<std::size_t>(found)))
+                listed_.push_back({static_cast<Index>(place), -numbers[place], mine_[place]});
+        });
         return std::max<Index>(merge_lists(places, {}), 0);
     }
 
@@ -61,15 +65,15 @@ class RowLists : public KnownNumbers<Scalar> {
     /// @throws          Fault if the ranks do not agree
     template <class Wide>
     Gathered gather_all(std::span<const Token> context, std::vector<Wide>& numbers) {
-        if (!fault_) exchange(Topic::numbers, digest_of(context));
+        Base::gather_whole(digest_of(context));
         raise_fault();
-        specsample::detail::grow(numbers, whole_.size());
-        specsample::detail::copy_blocks(Blocks(Column<Scalar>(whole_.data(), vocab())), numbers.data());
+        specsample::detail::grow(numbers, static_cast<std::size_t>(vocab()));
+        specsample::detail::copy_blocks(Blocks(Base::whole()), numbers.data());
         return {vocab(), {}};
     }
 
   protected:
-    using Base::bounds_, Base::fault_, Base::mine_;
+    using Base::bounds_, Base::fault_, Base::mine_, Base::ranks_;
     using Base::exchange, Base::has_block, Base::remember, Base::split;
     static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     static constexpr double nothing = -std::numeric_limits<double>::infinity();
@@ -132,15 +136,6 @@ class RowLists : public KnownNumbers<Scalar> {
         const auto known = all_listed_.size(), more = static_cast<std::size_t>(in.take<std::ptrdiff_t>());
         all_listed_.resize(known + more);
         in.take_bytes(std::as_writable_bytes(std::span(all_listed_).subspan(known)));
-    }
-    void write_numbers(Writer& out) const {
-        out.put_bytes(std::as_bytes(std::span(mine_.from(bounds_.first), static_cast<std::size_t>(bounds_.count))));
-    }
-    void read_numbers(Index rank, Reader& in) {
-        const SliceBounds& slice = split().slices()[static_cast<std::size_t>(rank)];
-        whole_.resize(static_cast<std::size_t>(vocab()));
-        in.take_bytes(std::as_writable_bytes(
-            std::span(whole_).subspan(static_cast<std::size_t>(slice.first), static_cast<std::size_t>(slice.count))));
     }
 
     /// Exchange some ids of this rank, counted from its first, with their numbers; a mark in their place if `is_bad`.
@@ -234,7 +229,6 @@ class RowLists : public KnownNumbers<Scalar> {
 
     std::vector<Listed<Scalar>> listed_, all_listed_;  ///< by this rank; by all ranks, in their order
     std::vector<Token> changed_;                       ///< whose logits change, counted from this rank's first
-    std::vector<Scalar> whole_;
     kernels::SelectionScratch<Compute<Scalar>> scratch_;
 };
 

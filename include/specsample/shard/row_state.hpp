@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -117,7 +116,9 @@ class RowState final : public RowLists<Scalar> {
         by_block_.assign(static_cast<std::size_t>(split().blocks()), 0);
         for (Index block = 0; block < split().blocks(); ++block) {
             const Index first = block * length();
-            if (has_block(first)) by_block_[static_cast<std::size_t>(block)] = weights.sum(first, count_at(first));
+            if (!has_block(first)) continue;
+            by_block_[static_cast<std::size_t>(block)] =
+                ranks_->alone([&] { return weights.sum(first, count_at(first)); });
         }
     }
     /// The sums that were exchanged are those of the row itself.
@@ -162,20 +163,7 @@ class RowState final : public RowLists<Scalar> {
     /// @throws          Fault if the ranks do not agree
     template <class Wide, class Change>
     Gathered gather(const filters::Outlook& outlook, std::span<const Token> context, std::vector<Wide>& numbers,
-                    std::vector<Token>& ids, const Change& change) {
-        const std::uint64_t key = Base::digest_of(context);
-        const filters::Reach reach = outlook.reach();
-        Gathered gathered{-1, {}};
-        if (reach.most < vocab() || specsample::detail::is_finite(reach.distance)) {
-            gathered.count = Base::gather_reached(reach, outlook.changed(), key, numbers, ids);
-        } else if (reach.mass < 1) {
-            Base::find_changed(outlook.changed());
-            gathered = gather_nucleus(reach, key, numbers, ids, change);
-        }
-        if (gathered.count < 0) return Base::gather_all(context, numbers);
-        Base::raise_fault();
-        return gathered;
-    }
+                    std::vector<Token>& ids, const Change& change);
 
     /// What is odd about the row.
     OddNumbers odd_numbers(double tolerance) {
@@ -200,26 +188,7 @@ class RowState final : public RowLists<Scalar> {
     /// @returns   a count of -1 if it is not found: a number is bad, or the nucleus is much of the row
     template <class Wide, class Change>
     Gathered gather_nucleus(const filters::Reach& reach, std::uint64_t key, std::vector<Wide>& numbers,
-                            std::vector<Token>& ids, const Change& change) {
-        const double largest = Base::largest_unchanged(Base::copy_mine(numbers), Base::changed(), key);
-        const auto changed = static_cast<std::size_t>(Base::write_listed(numbers, ids));
-        if (changed > 0) change(static_cast<Index>(changed));
-        nucleus_.start(reach, largest, std::span(ids).first(changed), std::span(numbers).first(changed));
-        find_sums(nucleus_.weights_of(*this), std::nullopt);
-        const double total = std::accumulate(by_block_.begin(), by_block_.end(), 0.);
-        if (fault_ || !specsample::detail::is_positive(total)) return {-1, {}};
-
-        nucleus_.list(changed_mine(numbers), total, ranks_->size(), ids);
-        const bool are_many = std::ssize(ids) * 10 * ranks_->size() > vocab();
-        if (!Base::exchange_ids(ids, are_many || Base::has_bad(), key)) return {-1, {}};
-
-        const auto listed = static_cast<std::size_t>(Base::write_listed(numbers, ids));
-        nucleus_.change(std::span(ids).first(listed), std::span(numbers).first(listed));
-        const Wide least = nucleus_.least(std::span<const Wide>(numbers).first(listed), total, ids);
-        kernels::select_at_least(changed_mine(numbers), least, ids);
-        if (!Base::exchange_ids(ids, false, key)) return {-1, {}};
-        return {Base::write_listed(numbers, ids), total};
-    }
+                            std::vector<Token>& ids, const Change& change);
 
     /// Copy this rank's numbers, changed as the pipeline changes them.
     template <class Wide>
@@ -263,14 +232,16 @@ class RowState final : public RowLists<Scalar> {
         picking_rank_ = split().holder(first);
         known_.pick_key = Digest().add(first).add(rest).value();
         if (!has_block(first)) return;
-        picked_.place = specsample::detail::pick_in_block(weights, first, end, rest);
-        if (picked_.place >= 0) picked_.number = number_at(picked_.place);
+        ranks_->alone([&] {
+            picked_.place = specsample::detail::pick_in_block(weights, first, end, rest);
+            if (picked_.place >= 0) picked_.number = number_at(picked_.place);
+        });
     }
 
     /// Where rounding overshoots: the last place of positive weight at or before `from`, else the first one after it.
     template <class W>
     void find_nearest(const W& weights, Index from) {
-        nearest_ = mine_.nearest(weights, from);
+        nearest_ = ranks_->alone([&] { return mine_.nearest(weights, from); });
         picked_ = {};
         after_ = {};
         exchange(Topic::nearest, static_cast<std::uint64_t>(from));

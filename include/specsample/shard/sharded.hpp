@@ -36,17 +36,20 @@ concept LogitsSlice = requires(const R& row) { row.unnormalised_encoding(); };
 /// It is accepted wherever a row of probabilities or logits is, and every rank gets what the row held whole would give,
 /// to the bit. All ranks make the same calls in the same order, with the same seed, text and limits; one that does not
 /// is a fault on every rank (Cause::ranks_differ), and so are slices that do not fit together. A row must not be read
-/// by one rank alone, and rows of the same Ranks only by one thread at a time.
+/// by one rank alone, and rows of the same Ranks only by one thread at a time. A rank that gives up, because its model
+/// or a callback throws, or because `until` ends its text alone, is the communicator's to report to the others.
 ///
-/// All rules take such rows but KSeq and the lossy ones, which look at whole rows. A rule of one's own may read the
-/// entries of drafted tokens (NodeRow::entry), draw and race.
+/// All rules take such rows but KSeq, which looks at whole rows about 25 times. Rules and drafters may read anything of
+/// them: draws, races, the largest entries and those of drafted tokens are found together; where more is read, the
+/// ranks send each other their slices of that row, once. Draft rows may be shared by another Ranks, with other slices:
+/// those that are judged by ratios are then sent whole, too.
 ///
 /// Shaping gathers what the pipeline can leave: of logits some candidates, if its first filter is top-k, top-p or
 /// min-p, after any penalties, biases and temperatures. It gathers the whole row for typical-p, masks and the shapers
 /// that filters::Outlook does not know, for probabilities, and where the nucleus of top-p is more than about a tenth of
 /// the vocabulary.
 ///
-/// @cost   per round, whatever its length: 1 exchange for GreedyMatch and GumbelMatch, 2 for SampleMatch, at most 3 for
+/// @cost   per round of supplied rows, whatever its length: 1 exchange for GreedyMatch and GumbelMatch, 2 for SampleMatch, at most 3 for
 ///         TokenVerification, one more per token given up for BlockVerification; one more for logits whose normaliser
 ///         is not stated, but for the first two. A rank sends a sum per 512 of its ids and row, and the ids that share
 ///         a block of 512 with another rank (even_slice: none). No allocation when warm
@@ -118,14 +121,15 @@ class Sharded {
     }
 
     /// Exchange what the rule of a round reads of its rows, in as few messages as can be: verify calls it first.
-    /// @returns   the fault if the ranks do not agree
-    /// @cost      one exchange; one more if logits need a normaliser
+    /// @param first   the first row, if rows are made when they are asked for; else null
+    /// @returns       the fault if the ranks do not agree
+    /// @cost          one exchange; one more if logits need a normaliser
     template <class Rule, class Ids, class Shape, class Distributions, class Rows, class Source, class Limits>
     static std::optional<RowFault> gather(const Ids& given, const Shape& shape, Distributions& distributions,
-                                          Rows& rows, const Source& rng, const Limits& limits) {
-        const std::uint64_t digest = detail::digest_of_round(given, shape, rng, limits);
+                                          Rows& rows, const Sharded* first, const Source& rng, const Limits& limits) {
         const bool check_all = limits.check == Check::every_row;
-        detail::RoundRows<Rows, Distributions> all(rows, distributions, shape.size() + 1);
+        detail::RoundRows<Rows, Distributions> all(rows, first, distributions, shape.size());
+        all.begin(detail::digest_of_round(given, shape, rng, limits));
         if constexpr (requires { Rule::decision; }) {
             const auto rng_at = [&](Index node) {
                 return rng.at(Purpose::race, node == root_node ? 0 : shape.depth(node));
@@ -136,13 +140,14 @@ class Sharded {
                 if (Rule::decision == walks::Decision::largest) row.state().wants().largest = true;
                 if constexpr (Rule::decision == walks::Decision::race) row.start_race(rng_at(node));
             });
-            auto bad = all.exchange(digest, Rule::decision == walks::Decision::draw);
+            if (check_all) all.want_drafted(given);
+            auto bad = all.exchange(Rule::decision == walks::Decision::draw);
             if constexpr (Rule::decision == walks::Decision::draw && requires { rng_at(0).bits(); })
                 if (!bad) bad = all.exchange_draws(rng_at);
             return bad;
         } else {
             all.want_entries(given, shape, check_all);
-            return all.exchange(digest, true);
+            return all.exchange(true);
         }
     }
 

@@ -1,7 +1,8 @@
 // A slice of a row as kernels read it: as the whole row, of which only some blocks are here.
 //
-// Places are ids of the whole vocabulary. What adds up a whole row asks share(), which adds up with the other ranks;
-// what reads single blocks is asked for those only that are here.
+// Places are ids of the whole vocabulary. What adds up a whole row asks share(), which adds up with the other ranks and
+// reads the blocks that are here (Ranks::alone). Whoever reads more than that does so on every rank, which then have
+// the whole row.
 #pragma once
 
 #include <optional>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include <specsample/shard/row_exchange.hpp>
+#include <specsample/shard/row_gather.hpp>
 
 namespace specsample {
 inline namespace SPECSAMPLE_ABI {
@@ -29,6 +31,11 @@ class Slice {
     RowState<Number>& state() const { return *state_; }
     /// Find the entry of an id, unless all ranks have it.
     void fetch(Index id) const { state_->fetch(id); }
+    /// Find all entries, unless the ranks share the other row in the same way.
+    template <class Other>
+    void fetch_beside(const Slice<Other>& other) const {
+        if (&state_->ranks() != &other.state().ranks()) state_->fetch_whole();
+    }
 
   private:
     RowState<Number>* state_ = nullptr;

@@ -30,6 +30,8 @@ class TargetRows {
     explicit TargetRows(Rows& rows) : rows_(rows), first_(std::in_place, element(rows, 0)) {}
 
     Index vocab() const { return first_->size(); }
+    /// Row 0, as it was given, while no one has asked for it.
+    const auto& first() const { return first_->row(); }
 
     /// Row i, 0 the first.
     Row row(Index i) {
@@ -128,6 +130,13 @@ void fetch(const View& view, Token id) {
     if constexpr (SharedView<View>) view.functor().numbers().fetch(id);
 }
 
+/// Before a draft row is subtracted from the target's, both of which ranks share: where they share them in another
+/// way, they fetch the draft row whole.
+template <class P, class Q>
+void fetch_beside(const P& target, const Q& draft) {
+    if constexpr (SharedView<P> && SharedView<Q>) draft.functor().numbers().fetch_beside(target.functor().numbers());
+}
+
 /// Check that `mass`, the entry of `token` in a row seen as View, can be a probability. In a draft row it must be above
 /// 0: the token was drawn from it.
 template <class View>
@@ -155,6 +164,7 @@ std::optional<RowFault> check_distribution(const L& distribution, Token token, I
         if (const auto bad = check_row(distribution.row(), Side::draft, node, vocab, check)) return bad;
         if (is_known_bad(distribution.row())) return kernels::inspect(distribution.row(), Side::draft, node);
         using View = std::remove_cvref_t<decltype(distribution.row())>;
+        fetch(distribution.row(), token);
         return check_entry<View>(distribution.weight(token), token, Side::draft, node);
     } else {
         return std::nullopt;
@@ -226,7 +236,7 @@ class NodeRow {
     auto distribution(Index child) {
         const auto distribution = detail::distribution_at(context_.distributions, child);
         if constexpr (detail::RowDistribution<std::remove_cvref_t<decltype(distribution)>>)
-            if (!distribution.is_point()) detail::fetch(distribution.row(), context_.token(child));
+            if (!distribution.is_point()) detail::fetch_beside(view(), distribution.row());
         blame(detail::check_distribution(distribution, context_.token(child), child, context_.vocab,
                                          Check::entries_read));
         return distribution;

@@ -131,24 +131,32 @@ concept SharedRows = requires(std::remove_cvref_t<Element<Rows>>& row) { row.sta
 template <class Id, class Distributions, class Rows, class Rule, class Source>
 Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& distributions, Rows& rows,
                   const Rule& rule, const Source& rng, const RoundLimits& limits, Workspace& workspace) {
-    require_none(refusal_of_limits(limits));
     const auto with = [&](const RowFault& fault) { return Round{.proposed = shape.size(), .fault = fault}; };
 
-    // Of rows that no rank has whole, what the rule reads is exchanged at once.
-    if constexpr (SharedRows<Rows>) {
+    // Of rows that no rank has whole, what the rule reads is exchanged at once, and before anything is refused: then
+    // a rank that was given something else is a fault of all, and none waits for another.
+    const auto gather = [&](const auto* first) -> std::optional<RowFault> {
         using R = std::remove_cvref_t<Element<Rows>>;
-        if (const auto bad = R::template gather<Rule>(given, shape, distributions, rows, rng, limits))
-            return with(*bad);
-    }
+        if constexpr (SharedRows<Rows>)
+            return R::template gather<Rule>(given, shape, distributions, rows, first, rng, limits);
+        return std::nullopt;
+    };
+    constexpr const std::remove_cvref_t<Element<Rows>>* supplied = nullptr;
+    if (TargetRows<Rows>::are_supplied)
+        if (const auto bad = gather(supplied)) return with(*bad);
+    if (!SharedRows<Rows> || TargetRows<Rows>::are_supplied) require_none(refusal_of_limits(limits));
 
     // Nothing follows a stop token, so the row after one at the end may be left out.
     const Index spare = !given.empty() && limits.stops(given.back()) ? 1 : 0;
     const Index needed_rows = shape.size() + 1 - spare;
     if (const auto bad = check_count(rows, Side::target, needed_rows, spare)) return with(*bad);
+    TargetRows<Rows> target(rows);
+    if (!TargetRows<Rows>::are_supplied)
+        if (const auto bad = gather(&target.first())) return with(*bad);
+    require_none(refusal_of_limits(limits));
     if constexpr (!DraftDistribution<std::remove_cvref_t<Distributions>>) {
         if (const auto bad = check_count(distributions, Side::draft, shape.size())) return with(*bad);
     }
-    TargetRows<Rows> target(rows);
     const Index vocab = target.vocab();
     if (vocab == 0) return with({.side = Side::target, .cause = Cause::empty});
     if (const auto bad = check_ids(given, Side::draft, vocab)) return with(*bad);

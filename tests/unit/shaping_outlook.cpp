@@ -61,8 +61,7 @@ TEST_CASE("a pipeline foresees its first filter") {
     CHECK(foreseen(TypicalP(.5)) == Foreseen{everything, {}});
     CHECK(foreseen(Pipeline{TopK(7), TopP(.9)}) == Foreseen{{.most = 7}, {}});
     CHECK(foreseen(Pipeline{TopK(0), TypicalP(1), TopP(1), MinP(0), TopK(3)}) == Foreseen{{.most = 3}, {}});
-    CHECK(foreseen(Pipeline{Pipeline{Temperature(.5)}, TopP(.9)}, .5) ==
-          Foreseen{{.mass = .9, .temperature = .25}, {}});
+    CHECK(foreseen(Pipeline{Pipeline{Temperature(.5)}, TopP(.9)}) == Foreseen{{.mass = .9, .temperature = .5}, {}});
     CHECK(foreseen(Pipeline{TypicalP(.5), TopK(7)}) == Foreseen{everything, {}});
     const Pipeline borrowed{TopK(7), TopP(.9)};
     CHECK(foreseen(Pipeline{std::cref(borrowed)}) == Foreseen{{.most = 7}, {}});

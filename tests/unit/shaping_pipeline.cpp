@@ -54,8 +54,8 @@ TEST_CASE("the order matters", "[shaping]") {
 }
 
 TEST_CASE("pipelines nest", "[shaping]") {
-    const auto flat = through(Pipeline{Temperature{.5}, TopP{.9}, Temperature{2}}, probs);
-    const auto nested = through(Pipeline{Pipeline{Temperature{.5}, TopP{.9}}, Temperature{2}}, probs);
+    const auto flat = through(Pipeline{TopP{.9}, Temperature{2}, TopK{3}}, probs);
+    const auto nested = through(Pipeline{Pipeline{TopP{.9}, Temperature{2}}, TopK{3}}, probs);
     CHECK((flat == nested).all());
 }
 

@@ -22,6 +22,14 @@ inline void remember(std::span<const Token> prefix, std::vector<Token>& memory) 
     memory.assign(prefix.begin(), prefix.end());
 }
 
+/// The temperature that adaptors give the rows of a model, 1 if none does: another one must not give them a second.
+template <class M>
+double temperature_of(const M& model) {
+    const Unwrapped<M>& adaptor = model;
+    if constexpr (requires { adaptor.temperature_of_rows(); }) return adaptor.temperature_of_rows();
+    return 1;
+}
+
 /// Base of adaptors. An adaptor offers exactly the calls that the wrapped model offers, in the same form: one row, n
 /// rows in one pass, the rows of a tree in one pass, rollback. So adaptors, however many are stacked, never cost a pass
 /// that the model alone would not.
@@ -52,6 +60,9 @@ class Adaptor {
     {
         model().rollback(length);
     }
+
+    /// See temperature_of.
+    double temperature_of_rows() const { return temperature_of(model_); }
 
   protected:
     explicit Adaptor(M model) : model_(std::move(model)) {}

@@ -144,13 +144,22 @@ class RowsOnDemand {
 /// its next call.
 ///
 /// @tparam Change   change(row, context, memory, scratch) -> changed row, which may view the row and its memory.
+///                  change.temperature_after(T) is the temperature of changed rows that had temperature T before.
 ///                  Change::Types<R> names the types Row, Memory and Scratch for given rows R
 template <class M, class Change>
 class RowAdaptor : public Adaptor<RowAdaptor<M, Change>, M> {
     friend class Adaptor<RowAdaptor, M>;
 
   public:
-    RowAdaptor(M model, Change change) : Adaptor<RowAdaptor, M>(std::move(model)), change_(std::move(change)) {}
+    /// @throws std::invalid_argument if the rows would be given a second temperature
+    RowAdaptor(M model, Change change) : Adaptor<RowAdaptor, M>(std::move(model)), change_(std::move(change)) {
+        temperature_of_rows();
+    }
+
+    /// See temperature_of.
+    double temperature_of_rows() const {
+        return change_.temperature_after(Adaptor<RowAdaptor, M>::temperature_of_rows());
+    }
 
   private:
     template <class Prefix>

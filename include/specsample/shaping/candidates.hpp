@@ -7,10 +7,12 @@
 // Everything is computed when a shaper asks for it. A temperature is stored beside the numbers, because all but two
 // filters can work before it is applied; probabilities are computed for the candidates left by then. The numbers stay
 // in the model's own memory until a shaper changes them.
+//
+// A temperature that the row brings along divides the logits as the pipeline leaves them: shapers that change logits
+// change those that the model gave, and those that read probabilities read them at that temperature.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <limits>
 #include <optional>
@@ -25,27 +27,6 @@
 
 namespace specsample {
 inline namespace SPECSAMPLE_ABI {
-
-namespace detail {
-
-/// Maps logits to weights at a temperature, the largest of them to 1.
-template <std::floating_point Value>
-ScaledExp2<Value> power_at(double largest, double temperature) {
-    return ScaledExp2<Value>(static_cast<Value>(is_finite(largest) ? largest : 0),
-                             static_cast<Value>(exponent_scale<Value>(temperature)));
-}
-
-/// The sum of numbers in double, block by block: ranks that hold slices of a row add it up in the same order.
-template <std::floating_point Value>
-double sum_by_block(const Value* numbers, Index count) {
-    double total = 0;
-    const Index length = block_length(count);
-    for (Index first = 0; first < count; first += length)
-        total += wide_sum(numbers + first, std::min(length, count - first));
-    return total;
-}
-
-}  // namespace detail
 
 namespace filters {
 
@@ -89,8 +70,16 @@ class Candidates {
     bool holds_every_id() const { return !is_sparse_; }
     NumberKind kind() const { return kind_; }
 
-    /// The temperature that has not been applied to the numbers yet.
-    double temperature() const { return temperature_; }
+    /// The temperature of weights() and probabilities(): that of the row itself or that of the pipeline; 0 leaves the
+    /// largest.
+    double temperature_of_weights() const { return temperature_; }
+    /// Whether that is 0. No filter is needed then: the largest number is chosen at the end, and is in all of them.
+    bool is_greedy() const { return temperature_ == 0; }
+
+    /// The temperature that a logit has been divided by at this point of the pipeline: d added to a logit is
+    /// temperature() * d added to its number. 1 before the pipeline's own temperature, whatever that of the row, and
+    /// after a temperature of 0, which divides nothing.
+    double temperature() const { return is_own_ || temperature_ == 0 ? 1 : temperature_; }
 
     /// Number of candidates left.
     Index size() { return std::ssize(numbers()); }
@@ -139,18 +128,18 @@ class Candidates {
         return weights_;
     }
 
-    /// Divide the logits that the numbers stand for by a temperature > 0; 0 keeps only the largest, the lowest id on
-    /// ties.
+    /// Divide the logits that the numbers stand for by a temperature. At 0 the largest number is chosen when the
+    /// pipeline has ended, so that what is masked after this is not chosen.
+    /// @throws std::invalid_argument if the row, or a step before, has a temperature other than 1 as well
     void heat(double temperature) {
-        if (temperature == 1) return;
-        if (temperature == 0) {
-            const auto best = static_cast<Token>(kernels::argmax(detail::Column<Value>(numbers().data(), size())));
-            keep({&best, best < 0 ? 0u : 1u});
-            temperature_ = 1;
-        } else {
-            temperature_ = detail::heated(temperature_, temperature);
-        }
+        temperature_ = detail::heated_once(temperature_, temperature);
+        is_own_ = is_own_ && temperature == 1;
         is_weighed_ = false;
+    }
+    /// Give the row a temperature of its own, which divides what the pipeline leaves of the logits.
+    void heat_row(double temperature) {
+        temperature_ = temperature;
+        is_own_ = true;
     }
 
     /// Keep only some places, given in ascending order.
@@ -221,6 +210,13 @@ class Candidates {
 
     // The result, which the end of a pipeline reads.
 
+    /// At temperature 0, keep only the largest number, the lowest id on ties.
+    void choose() {
+        if (!is_greedy()) return;
+        const auto best = static_cast<Token>(peak());
+        keep({&best, best < 0 ? 0u : 1u});
+    }
+
     /// True if the row is known to be invalid; a row that nothing has looked at yet is not.
     bool is_bad() const { return is_bad_; }
 
@@ -250,6 +246,12 @@ class Candidates {
         if (is_bad_) numbers_ = {};
     }
 
+    /// The place of the largest number, -1 if no token is possible.
+    Index peak() {
+        const Index best = kernels::argmax(detail::Column<Value>(numbers().data(), size()));
+        return best >= 0 && numbers_[at(best)] > impossible() ? best : -1;
+    }
+
     void weigh() {
         is_weighed_ = true;
         total_.reset();
@@ -259,6 +261,11 @@ class Candidates {
         }
         detail::grow(scratch_.weights, numbers_.size());
         weights_ = {scratch_.weights.data(), numbers_.size()};
+        if (is_greedy()) {
+            array(scratch_.weights.data()).setZero();
+            if (const Index best = peak(); best >= 0) scratch_.weights[at(best)] = 1;
+            return;
+        }
         const Value* logits = numbers_.data();
         double pivot = maximum();
         if (kind_ == NumberKind::probabilities) {
@@ -281,6 +288,7 @@ class Candidates {
     std::optional<double> given_total_;
 
     double temperature_ = 1;
+    bool is_own_ = true;  ///< whether the temperature is that of the row
     bool is_seen_ = false;
     bool is_bad_ = false;
     bool is_changed_ = false;

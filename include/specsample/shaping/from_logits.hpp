@@ -29,6 +29,9 @@ class FromLogits : public detail::Adaptor<FromLogits<M>, M> {
                         "a finite number >= 0");
     }
 
+    /// See temperature_of.
+    double temperature_of_rows() const { return temperature_; }
+
   private:
     template <class Prefix>
     auto ask(const Prefix& prefix) {

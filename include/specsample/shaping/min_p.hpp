@@ -44,9 +44,10 @@ class MinP {
 
     template <class Value>
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
-        if (min_p_ == 0 || row.size() == 0) return;
-        const double least = row.kind() == NumberKind::logits ? row.maximum() + row.temperature() * std::log(min_p_)
-                                                              : row.maximum() * std::pow(min_p_, row.temperature());
+        if (min_p_ == 0 || row.is_greedy() || row.size() == 0) return;
+        const double least = row.kind() == NumberKind::logits
+                                 ? row.maximum() + row.temperature_of_weights() * std::log(min_p_)
+                                 : row.maximum() * std::pow(min_p_, row.temperature_of_weights());
         auto& scratch = row.scratch();
         const Value threshold = detail::least_from(least, row.impossible());
         if (row.has_maxima()) {
@@ -59,7 +60,7 @@ class MinP {
 
     /// What it does to logits: see Outlook.
     void foresee(Outlook& outlook, std::span<const Token>) const {
-        if (min_p_ > 0) outlook.limit({.distance = -outlook.temperature() * std::log(min_p_)});
+        if (min_p_ > 0 && !outlook.is_greedy()) outlook.limit({.distance = -outlook.temperature() * std::log(min_p_)});
     }
 
   private:

@@ -1,11 +1,11 @@
 // What a pipeline will read of a row of logits, found before it has the row: ranks that hold slices exchange no more.
 #pragma once
 
-#include <algorithm>
 #include <limits>
 #include <span>
 #include <vector>
 
+#include <specsample/core/contract.hpp>
 #include <specsample/core/types.hpp>
 #include <specsample/models/ask.hpp>
 
@@ -14,9 +14,13 @@ inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
-/// The temperature after one more has been applied.
-inline double heated(double before, double by) {
-    return std::clamp(before * by, std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max());
+/// The temperature after one more: a temperature is applied once, and 1 is none.
+inline double heated_once(double before, double by) {
+    if (before != 1 && by != 1)
+        invalid("Temperature", "temperature",
+                "given twice, " + to_text(before) + " by the row or an earlier step and " + to_text(by) + " here",
+                "given once (1 is none)");
+    return by == 1 ? before : by;
 }
 
 }  // namespace detail
@@ -41,9 +45,8 @@ class Outlook {
   public:
     /// @param temperature   of the logits
     /// @param memory        for the tokens whose logits change
-    Outlook(double temperature, std::vector<Token>& memory) : changed_(memory) {
+    Outlook(double temperature, std::vector<Token>& memory) : changed_(memory), temperature_(temperature) {
         changed_.clear();
-        heat(temperature);
     }
 
     /// Ask a shaper, unless the answer is known.
@@ -65,28 +68,26 @@ class Outlook {
 
     /// It may change the logit of a token; one outside the vocabulary is ignored.
     void change(Token token) { changed_.push_back(token); }
-    /// It divides all logits by a temperature; at 0 it leaves the largest.
-    void heat(double temperature) {
-        if (temperature == 0) return limit({.most = 1});
-        temperature_ = detail::heated(temperature_, temperature);
-    }
+    /// It divides all logits by a temperature; at 0 the end of the pipeline leaves the largest.
+    void heat(double temperature) { temperature_ = detail::heated_once(temperature_, temperature); }
     /// It leaves some candidates only.
     void limit(const Reach& reach) {
         reach_ = reach;
         is_known_ = true;
     }
-    /// The temperature so far.
+    /// The temperature so far, and whether it is 0: then filters have nothing to do.
     double temperature() const { return temperature_; }
+    bool is_greedy() const { return temperature_ == 0; }
 
     // The result.
 
     bool is_known() const { return is_known_; }
-    Reach reach() const { return reach_; }
+    Reach reach() const { return !is_known_ && is_greedy() ? Reach{.most = 1} : reach_; }
     std::span<const Token> changed() const { return changed_; }
 
   private:
     std::vector<Token>& changed_;
-    double temperature_ = 1;
+    double temperature_;
     Reach reach_;
     bool is_known_ = false;
 };

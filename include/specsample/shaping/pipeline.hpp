@@ -8,10 +8,21 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/shaping/candidates.hpp>
+#include <specsample/shaping/temperature.hpp>
 
 namespace specsample {
 inline namespace SPECSAMPLE_ABI {
 namespace detail {
+
+/// The temperature after a pipeline, of rows at temperature `before`; 1 if none is stated.
+/// @throws std::invalid_argument if a temperature is given twice
+template <class P>
+double temperature_after(const P& pipeline, double before) {
+    for_each_stage(pipeline, [&]<class Stage>(const Stage& stage) {
+        if constexpr (std::same_as<Stage, filters::Temperature>) before = heated_once(before, stage.temperature());
+    });
+    return before;
+}
 
 /// Check the settings of a shaper that is a plain value; the other shapers check theirs in their constructors.
 template <class S>
@@ -50,9 +61,10 @@ class Pipeline {
     explicit Pipeline(Shapers... shapers) : shapers_(std::move(shapers)...) { check(); }
 
     /// Check the settings of every shaper.
-    /// @throws   std::invalid_argument for a setting out of range
+    /// @throws   std::invalid_argument for a setting out of range, or a second temperature
     void check() const {
         std::apply([](const auto&... shaper) { (detail::check_shaper(shaper), ...); }, shapers_);
+        detail::temperature_after(*this, 1);
     }
 
     template <class Value>

@@ -1,4 +1,4 @@
-// The first pass over the numbers of a row: it checks them and finds the largest.
+// Passes over the numbers of a row: the first one checks them and finds the largest; weights, and sums of them.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/inspect.hpp>
+#include <specsample/kernels/logit_weights.hpp>
 #include <specsample/kernels/nan.hpp>
 #include <specsample/kernels/select_above.hpp>
 #include <specsample/shaping/memory.hpp>
@@ -60,6 +61,23 @@ Scan scan_probabilities(std::span<const Value> numbers, double tolerance, std::v
     });
     return {.is_sound = sum.is_one(tolerance),
             .maximum = static_cast<double>(block_max(std::ssize(maxima), maxima.data()))};
+}
+
+/// Maps logits to weights at a temperature, the largest of them to 1.
+template <std::floating_point Value>
+ScaledExp2<Value> power_at(double largest, double temperature) {
+    return ScaledExp2<Value>(static_cast<Value>(is_finite(largest) ? largest : 0),
+                             static_cast<Value>(exponent_scale<Value>(temperature)));
+}
+
+/// The sum of numbers in double, block by block: ranks that hold slices of a row add it up in the same order.
+template <std::floating_point Value>
+double sum_by_block(const Value* numbers, Index count) {
+    double total = 0;
+    const Index length = block_length(count);
+    for (Index first = 0; first < count; first += length)
+        total += wide_sum(numbers + first, std::min(length, count - first));
+    return total;
 }
 
 }  // namespace detail

@@ -102,7 +102,7 @@ filters::Candidates<Value> gathered_candidates(const R& row, const P& pipeline, 
             for_each_stage(pipeline, [&](const auto& stage) { outlook.ask(stage, context); });
             return row.state().gather(outlook, context, memory.numbers, memory.ids, [&](Index count) {
                 filters::Candidates<Value> few = candidates(count, {});
-                few.heat(row.temperature());
+                few.heat_row(row.temperature());
                 change_logits(pipeline, few, context, {row.temperature(), scratch.places});
             });
         } else {
@@ -118,7 +118,7 @@ template <Row R, class Value>
 auto finished(const R&, filters::Candidates<Value>& row, ShapedNumbers<Value>& memory) {
     using Column = Column<Value>;
     if constexpr (holds_logits<R>) {
-        return Logits(Column(row.left().data(), std::ssize(row.left())), row.temperature());
+        return Logits(Column(row.left().data(), std::ssize(row.left())), row.temperature_of_weights());
     } else {
         // The sum of a row of few bits may be further from 1 than that of a row of more bits.
         constexpr bool is_exact = tolerance_of<row_view_t<R>> <= kernels::sum_tolerance<Value>;
@@ -159,8 +159,9 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
             return candidates_of<Value>(row, may_stay, memory, scratch);
         }
     }();
-    if constexpr (holds_logits<std::remove_cvref_t<R>>) candidates.heat(inner_row(row).temperature());
+    if constexpr (holds_logits<std::remove_cvref_t<R>>) candidates.heat_row(inner_row(row).temperature());
     pipeline(candidates, context);
+    candidates.choose();
     const auto numbers = finished(row, candidates, memory);
     // If the probabilities add up to nothing, no id is possible.
     const auto ids = row_size(numbers) == 0 ? IdList<Token>(memory.ids.data(), 0, 1) : candidates.ids();

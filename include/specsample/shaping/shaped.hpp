@@ -23,6 +23,8 @@ class ShapeRow : public ShapedTypes {
         return shape(std::forward<R>(row), pipeline_, context, memory, scratch);
     }
 
+    double temperature_after(double before) const { return detail::temperature_after(pipeline_, before); }
+
   private:
     P pipeline_;
 };
@@ -65,7 +67,8 @@ struct Shapeable {
 /// is refused by the compiler; a state that the tokens of a context decide goes into a Grammar.
 ///
 /// @returns   a model with the calls of `model`; see detail::Shaped for the lifetime of its rows
-/// @throws    std::invalid_argument for a setting of the pipeline that is out of range
+/// @throws    std::invalid_argument for a setting of the pipeline that is out of range, or if the model's rows have a
+///            temperature already
 template <class M, class P>
 auto shaped(M model, P pipeline) {
     if constexpr (detail::Shapeable<M, P>::all)

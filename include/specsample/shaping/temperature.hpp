@@ -14,7 +14,11 @@ namespace filters {
 ///
 ///     p_T(x) = exp(z(x) / T) / sum_y exp(z(y) / T) = p(x)^(1/T) / sum_y p(y)^(1/T)
 ///
-/// T = 0 is the argmax, the lowest id on ties; T = 1 changes nothing. A token of probability 0 keeps it at every T.
+/// T = 0 is the argmax of what the pipeline leaves, the lowest id on ties: filters after it keep everything, and steps
+/// that change logits change those before it. T = 1 changes nothing. A token of probability 0 keeps it at every T.
+///
+/// A temperature is given once, by the pipeline or by the row (Logits): two that are not 1 are refused. That of the row
+/// divides the logits that the pipeline leaves, and filters read probabilities at that temperature.
 ///
 /// @cost   for logits none, since exponentials are computed only when probabilities are asked for; for probabilities, a
 ///         logarithm and an exponential per candidate, then; at T = 0 one pass, after which one token is left
@@ -30,6 +34,8 @@ class Temperature {
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
         row.heat(temperature_);
     }
+
+    double temperature() const { return temperature_; }
 
     /// What it does to logits: see Outlook.
     void foresee(Outlook& outlook, std::span<const Token>) const { outlook.heat(temperature_); }

@@ -27,7 +27,7 @@ class TopK {
 
     template <class Value>
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
-        if (top_k_ == 0 || top_k_ >= row.vocab() || row.size() <= top_k_) return;
+        if (top_k_ == 0 || row.is_greedy() || top_k_ >= row.vocab() || row.size() <= top_k_) return;
         auto& scratch = row.scratch();
         if (row.has_maxima()) {
             scratch.selection.maxima = scratch.maxima;
@@ -40,7 +40,7 @@ class TopK {
 
     /// What it does to logits: see Outlook.
     void foresee(Outlook& outlook, std::span<const Token>) const {
-        if (top_k_ > 0) outlook.limit({.most = top_k_});
+        if (top_k_ > 0 && !outlook.is_greedy()) outlook.limit({.most = top_k_});
     }
 
   private:

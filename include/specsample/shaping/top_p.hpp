@@ -29,7 +29,7 @@ class TopP {
 
     template <class Value>
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
-        if (top_p_ == 1 || row.size() == 0) return;
+        if (top_p_ == 1 || row.is_greedy() || row.size() == 0) return;
         auto& scratch = row.scratch();
         if (row.is_as_given()) {  // unchanged probabilities: they sum to 1
             scratch.selection.maxima = scratch.maxima;
@@ -44,7 +44,7 @@ class TopP {
 
     /// What it does to logits: see Outlook.
     void foresee(Outlook& outlook, std::span<const Token>) const {
-        if (top_p_ != 1) outlook.limit({.mass = top_p_, .temperature = outlook.temperature()});
+        if (top_p_ != 1 && !outlook.is_greedy()) outlook.limit({.mass = top_p_, .temperature = outlook.temperature()});
     }
 
   private:

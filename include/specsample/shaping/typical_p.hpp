@@ -27,7 +27,7 @@ class TypicalP {
 
     template <class Value>
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
-        if (typical_p_ == 1) return;
+        if (typical_p_ == 1 || row.is_greedy()) return;
         const std::span<const Value> probs = row.probabilities();
         if (probs.empty()) return;
         auto& scratch = row.scratch();
@@ -37,7 +37,7 @@ class TypicalP {
 
     /// What it does to logits: see Outlook.
     void foresee(Outlook& outlook, std::span<const Token>) const {
-        if (typical_p_ != 1) outlook.limit({});
+        if (typical_p_ != 1 && !outlook.is_greedy()) outlook.limit({});
     }
 
   private:

@@ -88,6 +88,9 @@ class PrefixMapped {
         return row;
     }
 
+    /// See temperature_of.
+    double temperature_of_rows() const { return detail::temperature_of(model_); }
+
   private:
     /// Roll the model back to what it shares with `text`, but for the last position, which it must compute. If it was
     /// never called from here, or its last call threw, it may hold anything, so it is always told.

@@ -9,12 +9,13 @@
 // are its words, one after the other, each with all rows of the panel. A byte is a code of 8 bits, or two codes of 4:
 // those of a column in 0 to 15 in its low half, and of the column 16 further in its high half.
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+
+#include <specsample/core/config.hpp>
 
 #if defined(__AVX512BW__) && defined(__AVX512VNNI__)
 #define ENGINE_DOT_VNNI 1

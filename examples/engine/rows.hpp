@@ -2,7 +2,7 @@
 
 // Rows of floats, one per position, as the engine's parts hand them on.
 
-#include <Eigen/Core>
+#include <specsample/core/config.hpp>
 
 namespace engine {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Core>
+#include <specsample/core/config.hpp>
 
 namespace exact {
 

@@ -15,7 +15,18 @@
     "specsample needs Eigen 3.4 or newer: install it (Debian, Ubuntu: apt install libeigen3-dev) and add its include path, for example -I/usr/include/eigen3"
 #endif
 
+// With AVX-512, g++ 12 takes undefined registers of its own intrinsics for variables that nobody set (GCC bug 105593).
+// The first include of the intrinsics decides what it says of them.
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <immintrin.h>
 #include <Eigen/Core>
+#pragma GCC diagnostic pop
+#else
+#include <Eigen/Core>
+#endif
 
 #define SPECSAMPLE_VERSION_MAJOR 0
 #define SPECSAMPLE_VERSION_MINOR 2

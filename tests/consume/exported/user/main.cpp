@@ -1,0 +1,3 @@
+int text_length();
+
+int main() { return text_length() == 16 ? 0 : 1; }

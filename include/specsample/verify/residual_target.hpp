@@ -67,7 +67,7 @@ class RejectedChildren {
     void each(OfRow&& row, OfPoint&& point) const {
         for_each([&](Index child, const Distribution& distribution) {
             if constexpr (detail::RowDistribution<Distribution>) {
-                if (!distribution.is_point())
+                if (!draft_.state(child).is_point)
                     return row(distribution.row(), distribution.without(), draft_.state(child).factor);
             }
             point(draft_.token(child));
@@ -119,7 +119,8 @@ class ResidualTarget : public NodeRow<T> {
         if (this->fault()) return {};  // its row may be too short to be read
         // At most p: a draft row with a negative entry would give a residual to a token that is impossible.
         const double residual = std::min(mass, left().residual_at(token));
-        return {state().c * residual * distribution.rest(), distribution.weight(token) * denominator()};
+        const auto [weight, rest] = detail::chance_of(distribution, token);
+        return {state().c * residual * rest, weight * denominator()};
     }
 
     /// Reject a child: s <- max(0, s - Q) / d.
@@ -130,9 +131,11 @@ class ResidualTarget : public NodeRow<T> {
         const double residual = left().residual_at(token);
         at.rejected = child;
         rejected_.read_last();
-        // At most a number that no probability can tell from infinity, because 0 times infinity would be NaN.
-        this->context().state(child).factor = std::min(d / (at.c * rejected_.last().rest()), 1e30);
-        if (rejected_.last().is_point()) {
+        const double rest = rejected_.last().rest();
+        State& rejected = this->context().state(child);
+        rejected.is_point = rejected_.last().is_point() || rest < detail::least_rest;
+        rejected.factor = std::min(d / (at.c * rest), detail::largest_factor);
+        if (rejected.is_point) {
             at.residual = std::max(0.0, at.residual - detail::rounded(at.c * residual));
         } else {
             at.is_summed = false;

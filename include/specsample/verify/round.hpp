@@ -113,6 +113,7 @@ struct Workspace {
         bool is_summed = true;
         Index rejected = no_node;  ///< the last of its children that was rejected
         double factor = 0;         ///< the factor of its own distribution, once it is rejected itself
+        bool is_point = false;     ///< true if that distribution counts as a point mass
     };
 
     std::vector<Token> drafted;        ///< the drafted tokens

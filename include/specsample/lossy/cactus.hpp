@@ -38,12 +38,15 @@ class CactusNode : public walks::NodeRow<T> {
         mass_ = this->entry(this->context().token(child));
         const L distribution = this->distribution(child);
         if (this->fault()) return {};
-        return {lifted(mass_, delta_) * distribution.rest(), distribution.weight(this->context().token(child))};
+        const Chance chance = chance_of(distribution, this->context().token(child));
+        return {lifted(mass_, delta_) * chance.rest, chance.weight};
     }
 
     void reject(Index child) {
         rejected_ = child;
-        scale_ = kept_by_others(mass_, delta_);
+        rest_ = distribution_at(this->context().distributions, child).rest();
+        // A lift below 1 leaves the others 2^-53 at least: the bound is for a lift of 1, which only a q above 1 rejects.
+        factor_ = std::min(1 / (kept_by_others(mass_, delta_) * rest_), largest_factor);
     }
 
     bool is_residual() const { return rejected_ != no_node; }
@@ -67,16 +70,17 @@ class CactusNode : public walks::NodeRow<T> {
     void each(OfRow&& row, OfPoint&& point) const {
         const L distribution = distribution_at(this->context().distributions, rejected_);
         if constexpr (RowDistribution<L>) {
-            if (!distribution.is_point())
-                row(distribution.row(), distribution.without(), std::min(1 / (scale_ * distribution.rest()), 1e30));
+            if (!distribution.is_point() && rest_ >= least_rest)
+                return row(distribution.row(), distribution.without(), factor_);
         }
-        if (distribution.is_point()) point(this->context().token(rejected_));
+        point(this->context().token(rejected_));
     }
 
   private:
     double delta_;
-    double mass_ = 0;   ///< p at the child that was judged last
-    double scale_ = 1;  ///< the factor on p in the residual of the last rejection
+    double mass_ = 0;    ///< p at the child that was judged last
+    double rest_ = 1;    ///< of the distribution of the child that was rejected last
+    double factor_ = 1;  ///< on that distribution, in the residual that its rejection leaves of p
     Index rejected_ = no_node;
 };
 

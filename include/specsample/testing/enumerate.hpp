@@ -8,6 +8,7 @@
 #include <cmath>
 #include <compare>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -175,16 +176,25 @@ class EnumeratedRng {
         }
 
         /// Several winners: a draw without replacement. It is not coupled to a later race at the address, so it can
-        /// prove the distribution of a match rule, but not its acceptance rate.
+        /// prove the distribution of a match rule, but not its acceptance rate. As in a real race, ids whose weights
+        /// underflow beside the largest win by their logits once that one has won.
+        /// @edge   an id that wins with a probability below e^-64 does not win: its weight may be 0 where it is judged
         template <kernels::Weights W>
         Index race(const W& weights, std::span<Token> winners) const {
             if (address_.purpose != Purpose::race) use();  // a race for the target's token may have others beside it
-            Eigen::VectorXd left = normalised(weights);
+            if (normalised(weights).size() == 0) return 0;
+            std::vector<double> left(static_cast<std::size_t>(weights.size()));  // logarithms
+            for (std::size_t i = 0; i < left.size(); ++i) left[i] = log_weight(weights, static_cast<Index>(i));
             for (std::size_t i = 0; i < winners.size(); ++i) {
-                if (left.size() == 0 || !(left.sum() > 0)) return static_cast<Index>(i);
-                left /= left.sum();
-                winners[i] = static_cast<Token>(paths_->choose({left.begin(), left.end()}));
-                left[winners[i]] = 0;
+                const double most = *std::ranges::max_element(left);
+                if (!detail::is_finite(most)) return static_cast<Index>(i);
+                std::vector<double> rates = left;
+                double total = 0;
+                for (double& rate : rates) total += rate = rate > most - unlikely ? std::exp(rate - most) : 0;
+                for (double& rate : rates) rate /= total;
+                const std::size_t place = paths_->choose(std::move(rates));
+                winners[i] = static_cast<Token>(kernels::id_of(weights, static_cast<Index>(place)));
+                left[place] = -std::numeric_limits<double>::infinity();
             }
             return static_cast<Index>(winners.size());
         }
@@ -205,6 +215,20 @@ class EnumeratedRng {
             if (detail::is_finite(total) && !(std::abs(sum - total) <= 1e-6 * std::max(1.0, total)))
                 throw std::logic_error("weights whose sum is said to be " + std::to_string(sum) + " add up to " +
                                        std::to_string(total));
+        }
+
+        static constexpr double unlikely = 64;  ///< how far below the largest logarithm no id wins
+
+        /// The logarithm of a weight, of a row of logits without underflow.
+        template <kernels::Weights W>
+        static double log_weight(const W& weights, Index place) {
+            if constexpr (requires { weights.probs(); }) {
+                return detail::Blocks(weights.probs()).log_weight(place);
+            } else if constexpr (requires { weights.row().log_weight(place); }) {
+                return weights.row().log_weight(place);
+            } else {
+                return std::log(weights[place]);
+            }
         }
 
         /// Weights by id, divided by their sum; empty where that is not a positive number.

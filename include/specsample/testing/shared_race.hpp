@@ -33,17 +33,18 @@ inline double both_win(const Eigen::VectorXd& q, Index m, const Eigen::VectorXd&
     };
     std::vector<double> corners{from};
     for (Index i = 0; i < q.size(); ++i) {
-        const double corner = q[i] * p[j] / (q[m] * p[i]);
+        const double corner = q[i] / q[m] * (p[j] / p[i]);
         if (p[i] > 0 && corner > from && corner < to) corners.push_back(corner);
     }
     std::ranges::sort(corners);
+    // Divided twice: the product of both f overflows where rates are 1e-300 apart.
+    const auto between = [&](double a, double b) { return (b - a) / f(b) / f(a); };
     double integral = 0;
-    for (std::size_t k = 0; k + 1 < corners.size(); ++k)
-        integral += (corners[k + 1] - corners[k]) / (f(corners[k]) * f(corners[k + 1]));
+    for (std::size_t k = 0; k + 1 < corners.size(); ++k) integral += between(corners[k], corners[k + 1]);
     const double last = corners.back();
     if (to == std::numeric_limits<double>::infinity())
         return integral + 1 / ((1 + others([&](Index i) { return p[i] / p[j]; })) * f(last));
-    return to > last ? integral + (to - last) / (f(last) * f(to)) : integral;
+    return to > last ? integral + between(last, to) : integral;
 }
 
 /// The probability of each winner at rates p, given that m has won at rates q with the same noise.

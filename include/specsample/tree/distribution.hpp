@@ -46,12 +46,15 @@ class Sampled {
     /// @param without   the ids that could not be drawn, inside the row
     /// @param rest      the sum of the row over all other ids, if the drafter knows it: a draw returns it. Without it,
     ///                  the sum takes one pass when it is needed, which for a whole row is seldom
-    /// @throws          std::invalid_argument for a rest that is not a positive number
+    /// @throws          std::invalid_argument for a rest that is negative, NaN or infinite
+    /// @edge            a rest below 2^-24, 0 among them, is too little to judge a token by: rules take the token for a
+    ///                  point mass, which is exact (least_rest in verify/distributions.hpp)
     template <Row R>
         requires std::same_as<detail::row_view_t<R>, View>
     Sampled(const R& row, ListRef<Token> without, std::optional<double> rest = {})
-        : row_(detail::as_row(row)), without_(without), rest_(rest.value_or(0)) {
-        detail::require(!rest || detail::is_positive(*rest), "Sampled", "rest", rest.value_or(1), "a positive number");
+        : row_(detail::as_row(row)), without_(without), rest_(rest) {
+        const double sum = rest.value_or(0);
+        detail::require(detail::is_finite(sum) && sum >= 0, "Sampled", "rest", sum, "a finite number of at least 0");
     }
 
     /// A temporary row is refused: it would be gone before the round ends. Keep it in a variable.
@@ -73,16 +76,16 @@ class Sampled {
     /// The sum of all weights.
     /// @cost   a pass, unless it was given
     double rest() const {
-        if (rest_ > 0) return rest_;
+        if (rest_) return *rest_;
         return kernels::BlockSums(kernels::WithoutWeights(row_, without_)).total();
     }
     /// Whether it was given.
-    bool knows_rest() const { return rest_ > 0; }
+    bool knows_rest() const { return rest_.has_value(); }
 
   private:
     View row_;
     std::span<const Token> without_{};
-    double rest_ = 0;  ///< 0: not known
+    std::optional<double> rest_{};
 };
 
 template <Row R>

@@ -43,10 +43,10 @@ bool accept_ratio(const Rng& rng, const Ratio& ratio, const Exact& exact) {
     if (ratio.slack == 0) return accept(rng, ratio.s, ratio.q);
     if constexpr (requires { rng.uniform(); }) {
         const double u = rng.uniform();
-        if (u * ratio.q * (1 + ratio.slack) < ratio.s) return true;
-        if (u * ratio.q >= ratio.s * (1 + ratio.slack)) return false;
+        if (detail::is_product_below(u, ratio.q * (1 + ratio.slack), ratio.s)) return true;
+        if (!detail::is_product_below(u, ratio.q, ratio.s * (1 + ratio.slack))) return false;
         const Ratio summed = exact();
-        return u * summed.q < summed.s;
+        return detail::is_product_below(u, summed.q, summed.s);
     } else {
         const Ratio summed = exact();
         return accept(rng, summed.s, summed.q);

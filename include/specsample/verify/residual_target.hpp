@@ -66,7 +66,7 @@ class RejectedChildren {
     void each(OfRow&& row, OfPoint&& point) const {
         for_each([&](Index child, const Distribution& distribution) {
             if constexpr (detail::RowDistribution<Distribution>) {
-                if (!distribution.is_point())
+                if (!draft_.state(child).is_point)
                     return row(distribution.row(), distribution.without(), draft_.state(child).factor);
             }
             point(draft_.token(child));
@@ -119,9 +119,11 @@ class ResidualTarget : public NodeRow<T> {
         // At most p: a draft row with a negative entry would give a residual to a token that is impossible.
         const double residual = std::min(mass, left().residual_at(token));
         const double denominator = this->denominator();
-        const RoughSum sum = rough_sum(), rest = rough_rest(child, distribution);
-        return {state().c * residual * rest.value, distribution.weight(token) * denominator * sum.value,
-                sum.slack_beside(rest)};
+        const RoughSum sum = rough_sum();
+        RoughSum rest = rough_rest(child, distribution);
+        double weight = distribution.weight(token);
+        if (rest.value < detail::least_rest) rest = RoughSum(), weight = 1;
+        return {state().c * residual * rest.value, weight * denominator * sum.value, sum.slack_beside(rest)};
     }
 
     /// Sum the row, and that of a child, unless both sums are known: then its ratio has no slack.
@@ -141,13 +143,13 @@ class ResidualTarget : public NodeRow<T> {
         const double residual = left().residual_at(token);
         at.rejected = child;
         rejected_.read_last();
-        const bool is_point = rejected_.last().is_point();
-        // After a point mass alone, a last token is drawn without the sum.
-        if (!is_point || this->context().shape.next_sibling(child) != no_node) sum();
-        // At most a number that no probability can tell from infinity, because 0 times infinity would be NaN.
-        this->context().state(child).factor =
-            is_point ? 0 : std::min(d * sum() / (at.c * rest(child, rejected_.last())), 1e30);
-        at.is_summed = is_point && at.is_summed && at.sum > 0;
+        State& rejected = this->context().state(child);
+        const double rest = this->rest(child, rejected_.last());
+        rejected.is_point = rejected_.last().is_point() || rest < detail::least_rest;
+        // After a point mass alone, a last token is drawn without the row's sum.
+        if (!rejected.is_point || this->context().shape.next_sibling(child) != no_node) sum();
+        rejected.factor = rejected.is_point ? 0 : std::min(d * sum() / (at.c * rest), detail::largest_factor);
+        at.is_summed = rejected.is_point && at.is_summed && at.sum > 0;
         if (at.is_summed) at.residual = std::max(0.0, at.residual - detail::rounded(at.c * residual / at.sum));
         sums_.reset();
     }
@@ -208,7 +210,7 @@ class ResidualTarget : public NodeRow<T> {
     /// The sum that the weights of a child's distribution are divided by.
     double rest(Index child, const L& distribution) {
         double& rest = this->context().state(child).rest;
-        if (rest > 0) return rest;
+        if (rest >= 0) return rest;
         rest = distribution.rest();
         if constexpr (detail::RowDistribution<L>)
             if (!distribution.is_point() && distribution.without().empty() &&
@@ -220,7 +222,7 @@ class ResidualTarget : public NodeRow<T> {
     /// The same without a pass over a whole row: its deviation is 0 where no pass is needed.
     RoughSum rough_rest(Index child, const L& distribution) {
         if constexpr (detail::RowDistribution<L>) {
-            const bool is_known = this->context().state(child).rest > 0 || distribution.is_point() ||
+            const bool is_known = this->context().state(child).rest >= 0 || distribution.is_point() ||
                                   distribution.knows_rest() || !distribution.without().empty();
             if (!is_known && detail::sum_deviation(distribution.row()) > 0)
                 return {1, detail::sum_deviation(distribution.row())};

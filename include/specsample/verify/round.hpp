@@ -113,7 +113,8 @@ struct Workspace {
         bool is_summed = true;
         Index rejected = no_node;  ///< the last of its children that was rejected
         double factor = 0;         ///< the factor of its own distribution, once it is rejected itself
-        double rest = 0;           ///< the sum of that distribution's weights; 0 until it is known
+        bool is_point = false;     ///< true if that distribution counts as a point mass
+        double rest = -1;          ///< the sum of that distribution's weights; negative until it is known
         double sum = 0;            ///< the sum of its row; 0 until it is known
 
         /// A walk enters the node with s = c p.

@@ -165,7 +165,9 @@ std::optional<RowFault> check_distribution(const L& distribution, Token token, I
         if (is_known_bad(distribution.row())) return kernels::inspect(distribution.row(), Side::draft, node);
         using View = std::remove_cvref_t<decltype(distribution.row())>;
         fetch(distribution.row(), token);
-        return check_entry<View>(distribution.weight(token), token, Side::draft, node);
+        const double weight = distribution.weight(token);
+        if (weight == 0 && distribution.rest() < least_rest) return std::nullopt;  // counts as a point mass
+        return check_entry<View>(weight, token, Side::draft, node);
     } else {
         return std::nullopt;
     }

@@ -127,10 +127,11 @@ std::span<const DraftScore> score_drafts(const T& context, const Round& round, s
             const walks::Ratio chance = node.ratio(child);
             const auto distribution = distribution_at(context.distributions, child);
             const Token token = context.token(child);
+            const auto [weight, rest] = chance_of(distribution, token);
             const double u = context.rng.at(Purpose::accept, child).uniform();
             scores.push_back({.node = child,
                               .token = token,
-                              .log_draft = std::log(distribution.weight(token) / distribution.rest()),
+                              .log_draft = std::log(weight / rest),
                               .ratio = std::min(1.0, chance.s / chance.q),
                               .slack = std::abs(u * chance.q - chance.s),
                               .accepted = child == kept});

@@ -1,0 +1,176 @@
+// Rows as low temperatures make them: every lossless rule and drafter, on entries from 1e-300 to 1, with the underflows
+// of the real rows, and rests of every size, given or not.
+#include <specsample/drafters/beam.hpp>
+#include <specsample/drafters/heads.hpp>
+#include <specsample/drafters/heads_tree.hpp>
+#include <specsample/drafters/united.hpp>
+#include <specsample/lossy.hpp>
+#include <specsample/sampler/staged.hpp>
+#include <specsample/tree/sparse_tree.hpp>
+
+#include "exactness/trees.hpp"
+#include "support/catch.hpp"
+
+using namespace cases;
+using namespace specsample::children;
+using namespace specsample::heads;
+using namespace specsample::lossy;
+
+namespace {
+
+/// A number below `count` that depends on the context and on a lane.
+std::size_t pick(std::uint64_t seed, std::span<const Token> prefix, Index lane, std::size_t count) {
+    std::uint64_t context = seed;
+    for (const Token token : prefix) context = Rng({.seed = context, .position = token + 1}).bits();
+    return static_cast<std::size_t>(Rng({.seed = context}).uniform(static_cast<std::uint32_t>(lane)) *
+                                    static_cast<double>(count));
+}
+
+/// Probabilities that are next to each other, or as far apart as doubles can be.
+struct Spanning {
+    Index vocab;
+    std::uint64_t seed;
+
+    Eigen::VectorXd operator()(std::span<const Token> prefix) const {
+        static const std::vector<double> exponents{0,   0,   -.3, -1,  -5,  -7,   -8,   -12, -16,
+                                                   -25, -30, -31, -38, -45, -150, -290, -300};
+        Eigen::VectorXd row(vocab);
+        for (Index i = 0; i < vocab; ++i) row[i] = std::pow(10, exponents[pick(seed, prefix, i, exponents.size())]);
+        return row / row.sum();
+    }
+};
+
+/// Logits at a temperature.
+template <class Scalar>
+struct Cold {
+    using Column = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
+
+    Index vocab;
+    std::uint64_t seed;
+    double temperature;
+
+    auto operator()(std::span<const Token> prefix) const {
+        // At temperature .1, the float weight is 0 of 8.8, and subnormal of 8.6.
+        static const std::vector<double> logits{0,  0,  -.02, -.1,   -.7,  -1.5, -1.8,
+                                                -4, -8, -8.6, -8.75, -8.8, -20,  -70.9};
+        Column row(vocab);
+        for (Index i = 0; i < vocab; ++i)
+            row[i] = static_cast<Scalar>(3 + logits[pick(seed, prefix, i, logits.size())]);
+        return Logits(std::move(row), temperature);
+    }
+};
+
+/// The probabilities of another model, in float: those below 1e-45 are 0.
+struct InFloat {
+    Spanning model;
+    Eigen::VectorXf operator()(std::span<const Token> prefix) const { return model(prefix).cast<float>(); }
+};
+
+/// Heads from one model, which continue as if every token were token 0.
+struct Heads {
+    Remembered model;
+    std::size_t count;
+
+    std::vector<Eigen::VectorXd> operator()(std::span<const Token> prefix) const {
+        std::vector<Eigen::VectorXd> rows;
+        std::vector<Token> text(prefix.begin(), prefix.end());
+        for (; rows.size() < count; text.push_back(0)) rows.push_back(model(text));
+        return rows;
+    }
+};
+
+/// The largest distance of several, and their number.
+struct Worst {
+    double distance = 0;
+    long cases = 0;
+
+    void add(double found, double bound) {
+        CHECK(found < bound);
+        distance = std::max(distance, found);
+        ++cases;
+    }
+    ~Worst() { WARN("largest total variation " << distance << " over " << cases << " cases"); }
+};
+
+/// Every lossless rule for trees on every kind of children.
+template <class Draft, class Target>
+void check_trees(const Draft& draft, const Target& target, double bound, Worst& worst) {
+    for (const Branching& branching : {Branching{2}, {3}, {2, 1}})
+        for_children([&](const std::string& kind, const auto& children) {
+            INFO(to_string(branching) << " " << kind);
+            const TreeDrafter tree(draft, branching, children);
+            const Index depth = std::ssize(branching);
+            worst.add(distance_from_target(RecursiveRejection{}, tree, target, depth), bound);
+            worst.add(distance_from_target(TraversalVerification{}, tree, target, depth), bound);
+            worst.add(distance_from_target(SampleMatch{}, tree, target, depth), bound);
+            if (kind == "independent") worst.add(distance_from_target(KSeq{}, tree, target, depth), bound);
+        });
+}
+
+/// And those for chains.
+template <class Draft, class Target>
+void check_models(const Draft& draft, const Target& target, double bound, Worst& worst) {
+    check_trees(draft, target, bound, worst);
+    for (Index lookahead = 1; lookahead <= 2; ++lookahead) {
+        worst.add(distance_from_target(TokenVerification{}, draft, target, lookahead), bound);
+        worst.add(distance_from_target(BlockVerification{}, draft, target, lookahead), bound);
+        worst.add(distance_from_target(GumbelMatch{}, draft, target, lookahead), bound);
+        worst.add(distance_from_target(Cactus{}, draft, target, lookahead), bound);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("rows with entries from 1e-300 to 1 are judged exactly by every rule, whatever was drawn from them") {
+    Worst worst;
+    for (std::uint64_t seed = 0; seed < 12; ++seed)
+        for (Index vocab = 2; vocab <= 3; ++vocab) {
+            INFO("seed " << seed << ", V = " << vocab);
+            const Spanning draft{vocab, 2 * seed}, target{vocab, 2 * seed + 1};
+            check_models(Remembered(draft), Remembered(target), 1e-12, worst);
+            check_models(Remembered(draft), Remembered(ContextModel(vocab, seed)), 1e-12, worst);
+        }
+}
+
+TEST_CASE("rows of float with entries that float can hold are judged exactly by every rule") {
+    Worst worst;
+    for (std::uint64_t seed = 0; seed < 6; ++seed)
+        for (Index vocab = 2; vocab <= 3; ++vocab) {
+            INFO("seed " << seed << ", V = " << vocab);
+            // As exact as sums of floats.
+            check_models(InFloat{{vocab, 2 * seed}}, InFloat{{vocab, 2 * seed + 1}}, 1e-6, worst);
+        }
+}
+
+TEMPLATE_TEST_CASE("logits at any temperature are judged exactly by every rule", "", double, float) {
+    // What is said of a token drawn from a rest of 2^-24 is off by 4e-6 at most where logits are floats: least_rest.
+    constexpr double bound = std::is_same_v<TestType, float> ? 4e-6 : 1e-12;
+    Worst worst;
+    for (const double temperature : {1., .1, .05, .01, 1e-3, 0.})
+        for (std::uint64_t seed = 0; seed < 4; ++seed)
+            for (Index vocab = 2; vocab <= 3; ++vocab) {
+                INFO("T = " << temperature << ", seed " << seed << ", V = " << vocab);
+                check_models(Cold<TestType>{vocab, 2 * seed, temperature},
+                             Cold<TestType>{vocab, 2 * seed + 1, temperature}, bound, worst);
+                check_models(Cold<TestType>{vocab, 2 * seed, temperature}, Cold<TestType>{vocab, 2 * seed + 1, 1.},
+                             bound, worst);
+            }
+}
+
+TEST_CASE("a child that was drawn from a rest of any size is judged exactly") {
+    Worst worst;
+    const FixedModel target{row({.2, .3, .5})};
+    const auto as_float = [](const FixedModel& model) {
+        return [held = Eigen::VectorXf(model.row.cast<float>())](std::span<const Token>) { return held; };
+    };
+    const double half = detail::least_rest / 2;
+    for (const double t : {.1, 1e-3, 1e-7, std::nextafter(half, 1.), half, std::nextafter(half, 0.), 1e-9, 1e-17, 5e-31,
+                           1e-31, 1e-35, 1e-37, 1e-100, 1e-300, 1e-310, 5e-324})
+        // Two that are as likely, one far less likely than the other, and one alone.
+        for (const auto& [a, b] : {std::pair{t, t}, {t, t * 1e-5}, {t, 0.}}) {
+            INFO("t = " << t << ", " << b);
+            const FixedModel draft{row({1 - a - b, a, b})};
+            check_trees(Remembered(draft), Remembered(target), 1e-12, worst);
+            if (t > 1e-40) check_trees(as_float(draft), as_float(target), 1e-6, worst);
+        }
+}

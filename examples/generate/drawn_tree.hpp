@@ -85,8 +85,7 @@ class DrawnTree {
                     draft_tree.add(node, static_cast<Token>(token), distribution);
                 });
         }
-        if (draft_tree.size() > first) return;
-        if (const auto bad = kernels::inspect(row, Side::draft, first)) draft_tree.blame(*bad);
+        if (draft_tree.size() == first) draft_tree.decline(row);
     }
 
     DraftModel model_;

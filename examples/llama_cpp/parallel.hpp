@@ -165,12 +165,13 @@ class ParallelWriter {
             if (growing.empty()) return;
             for (Slot* slot : growing) slot->first_row = draft_->ask(slot->sequence, slot->drafted, 1);
             draft_->decode();
-            for (Slot* slot : growing) draw_next(*slot, draft_->row(slot->first_row));
+            std::erase_if(growing, [&](Slot* slot) { return !draw_next(*slot, draft_->row(slot->first_row)); });
         }
     }
 
-    /// Draws the next token. The row is copied: the next depth overwrites it, and verification reads it.
-    void draw_next(Slot& slot, const LogitRow& given) {
+    /// Draws the next token; false if the row has none to offer. The row is copied: the next depth overwrites it, and
+    /// verification reads it.
+    bool draw_next(Slot& slot, const LogitRow& given) {
         using namespace specsample;
         const Index node = slot.draft_tree.size();
         const RoundRng rng = slot.text->rng();
@@ -183,7 +184,9 @@ class ParallelWriter {
             const auto [token, distribution] = draft_token(rng.at(Purpose::draft, node), *row.shaped);
             slot.draft_tree.add(node - 1, token, distribution);
         }
-        if (!slot.draft_tree.fault()) slot.drafted.push_back(slot.draft_tree.token(node));
+        if (slot.draft_tree.size() == node) return false;
+        slot.drafted.push_back(slot.draft_tree.token(node));
+        return true;
     }
 
     specsample::Round judge(Slot& slot, specsample::Workspace& workspace) {

@@ -91,7 +91,7 @@ concept TreeCallable = detail::takes_span<M, Tree<Token, Index>> || detail::take
 /// given the prefix and the tokens on the node's path, and no other node. tree/attention.hpp has the masks and
 /// positions for that.
 ///
-/// The row after a drafted stop token is part of the result like any other, but no rule reads it.
+/// The row after a drafted token that ends the text is part of the result like any other, but nobody reads it.
 ///
 /// The model is not told which nodes were kept: the next prefix shows it. rollback(length), if the model has it,
 /// counts tokens of prefixes only, never nodes.
@@ -107,6 +107,11 @@ template <class M>
 concept StableRows = requires { requires bool(detail::Unwrapped<M>::stable_rows); };
 
 namespace detail {
+
+/// A model that drafters of trees can ask: about one position at a time; or about a tree, and then they ask about each
+/// level in one call.
+template <class M>
+concept SearchedModel = RowModel<M> || TreeModel<M>;
 
 /// A row that is an Eigen expression over temporaries of the callable, which are gone when it returns.
 template <class R>
@@ -147,7 +152,8 @@ class DraftTree;  // tree/draft_tree.hpp
 ///
 /// Every node carries the distribution that its token was drawn from; the rows behind distributions stay where they
 /// are until the next call. Whether a node gets children may depend on the tokens on its path, never on the token to
-/// be added: dropping a drafted token by its own identity is lossy.
+/// be added: dropping a drafted token by its own identity is lossy. So a drafter that has nothing to offer after a text
+/// adds nothing there, and never ends a text.
 ///
 /// Optional members:
 ///   rollback(length)        for a drafter that remembers the text: called, as for models, where a prefix does not
@@ -163,8 +169,8 @@ class DraftTree;  // tree/draft_tree.hpp
 /// A drafter whose `propose` takes a `DraftTree<L>` of any L that `Distribution` converts to can be one of several
 /// drafters. One whose `propose` takes a `DraftTree<SharedNoise>` can draft for rules that share the target's noise.
 ///
-/// @draws at most one at (Purpose::draft, node) per drafted token, `node` being that token's node; in a
-///        `DraftTree<SharedNoise>` one at (Purpose::race, depth), depth 0 the first
+/// @draws at most one at (Purpose::draft, node) per drafted token, `node` being that token's node or another number that
+///        no other token uses; in a `DraftTree<SharedNoise>` one at (Purpose::race, depth), depth 0 the first
 template <class D>
 concept Drafter = requires { typename detail::Unwrapped<D>::Distribution; } &&
                   requires(detail::Unwrapped<D>& drafter, std::span<const Token> prefix, const RoundRng& rng,
@@ -186,8 +192,8 @@ concept DraftStop = requires(const S& stop, const Eigen::ArrayXf& row, double pr
 /// length.record(counts) is called after every committed round.
 ///
 /// `next` is a function of what was recorded: without a record in between, two calls agree. It uses no clock and no
-/// random numbers, so that a text can be reproduced. A round may draft fewer tokens: drafters stop by themselves and at
-/// stop tokens. The length may depend on all committed tokens: every round is exact for every lookahead.
+/// random numbers, so that a text can be reproduced. A round may draft fewer tokens: drafters stop by themselves and
+/// where the text ends. The length may depend on all committed tokens: every round is exact for every lookahead.
 template <class L>
 concept Length = requires(L& length, const L& known, Index most, const RoundCounts& round) {
     { known.next(most) } -> std::convertible_to<Index>;

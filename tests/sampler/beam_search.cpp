@@ -475,8 +475,6 @@ TEST_CASE("a bad row of the draft, a missing row and an unknown id are faults of
     };
     CHECK(cause(OnePosition{{nan_after_one}}, OnTrees{{good}}) == std::tuple(Side::draft, Cause::not_finite, 1));
     CHECK(std::get<1>(cause(OnePosition{{good}}, OnTrees{{good}, 1})) == Cause::wrong_count);
-    const RowAfter larger = [](const Text&) { return std::vector<double>{.25, 0, 0, 0, .75}; };
-    CHECK(cause(OnePosition{{larger}}, OnePosition{{good}}) == std::tuple(Side::draft, Cause::outside_vocabulary, 0));
     const Limits limits{.max_new_tokens = 8, .stop_tokens = {1, 4}};
     CHECK(cause(OnePosition{{good}}, OnePosition{{good}}, limits) ==
           std::tuple(Side::limits, Cause::outside_vocabulary, 1));

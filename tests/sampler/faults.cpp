@@ -114,6 +114,11 @@ TEST_CASE("every bad row of the draft is found, at every position of a round") {
     for (const Bad& bad : bads)
         for (Index row = 0; row < options.lookahead; ++row) {
             Sampler sampler(Spoilt{good_draft, bad.spoil, 2 + row}, good_target, options);
+            const bool has_nothing = bad.sentence.starts_with("sums to 0,") || bad.cause == Cause::empty;
+            if (has_nothing) {  // no token is possible: the draft ends there
+                CHECK(sampler.step(prompt).proposed == row);
+                continue;
+            }
             check_fault(fault_of([&] { sampler.step(prompt); }), Side::draft, row, bad);
         }
 }

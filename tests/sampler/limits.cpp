@@ -188,12 +188,14 @@ TEST_CASE("a predicate ends a text, with the token that it looked at or without 
         const std::vector<Token> free = text_of(lookahead, {.max_new_tokens = 60});
         for (const StopDecision answer : {StopDecision::include, StopDecision::exclude})
             for (std::size_t length = 1; length <= 12; ++length) {
+                std::vector<Token> told;
                 const auto until = [&](std::span<const Token> text) {
-                    CHECK(std::ranges::equal(text, std::span(free).first(text.size())));  // all that the call writes
+                    REQUIRE(text.size() > told.size());  // all that the call writes, and tokens that are drafted
+                    REQUIRE(text.size() <= length);      // nothing past an end
+                    CHECK(std::ranges::equal(text.first(told.size()), told));
                     return text.size() == length ? answer : StopDecision::go_on;
                 };
                 Sampler sampler(draft, target, {.lookahead = lookahead, .seed = 8});
-                std::vector<Token> told;
                 const Generation made = sampler.generate(prompt, {.max_new_tokens = 60, .until = until},
                                                          [&](Token token) { told.push_back(token); });
                 CHECK(made.finish == FinishReason::until);

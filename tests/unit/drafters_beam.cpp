@@ -129,14 +129,27 @@ TEST_CASE("nothing follows a stop token of a beam", "[draft]") {
     CHECK(paths(propose(tree, {}, 3, stops, 3)) == std::set<Text>{{0}, {1}, {1, 0}});
 }
 
-TEST_CASE("a search that meets a bad row or a bad id blames the draft", "[draft]") {
-    BeamDrafter zeros([](std::span<const Token>) -> Eigen::VectorXd { return Eigen::VectorXd::Zero(3); }, 2);
-    const auto nothing = propose(zeros, {1}, 2, {}, 3);
+TEST_CASE("a search that meets a bad row blames the draft", "[draft]") {
+    BeamDrafter negative([](std::span<const Token>) -> Eigen::VectorXd { return Eigen::VectorXd::Constant(3, -1); }, 2);
+    const auto nothing = propose(negative, {1}, 2, {}, 3);
     REQUIRE(nothing.fault());
     CHECK(nothing.fault()->side == Side::draft);
     CHECK(nothing.size() == 0);
+}
+
+TEST_CASE("a search ends where the model has nothing to offer", "[draft]") {
+    BeamDrafter zeros([](std::span<const Token>) -> Eigen::VectorXd { return Eigen::VectorXd::Zero(3); }, 2);
+    CHECK(propose(zeros, {1}, 2, {}, 3).size() == 0);
+    CHECK_FALSE(propose(zeros, {1}, 2, {}, 3).fault());
     BeamDrafter large([](std::span<const Token>) -> Eigen::VectorXd { return Eigen::VectorXd::Constant(5, .2); }, 5);
-    CHECK(propose(large, {1}, 1, {}, 3).fault()->cause == Cause::outside_vocabulary);
+    CHECK(paths(propose(large, {1}, 1, {}, 3)) == std::set<Text>{{0}, {1}, {2}});
+    const auto ends_after_one = [](std::span<const Token> text) -> Eigen::VectorXd {
+        return text.back() == 1 ? Eigen::VectorXd() : Eigen::VectorXd(Eigen::Vector3d(.3, .5, .2));
+    };
+    BeamDrafter beams(ends_after_one, 2);
+    CHECK(paths(propose(beams, {0}, 2, {}, 3)) == std::set<Text>{{0}, {1}, {0, 0}, {0, 1}});
+    DynamicTreeDrafter tree(ends_after_one, {.width = 2, .nodes = 9});
+    CHECK(paths(propose(tree, {0}, 2, {}, 3)) == std::set<Text>{{0}, {1}, {0, 0}, {0, 1}});
     BeamDrafter draft(ContextModel(3, 1), 2);
     CHECK(propose(draft, {1}, 0, {}, 3).size() == 0);
 }

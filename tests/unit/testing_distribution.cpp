@@ -57,6 +57,25 @@ constexpr auto emit_from_target = [](const auto& rng, const auto& target, const 
     return draw(rng.at(Purpose::last, 0), RowWeights(target)).index;
 };
 
+/// A drafter that draws its token from another row than it says where the text ends with a given token.
+struct CheatsAfter {
+    using Distribution = Sampled<detail::row_view_t<const Eigen::VectorXd&>>;
+
+    Token last;
+    ContextModel model;
+    Eigen::VectorXd row = {};
+
+    template <class Source>
+    void propose(std::span<const Token> text, const Source& rng, DraftTree<Distribution>& draft_tree) {
+        if (!draft_tree.grows(root_node)) return;
+        row = model(text);
+        const bool cheats = !text.empty() && text.back() == last;
+        const Eigen::VectorXd drawn_from = cheats ? row.reverse().eval() : row;
+        const Index token = draw(rng.at(Purpose::draft, 0), drawn_from).index;
+        draft_tree.add(root_node, token, Sampled(row));
+    }
+};
+
 }  // namespace
 
 TEST_CASE("the two decisions of token verification, made right, are exact", "[testing]") {
@@ -140,4 +159,44 @@ TEST_CASE("a round's own distribution and its completed distribution differ wher
 TEST_CASE("the expected tokens of a round are one more than those accepted", "[testing]") {
     CHECK(exact_tokens(TokenVerification{}, ex3_draft, ex3_target, 1) == Approx(1.7).epsilon(1e-14));
     CHECK(exact_tokens(TokenVerification{}, ex3_draft, ex3_target, 0) == Approx(1).epsilon(1e-14));
+}
+
+TEST_CASE("a drafter that cheats after one token only is found by prompts that end with it", "[testing]") {
+    const ContextModel model(3, 7), target(3, 8);
+    const auto distance = [&](Token last, auto... prompts) {
+        return distance_from_target(TokenVerification{}, CheatsAfter{last, model}, target, 1, prompts...);
+    };
+    CHECK(distance(2) < 1e-15);  // after the empty text it does not cheat
+    using Prompts = std::vector<std::vector<Token>>;
+    CHECK(distance(2, Prompts{{}, {0}, {2, 1}}) < 1e-15);
+    CHECK(distance(2, Prompts{{2}}) > .01);
+    CHECK(distance(2, Prompts{{2}, {}}) > .01);  // the largest, wherever it is
+    for (Token last = 0; last < 3; ++last) CHECK(distance(last, all_texts(3, 1)) > .01);
+    CHECK(distance(5, all_texts(3, 2)) < 1e-15);
+    CHECK(distance(2, Prompts{}) == 0);
+}
+
+TEST_CASE("all statistics of a round may be taken after a prompt", "[testing]") {
+    const ContextModel draft(3, 7), target(3, 8);
+    const std::vector<Token> prompt{2, 0};
+    const auto after = [&](const ContextModel& model) {
+        return [&](std::span<const Token> text) {
+            std::vector<Token> whole = prompt;
+            whole.insert(whole.end(), text.begin(), text.end());
+            return model(whole);
+        };
+    };
+    const TokenVerification rule;
+    CHECK(total_variation(round_distribution(rule, draft, target, 2, prompt),
+                          round_distribution(rule, after(draft), after(target), 2)) < 1e-15);
+    CHECK(total_variation(exact_distribution(rule, draft, target, 2, prompt),
+                          exact_distribution(rule, after(draft), after(target), 2)) < 1e-15);
+    CHECK(exact_tokens(rule, draft, target, 2, prompt) == Approx(exact_tokens(rule, after(draft), after(target), 2)));
+    CHECK(exact_tokens(rule, draft, target, 2, prompt, {.max_new_tokens = 1}) == Approx(1));
+}
+
+TEST_CASE("all texts of a vocabulary up to a length are prompts", "[testing]") {
+    CHECK(all_texts(2, 0) == std::vector<std::vector<Token>>{{}});
+    CHECK(all_texts(2, 2) == std::vector<std::vector<Token>>{{}, {0}, {1}, {0, 0}, {0, 1}, {1, 0}, {1, 1}});
+    CHECK(all_texts(3, 3).size() == 1 + 3 + 9 + 27);
 }

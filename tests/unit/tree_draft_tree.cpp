@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -98,20 +100,80 @@ TEST_CASE("the path to a node is written behind a text", "[tree]") {
     CHECK(empty == Ids{1, 3});
 }
 
-TEST_CASE("a token that the target cannot have is a fault, and nothing grows after it", "[tree]") {
+TEST_CASE("a named token that the target cannot have is declined, and the draft ends there", "[tree]") {
     for (const std::int64_t bad : {std::int64_t{10}, std::int64_t{-1}, std::int64_t{1} << 40}) {
         auto draft_tree = opened(4);
         const Index node = draft_tree.add(root_node, 9, PointMass{});
-        CHECK(draft_tree.add(node, bad, PointMass{}) == node);
+        const Index none = draft_tree.add(node, bad, PointMass{});
+        CHECK(none == draft_tree.declined);
+        CHECK_FALSE(draft_tree.grows(none));
+        CHECK(draft_tree.add(none, 1, PointMass{}) == draft_tree.declined);
         CHECK(draft_tree.size() == 1);
-        REQUIRE(draft_tree.fault());
-        CHECK(draft_tree.fault()->side == Side::draft);
-        CHECK(draft_tree.fault()->cause == Cause::outside_vocabulary);
-        CHECK(draft_tree.fault()->row == 1);
-        CHECK(message(*draft_tree.fault()) ==
-              "drafted token 1 is " + std::to_string(bad) + ", but must be inside the vocabulary [0, 10)");
-        CHECK_FALSE(draft_tree.grows(root_node));
-        CHECK_FALSE(draft_tree.grows(node));
+        CHECK_FALSE(draft_tree.fault());
+        CHECK(draft_tree.grows(root_node));
+        CHECK(draft_tree.grows(node));  // for other drafters
+
+        Index count = 0;
+        for (Index end = root_node; draft_tree.grows(end); ++count) end = draft_tree.add(end, bad, PointMass{});
+        CHECK(count == 1);
+
+        DraftTree<SharedNoise> shared;  // no token of a match rule depends on the draft
+        shared.open(4, {}, 10);
+        CHECK(shared.add(root_node, bad, SharedNoise{}) == shared.declined);
+        CHECK_FALSE(shared.fault());
+    }
+}
+
+TEST_CASE("a drawn token that the target cannot have is a fault, and nothing grows after it", "[tree]") {
+    const std::vector<double> row{.5, .25, .25};
+    DraftTree<Mixed<detail::row_view_t<std::vector<double>>>> draft_tree;
+    draft_tree.open(4, {}, 2);
+    const Index node = draft_tree.add(root_node, 1, Sampled(row));
+    CHECK(draft_tree.add(node, 2, Sampled(row)) == draft_tree.declined);
+    CHECK(draft_tree.size() == 1);
+    REQUIRE(draft_tree.fault());
+    CHECK(draft_tree.fault()->side == Side::draft);
+    CHECK(draft_tree.fault()->cause == Cause::outside_vocabulary);
+    CHECK(draft_tree.fault()->row == 1);
+    CHECK(message(*draft_tree.fault()) == "drafted token 1 is 2, but must be inside the vocabulary [0, 2)");
+    CHECK_FALSE(draft_tree.grows(root_node));
+    CHECK_FALSE(draft_tree.grows(node));
+}
+
+TEST_CASE("nodes from a named one on are dropped, and those before it stay", "[tree]") {
+    auto draft_tree = opened(4);
+    const Index a = draft_tree.add(root_node, 1, PointMass{}), b = draft_tree.add(root_node, 2, PointMass{});
+    draft_tree.add(a, 3, PointMass{});
+    draft_tree.add(b, 4, PointMass{});
+    CHECK(draft_tree.decline_from(2));
+    CHECK(Ids(draft_tree.tokens().begin(), draft_tree.tokens().end()) == Ids{1, 2});
+    CHECK(draft_tree.links().first_child(a) == no_node);
+    CHECK(draft_tree.distributions().size() == 2);
+    CHECK(draft_tree.add(b, 5, PointMass{}) == 2);
+}
+
+TEST_CASE("a predicate ends a path where it ends the text, and is asked about a node once", "[tree]") {
+    for (const StopDecision decision : {StopDecision::include, StopDecision::exclude}) {
+        std::map<Ids, int> asked;
+        const auto until = [&](std::span<const Token> path) {
+            ++asked[{path.begin(), path.end()}];
+            return path.back() == 7 ? decision : StopDecision::go_on;
+        };
+        DraftTree<PointMass> draft_tree;
+        const Ids stops{9};
+        draft_tree.open(3, stops, 10, until);
+        const Index a = draft_tree.add(root_node, 1, PointMass{}), end = draft_tree.add(a, 7, PointMass{});
+        const Index beyond = draft_tree.add(end, 2, PointMass{}), stop = draft_tree.add(a, 9, PointMass{});
+        for (int again = 0; again < 2; ++again) {
+            CHECK(draft_tree.ends(beyond));  // asked about last, after all nodes above it
+            CHECK(draft_tree.grows(a));
+            CHECK_FALSE(draft_tree.grows(end));
+            CHECK(draft_tree.ends(stop));
+            CHECK_FALSE(draft_tree.ends(root_node));
+        }
+        CHECK(asked == std::map<Ids, int>{{{1}, 1}, {{1, 7}, 1}});
+        draft_tree.open(3, stops, 10);
+        CHECK_FALSE(draft_tree.ends(draft_tree.add(root_node, 7, PointMass{})));
     }
 }
 
@@ -122,7 +184,6 @@ TEST_CASE("token ids of any integral type are taken", "[tree]") {
     draft_tree.add(root_node, short{0}, PointMass{});
     CHECK(Ids(draft_tree.tokens().begin(), draft_tree.tokens().end()) == Ids{200, 299, 0});
     draft_tree.add(root_node, ~std::uint64_t{0}, PointMass{});  // not -1, and not the prefix
-    CHECK(draft_tree.fault());
     CHECK(draft_tree.size() == 3);
 }
 
@@ -162,7 +223,7 @@ TEST_CASE("opening a draft tree again leaves nothing of the draft before", "[tre
     const Ids stops{1};
     auto draft_tree = opened(1, stops, 2);
     draft_tree.add(root_node, 1, PointMass{});
-    draft_tree.add(root_node, 5, PointMass{});
+    draft_tree.blame({.side = Side::draft});
     REQUIRE(draft_tree.fault());
     draft_tree.open(2, {}, 6);
     CHECK_FALSE(draft_tree.fault());
@@ -174,4 +235,23 @@ TEST_CASE("opening a draft tree again leaves nothing of the draft before", "[tre
     CHECK(node == 0);
     CHECK(draft_tree.depth(node) == 1);
     CHECK(draft_tree.grows(node));
+}
+
+TEST_CASE("a draw without a token ends a draft, and is a fault only of a bad row", "[tree]") {
+    using View = detail::row_view_t<std::vector<double>>;
+    const std::vector<double> zeros(3), good{.5, .25, .25}, bad{.5, std::numeric_limits<double>::quiet_NaN(), .5}, none;
+    for (const std::vector<double>* row : {&zeros, &none}) {
+        DraftTree<Sampled<View>> draft_tree;
+        draft_tree.open(4, {}, 3);
+        CHECK(draft_tree.add(root_node, -1, Sampled(*row)) == draft_tree.declined);
+        CHECK(draft_tree.decline(*row) == draft_tree.declined);
+        CHECK_FALSE(draft_tree.fault());
+    }
+    DraftTree<Sampled<View>> draft_tree;
+    draft_tree.open(4, {}, 3);
+    draft_tree.add(root_node, 0, Sampled(good));
+    CHECK(draft_tree.add(0, -1, Sampled(bad)) == draft_tree.declined);
+    REQUIRE(draft_tree.fault());
+    CHECK(draft_tree.fault()->cause == Cause::not_finite);
+    CHECK(draft_tree.fault()->row == 1);
 }

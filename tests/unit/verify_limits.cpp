@@ -76,19 +76,79 @@ TEST_CASE("a predicate ends a round after a token, or before it") {
         const std::vector<Token> whole = tokens_of(draft.judge(rule, {}, memory));
         for (std::size_t at = 1; at <= whole.size(); ++at)
             for (const StopDecision stop : {StopDecision::include, StopDecision::exclude}) {
+                // Block verification judges a draft as a whole, and a draft ends where the text does.
+                const bool is_block = std::is_same_v<std::remove_cvref_t<decltype(rule)>, BlockVerification>;
                 std::size_t asked = 0;
                 const auto until = [&](std::span<const Token> tokens) {
-                    CHECK(tokens.size() == ++asked);
+                    CHECK((is_block || tokens.size() == asked + 1));
+                    ++asked;
                     return tokens.size() == at ? stop : StopDecision::go_on;
                 };
                 const Round cut = draft.judge(rule, {.until = until}, cut_memory);
+                const Index left_out = stop == StopDecision::exclude ? 1 : 0;
+                if (cut.end != RoundEnd::none) {
+                    CHECK(std::ssize(cut.tokens) == static_cast<Index>(at) - left_out);
+                    CHECK(cut.end == (left_out == 1 ? RoundEnd::excluded : RoundEnd::included));
+                    CHECK(cut.discarded == left_out);  // nothing past an end is decided
+                }
+                if (is_block) continue;
+                CHECK(cut.end != RoundEnd::none);
                 check_whole(cut, whole);
                 CHECK(asked == at);
-                CHECK(cut.tokens.size() == at - (stop == StopDecision::exclude ? 1 : 0));
-                CHECK(cut.end == (stop == StopDecision::exclude ? RoundEnd::excluded : RoundEnd::included));
-                CHECK(cut.discarded == std::ssize(whole) - std::ssize(cut.tokens));
             }
     });
+}
+
+TEST_CASE("no row after the end of a text is read, and a predicate is asked about no node twice") {
+    for_drafts([](const auto& draft, const auto& rule) {
+        Workspace memory, blind_memory;
+        const auto ends = [](Token token) { return token % 2 == 1; };
+        auto blind = draft;  // a grammar that is over gives rows without a possible token
+        for (Index node = 0; node < draft.size(); ++node) {
+            const std::vector<Token> path = draft.context(node);
+            if (std::any_of(path.begin() + std::ssize(draft.text), path.end(), ends))
+                blind.target_rows[static_cast<std::size_t>(node + 1)].setZero();
+        }
+        for (const StopDecision stop : {StopDecision::include, StopDecision::exclude})
+            for (const Check check : {Check::entries_read, Check::every_row}) {
+                Index asked = 0;
+                const auto until = [&](std::span<const Token> tokens) {
+                    CHECK(std::none_of(tokens.begin(), tokens.end() - 1, ends));
+                    ++asked;
+                    return ends(tokens.back()) ? stop : StopDecision::go_on;
+                };
+                const Round whole = draft.judge(rule, {.until = until}, memory);
+                const std::vector<Token> tokens = tokens_of(whole);
+                asked = 0;
+                const Round round = blind.judge(rule, {.until = until, .check = check}, blind_memory);
+                CHECK(asked <= draft.size() + 1);
+                REQUIRE(round);
+                CHECK(tokens_of(round) == tokens);
+                CHECK(round.counts() == whole.counts());
+            }
+    });
+}
+
+TEST_CASE("the row after a last token that ends the text may be left out, after no other") {
+    const auto draft = random_round::Draft({}, random_round::chain_parents(3), testing::ContextModel(5, 1),
+                                           testing::ContextModel(5, 1), RoundRng(1, 0, 0));  // p = q: all is accepted
+    Workspace memory;
+    const auto short_of_one = std::span(draft.target_rows).first(3);
+    for (const std::size_t at : {2u, 3u, 4u}) {
+        const auto until = [&](std::span<const Token> tokens) {
+            return tokens.size() == at ? StopDecision::include : StopDecision::go_on;
+        };
+        rules::for_each([&](const auto& rule, const char*) {
+            const Round round =
+                verify(draft.tokens, draft.distributions(), short_of_one, rule, draft.rng, {.until = until}, memory);
+            if (at == 4) {
+                REQUIRE(round.fault);
+                CHECK(round.fault->cause == Cause::wrong_count);
+            } else {
+                CHECK(round);
+            }
+        });
+    }
 }
 
 TEST_CASE("whichever limit comes first ends a round") {

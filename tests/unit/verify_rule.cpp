@@ -26,7 +26,7 @@ struct SampleAndCompare {
             end.last = child == no_node ? LastToken::bonus : LastToken::matched;
             if (end.fault || child == no_node || context.token(child) != end.token) return end;
             end = {.node = child, .accepted = end.accepted + 1, .last = LastToken::stopped, .token = end.token};
-            if (end.accepted == context.limits.max_tokens || context.limits.stops(end.token)) return end;
+            if (end.accepted == context.limits.max_tokens || context.ends(child)) return end;
         }
     }
 };

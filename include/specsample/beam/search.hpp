@@ -40,19 +40,19 @@ namespace beam {
 ///
 /// Models are held and told to roll back as in a Sampler. Target rows that are equal to the bit give equal beams.
 ///
-/// @tparam Draft    draft(prefix) -> row
+/// @tparam Draft    draft(prefix) -> row, or draft(prefix, tree) -> the rows of a TreeModel
 /// @tparam Target   target(prefix) -> row, target(prefix, n) -> n rows, target(prefix, tree) -> the rows of a TreeModel
 /// @draws    none
 /// @cost     per round one pass of a TreeModel over the tokens in which the beams differ and those drafted, one pass
 ///           per path of a BatchModel, or one call per beam and step of any other target; one call of the draft model
-///           per drafted beam and step; and a pass over each row
+///           per drafted step if it is a TreeModel, else per drafted beam and step; and a pass over each row
 /// @source   Qin et al. (arXiv:2409.16560), for beam search instead of beam sampling: a set of beams is accepted, which
 ///           must be the target's own
 template <class Draft, class Target>
 class BeamSearch {
     static constexpr bool usable = detail::Requirements<Draft, Target>::all;  // says in a sentence what is wrong
     static_assert(
-        !usable || RowModel<Draft>,
+        !usable || detail::SearchedModel<Draft>,
         "specsample::beam::BeamSearch: draft(prefix) must return a row of probabilities, for its beams are ranked "
         "by them");
     static constexpr bool scores_many = BatchModel<Target> || TreeModel<Target>;
@@ -81,7 +81,8 @@ class BeamSearch {
     /// @returns        the beams, best first
     /// @throws         Fault on bad rows, with the best beam of the rounds before; it numbers rows as a TreeModel does.
     ///                 std::invalid_argument on bad limits; what the models throw
-    /// @edge           tokens of probability 0 are never kept. max_new_tokens = 0: one empty beam
+    /// @edge           tokens of probability 0 are never kept. max_new_tokens = 0: one empty beam. Where the draft model
+    ///                 makes no token possible, or none that the target has, it searches no further
     template <class Prompt>
         requires detail::Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
     BeamResult generate(const Prompt& prompt, const Limits& limits = {}) {
@@ -139,7 +140,7 @@ class BeamSearch {
         scored_ = tree_.nodes();
         Index steps = 0;
         if (!fault) fault = follow(steps);
-        if (!fault) fault = check_ids(limits.stop_tokens);
+        if (!fault) fault = detail::check_ids(limits.stop_tokens, Side::limits, *tree_.vocab());
         if (fault) detail::raise(Fault(*fault, std::move(result.beams.front().tokens), "BeamSearch"));
         known_ = std::ssize(tree_.text());
         result.rounds += 1;
@@ -148,13 +149,24 @@ class BeamSearch {
         result.beams = tree_.harvest(beams_, std::move(result.beams));
     }
 
-    /// Let the draft model search ahead from all beams.
+    /// Let the draft model search ahead from all beams: it is asked about a level in one call, if it takes trees.
     std::optional<RowFault> search_ahead(Index depth) {
-        const auto row_after = [&](Index node) -> decltype(auto) { return draft_.ask_about(tree_.prefix(node), 0); };
         ahead_ = beams_;
         for (Index level = 0; level < depth && any_goes_on(ahead_); ++level)
-            if (const auto bad = tree_.step(ahead_, draft_width(), Side::draft, row_after)) return bad;
+            if (const auto bad = step_ahead()) return bad;
         return std::nullopt;
+    }
+
+    std::optional<RowFault> step_ahead() {
+        if constexpr (TreeModel<Draft>) {
+            auto&& rows = draft_.ask_about(tree_.text(), 0, tree_.nodes().view());
+            detail::require_rows("BeamSearch", rows, tree_.nodes().size() + 1);
+            const auto row_after = [&](Index node) -> decltype(auto) { return detail::element(rows, node + 1); };
+            return tree_.step(ahead_, draft_width(), Side::draft, row_after);
+        } else {
+            const auto row_after = [&](Index node) -> decltype(auto) { return draft_.ask_about(tree_.prefix(node), 0); };
+            return tree_.step(ahead_, draft_width(), Side::draft, row_after);
+        }
     }
 
     /// Let the target search on the rows of the tree.
@@ -179,13 +191,6 @@ class BeamSearch {
             ++steps;
         } while (any_goes_on(beams_) && std::ranges::all_of(beams_, has_row));
         return std::nullopt;
-    }
-
-    /// Check the ids that were given before a row of the target told the vocabulary.
-    std::optional<RowFault> check_ids(std::span<const Token> stop_tokens) const {
-        const Index vocab = *tree_.vocab();
-        if (const auto bad = detail::check_ids(stop_tokens, Side::limits, vocab)) return bad;
-        return detail::check_ids(scored_.tokens(), Side::draft, vocab);
     }
 
     detail::Host<Draft> draft_;

@@ -79,7 +79,10 @@ class BeamTree {
             const RowRef<decltype(row_after(Index{}))> row(row_after(beam.node));
             const auto view = row.view();
             const Index size = side == Side::target ? vocab_.value_or(view.size()) : view.size();
-            if (const auto bad = check_row(view, side, beam.node + 1, size, Check::every_row)) return bad;
+            if (const auto bad = check_row(view, side, beam.node + 1, size, Check::every_row)) {
+                if (side == Side::draft && makes_nothing_possible(*bad)) continue;  // no token to search on with
+                return bad;
+            }
             if (side == Side::target) vocab_ = size;
             extensions_.add(place, beam.log_prob, view);
         }
@@ -88,9 +91,10 @@ class BeamTree {
             const RoundBeam& beam = beams[static_cast<std::size_t>(place)];
             next_.push_back(
                 beam.finished ? beam : RoundBeam{beam.beam, child(beam.node, token), log_prob, nodes_.is_stop(token)});
+            if (next_.back().node == DraftTree<PointMass>::declined) next_.pop_back();  // no id of the target
         }
         beams.swap(next_);
-        return nodes_.fault();
+        return std::nullopt;
     }
 
     /// The beams of a round as texts.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -25,7 +26,7 @@ inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// A beam search of a model: level by level, it scores the most probable next tokens of the most probable paths.
-template <RowModel Model>
+template <SearchedModel Model>
 class Beams {
   public:
     struct Node {
@@ -33,45 +34,45 @@ class Beams {
         Token token;
         double prob;  ///< the model's probability of the path to this node
         Index depth;
+        Index place;  ///< its node in the tree of followed paths; `unfollowed` if it is in none
     };
+    static constexpr Index unfollowed = -2;
 
-    Beams(std::string_view where, Model model, Index width) : model_(std::move(model)) {
+    Beams(std::string_view where, Model model, Index width) : where_(where), model_(std::move(model)) {
         require_length(where, "width", width, 1);
         ids_.resize(static_cast<std::size_t>(width));
     }
 
-    /// Search as deep as the draft tree may grow.
+    /// Score as many levels after a prefix as the draft tree may have: on each, the `width` most probable next tokens of
+    /// each of the `width` most probable paths. Ties go to the path found first. A token that ends the text gets no
+    /// successors; ids outside the target's vocabulary are left out.
     /// @returns   false if a row was bad; the draft tree then records the fault
     template <class L>
     bool search(std::span<const Token> prefix, DraftTree<L>& draft_tree) {
-        const auto bad =
-            search(prefix, draft_tree.depth_limit(), [&](Token token) { return draft_tree.is_stop(token); });
-        if (bad) draft_tree.blame(*bad);
-        return !bad;
-    }
-
-    /// Score `depth` levels after a prefix: on each, the `width` most probable next tokens of each of the `width` most
-    /// probable paths. Ties go to the path found first. A token for which is_stop(token) holds gets no successors.
-    /// @returns   the fault of a bad row, if one was met
-    template <class IsStop>
-    std::optional<RowFault> search(std::span<const Token> prefix, Index depth, const IsStop& is_stop) {
+        const Index depth = draft_tree.depth_limit();
+        followed_.open(depth, draft_tree.stop_tokens(), draft_tree.vocab(), draft_tree.until());
         nodes_.clear();
         ends_.clear();
         beams_.assign(1, root_node);
         for (Index level = 1; level <= depth && !beams_.empty(); ++level) {
             const auto first = std::ssize(nodes_);
-            for (const Index beam : beams_)
-                if (const auto bad = expand(prefix, beam, level)) return bad;
+            if (const auto bad = expand(prefix, level)) return draft_tree.blame(*bad), false;
             keep_likeliest(first);
-            std::ranges::copy_if(beams_, std::back_inserter(ends_),
-                                 [&](Index node) { return level == depth || is_stop(at(node).token); });
-            std::erase_if(beams_, [&](Index node) { return is_stop(at(node).token); });
+            for (const Index beam : beams_) {
+                Node& node = nodes_[static_cast<std::size_t>(beam)];
+                node.place = followed_.add(place(node.parent), node.token, PointMass{});
+            }
+            const auto goes_on = [&](Index beam) { return followed_.grows(place(beam)); };
+            std::ranges::copy_if(beams_, std::back_inserter(ends_), std::not_fn(goes_on));
+            std::erase_if(beams_, std::not_fn(goes_on));
         }
-        return std::nullopt;
+        return true;
     }
 
     const std::vector<Node>& nodes() const { return nodes_; }  ///< parents before their children
     std::span<const Index> ends() const { return ends_; }      ///< last nodes of the final paths
+    /// The tree of the paths that were followed.
+    const DraftTree<PointMass>& followed() const { return followed_; }
 
     /// Orders nodes by the probability of their paths, such that no parent comes after its child.
     auto likelier() const {
@@ -80,18 +81,39 @@ class Beams {
 
   private:
     const Node& at(Index node) const { return nodes_[static_cast<std::size_t>(node)]; }
+    Index place(Index node) const { return node == root_node ? root_node : at(node).place; }
 
-    std::optional<RowFault> expand(std::span<const Token> prefix, Index beam, Index level) {
+    /// Score the next tokens of all beams: in one call, if the model takes trees.
+    std::optional<RowFault> expand(std::span<const Token> prefix, Index level) {
         context_.assign(prefix.begin(), prefix.end());
-        context_.resize(prefix.size() + static_cast<std::size_t>(level - 1));
-        auto end = context_.end();
-        for (Index node = beam; node != root_node; node = at(node).parent) *--end = at(node).token;
-        const RowRef<Answer<Model>> row(model_.ask_about(context_, 0));
+        std::optional<RowFault> bad;
+        if constexpr (TreeModel<Model>) {
+            auto&& rows = model_.ask_about(context_, 0, followed_.view());
+            require_rows(where_, rows, followed_.size() + 1);
+            for (auto beam = beams_.begin(); beam != beams_.end() && !bad; ++beam)
+                bad = expand(*beam, level, RowRef<decltype(element(rows, 0))>(element(rows, place(*beam) + 1)));
+        } else {
+            for (auto beam = beams_.begin(); beam != beams_.end() && !bad; ++beam) {
+                context_.resize(prefix.size());
+                followed_.append_path(place(*beam), context_);
+                bad = expand(*beam, level, RowRef<Answer<Model>>(model_.ask_about(context_, 0)));
+            }
+        }
+        return bad;
+    }
+
+    template <class Held>
+    std::optional<RowFault> expand(Index beam, Index level, const Held& row) {
         const double prob = beam == root_node ? 1 : at(beam).prob;
         const Index found = kernels::top_ids(row.view(), ids_);
         for (const Token id : std::span(ids_).first(static_cast<std::size_t>(found)))
-            nodes_.push_back({beam, id, prob * static_cast<double>(row.view().coeff(id)), level});
-        return found > 0 ? std::nullopt : kernels::inspect(row.view(), Side::draft, std::ssize(nodes_));
+            if (id < followed_.vocab())
+                nodes_.push_back({beam, id, prob * static_cast<double>(row.view().coeff(id)), level, unfollowed});
+        if (found > 0) return std::nullopt;
+        auto bad = kernels::inspect(row.view(), Side::draft, std::ssize(nodes_));
+        if (bad && !makes_nothing_possible(*bad)) return bad;
+        if (beam != root_node) ends_.push_back(beam);
+        return std::nullopt;
     }
 
     /// Continue with the most probable nodes among those from `first` on.
@@ -103,24 +125,28 @@ class Beams {
         beams_.resize(kept);
     }
 
+    std::string_view where_;  ///< the drafter's name, for error messages
     Host<Model> model_;
     std::vector<Token> ids_;
     std::vector<Node> nodes_;
     std::vector<Index> beams_, ends_;
+    DraftTree<PointMass> followed_;
     std::vector<Token> context_;
 };
 
 /// Add the marked nodes of a search to the draft tree.
 /// @pre   the parent of a marked node is marked
-template <class Nodes, class L>
-void add_marked(const Nodes& nodes, const std::vector<bool>& marked, std::vector<Index>& added,
+template <class Model, class L>
+void add_marked(const Beams<Model>& beams, const std::vector<bool>& marked, std::vector<Index>& added,
                 DraftTree<L>& draft_tree) {
+    const auto& nodes = beams.nodes();
     added.assign(nodes.size(), root_node);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         if (!marked[i]) continue;
         const Index parent = nodes[i].parent;
         added[i] = draft_tree.add(parent == root_node ? root_node : added[static_cast<std::size_t>(parent)],
                                   nodes[i].token, PointMass{});
+        if (nodes[i].place >= 0) draft_tree.take_ending(added[i], beams.followed(), nodes[i].place);
     }
 }
 
@@ -129,12 +155,14 @@ void add_marked(const Nodes& nodes, const std::vector<bool>& marked, std::vector
 /// Drafts the final paths of a beam search of a model, as one tree in which equal beginnings are merged. Tokens are
 /// chosen by their probability and not drawn, so they are point masses.
 ///
-/// @tparam Model   model(prefix) -> row, a RowModel
+/// @tparam Model   a RowModel, or a TreeModel
 /// @draws          none
-/// @cost           at most `width` calls of the model per level
+/// @cost           one call of a TreeModel per level, with the paths that are followed as the tree; of any other model
+///                 at most `width` calls per level
+/// @edge           a path ends where the model makes no token possible
 /// @source         Cheng et al.: "Recurrent drafter for fast speculative decoding in large language models" (ReDrafter,
 ///                 arXiv:2403.09919), whose beams are merged in the same way
-template <RowModel Model>
+template <detail::SearchedModel Model>
 class BeamDrafter {
   public:
     using Distribution = PointMass;
@@ -152,7 +180,7 @@ class BeamDrafter {
             for (; node != root_node && !marked_[static_cast<std::size_t>(node)];
                  node = nodes[static_cast<std::size_t>(node)].parent)
                 marked_[static_cast<std::size_t>(node)] = true;
-        detail::add_marked(nodes, marked_, added_, draft_tree);
+        detail::add_marked(beams_, marked_, added_, draft_tree);
     }
 
   private:
@@ -172,9 +200,10 @@ struct DynamicTree {
 /// Tokens are chosen by their probability and not drawn, so they are point masses.
 ///
 /// @draws    none
-/// @cost     at most `width` calls of the model per level
+/// @cost     one call of a TreeModel per level, at most `width` of any other model
+/// @edge     a path ends where the model makes no token possible
 /// @source   Li et al.: "EAGLE-2: faster inference of language models with dynamic draft trees" (arXiv:2406.16858), 4.2
-template <RowModel Model>
+template <detail::SearchedModel Model>
 class DynamicTreeDrafter {
   public:
     using Distribution = PointMass;
@@ -196,7 +225,7 @@ class DynamicTreeDrafter {
         std::ranges::partial_sort(order_, order_.begin() + count, beams_.likelier());
         marked_.assign(nodes.size(), false);
         for (Index i = 0; i < count; ++i) marked_[static_cast<std::size_t>(order_[static_cast<std::size_t>(i)])] = true;
-        detail::add_marked(nodes, marked_, added_, draft_tree);
+        detail::add_marked(beams_, marked_, added_, draft_tree);
     }
 
   private:

@@ -11,7 +11,6 @@
 
 #include <specsample/drafters/draft_token.hpp>
 #include <specsample/drafters/drafter.hpp>
-#include <specsample/kernels/inspect.hpp>
 #include <specsample/models/host.hpp>
 #include <specsample/random/draw.hpp>
 
@@ -20,7 +19,7 @@ inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Draw a token from a row, and add it to a draft tree with that row as its distribution.
-/// @returns   the new node; `parent` if no token can be drawn
+/// @returns   the new node; DraftTree::declined if no token can be drawn
 /// @draws     one: the draft draw of the new node, or with SharedNoise the race at the parent's depth
 template <class R, class Source, class L>
 Index draw_child(const R& row, Index parent, const Source& rng, DraftTree<L>& draft_tree) {
@@ -32,8 +31,7 @@ Index draw_child(const R& row, Index parent, const Source& rng, DraftTree<L>& dr
         const auto [token, distribution] = draft_token(rng.at(Purpose::draft, node), row);
         if (token >= 0) return draft_tree.add(parent, token, distribution);
     }
-    if (const auto bad = kernels::inspect(row, Side::draft, node)) draft_tree.blame(*bad);
-    return parent;
+    return draft_tree.decline(row);
 }
 
 /// The stop of a chain that ends at its depth limit only.
@@ -50,6 +48,8 @@ struct NeverStop {
 /// @draws           one draft draw per token drawn, in order
 /// @cost            one call of the model per token, one pass per token drawn, and that of the stop; rows returned as
 ///                  views are copied, unless the model has stable rows
+/// @edge            the chain ends where the model has nothing to offer: at a row that makes no token possible, as one
+///                  without entries, or at a token below 0 or outside the vocabulary that the model returned itself
 template <class Model, DraftStop Ending = detail::NeverStop>
 class ChainDrafter {
     static constexpr bool can_stop = !std::same_as<Ending, detail::NeverStop>;
@@ -90,14 +90,14 @@ class ChainDrafter {
                 rows_.put(draft_tree.size(), model_.ask_about(context_, known));
                 if (stops_before(draft_tree.size())) return;
                 node = detail::draw_child(rows_.row(draft_tree.size()), parent, rng, draft_tree);
-                if (node != parent && stops_after(node, draft_tree.token(node))) return;
+                if (draft_tree.grows(node) && stops_after(node, draft_tree.token(node))) return;
             }
         }
     }
 
   private:
     bool stops_before(Index slot) const {
-        if constexpr (can_stop) return stop_.before(rows_.view(slot));
+        if constexpr (can_stop) return rows_.view(slot).size() > 0 && stop_.before(rows_.view(slot));
         return false;
     }
     bool stops_after(Index slot, Token token) const {

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 #include <specsample/concepts.hpp>
@@ -18,6 +19,15 @@ template <class D>
 concept SharedNoiseDrafter =
     Drafter<D> && requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const RoundRng& rng,
                            DraftTree<SharedNoise>& draft_tree) { drafter.propose(prefix, rng, draft_tree); };
+
+/// Check the number of rows that a model returned for a tree.
+/// @throws   std::invalid_argument unless there are as many as it was asked for
+template <class Rows>
+void require_rows(std::string_view where, const Rows& rows, Index expected) {
+    const auto found = element_count(rows);
+    if (found && *found != expected)
+        invalid(where, "the number of rows that draft(prefix, tree) returns", *found, to_text(expected));
+}
 
 /// False if the drafter's type says that its draft trees never branch.
 template <class D>

@@ -9,7 +9,6 @@
 
 #include <specsample/drafters/children.hpp>
 #include <specsample/drafters/drafter.hpp>
-#include <specsample/kernels/inspect.hpp>
 #include <specsample/models/host.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
@@ -25,13 +24,15 @@ inline namespace SPECSAMPLE_ABI {
 /// Under a rule that shares the target's noise, the children are the first to arrive in the target's race
 /// (SharedNoise), and Children is not used.
 ///
-/// @tparam Model      a RowModel
+/// @tparam Model      a RowModel, or a TreeModel
 /// @tparam Children   a policy of namespace children
-/// @draws             those of Children
-/// @cost              one call of the model per node that has children, depth first
-template <RowModel Model, class Children = children::WithoutReplacement>
+/// @draws             those of Children; `node` is the number of the token's node where the tree has the whole shape
+/// @cost              one call of a TreeModel per level, with the tree so far; of any other model one call per node that
+///                    has children, depth first. Both draft the same tree
+/// @edge              a branch ends where the model makes no token possible
+template <detail::SearchedModel Model, class Children = children::WithoutReplacement>
 class TreeDrafter {
-    using Slots = detail::RowSlots<Model>;
+    using Slots = detail::TreeRowSlots<Model>;
 
   public:
     using Distribution = Mixed<decltype(std::declval<const Slots&>().view(0))>;
@@ -47,6 +48,8 @@ class TreeDrafter {
                             shape_.candidates(node) - 1, "the number of its children less 1");
         }
         ids_.resize(static_cast<std::size_t>(shape_.size()));
+        numbers_.resize(ids_.size());
+        number_below(root_node, 0);
     }
 
     /// A tree with `branching[d]` children at every node of depth d.
@@ -63,7 +66,12 @@ class TreeDrafter {
         rows_.open(shape_.size() + 1);
         expanded_ = 0;
         ids_used_ = 0;
-        expand(root_node, root_node, rng, draft_tree);
+        first_ = draft_tree.size();
+        if constexpr (TreeModel<Model>) {
+            expand_by_level(rng, draft_tree);
+        } else {
+            expand(root_node, root_node, rng, draft_tree);
+        }
     }
 
   private:
@@ -73,15 +81,22 @@ class TreeDrafter {
         return branching;
     }
 
+    /// Number the nodes of the shape as a draft tree has them: the children of a node, then what is below each.
+    /// @returns   the next number
+    Index number_below(Index place, Index next) {
+        const Index first = shape_.first_child(place), count = shape_.child_count(place);
+        for (Index child = first; child < first + count; ++child) numbers_[static_cast<std::size_t>(child)] = next++;
+        for (Index child = first; child < first + count; ++child) next = number_below(child, next);
+        return next;
+    }
+
     /// Add the subtree below `node`, whose path is in the context, as the shape has it below `place`.
     template <class Source, class L>
     void expand(Index node, Index place, const Source& rng, DraftTree<L>& draft_tree) {
-        const auto count = static_cast<std::size_t>(shape_.child_count(place));
-        if (count == 0 || !draft_tree.grows(node)) return;
+        if (shape_.child_count(place) == 0 || !draft_tree.grows(node)) return;
         const Index first = draft_tree.size();
         rows_.put(expanded_, model_.ask_about(context_, 0));
-        add_children(rows_.row(expanded_++), node, std::span(ids_).subspan(ids_used_, count), rng, draft_tree);
-        ids_used_ += count;
+        add_children<std::same_as<L, SharedNoise>>(expanded_++, node, place, rng, draft_tree);
         const Index end = draft_tree.size();
         for (Index child = first; child < end; ++child) {
             context_.push_back(draft_tree.token(child));
@@ -90,21 +105,69 @@ class TreeDrafter {
         }
     }
 
-    template <class R, class Source, class L>
-    void add_children(const R& row, Index node, std::span<Token> ids, const Source& rng, DraftTree<L>& draft_tree) {
+    /// Make the whole tree level by level, then add it in the order in which `expand` does.
+    template <class Source, class L>
+    void expand_by_level(const Source& rng, DraftTree<L>& draft_tree) {
+        grown_.open(draft_tree.depth_limit(), draft_tree.stop_tokens(), draft_tree.vocab(), draft_tree.until());
+        places_.clear();
+        const auto place = [&](Index node) { return node == root_node ? root_node : places_[std::size_t(node)]; };
+        for (Index begin = root_node, end = 0; begin < end; begin = std::exchange(end, grown_.size())) {
+            level_.clear();
+            for (Index node = begin; node < end; ++node)
+                if (shape_.child_count(place(node)) > 0 && grown_.grows(node)) level_.push_back(node);
+            if (level_.empty()) break;
+            const Index first = expanded_;
+            auto&& rows = model_.ask_about(context_, 0, grown_.view());
+            detail::require_rows("TreeDrafter", rows, grown_.size() + 1);
+            for (const Index node : level_) rows_.put(expanded_++, detail::element(rows, node + 1));
+            for (std::size_t i = 0; i < level_.size(); ++i) {
+                const Index above = place(level_[i]), known = grown_.size();
+                add_children<std::same_as<L, SharedNoise>>(first + Index(i), level_[i], above, rng, grown_);
+                for (Index child = known; child < grown_.size(); ++child)
+                    places_.push_back(shape_.first_child(above) + (child - known));
+            }
+        }
+        if (grown_.fault()) draft_tree.blame(*grown_.fault());
+        add_below(root_node, root_node, draft_tree);
+    }
+
+    /// Add what was grown below a node.
+    template <class L>
+    void add_below(Index grown, Index node, DraftTree<L>& draft_tree) {
+        const auto& links = grown_.links();
+        Index next = draft_tree.size();
+        for (Index child = links.first_child(grown); child != no_node; child = links.next_sibling(child)) {
+            if constexpr (std::same_as<L, SharedNoise>) {
+                draft_tree.add(node, grown_.token(child), SharedNoise{});
+            } else {
+                draft_tree.add(node, grown_.token(child), grown_.distributions()[static_cast<std::size_t>(child)]);
+            }
+            draft_tree.take_ending(draft_tree.size() - 1, grown_, child);
+        }
+        for (Index child = links.first_child(grown); child != no_node; child = links.next_sibling(child))
+            add_below(child, next++, draft_tree);
+    }
+
+    /// Add the children of a node that a row gives.
+    /// @param slot   the number of the row
+    template <bool shares_noise, class Source, class L>
+    void add_children(Index slot, Index node, Index place, const Source& rng, DraftTree<L>& draft_tree) {
         const Index first = draft_tree.size();
-        if constexpr (std::same_as<L, SharedNoise>) {
+        const auto count = static_cast<std::size_t>(shape_.child_count(place));
+        const auto& row = rows_.row(slot);
+        const std::span<Token> ids = std::span(ids_).subspan(std::exchange(ids_used_, ids_used_ + count), count);
+        if constexpr (shares_noise) {
             const auto random = rng.at(Purpose::race, draft_tree.depth(node));
             const Index found = race(random, row, ids);
-            for (Index i = 0; i < found; ++i) draft_tree.add(node, ids[static_cast<std::size_t>(i)], SharedNoise{});
+            for (Index i = 0; i < found; ++i) draft_tree.add(node, ids[static_cast<std::size_t>(i)], PointMass{});
         } else {
+            const Index number = first_ + numbers_[static_cast<std::size_t>(shape_.first_child(place))];
             children_(
                 detail::as_row(row), ids,
-                [&](std::size_t i) { return rng.at(Purpose::draft, first + static_cast<Index>(i)); },
+                [&](std::size_t i) { return rng.at(Purpose::draft, number + static_cast<Index>(i)); },
                 [&](auto token, const auto& distribution) { draft_tree.add(node, token, distribution); });
         }
-        if (draft_tree.size() > first) return;
-        if (const auto bad = kernels::inspect(row, Side::draft, first)) draft_tree.blame(*bad);
+        if (draft_tree.size() == first) draft_tree.decline(row);
     }
 
     detail::Host<Model> model_;
@@ -117,6 +180,11 @@ class TreeDrafter {
     std::vector<Token> context_;
     Index expanded_ = 0;
     std::size_t ids_used_ = 0;
+    Index first_ = 0;              ///< the number of nodes that others have drafted before
+    std::vector<Index> numbers_;   ///< by node of the shape: its number in a draft tree that has the whole shape
+    DraftTree<Distribution> grown_;  ///< the tree of a model that is asked level by level
+    std::vector<Index> places_;    ///< by node of `grown_`: its node in the shape
+    std::vector<Index> level_;     ///< nodes of `grown_` that get children next
 };
 
 template <class Model, std::same_as<TreeShape> S>

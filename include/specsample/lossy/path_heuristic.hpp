@@ -78,7 +78,7 @@ struct PathHeuristic {
     template <class T>
     static bool is_leaf(const T& context, Index node) {
         return detail::is_reached(context.state(node)) &&
-               (context.shape.first_child(node) == no_node || detail::is_stop(context, node));
+               (context.shape.first_child(node) == no_node || context.ends(node));
     }
 
     /// The weight of each node: the product of its path if the path ends there, else 0.

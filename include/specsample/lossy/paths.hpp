@@ -51,12 +51,6 @@ inline void note_unreached(Workspace::Node& at) { at = {.c = -std::numeric_limit
 inline lossy::PathSums noted(const Workspace::Node& at) { return {at.rejected, at.residual, at.c}; }
 inline bool is_reached(const Workspace::Node& at) { return is_finite(at.c); }
 
-/// Is the node's token a stop token, which ends the path?
-template <class T>
-bool is_stop(const T& context, Index node) {
-    return node != root_node && context.limits.stops(context.token(node));
-}
-
 /// Note the sums of every path on which each token's target probability is above bar(row), for the row it comes from.
 /// @param bar   bar(NodeRow&) -> double, at least 0
 /// @cost        one call of bar per node that is reached and has children; no other row is read
@@ -66,7 +60,7 @@ std::optional<RowFault> note_paths(const T& context, const Bar& bar) {
     for (Index node = 0; node < context.shape.size(); ++node) note_unreached(context.state(node));
     for (Index node = root_node; node < context.shape.size(); ++node) {
         Index child = context.shape.first_child(node);
-        if (child == no_node || !is_reached(context.state(node)) || is_stop(context, node)) continue;
+        if (child == no_node || !is_reached(context.state(node)) || context.ends(node)) continue;
         walks::NodeRow<T> row(context, node);
         const double above = row.fault() ? 0 : bar(row);
         for (; child != no_node && !row.fault(); child = context.shape.next_sibling(child)) {
@@ -82,7 +76,7 @@ std::optional<RowFault> note_paths(const T& context, const Bar& bar) {
 template <class T>
 Outcome keep_path(const T& context, Index node) {
     Outcome outcome{.node = node, .accepted = noted(context.state(node)).length};
-    if (is_stop(context, node)) return outcome;
+    if (context.ends(node)) return outcome;
     walks::NodeRow<T> row(context, node);
     if (!row.fault()) outcome.token = static_cast<Token>(row.draw_from_row(context.rng.at(Purpose::last, 0)).index);
     outcome.fault = row.fault();

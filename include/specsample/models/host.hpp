@@ -87,12 +87,11 @@ class Host {
 };
 
 /// The rows of one lookahead, each kept until the round ends: moved in if returned by value, copied if returned as a
-/// view, unless the model promises that its views stay valid. Nothing for a model that returns no row.
-template <class M>
-class RowSlots {};
-template <RowModel M>
-class RowSlots<M> {
-    using Slot = std::conditional_t<StableRows<M>, RowRef<Answer<M>>, OwnedRow<Answer<M>>>;
+/// view, unless the model promises that its views stay valid.
+/// @tparam R   a row as the model returns it
+template <class M, class R>
+class SlotsOf {
+    using Slot = std::conditional_t<StableRows<M>, RowRef<R>, OwnedRow<R>>;
 
   public:
     /// Begin a lookahead of at most `count` rows. Its draft distributions point at them, so none moves before the next.
@@ -100,13 +99,13 @@ class RowSlots<M> {
         if (std::ssize(slots_) < count) slots_.resize(static_cast<std::size_t>(count));
     }
 
-    void put(Index i, Answer<M>&& row) {
+    void put(Index i, R&& row) {
         const auto at = static_cast<std::size_t>(i);
         if constexpr (StableRows<M>) {
-            slots_[at].emplace(std::forward<Answer<M>>(row));
+            slots_[at].emplace(std::forward<R>(row));
         } else {
             if (!slots_[at]) slots_[at].emplace();
-            slots_[at]->keep(std::forward<Answer<M>>(row));
+            slots_[at]->keep(std::forward<R>(row));
         }
     }
 
@@ -117,6 +116,18 @@ class RowSlots<M> {
   private:
     std::vector<std::optional<Slot>> slots_;
 };
+
+/// The rows that a model returns one at a time. Nothing for a model that returns no row.
+template <class M>
+class RowSlots {};
+template <RowModel M>
+class RowSlots<M> : public SlotsOf<M, Answer<M>> {};
+
+/// The rows that a drafter of trees keeps: of a model that scores trees, those are the rows of a tree.
+template <class M>
+class TreeRowSlots : public RowSlots<M> {};
+template <TreeModel M>
+class TreeRowSlots<M> : public SlotsOf<M, Element<std::remove_reference_t<Answer<M, Tree<Token, Index>>>>> {};
 
 }  // namespace detail
 }  // inline namespace

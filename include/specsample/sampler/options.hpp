@@ -18,15 +18,16 @@ struct Options {
     Check check = Check::every_row;  ///< how much of the models' rows to check
 };
 
-/// The limits of one text. They never change the random draws: a shorter text is the beginning of the longer one. Two
+/// The limits of one text. They never change the random draws: a shorter text is the beginning of the longer one. Three
 /// of them may shorten drafts, which changes the text under a rule that judges drafts as wholes (block verification):
-/// max_length, because no model sees more, and stop_tokens, because a draft ends at one.
+/// max_length, because no model sees more, and stop_tokens and until, because a draft ends there.
 struct Limits {
     Index max_new_tokens = 128;        ///< most tokens to write in this call, >= 0
     Index max_length = unlimited;      ///< most tokens of prompt and text together; no model sees more
     std::vector<Token> stop_tokens{};  ///< the text ends after any of these, which stays in it
     /// A predicate that ends the text as RoundLimits::until does, its last token in or out. It is shown the tokens that
-    /// a call writes, up to the one in question: all new ones in generate and extend, those of the round in step.
+    /// a call writes, up to the one in question: all new ones in generate and extend, those of the round in step. It is
+    /// asked about drafted tokens as well, so that no model is asked about anything past an end.
     detail::StopPredicate until{};
     std::uint64_t request = 0;  ///< below 2^32; a new text needs a new request
     Index top_logprobs = 0;     ///< how many of the likeliest tokens, 0 .. 64, to list for an on_token with scores

@@ -245,11 +245,12 @@ class Sampler {
                         "at least 1 token");
         const Index lookahead = length.next(std::min(options_.lookahead, room - 1));
         draft_tree_.open(budget_bounds_draft ? std::min(lookahead, budget) : lookahead, limits.stop_tokens,
-                         scorer_.vocab());
+                         scorer_.vocab(), until);
         if constexpr (usable) {
             drafter_.propose(text, known_, rng, draft_tree_);
             if (draft_tree_.fault()) return {.proposed = draft_tree_.size(), .fault = draft_tree_.fault()};
             return scorer_.score(text, known_, draft_tree_, [&](auto& rows) {
+                workspace_.endings = draft_tree_.endings();
                 const Round made = detail::judge(draft_tree_.tokens(), draft_tree_.links(), draft_tree_.distributions(),
                                                  rows, rule_, rng, allowed, workspace_);
                 if constexpr (scored)

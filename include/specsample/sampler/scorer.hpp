@@ -17,8 +17,8 @@ namespace specsample {
 inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// The rows of a tree that came in several passes. The row of a drafted stop token is not asked for; the root's stands
-/// in its place, and no walk reads it.
+/// The rows of a tree that came in several passes. The row after a node that ends the text is not asked for; the root's
+/// stands in its place, and no walk reads it.
 template <class Rows>
 class PathRows {
     using Kept = OwnedRow<Element<Rows>>;
@@ -67,8 +67,22 @@ class Scorer {
 
     /// Call judge(rows) on the rows of a draft tree after `text`, and count in its round the passes that they took.
     /// @param known   leading tokens of the text that are the same as at the last call
+    /// @edge          the size of the vocabulary is not known before the target's first row. If the draft names an id
+    ///                outside it, the draft ends before that id, and its rows are asked for once more
     template <class L, class Judge>
-    Round score(std::span<const Token> text, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
+    Round score(std::span<const Token> text, Index known, DraftTree<L>& draft_tree, const Judge& judge) {
+        const Round made = score_once(text, known, draft_tree, judge);
+        const bool is_outside =
+            made.fault && made.fault->side == Side::draft && made.fault->cause == Cause::outside_vocabulary;
+        if (!is_outside || !draft_tree.decline_from(made.fault->row)) return made;
+        Round again = score_once(text, known, draft_tree, judge);
+        again.passes += made.passes;
+        return again;
+    }
+
+  private:
+    template <class L, class Judge>
+    Round score_once(std::span<const Token> text, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
         follow(context_, text, known, draft_tree.size());
         if constexpr (BatchModel<Target>) {
             if (draft_tree.links().is_chain()) return score_chain(known, draft_tree, judge);
@@ -84,11 +98,10 @@ class Scorer {
         }
     }
 
-  private:
-    /// The number of nodes on a path whose rows are wanted: that of a stop token is not.
+    /// The number of nodes on a path whose rows are wanted: that of a node that ends the text is not.
     template <class L>
     static Index scored_depth(const DraftTree<L>& draft_tree, Index node) {
-        return draft_tree.depth(node) - (node != root_node && draft_tree.is_stop(draft_tree.token(node)) ? 1 : 0);
+        return draft_tree.depth(node) - (draft_tree.ends(node) ? 1 : 0);
     }
 
     template <class L, class Judge>
@@ -116,8 +129,7 @@ class Scorer {
         path_rows_.clear(draft_tree.size() + 1);
         for (Index leaf = 0; leaf < draft_tree.size(); ++leaf) {
             if (draft_tree.links().first_child(leaf) != no_node) continue;
-            const bool stop = draft_tree.is_stop(draft_tree.token(leaf));  // its row is not wanted
-            const Index end = stop ? draft_tree.parent(leaf) : leaf;
+            const Index end = draft_tree.ends(leaf) ? draft_tree.parent(leaf) : leaf;  // whose row is wanted
             Index count = 0;  // nodes from there up that have no row yet
             for (Index node = end; !path_rows_.has(node + 1); node = draft_tree.parent(node)) {
                 ++count;
@@ -165,7 +177,7 @@ class Scorer {
     /// @param passes   by reference, so that rows which are computed on demand are counted
     template <class Rows>
     Round learn(Rows& rows, Round made, const Index& passes = 1) {
-        if (made) vocab_ = RowRef<Element<Rows>>(element(rows, 0)).size();
+        if (!made.tokens.empty()) vocab_ = RowRef<Element<Rows>>(element(rows, 0)).size();
         made.passes = passes;
         return made;
     }

@@ -13,7 +13,9 @@
 
 #include <specsample/core/lengths.hpp>
 #include <specsample/drafters/proposer.hpp>
+#include <specsample/kernels/inspect.hpp>
 #include <specsample/sampler/scorer.hpp>
+#include <specsample/sampler/written.hpp>
 #include <specsample/verify/token.hpp>
 #include <specsample/verify/verify.hpp>
 
@@ -43,7 +45,8 @@ struct RowOf<M> : std::type_identity<Element<std::remove_reference_t<Answer<M, T
 /// @tparam Rule     how the middle model judges the drafts
 /// @draws           those of its rounds, each from a source of its own
 /// @cost            the passes of the middle model that its rounds take; a copy of its row per token
-/// @edge            bad data of either model is a fault of the draft, at the token that was to be drafted
+/// @edge            bad data of either model is a fault of the draft, at the token that was to be drafted. Where the
+///                  middle model makes no token possible, the draft ends
 /// @source          Chen et al.: "Cascade speculative drafting" (arXiv:2312.11462), vertical cascades, made lossless by
 ///                  the distribution that is passed on
 template <class Draft, class Middle, class Rule = TokenVerification>
@@ -79,6 +82,7 @@ class StagedDrafter {
         requires std::convertible_to<Distribution, L>
     void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
         detail::follow(text_, prefix, 0, draft_tree.depth_limit());
+        written_.begin(draft_tree.until());
         const Index start = std::ssize(prefix);
         Index known = 0;
         for (Index node = root_node; draft_tree.grows(node);) {
@@ -90,30 +94,62 @@ class StagedDrafter {
                 fault.row = draft_tree.size();
                 return draft_tree.blame(fault);
             }
+            if (made.tokens.empty()) return;
             known = start + begin;
             for (const Token token : made.tokens) {
                 node = draft_tree.add(node, token,
                                       Distribution(rows_[static_cast<std::size_t>(draft_tree.depth(node))].row()));
                 text_.push_back(token);
             }
+            written_.commit(made.tokens);
         }
     }
 
   private:
-    /// Make a round of the two models after the first `begin` tokens of the draft, and keep the row of each token.
+    /// Make a round of the two models after the first `begin` tokens of the draft, and keep the row of each token. It has
+    /// no tokens where the middle model makes none possible, and ends with a token after which it makes none possible.
     template <class Source, class L>
     Round round(Index known, Index begin, const Source& rng, const DraftTree<L>& draft_tree) {
         const Index room = draft_tree.depth_limit() - begin;
-        inner_.open(std::min(lookahead_, room - 1), draft_tree.stop_tokens(), scorer_.vocab());
+        inner_.open(std::min(lookahead_, room - 1), draft_tree.stop_tokens(), scorer_.vocab(),
+                    written_.of_round());
         drafter_.propose(text_, known, rng, inner_);
         if (inner_.fault()) return {.fault = inner_.fault()};
-        const RoundLimits limits{.max_tokens = room, .stop_tokens = draft_tree.stop_tokens()};
-        return scorer_.score(text_, known, inner_, [&](auto& rows) {
+        return scorer_.score(text_, known, inner_, [&](auto& rows) -> Round {
+            if (is_impossible(rows, 0)) return {};
+            // What ends the draft stays in it, also a token that will be left out of the text: to drop it would be a
+            // choice by its own identity, which is lossy.
+            const auto until = [&](std::span<const Token> tokens) {
+                const Index node = find(root_node, tokens);
+                const bool ends = node == no_node ? written_(tokens) != StopDecision::go_on
+                                                  : inner_.ends(node) || is_impossible(rows, node + 1);
+                return ends ? StopDecision::include : StopDecision::go_on;
+            };
+            const RoundLimits limits{.max_tokens = room, .stop_tokens = draft_tree.stop_tokens(), .until = until};
             const Round made = verify(inner_.view(), inner_.distributions(), rows, rule_, rng, limits, workspace_);
             for (Index i = 0; i < std::ssize(made.tokens); ++i)
                 keep(begin + i, detail::element(rows, i == 0 ? 0 : made.path[static_cast<std::size_t>(i - 1)] + 1));
             return made;
         });
+    }
+
+    /// The first node of the inner draft below `node` with this path; no_node if there is none.
+    Index find(Index node, std::span<const Token> path) const {
+        for (Index child = inner_.links().first_child(node); child != no_node;
+             child = inner_.links().next_sibling(child)) {
+            if (inner_.token(child) != path.front()) continue;
+            const Index end = path.size() == 1 ? child : find(child, path.subspan(1));
+            if (end != no_node) return end;
+        }
+        return no_node;
+    }
+
+    /// Whether a row of the middle model makes no token possible.
+    template <class Rows>
+    static bool is_impossible(Rows& rows, Index number) {
+        const detail::RowRef<detail::Element<Rows>> row(detail::element(rows, number));
+        const auto bad = kernels::inspect(row.view(), Side::draft, number);
+        return bad && detail::makes_nothing_possible(*bad);
     }
 
     template <class R>
@@ -131,6 +167,7 @@ class StagedDrafter {
     DraftTree<typename detail::Proposer<Drafts>::Distribution> inner_;
     std::deque<Row> rows_;  // must not move, because distributions point at them
     std::vector<Token> text_;
+    detail::Written written_;  ///< the tokens of the draft, for the predicate that ends the text
     Workspace workspace_;
 };
 

@@ -14,7 +14,14 @@ namespace detail {
 /// round alone.
 class Written {
   public:
-    explicit Written(const StopPredicate& until) : until_(until) {}
+    Written() = default;
+    explicit Written(const StopPredicate& until) { begin(until); }
+
+    /// Begin with no tokens.
+    void begin(const StopPredicate& until) {
+        until_ = until;
+        committed_ = 0;
+    }
 
     /// The predicate for the limits of the next round; none if the text has none.
     StopPredicate of_round() { return until_ ? StopPredicate(*this) : StopPredicate(); }

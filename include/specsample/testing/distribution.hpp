@@ -7,8 +7,13 @@
 //   exact_distribution(rule, draft, target, lookahead)   by enumeration, through Sampler and verify as users call them
 //   joint_distribution(target, length)                   the distribution that it must equal
 //   total_variation(a, b)                                their distance: below 1e-12 for a lossless rule
+//   distance_from_target(rule, draft, target, lookahead, prompts)   all of this, the largest distance after any prompt
+//
+// A draft model or drafter may behave after some prompts only, as one that looks at the last token does: give prompts
+// that show it every case. Without prompts, all is after the empty text.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -59,17 +64,21 @@ void for_rounds(const Rule& rule, Draft draft, Target target, Index lookahead, F
 
 /// The distribution of a round's tokens, not completed, drafting included.
 template <class Rule, class Draft, class Target>
-TextDistribution round_distribution(const Rule& rule, Draft draft, Target target, Index lookahead) {
+TextDistribution round_distribution(const Rule& rule, Draft draft, Target target, Index lookahead,
+                                    const std::vector<Token>& prompt = {}, const Limits& limits = {}) {
     TextDistribution distribution;
-    for_rounds(rule, std::move(draft), std::move(target), lookahead, [&](const Round& round, Enumerator& paths) {
-        distribution[{round.tokens.begin(), round.tokens.end()}] += paths.probability();
-    });
+    for_rounds(
+        rule, std::move(draft), std::move(target), lookahead,
+        [&](const Round& round, Enumerator& paths) {
+            distribution[{round.tokens.begin(), round.tokens.end()}] += paths.probability();
+        },
+        prompt, limits);
     return distribution;
 }
 
 /// The distribution of a round's tokens, completed by the target to lookahead + 1 tokens.
 ///
-/// For a lossless rule and any draft it equals joint_distribution(target, lookahead + 1).
+/// For a lossless rule and any draft it equals joint_distribution(target, lookahead + 1, prompt).
 template <class Rule, class Draft, class Target>
 TextDistribution exact_distribution(const Rule& rule, Draft draft, Target target, Index lookahead,
                                     const std::vector<Token>& prompt = {}, const Limits& limits = {}) {
@@ -88,11 +97,15 @@ TextDistribution exact_distribution(const Rule& rule, Draft draft, Target target
 
 /// The expected number of tokens of a round, by enumeration.
 template <class Rule, class Draft, class Target>
-double exact_tokens(const Rule& rule, Draft draft, Target target, Index lookahead) {
+double exact_tokens(const Rule& rule, Draft draft, Target target, Index lookahead,
+                    const std::vector<Token>& prompt = {}, const Limits& limits = {}) {
     double tokens = 0;
-    for_rounds(rule, std::move(draft), std::move(target), lookahead, [&](const Round& round, Enumerator& paths) {
-        tokens += paths.probability() * static_cast<double>(round.tokens.size());
-    });
+    for_rounds(
+        rule, std::move(draft), std::move(target), lookahead,
+        [&](const Round& round, Enumerator& paths) {
+            tokens += paths.probability() * static_cast<double>(round.tokens.size());
+        },
+        prompt, limits);
     return tokens;
 }
 
@@ -111,10 +124,31 @@ inline double total_variation(const TextDistribution& a, const TextDistribution&
 
 /// The total variation between a rule's output distribution and the target's on these models: 0 up to rounding if the
 /// rule is lossless.
+/// @param prompts   texts after which a round is made; several to catch a drafter that is wrong after some texts only
+/// @returns         the largest distance after any of them
+/// @edge            no prompts: 0
 template <class Rule, class Draft, class Target>
-double distance_from_target(const Rule& rule, Draft draft, Target target, Index lookahead) {
-    return total_variation(exact_distribution(rule, std::move(draft), target, lookahead),
-                           joint_distribution(target, lookahead + 1));
+double distance_from_target(const Rule& rule, Draft draft, Target target, Index lookahead,
+                            const std::vector<std::vector<Token>>& prompts = {std::vector<Token>{}}) {
+    double largest = 0;
+    for (const std::vector<Token>& prompt : prompts)
+        largest = std::max(largest, total_variation(exact_distribution(rule, std::ref(draft), target, lookahead, prompt),
+                                                    joint_distribution(target, lookahead + 1, prompt)));
+    return largest;
+}
+
+/// Every text of at most `length` tokens of a vocabulary, the empty one first: prompts for distance_from_target.
+inline std::vector<std::vector<Token>> all_texts(Index vocab, Index length) {
+    std::vector<std::vector<Token>> texts{{}};
+    for (std::size_t first = 0; length > 0; --length) {
+        const std::size_t end = texts.size();
+        for (; first < end; ++first)
+            for (Token token = 0; token < vocab; ++token) {
+                texts.push_back(texts[first]);
+                texts.back().push_back(token);
+            }
+    }
+    return texts;
 }
 
 }  // namespace testing

@@ -8,7 +8,9 @@
 #include <specsample/core/fault.hpp>
 #include <specsample/core/list_ref.hpp>
 #include <specsample/core/row.hpp>
+#include <specsample/kernels/inspect.hpp>
 #include <specsample/tree/distribution.hpp>
+#include <specsample/tree/endings.hpp>
 #include <specsample/tree/links.hpp>
 
 namespace specsample {
@@ -24,14 +26,20 @@ inline namespace SPECSAMPLE_ABI {
 template <DraftDistribution L>
 class DraftTree {
   public:
+    /// Stands for a node that was not added: nothing grows after it.
+    static constexpr Index declined = -2;
+
     /// Begin a new draft.
     /// @param depth         the largest number of tokens on a path
     /// @param stop_tokens   tokens that nothing follows; borrowed until the next draft
     /// @param vocab         the size of the target's vocabulary, as far as it is known
-    void open(Index depth, ListRef<Token> stop_tokens, Index vocab) {
+    /// @param until         ends the text as RoundLimits::until does: nothing follows where it does; borrowed as well
+    void open(Index depth, ListRef<Token> stop_tokens, Index vocab, detail::StopPredicate until = {}) {
         depth_ = depth;
         stop_tokens_ = stop_tokens;
         vocab_ = vocab;
+        until_ = until;
+        endings_.clear();
         fault_.reset();
         tokens_.clear();
         parents_.clear();
@@ -42,31 +50,65 @@ class DraftTree {
     /// The largest number of tokens on a path.
     Index depth_limit() const { return depth_; }
 
-    /// Whether a node may have children: it is above the depth limit and no stop token, and no fault was met so far. A
-    /// stop token itself stays in the draft: dropping it would be a choice by its own identity, which is lossy.
+    /// Whether a node may have children: it is above the depth limit and does not end the text, and no fault was met so
+    /// far. A token that ends the text stays in the draft itself: dropping it would be a choice by its own identity,
+    /// which is lossy.
     bool grows(Index node) const {
-        if (fault_) return false;
-        return node == root_node ? depth_ > 0 : depth(node) < depth_ && !is_stop(token(node));
+        if (fault_ || node == declined) return false;
+        return node == root_node ? depth_ > 0 : depth(node) < depth_ && !ends(node);
     }
+    /// Whether the text ends at a node, by a stop token or `until`.
+    /// @cost   asks the predicate once per node at most
+    bool ends(Index node) const { return endings_.ends({links_, tokens_, stop_tokens_, until_}, node); }
 
     /// Add a child after the last child of `parent`.
     /// @param id    the token, of any integral type
-    /// @returns     the new node
-    /// @edge        an id outside the target's vocabulary is recorded as a fault, and `parent` is returned
+    /// @returns     the new node, or `declined`
+    /// @edge        an id outside the target's vocabulary is declined: the draft ends there. That is a choice by the
+    ///              token's own identity, so it is lossless for tokens that are named or share the target's noise only;
+    ///              of a token that was drawn from a row it is a fault, for that row is of another vocabulary. The id -1
+    ///              of a draw declines as `decline` does
     Index add(Index parent, detail::Integer auto id, const L& distribution) {
+        if (parent == declined) return declined;
         if (std::cmp_less(id, 0) || std::cmp_greater_equal(id, vocab_)) {
-            blame({.side = Side::draft,
-                   .cause = Cause::outside_vocabulary,
-                   .row = size(),
-                   .value = static_cast<double>(id),
-                   .bound = static_cast<double>(vocab_)});
-            return parent;
+            if constexpr (detail::RowDistribution<L>)
+                if (!distribution.is_point() && std::cmp_equal(id, -1)) return decline(distribution.row());
+            if (is_drawn(distribution))
+                blame({.side = Side::draft,
+                       .cause = Cause::outside_vocabulary,
+                       .row = size(),
+                       .value = static_cast<double>(id),
+                       .bound = static_cast<double>(vocab_)});
+            return declined;
         }
         tokens_.push_back(static_cast<Token>(id));
         parents_.push_back(parent);
         distributions_.push_back(distribution);
         links_.add(parent);
         return size() - 1;
+    }
+
+    /// End a branch where no token could be taken from a row. It is a fault only if the row is bad: one that makes no
+    /// token possible, as one without entries, has nothing to offer. Which tokens might have been drawn plays no part in
+    /// that, so that the text keeps its distribution.
+    /// @returns   `declined`
+    /// @cost      a pass over the row
+    template <Row R>
+    Index decline(const R& row) {
+        const auto bad = kernels::inspect(row, Side::draft, size());
+        if (bad && !detail::makes_nothing_possible(*bad)) blame(*bad);
+        return declined;
+    }
+
+    /// Drop a node that has turned out to be outside the target's vocabulary, and all nodes that were added after it.
+    /// @returns   false if its token was drawn from a row: it is left, because to drop it would be lossy
+    bool decline_from(Index node) {
+        if (is_drawn(distributions_[static_cast<std::size_t>(node)])) return false;
+        tokens_.resize(static_cast<std::size_t>(node));
+        parents_.resize(tokens_.size());
+        while (distributions_.size() > tokens_.size()) distributions_.pop_back();
+        links_.connect(std::span<const Index>(parents_));
+        return true;
     }
 
     /// Record bad data that was met while drafting. The first fault is kept, and no node grows after it.
@@ -82,6 +124,17 @@ class DraftTree {
     /// The number of tokens on the path to a node, itself included; 0 for the prefix.
     Index depth(Index node) const { return links_.depth(node); }
     std::span<const Token> stop_tokens() const { return stop_tokens_; }
+    /// The predicate that ends the text, if any; it is shown the tokens on a path.
+    const detail::StopPredicate& until() const { return until_; }
+    /// The size of the target's vocabulary, as far as it is known.
+    Index vocab() const { return vocab_; }
+    /// What the predicate has answered so far.
+    const detail::Endings& endings() const { return endings_; }
+    /// Take over what it has answered about a node of another tree with the same path.
+    template <class M>
+    void take_ending(Index node, const DraftTree<M>& from, Index there) {
+        if (node != declined) endings_.take(node, from.endings(), there);
+    }
     /// Whether a token is one of the stop tokens.
     bool is_stop(Token token) const {
         for (const Token stop : stop_tokens_)
@@ -104,8 +157,18 @@ class DraftTree {
     }
 
   private:
+    static bool is_drawn(const L& distribution) {
+        if constexpr (detail::RatioDistribution<L>) {
+            return !distribution.is_point();
+        } else {
+            return false;
+        }
+    }
+
     Index depth_ = 0;
     std::span<const Token> stop_tokens_{};
+    detail::StopPredicate until_{};
+    mutable detail::Endings endings_;
     Index vocab_ = 0;
     std::optional<RowFault> fault_{};
     std::vector<Token> tokens_;

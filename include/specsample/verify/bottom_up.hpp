@@ -34,7 +34,7 @@ struct BottomUpState {
 template <class T>
 Step stand(const T& context, BottomUpState& walk) {
     const Index at = walk.outcome.node;
-    if (at != root_node && context.limits.stops(context.token(at)))  // a leaf, whose row is not read
+    if (context.ends(at))  // a leaf, whose row is not read
         return accept(context.rng.at(Purpose::accept, at), walk.c, 1) ? Step::keep : Step::up;
 
     using Node = walks::ResidualTarget<T>;

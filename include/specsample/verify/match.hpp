@@ -51,7 +51,7 @@ Outcome match(const T& context, const Decide& decide) {
         }
         outcome.node = child;
         ++outcome.accepted;
-        if (outcome.accepted == context.limits.max_tokens || context.limits.stops(outcome.token)) return outcome;
+        if (outcome.accepted == context.limits.max_tokens || context.ends(child)) return outcome;
     }
 }
 }  // namespace walks

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -15,7 +13,9 @@
 #include <specsample/core/fault.hpp>
 #include <specsample/core/list_ref.hpp>
 #include <specsample/core/row.hpp>
+#include <specsample/core/stop_predicate.hpp>
 #include <specsample/core/tally.hpp>
+#include <specsample/tree/endings.hpp>
 #include <specsample/tree/links.hpp>
 
 namespace specsample {
@@ -31,56 +31,6 @@ enum class Check {
                    ///< a walk stops are never read
     every_row      ///< every supplied row, in full, so that nothing escapes
 };
-
-/// A predicate's answer about the last of the tokens that it is shown.
-enum class StopDecision {
-    go_on,    ///< the text does not end here
-    include,  ///< the text ends with this token
-    exclude   ///< the text ends before this token
-};
-
-namespace detail {
-
-/// A predicate that ends texts: stop strings, a finished grammar. It is borrowed, never copied, so a lambda must have a
-/// name.
-///
-///     auto until = [&](std::span<const Token> tokens) {
-///         return ends(text, tokens) ? StopDecision::exclude : StopDecision::go_on;
-///     };
-///     RoundLimits limits{.until = until};
-///
-/// It is called with the first token of a round, with the first two, and so on, until it ends the text; and again if
-/// the round is repeated. Its answer must depend on the text and these tokens alone.
-class StopPredicate {
-  public:
-    StopPredicate() = default;
-
-    template <class F>
-        requires(!std::same_as<std::remove_cvref_t<F>, StopPredicate> &&
-                 std::is_invocable_r_v<StopDecision, F&, std::span<const Token>>)
-    StopPredicate(F&& predicate)
-        : predicate_(const_cast<char*>(&reinterpret_cast<const volatile char&>(predicate))),
-          call_([](void* self, std::span<const Token> tokens) -> StopDecision {
-              return std::invoke(*static_cast<std::remove_reference_t<F>*>(self), tokens);
-          }) {
-        static_assert(std::is_lvalue_reference_v<F>,
-                      "specsample: `until` is borrowed, and a temporary would be gone before it is called; give the "
-                      "predicate a name that lives for as long as the limits");
-    }
-
-    /// True if there is a predicate.
-    explicit operator bool() const { return call_ != nullptr; }
-
-    /// Ask the predicate; without one the text goes on.
-    StopDecision operator()(std::span<const Token> tokens) const {
-        return call_ == nullptr ? StopDecision::go_on : call_(predicate_, tokens);
-    }
-
-  private:
-    void* predicate_ = nullptr;
-    StopDecision (*call_)(void*, std::span<const Token>) = nullptr;
-};
-}  // namespace detail
 
 /// The limits of a round. Tokens past a limit do not exist: they are neither evaluated nor counted.
 struct RoundLimits {
@@ -126,6 +76,7 @@ struct Workspace {
     std::vector<Index> path;           ///< the accepted nodes
     std::vector<Node> nodes;           ///< notes about the nodes, the root's first
     detail::Links links;               ///< of the drafted tree
+    detail::Endings endings;           ///< where its nodes end the text, as far as it is known
     std::vector<Eigen::ArrayXd> rows;  ///< made by a target transform, one per node
 
     /// Make room for a round over these drafted tokens.
@@ -161,7 +112,7 @@ struct Round {
     explicit operator bool() const { return !fault; }
 
     /// Positions of the target's cache that stay valid, for a text of `start` tokens before the round. No model has
-    /// been shown the round's last token yet, and an accepted stop token only if its row was asked for.
+    /// been shown the round's last token yet, and one that ended the text only if its row was asked for.
     Index keep_target(Index start) const { return start + accepted; }
 
     /// The same for the draft's cache. A draft model has not been shown a token after which it drafted nothing. For a

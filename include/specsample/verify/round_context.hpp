@@ -79,6 +79,15 @@ struct RoundContext : walks::DraftContext<Distributions> {
 
     /// The target's row after a node.
     auto row(Index node) const { return rows.row(node + 1); }
+
+    /// Whether the text ends at a node, by a stop token or limits.until: nothing follows it, and the row after it is
+    /// never asked for.
+    bool ends(Index node) const { return this->workspace.endings.ends(drafted_text(), node); }
+    /// The answer of limits.until about the path to a node, which may be left out of the text.
+    StopDecision decision(Index node) const { return this->workspace.endings.decision(drafted_text(), node); }
+
+  private:
+    detail::DraftedText drafted_text() const { return {this->shape, this->tokens, limits.stop_tokens, limits.until}; }
 };
 
 /// The decision of a rule: the accepted path and the token after it.

@@ -17,7 +17,7 @@
 //                 end.last = child == no_node ? LastToken::bonus : LastToken::matched;
 //                 if (end.fault || child == no_node || context.token(child) != end.token) return end;
 //                 end = {.node = child, .accepted = end.accepted + 1, .last = LastToken::stopped, .token = end.token};
-//                 if (end.accepted == context.limits.max_tokens || context.limits.stops(end.token)) return end;
+//                 if (end.accepted == context.limits.max_tokens || context.ends(child)) return end;
 //             }
 //         }
 //     };
@@ -34,7 +34,9 @@
 //   context.row(node)       the target's row after a node. A computed row costs a model's pass: ask for it on the way,
 //                           and once. walks::NodeRow<T>(context, node) holds it and checks what is read: entry(token),
 //                           view(), draw_from_row(rng), fault()
-//   context.limits          max_tokens, and stops(token): nothing follows such a token, and its row is never asked for
+//   context.ends(node)      whether the text ends there, by a stop token or limits.until: nothing follows such a node,
+//                           and the row after it is never asked for
+//   context.limits          max_tokens
 //   context.vocab           the number of ids
 //   context.workspace       memory that is reused from round to round
 //
@@ -51,8 +53,8 @@
 // The result is an Outcome:
 //   node, accepted   the last accepted node and the number of nodes on its path; root_node and 0 if there is none
 //   last, token      the one token after it, and what it is: recovered after a rejection, bonus at a leaf, matched
-//                    where the target left the draft. LastToken::stopped if there is none: the accepted path ends in a
-//                    stop token, or is max_tokens long
+//                    where the target left the draft. LastToken::stopped if there is none: the text ends with the
+//                    accepted path, or it is max_tokens long
 //   fault            the first bad data met, after which nothing more is read
 // A rule throws nothing on data, keeps no state between rounds, and may run on several threads at once.
 //

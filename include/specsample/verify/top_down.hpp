@@ -55,7 +55,7 @@ Outcome top_down(const T& context, const Open& open) {
 
         outcome.node = child;
         ++outcome.accepted;
-        if (outcome.accepted == context.limits.max_tokens || context.limits.stops(context.token(child))) return outcome;
+        if (outcome.accepted == context.limits.max_tokens || context.ends(child)) return outcome;
     }
 }
 

@@ -68,7 +68,7 @@ std::optional<RowFault> check_all(const T& context) {
                 check_distribution(distribution, context.token(row - 1), row - 1, context.vocab, Check::every_row);
             if (bad) return bad;
         }
-        if (row < supplied) {
+        if (row < supplied && !(row > 0 && context.ends(row - 1))) {  // what follows an end does not exist
             const auto held = context.rows.row(row);
             if constexpr (requires { held.row().is_sound(); })
                 if (held.row().is_sound()) continue;
@@ -79,17 +79,21 @@ std::optional<RowFault> check_all(const T& context) {
 }
 
 /// Cut a round where its limits end the text: tokens beyond that do not exist.
-inline void cut(Round& round, const RoundLimits& limits) {
+template <class T>
+void cut(const T& context, Round& round) {
+    const RoundLimits& limits = context.limits;
     round.truncate(limits.max_tokens);
     const auto ends = [&](Index count, RoundEnd end) {
         round.truncate(count);
         round.end = end;
     };
     for (Index count = 1; count <= std::ssize(round.tokens); ++count) {
-        const StopDecision stop = limits.until(round.tokens.first(static_cast<std::size_t>(count)));
+        const auto end = static_cast<std::size_t>(count);
+        const StopDecision stop =
+            count <= round.accepted ? context.decision(round.path[end - 1]) : limits.until(round.tokens.first(end));
         if (stop == StopDecision::exclude) return ends(count - 1, RoundEnd::excluded);
         if (stop == StopDecision::include) return ends(count, RoundEnd::included);
-        if (limits.stops(round.tokens[static_cast<std::size_t>(count - 1)])) return ends(count, RoundEnd::stop_token);
+        if (limits.stops(round.tokens[end - 1])) return ends(count, RoundEnd::stop_token);
     }
     if (std::ssize(round.tokens) == limits.max_tokens) round.end = RoundEnd::budget;
 }
@@ -118,7 +122,7 @@ Round made_round(const T& context, const Outcome& outcome) {
     if (round.last != LastToken::stopped) memory.tokens.push_back(outcome.token);
     round.tokens = memory.tokens;
     round.path = memory.path;
-    cut(round, context.limits);
+    cut(context, round);
     return round;
 }
 
@@ -146,8 +150,8 @@ Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& 
         if (const auto bad = gather(supplied)) return with(*bad);
     if (!SharedRows<Rows> || TargetRows<Rows>::are_supplied) require_none(refusal_of_limits(limits));
 
-    // Nothing follows a stop token, so the row after one at the end may be left out.
-    const Index spare = !given.empty() && limits.stops(given.back()) ? 1 : 0;
+    // Nothing follows the end of a text, so the row after a last token that ends it may be left out.
+    const Index spare = !given.empty() && (limits.until || limits.stops(given.back())) ? 1 : 0;
     const Index needed_rows = shape.size() + 1 - spare;
     if (const auto bad = check_count(rows, Side::target, needed_rows, spare)) return with(*bad);
     TargetRows<Rows> target(rows);
@@ -165,6 +169,8 @@ Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& 
     workspace.start(given);
     const RoundContext<Distributions, Rows, Source> context{
         {shape, workspace.drafted, distributions, workspace}, target, rng, limits, vocab};
+    if (spare == 1 && element_count(rows) == shape.size() && !context.ends(shape.size() - 1))
+        return with(*check_count(rows, Side::target, shape.size() + 1));
     if (const auto bad = check_all(context)) return with(*bad);
     return made_round(context, rule(context));
 }
@@ -197,9 +203,9 @@ Round judge(const Ids& given, const Links& shape, Distributions& distributions, 
 ///                        makes for their normaliser
 /// @param rows            [K + 1] target probabilities; row i follows drafted token i - 1. A row-major matrix, anything
 ///                        indexed [i], or a callable of i that computes rows when they are needed. The row after a
-///                        drafted stop token is never asked for, so K rows are enough if the last token is one. A
-///                        callable is asked for row 0, then for the rows that the walk reaches, each once on its way
-///                        down; block verification asks again on its way up
+///                        drafted token that ends the text, a stop token or by limits.until, is never asked for, so K
+///                        rows are enough if the last token ends it. A callable is asked for row 0, then for the rows
+///                        that the walk reaches, each once on its way down; block verification asks again on its way up
 /// @param rule            a Rule: TokenVerification{} and its like, or one of your own (verify/rule.hpp)
 /// @param rng             RoundRng{seed, request, round start}, or any source with at(purpose, node)
 /// @param limits          stop tokens, a token budget, how much to check
@@ -220,6 +226,7 @@ Round verify(const Tokens& tokens, Distributions&& distributions, Rows&& rows, c
     if constexpr (Arguments::all) {
         const auto given = std::span(tokens);
         workspace.links.become_chain(static_cast<Index>(given.size()));
+        workspace.endings.clear();
         return detail::judge(given, workspace.links, distributions, rows, rule, rng, limits, workspace);
     } else {
         return {};
@@ -231,7 +238,7 @@ Round verify(const Tokens& tokens, Distributions&& distributions, Rows&& rows, c
 /// @param tree            [K] drafted tokens, and the parent of each
 /// @param distributions   [K] the distributions of the nodes
 /// @param rows            [K + 1] target probabilities; row 0 follows the prefix, row i + 1 follows node i. The row
-///                        after a drafted stop token is never asked for
+///                        after a node that ends the text is never asked for
 /// @throws                std::invalid_argument if a parent is not -1 or an earlier node, or there are not as many
 ///                        parents as tokens
 template <class Id, class Parent, class Distributions, class Rows, class Rule, class Source>
@@ -243,6 +250,7 @@ Round verify(const Tree<Id, Parent>& tree, Distributions&& distributions, Rows&&
     if constexpr (Arguments::all) {
         detail::require_none(detail::refusal_of_sizes(tree.tokens.size(), tree.parents.size()));
         workspace.links.connect(tree.parents);
+        workspace.endings.clear();
         return detail::judge(tree.tokens, workspace.links, distributions, rows, rule, rng, limits, workspace);
     } else {
         return {};

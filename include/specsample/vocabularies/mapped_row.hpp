@@ -153,6 +153,7 @@ ShapedRow<R> push_forward(const vocabularies::IdMap& map, R&& row, ShapedNumbers
     constexpr bool is_logits = holds_logits<Plain>;
     constexpr bool is_exact = is_logits || tolerance_of<row_view_t<Plain>> <= kernels::sum_tolerance<Value>;
     constexpr bool may_stay = std::is_lvalue_reference_v<R> || !owns<Plain>;
+    if (row_size(row) == 0) return row_of(map, row, IdList<Token>(memory.ids.data(), 0, 1), std::span<const Value>());
     if (row_size(row) < map.draft_vocab())
         invalid("push_forward", "the size of the row", row_size(row),
                 "at least the draft vocabulary of the map, " + to_text(map.draft_vocab()));
@@ -196,10 +197,11 @@ namespace vocabularies {
 /// @param memory   ShapedMemory<float>, or <double> for double rows; one for every row that is in use at a time
 /// @returns        a view of `memory`, of the map's images, and of the row's own numbers if they stay in their order.
 ///                 Logits stay logits at their temperature: exponentials are computed only for ids that share an image
-/// @throws         std::invalid_argument if the row is shorter than the draft's vocabulary
+/// @throws         std::invalid_argument if the row is shorter than the draft's vocabulary, but not empty
 /// @cost           O(what the row holds); one more pass for probabilities of which some have no image; a sort for a
 ///                 sparse row behind a map that is not monotone. No allocation once the memory is warm
 /// @edge           all of q is on ids without an image: q' is uniform over the images
+/// @edge           a row without entries, of a model that has nothing to offer: q' has no ids either
 /// @edge           at temperature 0, ties go to the lowest target id
 /// @edge           an invalid row stays invalid, and is a fault where it is used, named by target ids; in logits, wrong
 ///                 numbers at ids without an image are not looked at

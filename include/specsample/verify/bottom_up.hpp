@@ -47,7 +47,8 @@ Step stand(const T& context, BottomUpState& walk) {
         const walks::Ratio chance = node.ratio(child);
         walk.c = chance.s > 0 ? std::min(1.0, chance.s / chance.q) : 0;
         walk.child = child;
-        if (walk.c > 0 && !node.fault()) return Step::down;
+        if (node.fault()) break;
+        if (walk.c > 0) return Step::down;
         node.reject(child);
     }
     const walks::Ratio mass = node.fault() ? walks::Ratio{} : node.mass();

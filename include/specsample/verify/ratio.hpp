@@ -41,16 +41,18 @@ struct RoughSum {
 template <class Rng, class Exact>
 bool accept_ratio(const Rng& rng, const Ratio& ratio, const Exact& exact) {
     if (ratio.slack == 0) return accept(rng, ratio.s, ratio.q);
+    // A forced token takes no random number, and a source without numbers decides by itself.
     if constexpr (requires { rng.uniform(); }) {
-        const double u = rng.uniform();
-        if (detail::is_product_below(u, ratio.q * (1 + ratio.slack), ratio.s)) return true;
-        if (!detail::is_product_below(u, ratio.q, ratio.s * (1 + ratio.slack))) return false;
-        const Ratio summed = exact();
-        return detail::is_product_below(u, summed.q, summed.s);
-    } else {
-        const Ratio summed = exact();
-        return accept(rng, summed.s, summed.q);
+        if (ratio.s < 1 || ratio.s < ratio.q) {
+            const double u = rng.uniform();
+            if (detail::is_product_below(u, ratio.q * (1 + ratio.slack), ratio.s)) return true;
+            if (!detail::is_product_below(u, ratio.q, ratio.s * (1 + ratio.slack))) return false;
+            const Ratio summed = exact();
+            return detail::is_product_below(u, summed.q, summed.s);
+        }
     }
+    const Ratio summed = exact();
+    return accept(rng, summed.s, summed.q);
 }
 }  // namespace walks
 

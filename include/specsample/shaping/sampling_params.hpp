@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -43,7 +41,7 @@ struct SamplingParams {
     Index prompt_size = 0;  ///< leading tokens that frequency and presence skip, as in OpenAI and vLLM
 
     std::vector<filters::Bias> logit_bias{};  ///< pairs of a token and the number added to its logit
-    std::function<std::span<const std::uint32_t>(std::span<const Token>)> mask{};  ///< as TokenMask; empty: all allowed
+    filters::AnyMask mask{};                  ///< as TokenMask{mask}; empty: all allowed
 
     /// Check every setting.
     /// @throws   std::invalid_argument for a setting out of range
@@ -65,7 +63,7 @@ struct SamplingParams {
         f(filters::RepetitionPenalty(repetition_penalty, text));
         f(filters::FrequencyPenalty(frequency_penalty, answer));
         f(filters::PresencePenalty(presence_penalty, answer));
-        if (mask) f(filters::TokenMask(std::cref(mask)));
+        if (mask) f(mask);
         f(filters::Temperature(temperature));
         f(filters::TopK(top_k));
         f(filters::TypicalP(typical_p));

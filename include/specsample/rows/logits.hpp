@@ -23,6 +23,8 @@ inline namespace SPECSAMPLE_ABI {
 ///     verify(tokens, distributions, logits_of(rows, 0.8), rule, rng, limits, workspace);
 ///     auto model = [&](std::span<const Token> prefix) { return Logits(run(prefix), 0.8); };
 ///
+/// A pipeline that shapes the row changes the logits as they are given, and its filters read them at this temperature.
+///
 /// @tparam R   the logits: an owner (moved in), a view, or `const Owner&` for a viewed owner, which a callable must not
 ///             return
 template <class R>

@@ -1,6 +1,6 @@
 // Rows that own their numbers, and rows that borrow them.
 //
-//   borrows<R>            whether some numbers are someone else's; owns<R> is in core/row.hpp, and a sparse row may do both
+//   borrows<R>            whether some numbers are someone else's; a sparse row may own others: owns<R> of core/row.hpp
 //   ReturnedRow(s)        what a callable may return: it outlives the call
 //   RowRef                borrows: one row, for as long as its source is not asked for another
 //   OwnedRow              owns: one row, for as long as it is wanted

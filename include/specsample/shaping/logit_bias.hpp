@@ -57,7 +57,8 @@ namespace filters {
 /// impossible.
 ///
 /// @cost   O(biases), and one copy of a row that is still in the model's memory
-/// @edge   a sum that the row's scalar cannot hold becomes its largest or lowest finite number; only -inf bans
+/// @edge   a sum that the row's scalar cannot hold is cut to a finite number that it can hold (3e32 of floats, 1e302
+///         of doubles): only -inf bans
 class LogitBias {
   public:
     /// @throws std::invalid_argument for a negative token, and for a bias that is NaN or +inf

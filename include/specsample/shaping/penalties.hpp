@@ -4,8 +4,8 @@
 // They act on logits, or on ln p of a row of probabilities. A negative frequency or presence penalty is a reward.
 // Engines count different tokens: transformers and vLLM apply the repetition penalty to prompt and text, OpenAI and
 // vLLM apply the other two to the text alone (Window{.skip = prompt.size()}), llama.cpp applies all three to the last
-// 64 tokens (Window{.last_n = 64}). A logit that the row's scalar cannot hold becomes its largest or lowest finite
-// number: no penalty bans a token.
+// 64 tokens (Window{.last_n = 64}). A logit that the row's scalar cannot hold is cut to a finite number that it can
+// hold, as by LogitBias: no penalty bans a token.
 #pragma once
 
 #include <specsample/core/contract.hpp>

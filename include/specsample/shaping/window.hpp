@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 
@@ -67,13 +68,14 @@ Value& logit_at(filters::Candidates<Value>& row, Index place) {
 }
 
 /// Change the logit at a place to change(logit), unless its token is impossible. What a finite setting makes too large
-/// for the row's scalar becomes the largest or lowest finite number: the token stays possible, and the row valid.
+/// for the row's scalar becomes the largest or lowest number that still has room for a temperature: the token stays
+/// possible, and the row valid.
 template <class Value, class Change>
 void change_logit(filters::Candidates<Value>& row, Index place, const Change& change) {
-    constexpr double most{std::numeric_limits<Value>::max()};
     Value& logit = logit_at(row, place);
-    if (const auto z = static_cast<double>(logit); is_finite(z))
-        logit = static_cast<Value>(std::clamp<double>(change(z), -most, most));
+    const auto z = static_cast<double>(logit);
+    const double most = std::max(double{std::numeric_limits<Value>::max()} * 0x1p-20, std::abs(z));
+    if (is_finite(z)) logit = static_cast<Value>(std::clamp<double>(change(z), -most, most));
 }
 
 /// Add a finite `by` to the logit at a place, with the pipeline's temperature so far taken as applied.

@@ -315,3 +315,130 @@ int program() {
 
 }  // namespace until_without_a_name
 #endif
+
+// case: element_of_temporary_logits
+// A row of a list of logits that owns its rows and is gone at the end of the line.
+// expect: error: .*deleted.*operator
+#if defined FIXED || defined CASE_element_of_temporary_logits
+namespace element_of_temporary_logits {
+
+using namespace specsample;
+
+int program() {
+#ifdef FIXED
+    const auto rows = logits_of(std::vector<std::vector<float>>{{1, 2}, {3, 4}}, .5);
+    const auto row = rows[1];
+#else
+    const auto row = logits_of(std::vector<std::vector<float>>{{1, 2}, {3, 4}}, .5)[1];
+#endif
+    return static_cast<int>(row.size());
+}
+
+}  // namespace element_of_temporary_logits
+#endif
+
+// case: element_of_temporary_slice
+// A row of a slice that owns all rows and is gone at the end of the line.
+// expect: error: .*deleted.*operator
+#if defined FIXED || defined CASE_element_of_temporary_slice
+namespace element_of_temporary_slice {
+
+using namespace specsample;
+
+int program() {
+#ifdef FIXED
+    const auto rows = slice(std::vector<std::vector<float>>{{1, 2}, {3, 4}}, 0, 2);
+    const auto& row = rows[1];
+#else
+    const auto& row = slice(std::vector<std::vector<float>>{{1, 2}, {3, 4}}, 0, 2)[1];
+#endif
+    return static_cast<int>(row.size());
+}
+
+}  // namespace element_of_temporary_slice
+#endif
+
+// case: sampled_half_owned_sparse
+// A distribution over a sparse row that views its ids but owns its numbers, and is gone at the end of the line.
+// expect: error: .*deleted.*Sampled
+#if defined FIXED || defined CASE_sampled_half_owned_sparse
+namespace sampled_half_owned_sparse {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<int> ids{1};
+#ifdef FIXED
+    const Sparse row(std::span(ids), std::vector<float>{1}, 4);
+    const Sampled distribution(row);
+#else
+    const Sampled distribution(Sparse(std::span<const int>(ids), std::vector<float>{1}, 4));
+#endif
+    return distribution.weight(1) > 0 ? 0 : 1;
+}
+
+}  // namespace sampled_half_owned_sparse
+#endif
+
+// case: row_in_braces
+// Numbers in braces, which are gone when the model returns.
+// expect: error: static assertion failed.*must return a row of probabilities
+#if defined FIXED || defined CASE_row_in_braces
+namespace row_in_braces {
+
+using namespace specsample;
+
+int program() {
+#ifdef FIXED
+    const auto model = [](std::span<const Token>) { return std::array<float, 2>{.5f, .5f}; };
+#else
+    const auto model = [](std::span<const Token>) { return std::initializer_list<float>{.5f, .5f}; };
+#endif
+    Sampler sampler(model, model);
+    return static_cast<int>(sampler.generate({1, 0}).tokens.size());
+}
+
+}  // namespace row_in_braces
+#endif
+
+// case: weights_of_a_temporary
+// Weights that view a row which is gone at the end of the line.
+// expect: error: .*deleted.*row_weights
+#if defined FIXED || defined CASE_weights_of_a_temporary
+namespace weights_of_a_temporary {
+
+using namespace specsample;
+
+int program() {
+#ifdef FIXED
+    const std::vector<float> row{.5f, .5f};
+    const auto weights = kernels::row_weights(row);
+#else
+    const auto weights = kernels::row_weights(std::vector<float>{.5f, .5f});
+#endif
+    return weights[0] > 0 ? 0 : 1;
+}
+
+}  // namespace weights_of_a_temporary
+#endif
+
+// case: probs_of_temporary_logits
+// Probabilities that view logits which are gone at the end of the line.
+// expect: error: .*deleted.*probs
+#if defined FIXED || defined CASE_probs_of_temporary_logits
+namespace probs_of_temporary_logits {
+
+using namespace specsample;
+
+int program() {
+#ifdef FIXED
+    const Logits row(std::vector<float>{1, 2}, .8);
+    const auto probs = row.probs();
+#else
+    const auto probs = Logits(std::vector<float>{1, 2}, .8).probs();
+#endif
+    return probs.coeff(0) > 0 ? 0 : 1;
+}
+
+}  // namespace probs_of_temporary_logits
+#endif

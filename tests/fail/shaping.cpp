@@ -279,3 +279,66 @@ int program() {
 
 }  // namespace foresee_that_is_not_const
 #endif
+
+// case: row_of_a_temporary_model
+// A row that views the memory of a shaped model which is gone at the end of the line.
+// expect: error: .*no match for call
+#if defined FIXED || defined CASE_row_of_a_temporary_model
+namespace row_of_a_temporary_model {
+
+using namespace specsample;
+
+int program() {
+    const auto model = [](std::span<const Token>) { return std::vector<float>{.5f, .5f}; };
+#ifdef FIXED
+    auto target = shaped(model, filters::TopP{.9});
+    const auto row = target(std::span<const Token>{});
+#else
+    const auto row = shaped(model, filters::TopP{.9})(std::span<const Token>{});
+#endif
+    return static_cast<int>(row.size());
+}
+
+}  // namespace row_of_a_temporary_model
+#endif
+
+// case: mask_of_other_words
+// A mask whose words have another size.
+// expect: error: static assertion failed.*specsample::SamplingParams: mask must be a callable
+#if defined FIXED || defined CASE_mask_of_other_words
+namespace mask_of_other_words {
+
+using namespace specsample;
+
+int program() {
+#ifdef FIXED
+    const SamplingParams params{.mask = [](std::span<const Token>) { return std::vector<std::uint32_t>{3}; }};
+#else
+    const SamplingParams params{.mask = [](std::span<const Token>) { return std::vector<std::uint64_t>{3}; }};
+#endif
+    return params.mask ? 0 : 1;
+}
+
+}  // namespace mask_of_other_words
+#endif
+
+// case: mask_that_changes_in_params
+// A mask that moves forward with every call: contexts come in any order.
+// expect: error: static assertion failed.*specsample::SamplingParams: mask must be a callable
+#if defined FIXED || defined CASE_mask_that_changes_in_params
+namespace mask_that_changes_in_params {
+
+using namespace specsample;
+
+int program() {
+    std::vector<std::uint32_t> words{3};
+#ifdef FIXED
+    const SamplingParams params{.mask = [words](std::span<const Token>) { return words; }};
+#else
+    const SamplingParams params{.mask = [words](std::span<const Token>) mutable { return words[0] ^= 1, words; }};
+#endif
+    return params.mask ? 0 : 1;
+}
+
+}  // namespace mask_that_changes_in_params
+#endif

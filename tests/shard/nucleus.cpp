@@ -73,10 +73,11 @@ Eigen::Array<Scalar, Eigen::Dynamic, 1> row_of(Index vocab, int kind, std::uint6
 }
 
 /// The largest share of a row's bytes that a rank sent for one shaped row.
+/// @param own   the temperature that the row brings along
 template <class Scalar, class P>
-double compare(Index vocab, int kind, const P& params) {
+double compare(Index vocab, int kind, const P& params, double own = 1) {
     const auto row = row_of<Scalar>(vocab, kind, 3);
-    const Left expected = shaped_row(Logits(row), params);
+    const Left expected = shaped_row(Logits(row, own), params);
     const SamplingParams before{.min_p = .5, .logit_bias = {{static_cast<Token>(kernels::argmax(row)), -1.}}};
     double most = 0;
     for (const ranks::Split& split : ranks::splits(vocab)) {
@@ -86,7 +87,8 @@ double compare(Index vocab, int kind, const P& params) {
                  // A row before it, whose largest logit changes: what is kept of that must not matter.
                  shaped_row(shard::Sharded(Logits(slice), split.first(rank), vocab, ranks), before);
                  const Index sent = ranks.traffic().sent;
-                 const Left here = shaped_row(shard::Sharded(Logits(slice), split.first(rank), vocab, ranks), params);
+                 const Left here =
+                     shaped_row(shard::Sharded(Logits(slice, own), split.first(rank), vocab, ranks), params);
                  return std::pair(here, ranks.traffic().sent - sent);
              })) {
             CHECK(left == expected);
@@ -136,6 +138,26 @@ TEMPLATE_TEST_CASE("so it is where the pipeline changes logits before", "", floa
                 compare<TestType>(vocab, kind, Pipeline{Pipeline{LogitBias(bias), TopK(20)}, TopP(.9), MinP(.05)});
             }
         }
+}
+
+TEMPLATE_TEST_CASE("so it is where the row brings a temperature along, 0 among them", "", float, double) {
+    using namespace filters;
+    for (const Index vocab : {2, 70, 1300})
+        for (const int kind : {0, 1, 2, 3})
+            for (const double own : {0., 1e-3, .5, 2.}) {
+                CAPTURE(own);
+                const auto best = static_cast<Token>(kernels::argmax(row_of<TestType>(vocab, kind, 3)));
+                const std::vector<Bias> bias{{best, -3.}, {static_cast<Token>(vocab / 2), .25}};
+                const std::vector<std::uint32_t> words(static_cast<std::size_t>(vocab + 31) / 32, ~(1u << best % 32));
+                compare<TestType>(vocab, kind, SamplingParams{}, own);
+                compare<TestType>(vocab, kind, LogitBias(bias), own);
+                compare<TestType>(vocab, kind, SamplingParams{.top_p = .8, .presence_penalty = .7, .logit_bias = bias},
+                                  own);
+                compare<TestType>(vocab, kind, SamplingParams{.top_k = 5, .min_p = .1, .repetition_penalty = 1.3}, own);
+                compare<TestType>(vocab, kind, SamplingParams{.top_p = .9, .mask = words}, own);
+                compare<TestType>(vocab, kind, Pipeline{TopK(9), LogitBias(bias)}, own);
+                compare<TestType>(vocab, kind, Pipeline{TopP(.9), LogitBias(bias)}, own);
+            }
 }
 
 TEST_CASE("ranks send the candidates of a nucleus, not their slices") {

@@ -166,6 +166,7 @@ TEST_CASE("to_json has every counter and rate of a tally", "[analysis]") {
         {"faults.above_one", "0"},
         {"faults.not_normalised", "0"},
         {"faults.logits", "1"},
+        {"faults.probabilities", "0"},
         {"faults.zero_at_token", "0"},
         {"faults.outside_vocabulary", "0"},
         {"faults.unordered_ids", "0"},

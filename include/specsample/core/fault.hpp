@@ -31,6 +31,7 @@ enum class Cause {
     above_one,           ///< `value` at `id`
     not_normalised,      ///< the row sums to `value`, further than `bound` from 1
     logits,              ///< the row sums to `value` and has entries that no probability can have
+    probabilities,       ///< a row given as logits whose `value` numbers are probabilities that sum to `bound`
     zero_at_token,       ///< a row that gives its own drafted token `id` no probability
     outside_vocabulary,  ///< token `value` with a vocabulary of `bound`
     unordered_ids,       ///< a sparse row whose id `value` follows id `bound`, at place `id`
@@ -82,6 +83,9 @@ namespace detail {
             return "%r sums to %v, but must sum to 1 within %b";
         case Cause::logits:
             return "%r sums to %v: these look like logits; return specsample::Logits(row, temperature)";
+        case Cause::probabilities:
+            return "%r is given as logits, but its %V numbers sum to %b and none is negative: these look like "
+                   "probabilities; return the row itself, without specsample::Logits";
         case Cause::zero_at_token:
             return "%r is 0 at its own drafted token %i, but must be the row that the token was drawn from";
         case Cause::outside_vocabulary:

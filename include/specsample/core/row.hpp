@@ -9,7 +9,9 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 #include <span>
+#include <tuple>
 #include <type_traits>
 
 #include <specsample/core/types.hpp>
@@ -42,9 +44,15 @@ template <class R>
 concept EigenRow = requires(const R& row) { detail::any_eigen(row); } && bool(R::IsVectorAtCompileTime) &&
                    Floating<typename R::Scalar>;
 
-/// Contiguous memory with a size: std::vector, std::span, std::array.
 template <class R>
-concept ContiguousRow = !EigenRow<R> && requires(const R& row) { std::span(row); } &&
+inline constexpr bool is_initializer_list = false;
+template <class T>
+inline constexpr bool is_initializer_list<std::initializer_list<T>> = true;
+
+/// Contiguous memory with a size: std::vector, std::span, std::array. Not an initializer_list, which can be returned
+/// although its numbers cannot.
+template <class R>
+concept ContiguousRow = !EigenRow<R> && !is_initializer_list<R> && requires(const R& row) { std::span(row); } &&
                         Floating<typename decltype(std::span(std::declval<const R&>()))::value_type>;
 
 /// A row whose numbers are not plain probabilities: row.probs() is an expression of those, over row.size() ids.
@@ -54,6 +62,28 @@ concept StatedRow = !EigenRow<R> && !ContiguousRow<R> && requires(const R& row) 
     row.probs();
     typename R::Owned;  // a row of the same encoding that owns its memory; row.copy_to(owned) copies into it
 };
+
+template <class R>
+concept EigenMatrix = requires(const R& rows) { any_eigen(rows); };
+/// Eigen objects that own their numbers, and those that view memory. Any other expression may hold temporaries.
+template <class R>
+concept EigenOwner = requires(const R& rows) { owning_eigen(rows); };
+template <class R>
+concept EigenView = requires(const R& rows) { viewing_eigen(rows); };
+
+/// Whether a contiguous list views memory: a span, or a type of someone's own that is copied as a few words and has no
+/// size of its own.
+template <class R>
+inline constexpr bool is_view = std::ranges::enable_borrowed_range<R> ||
+                                (std::is_trivially_copyable_v<R> && sizeof(R) <= 4 * sizeof(void*) &&
+                                 !requires { std::tuple_size<R>::value; });
+
+/// Whether a row, or a list of ids, owns some of its numbers, so that they are gone with it.
+template <class R>
+inline constexpr bool owns =
+    EigenOwner<R> || (!EigenMatrix<R> && !is_view<R> && requires(const R& list) { std::span(list); });
+template <StatedRow R>
+inline constexpr bool owns<R> = R::owns;
 }  // namespace detail
 
 /// One position's distribution over the vocabulary.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -58,15 +59,22 @@ class HeadRows {
         const auto found = element_count(rows_.hold(ask(heads_, prefix)));
         if (found && *found != count_)
             invalid(where, "the number of rows that heads(prefix) returns", *found, to_text(count_));
+        kept_.clear();
+        kept_.resize(static_cast<std::size_t>(count_));
     }
 
     Index size() const { return count_; }
-    decltype(auto) row(Index i) const { return element(std::as_const(*rows_), i); }
+    const auto& row(Index i) {
+        auto& kept = kept_[static_cast<std::size_t>(i)];
+        if (!kept) kept.emplace(element(std::as_const(*rows_), i));
+        return kept->row();
+    }
 
   private:
     Heads heads_;
     Index count_;
     LastAnswer<Answer<Heads>> rows_;
+    std::vector<std::optional<RowRef<Element<const std::remove_cvref_t<Answer<Heads>>>>>> kept_;  ///< those read so far
 };
 
 }  // namespace detail

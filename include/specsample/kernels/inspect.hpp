@@ -231,6 +231,42 @@ std::optional<RowFault> inspect_view(const View& view, Side side, Index number) 
     }
     return diagnose(blocks, sum.all, fault);
 }
+
+/// The fault of probabilities that were given as logits: none is negative, and they sum to 1. Rows that such logits
+/// may well be are passed over: fewer than three numbers, equal ones, and those with one positive number; and so are
+/// greedy rows, which lose nothing, and slices, of which no rank has the sum.
+/// @cost   O(1) for logits, whose first numbers show what they are; one pass over probabilities
+template <class View>
+std::optional<RowFault> inspect_kind(const View& view, Side side, Index number) {
+    if constexpr (is_entries_row<View> && !requires(const Blocks<View>& row) { row.share(); }) {
+        const Blocks<View> row(view);
+        const Index size = row.size();
+        if (!row.encoding().is_logit() || size < 3) return std::nullopt;
+        double sum = 0, least = 1;
+        Index positive = 0;
+        for (Index place = 0; place < size; ++place) {
+            const double x = row.numbers()[place];
+            if (!(x >= 0 && x <= 1)) return std::nullopt;
+            sum += x;
+            least = std::min(least, x);
+            positive += x > 0;
+        }
+        // As far as rounding takes the sum of a softmax, of floats or fewer bits: in a short row, chance must not come
+        // as near.
+        using Scalar = std::conditional_t<sizeof(typename StoredScalar<View>::type) == 2,
+                                          typename StoredScalar<View>::type, float>;
+        const double rounding = static_cast<double>(size) * static_cast<double>(Eigen::NumTraits<Scalar>::epsilon());
+        const bool is_one = std::abs(sum - 1) <= std::min(tolerance_of<View>, rounding);
+        const bool is_uniform = least * static_cast<double>(size) > 1 - rounding;
+        if (!is_one || is_uniform || positive < 2) return std::nullopt;
+        return RowFault{.side = side,
+                        .cause = Cause::probabilities,
+                        .row = number,
+                        .value = static_cast<double>(size),
+                        .bound = sum};
+    }
+    return std::nullopt;
+}
 }  // namespace detail
 
 namespace kernels {

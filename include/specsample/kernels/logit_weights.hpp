@@ -19,11 +19,12 @@ namespace specsample {
 inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// log2(e) / T, clamped to the positive normal numbers of the scalar, because 0 * inf is NaN.
+/// log2(e) / T, clamped to the positive normal numbers of the scalar, because 0 * inf is NaN; of doubles not quite to
+/// the largest, since a race multiplies logits by it, in double.
 template <class Value>
 double exponent_scale(double temperature) {
     return std::clamp(std::numbers::log2e / temperature, double{std::numeric_limits<Value>::min()},
-                      double{std::numeric_limits<Value>::max()});
+                      std::min(double{std::numeric_limits<Value>::max()}, 0x1p1000));
 }
 
 }  // namespace detail

@@ -132,6 +132,10 @@ auto row_weights(const R& row) {
         return RowWeights(detail::as_row(row));
     }
 }
+/// A temporary row is refused: the weights would view numbers that are gone.
+template <Row R>
+    requires detail::owns<R>
+void row_weights(const R&& row) = delete;
 
 /// The weights of a row as it races: of logits only the scale counts, so that no normaliser is found. Weights are those
 /// that they are.
@@ -147,6 +151,9 @@ auto race_weights(const R& row) {
         return RowWeights(detail::as_row(row));
     }
 }
+template <Row R>
+    requires detail::owns<R>
+void race_weights(const R&& row) = delete;
 
 /// The probabilities of a row whose weights were summed by a draw.
 template <Row R, Weights W>
@@ -157,6 +164,9 @@ detail::row_view_t<R> probs_of(const R& row, const W& weights) {
         return detail::as_row(row);
     }
 }
+template <Row R, Weights W>
+    requires detail::owns<R>
+void probs_of(const R&& row, const W& weights) = delete;
 }  // namespace kernels
 
 }  // inline namespace

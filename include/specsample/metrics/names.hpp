@@ -48,6 +48,8 @@ constexpr std::string_view name_of(Cause cause) {
             return "not_normalised";
         case Cause::logits:
             return "logits";
+        case Cause::probabilities:
+            return "probabilities";
         case Cause::zero_at_token:
             return "zero_at_token";
         case Cause::outside_vocabulary:

@@ -23,6 +23,8 @@ inline namespace SPECSAMPLE_ABI {
 ///     verify(tokens, distributions, logits_of(rows, 0.8), rule, rng, limits, workspace);
 ///     auto model = [&](std::span<const Token> prefix) { return Logits(run(prefix), 0.8); };
 ///
+/// A pipeline that shapes the row changes the logits as they are given, and its filters read them at this temperature.
+///
 /// @tparam R   the logits: an owner (moved in), a view, or `const Owner&` for a viewed owner, which a callable must not
 ///             return
 template <class R>
@@ -32,7 +34,8 @@ class Logits {
     using Value = detail::Compute<typename View::Scalar>;
 
   public:
-    static constexpr bool borrows = detail::borrows<R>;  ///< the logits are viewed, not owned
+    static constexpr bool owns = detail::owns_part<R>;   ///< the logits are gone with this row
+    static constexpr bool borrows = detail::borrows<R>;  ///< the logits are viewed
     /// True if the row may be returned by the function that makes it.
     static constexpr bool outlives_its_making = !std::is_reference_v<R> && detail::ReturnedRow<R>;
     using Owned = Logits<typename detail::CopyOf<View>::type>;
@@ -65,21 +68,27 @@ class Logits {
     double temperature() const { return temperature_; }
     /// True if the normaliser was stated.
     bool is_normalised() const { return is_known_; }
-    auto numbers() const { return detail::as_row(row_); }
+    auto numbers() const& { return detail::as_row(row_); }
 
     /// The probabilities, as an expression. They are not a distribution if the logits define none.
     /// @cost   one pass if the normaliser is not known
-    auto probs() const { return detail::Entries(numbers(), detail::EveryId{}, size(), encoding()).row(); }
+    auto probs() const& { return detail::Entries(numbers(), detail::EveryId{}, size(), encoding()).row(); }
 
     /// The row as it races, in which only the scale of the logits counts: no normaliser is found.
     /// @cost   none, at temperature 0 that of an argmax
-    auto unnormalised() const {
+    auto unnormalised() const& {
         return detail::Entries(numbers(), detail::EveryId{}, size(), unnormalised_encoding()).row();
     }
 
     /// The weights that a token is drawn from. They know the normaliser.
     /// @cost   one pass
-    auto weights() const { return kernels::LogitWeights<View>(numbers(), temperature_, size()); }
+    auto weights() const& { return kernels::LogitWeights<View>(numbers(), temperature_, size()); }
+
+    // Refused: views of numbers that are gone with this row.
+    void numbers() && requires(owns) = delete;
+    void probs() && requires(owns) = delete;
+    void unnormalised() && requires(owns) = delete;
+    void weights() && requires(owns) = delete;
 
     Index argmax() const { return specsample::kernels::argmax(numbers()); }
 
@@ -129,11 +138,15 @@ class LogitRows {
 
     LogitRows(Source&& source, double temperature) : source_(std::forward<Source>(source)), temperature_(temperature) {}
 
-    auto operator[](std::size_t i) const
+    auto operator[](std::size_t i) const&
         requires(is_supplied<Source>)
     {
         return Logits(element(source_, static_cast<Index>(i)), temperature_);
     }
+    /// Refused: the row would view rows that are gone with this list.
+    void operator[](std::size_t i) &&
+        requires(is_supplied<Source> && owns_rows<Source>)
+    = delete;
     auto operator()(Index i)
         requires(!is_supplied<Source>)
     {
@@ -149,6 +162,8 @@ class LogitRows {
     Source source_;
     double temperature_;
 };
+template <class Source>
+inline constexpr bool owns_rows<LogitRows<Source>> = owns_rows<Source>;
 
 }  // namespace detail
 

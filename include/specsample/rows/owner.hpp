@@ -1,6 +1,6 @@
 // Rows that own their numbers, and rows that borrow them.
 //
-//   owns<R>, borrows<R>   whose the numbers are
+//   borrows<R>            whether some numbers are someone else's; a sparse row may own others: owns<R> of core/row.hpp
 //   ReturnedRow(s)        what a callable may return: it outlives the call
 //   RowRef                borrows: one row, for as long as its source is not asked for another
 //   OwnedRow              owns: one row, for as long as it is wanted
@@ -20,16 +20,16 @@ namespace specsample {
 inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// Whether a row, or a list of ids, owns its numbers, so that they are gone with it.
+/// Whether a part of a row owns its numbers: one that is viewed is named as a reference.
 template <class R>
-inline constexpr bool owns =
-    EigenOwner<R> || (!EigenMatrix<R> && !is_span<R> && requires(const R& list) { std::span(list); });
-template <StatedRow R>
-inline constexpr bool owns<R> = !R::borrows;
+inline constexpr bool owns_part = !std::is_reference_v<R> && owns<R>;
 
-/// Whether rows returned as R borrow memory, and must be copied to outlive the model's next call.
+/// Whether rows returned as R borrow some memory, and must be copied to outlive the model's next call.
 template <class R>
 inline constexpr bool borrows = std::is_lvalue_reference_v<R> || !owns<std::remove_cvref_t<R>>;
+template <class R>
+    requires StatedRow<std::remove_cvref_t<R>>
+inline constexpr bool borrows<R> = std::is_lvalue_reference_v<R> || std::remove_cvref_t<R>::borrows;
 
 /// A row that a callable may return: it owns its numbers or views memory that outlives the call.
 template <class R>

@@ -16,18 +16,9 @@ namespace specsample {
 inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-template <class R>
-concept EigenMatrix = requires(const R& rows) { any_eigen(rows); };
-/// Eigen objects that own their numbers, and those that view memory. Any other expression may hold temporaries.
-template <class R>
-concept EigenOwner = requires(const R& rows) { owning_eigen(rows); };
-template <class R>
-concept EigenView = requires(const R& rows) { viewing_eigen(rows); };
-
-template <class R>
-inline constexpr bool is_span = false;
-template <class T, std::size_t N>
-inline constexpr bool is_span<std::span<T, N>> = true;
+/// Whether a list of rows owns them, so that they are gone with it.
+template <class Source>
+inline constexpr bool owns_rows = !std::is_reference_v<Source> && !EigenView<Source> && !is_view<Source>;
 
 template <class Source>
 concept Indexed = requires(Source& source) { source[std::size_t{}]; };

@@ -66,7 +66,9 @@ class Sparse {
     using StoredRow = detail::StoredAs<R>;
 
   public:
-    /// True if the ids or the row are viewed, not owned.
+    /// True if the ids or the row are gone with this row.
+    static constexpr bool owns = detail::owns_part<Ids> || detail::owns_part<R>;
+    /// True if the ids or the row are viewed.
     static constexpr bool borrows = detail::borrows<Ids> || detail::borrows<R>;
     /// True if the row may be returned by the function that makes it.
     static constexpr bool outlives_its_making =
@@ -102,7 +104,7 @@ class Sparse {
 
     /// The probabilities by id, as an expression.
     /// @cost   O(1); a pass over the stored entries if they are logits
-    auto probs() const {
+    auto probs() const& {
         const auto encoding = detail::encoding_of(row_);
         return detail::Entries(detail::numbers_of(row_), ids(), vocab_, is_refused_ ? encoding.as_refused() : encoding)
             .row();
@@ -114,18 +116,23 @@ class Sparse {
 
     /// The weights that a token is drawn from, if the row holds logits.
     /// @cost   one pass over the stored entries
-    auto weights() const
+    auto weights() const&
         requires requires(const StoredRow& row) { row.weights(); }
     {
         return kernels::LogitWeights(row_.numbers(), row_.temperature(), vocab_, ids());
     }
 
     /// The row as it races, if it holds logits: no normaliser is found.
-    auto unnormalised() const
+    auto unnormalised() const&
         requires requires(const StoredRow& row) { row.unnormalised_encoding(); }
     {
         return detail::Entries(row_.numbers(), ids(), vocab_, row_.unnormalised_encoding()).row();
     }
+
+    // Refused: views of numbers that are gone with this row.
+    void probs() && requires(owns) = delete;
+    void unnormalised() && requires(owns) = delete;
+    void weights() && requires(owns) = delete;
 
     /// The id with the largest number, the lowest id on ties; -1 if there is none.
     Index argmax() const {

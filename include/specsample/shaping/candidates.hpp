@@ -7,9 +7,7 @@
 // Everything is computed when a shaper asks for it. A temperature is stored beside the numbers, because all but two
 // filters can work before it is applied; probabilities are computed for the candidates left by then. The numbers stay
 // in the model's own memory until a shaper changes them.
-//
-// A temperature that the row brings along divides the logits as the pipeline leaves them: shapers that change logits
-// change those that the model gave, and those that read probabilities read them at that temperature.
+// A temperature that the row brings along divides the logits that are left: shapers change those that the model gave.
 #pragma once
 
 #include <algorithm>
@@ -70,8 +68,7 @@ class Candidates {
     bool holds_every_id() const { return !is_sparse_; }
     NumberKind kind() const { return kind_; }
 
-    /// The temperature of weights() and probabilities(): that of the row itself or that of the pipeline; 0 leaves the
-    /// largest.
+    /// The temperature of weights() and probabilities(): that of the row itself, or of the pipeline; 0 is the argmax.
     double temperature_of_weights() const { return temperature_; }
     /// Whether that is 0. No filter is needed then: the largest number is chosen at the end, and is in all of them.
     bool is_greedy() const { return temperature_ == 0; }
@@ -128,8 +125,7 @@ class Candidates {
         return weights_;
     }
 
-    /// Divide the logits that the numbers stand for by a temperature. At 0 the largest number is chosen when the
-    /// pipeline has ended, so that what is masked after this is not chosen.
+    /// Divide the logits that the numbers stand for by a temperature. At 0 the end of the pipeline chooses the largest.
     /// @throws std::invalid_argument if the row, or a step before, has a temperature other than 1 as well
     void heat(double temperature) {
         temperature_ = detail::heated_once(temperature_, temperature);

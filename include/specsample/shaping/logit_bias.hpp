@@ -34,7 +34,13 @@ struct AddBiases {
     template <class Value>
     void operator()(filters::Candidates<Value>& row, std::span<const Token>) const {
         for (const auto& [id, bias] : biases)
-            if (const Index place = row.place_of(id); place >= 0) add_to_logit(row, place, bias);
+            if (const Index place = row.place_of(id); place < 0) {
+                continue;
+            } else if (is_finite(bias)) {
+                add_to_logit(row, place, bias);
+            } else {
+                logit_at(row, place) = -std::numeric_limits<Value>::infinity();
+            }
     }
 
     void foresee(filters::Outlook& outlook, std::span<const Token>) const {
@@ -51,6 +57,8 @@ namespace filters {
 /// impossible.
 ///
 /// @cost   O(biases), and one copy of a row that is still in the model's memory
+/// @edge   a sum that the row's scalar cannot hold is cut to a finite number that it can hold (3e32 of floats, 1e302
+///         of doubles): only -inf bans
 class LogitBias {
   public:
     /// @throws std::invalid_argument for a negative token, and for a bias that is NaN or +inf

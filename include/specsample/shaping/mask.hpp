@@ -135,6 +135,60 @@ class TokenMask {
   private:
     Source source_;
 };
+
+/// Any source of masks that TokenMask takes, kept by value, as one type; empty: every token is allowed.
+///
+/// What a callable returns is kept until the mask is applied: a vector is no view of memory that is gone.
+class AnyMask {
+  public:
+    AnyMask() = default;
+
+    /// @param source   words, or a callable of the context that returns words; an empty std::function or a null pointer
+    ///                 to a function is no source
+    template <class Source>
+        requires(!std::same_as<std::remove_cvref_t<Source>, AnyMask>)
+    AnyMask(Source&& source) {
+        using Kept = std::decay_t<Source>;
+        constexpr bool is_source = [] {
+            if constexpr (std::invocable<const detail::Unwrapped<Kept>&, std::span<const Token>>)
+                return detail::MaskWords<std::invoke_result_t<const detail::Unwrapped<Kept>&, std::span<const Token>>>;
+            return detail::MaskWords<Kept>;
+        }();
+        static_assert(is_source,
+                      "specsample::SamplingParams: mask must be a callable of the context that returns the words of a "
+                      "bit mask (a std::vector, span or array of 32-bit integers), with a const call operator, because "
+                      "contexts come in any order");
+        if constexpr (is_source) {
+            if constexpr (requires { source == nullptr; })
+                if (source == nullptr) return;
+            apply_ = [kept = Kept(std::forward<Source>(source))](std::span<const Token> context, const Applied& apply) {
+                if constexpr (detail::MaskWords<Kept>) {
+                    apply(detail::words_of(kept));
+                } else {
+                    const auto& words = std::invoke(kept, context);
+                    apply(detail::words_of(words));
+                }
+            };
+        }
+    }
+
+    /// Whether there is a source.
+    explicit operator bool() const { return static_cast<bool>(apply_); }
+
+    template <class Value>
+    void operator()(Candidates<Value>& row, std::span<const Token> context) const {
+        if (!apply_) return;
+        const auto apply = [&](std::span<const std::uint32_t> words) {
+            detail::apply_mask(row, {words, row.vocab()});
+        };
+        apply_(context, std::cref(apply));
+    }
+
+  private:
+    using Applied = std::function<void(std::span<const std::uint32_t>)>;
+
+    std::function<void(std::span<const Token>, const Applied&)> apply_{};
+};
 }  // namespace filters
 
 }  // inline namespace

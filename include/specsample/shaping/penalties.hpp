@@ -4,7 +4,8 @@
 // They act on logits, or on ln p of a row of probabilities. A negative frequency or presence penalty is a reward.
 // Engines count different tokens: transformers and vLLM apply the repetition penalty to prompt and text, OpenAI and
 // vLLM apply the other two to the text alone (Window{.skip = prompt.size()}), llama.cpp applies all three to the last
-// 64 tokens (Window{.last_n = 64}).
+// 64 tokens (Window{.last_n = 64}). A logit that the row's scalar cannot hold is cut to a finite number that it can
+// hold, as by LogitBias: no penalty bans a token.
 #pragma once
 
 #include <specsample/core/contract.hpp>
@@ -34,9 +35,7 @@ class RepetitionPenalty {
     void operator()(Candidates<Value>& row, std::span<const Token> context) const {
         if (penalty_ == 1) return;
         detail::for_counts(row, window_.of(context), [&](Index place, Index) {
-            Value& logit = detail::logit_at(row, place);
-            const auto z = static_cast<double>(logit);
-            logit = static_cast<Value>(z > 0 ? z / penalty_ : z * penalty_);
+            detail::change_logit(row, place, [&](double z) { return z > 0 ? z / penalty_ : z * penalty_; });
         });
     }
 

@@ -53,6 +53,9 @@ struct Rewindability {
 }  // namespace detail
 
 /// Apply shapers one after another, first to last: Pipeline{filters::TopK{40}, filters::TopP{0.95}}.
+///
+/// What changes logits comes first, on those of the model; after a Temperature{T} it changes those divided by T. A row
+/// that has a temperature itself (Logits) takes a pipeline without one: then the logits that are left are divided.
 template <detail::ShaperOrChanging... Shapers>
 class Pipeline {
     static_assert((detail::Rewindability<Shapers>::holds && ...));

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,11 +22,13 @@ inline namespace SPECSAMPLE_ABI {
 ///     SamplingParams{.temperature = .8, .top_k = 40, .top_p = .95, .min_p = .05}
 ///
 /// The order: logit bias, penalties (repetition, frequency, presence), mask, temperature, top-k, typical-p, top-p,
-/// min-p. Temperature before the filters is the order of transformers and vLLM. llama.cpp applies it last, as
+/// min-p. The first three change the model's logits, whatever temperature follows or comes with the row (Logits), at 0
+/// too; a temperature is given by one of the two. Temperature before the filters is the order of transformers and vLLM. llama.cpp applies it last, as
 /// Pipeline{TopK{40}, TypicalP{1}, TopP{.95}, MinP{.05}, Temperature{.8}} of namespace filters does. vLLM applies min-p
 /// before top-k and top-p, transformers typical-p after all others.
 ///
-/// @throws   std::invalid_argument for a setting out of range, when a model or a pipeline is made of it or a row shaped
+/// @throws   std::invalid_argument for a setting out of range, or a second temperature, when a model or a pipeline is
+///           made of it or a row shaped
 struct SamplingParams {
     double temperature = 1;  ///< 0 is the argmax
     Index top_k = 0;         ///< 0 keeps all
@@ -43,7 +43,7 @@ struct SamplingParams {
     Index prompt_size = 0;  ///< leading tokens that frequency and presence skip, as in OpenAI and vLLM
 
     std::vector<filters::Bias> logit_bias{};  ///< pairs of a token and the number added to its logit
-    std::function<std::span<const std::uint32_t>(std::span<const Token>)> mask{};  ///< as TokenMask; empty: all allowed
+    filters::AnyMask mask{};                  ///< as TokenMask{mask}; empty: all allowed
 
     /// Check every setting.
     /// @throws   std::invalid_argument for a setting out of range
@@ -65,7 +65,7 @@ struct SamplingParams {
         f(filters::RepetitionPenalty(repetition_penalty, text));
         f(filters::FrequencyPenalty(frequency_penalty, answer));
         f(filters::PresencePenalty(presence_penalty, answer));
-        if (mask) f(filters::TokenMask(std::cref(mask)));
+        if (mask) f(mask);
         f(filters::Temperature(temperature));
         f(filters::TopK(top_k));
         f(filters::TypicalP(typical_p));

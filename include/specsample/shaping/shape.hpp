@@ -184,8 +184,10 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
 /// @param memory     ShapedMemory<float>, or <double> for double rows; one for every row that is in use at a time
 /// @returns          a view of `memory` and of the row's own numbers. After a filter it holds only what is left,
 ///                   normalised over that
-/// @throws           std::invalid_argument for a setting of the pipeline that is out of range
+/// @throws           std::invalid_argument for a setting of the pipeline that is out of range, or a temperature of the
+///                   pipeline where the row has one
 /// @cost             that of the shapers; no allocation once the memory is warm
+/// @edge             at temperature 0 one id is left: what is shaped again has no other
 /// @edge             an invalid row comes out as it is, and one in which nothing is left is empty: both are faults
 ///                   where they are used
 template <class R, detail::ShaperOrChanging P>

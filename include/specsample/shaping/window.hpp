@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 
@@ -66,11 +67,21 @@ Value& logit_at(filters::Candidates<Value>& row, Index place) {
     return row.change_logits()[static_cast<std::size_t>(place)];
 }
 
-/// Add `by` to the logit at a place, with the temperature so far taken as applied.
+/// Change the logit at a place to change(logit), unless its token is impossible. What a finite setting makes too large
+/// for the row's scalar becomes the largest or lowest number that still has room for a temperature: the token stays
+/// possible, and the row valid.
+template <class Value, class Change>
+void change_logit(filters::Candidates<Value>& row, Index place, const Change& change) {
+    Value& logit = logit_at(row, place);
+    const auto z = static_cast<double>(logit);
+    const double most = std::max(double{std::numeric_limits<Value>::max()} * 0x1p-20, std::abs(z));
+    if (is_finite(z)) logit = static_cast<Value>(std::clamp<double>(change(z), -most, most));
+}
+
+/// Add a finite `by` to the logit at a place, with the pipeline's temperature so far taken as applied.
 template <class Value>
 void add_to_logit(filters::Candidates<Value>& row, Index place, double by) {
-    Value& logit = logit_at(row, place);
-    logit = static_cast<Value>(static_cast<double>(logit) + row.temperature() * by);
+    change_logit(row, place, [&](double z) { return z + row.temperature() * by; });
 }
 
 }  // namespace detail

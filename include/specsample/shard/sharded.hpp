@@ -64,7 +64,8 @@ class Sharded {
 
   public:
     static constexpr bool are_logits = detail::LogitsSlice<Stored>;  ///< else probabilities
-    static constexpr bool borrows = specsample::detail::borrows<R>;  ///< the slice is viewed, not owned
+    static constexpr bool owns = specsample::detail::owns_part<R>;   ///< the slice is gone with this row
+    static constexpr bool borrows = specsample::detail::borrows<R>;  ///< the slice is viewed
     /// True if the row may be returned by the function that makes it.
     static constexpr bool outlives_its_making = !std::is_reference_v<R> && specsample::detail::ReturnedRow<R>;
     using Owned = Sharded<typename specsample::detail::CopyOf<Stored>::type>;

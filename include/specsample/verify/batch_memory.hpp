@@ -26,11 +26,15 @@ class Slice {
 
     std::size_t size() const { return static_cast<std::size_t>(size_); }
 
-    decltype(auto) operator[](std::size_t i) const
+    decltype(auto) operator[](std::size_t i) const&
         requires(is_supplied<Source>)
     {
         return element(source_, begin_ + static_cast<Index>(i));
     }
+    /// Refused: the element would be one of a list that is gone with this.
+    void operator[](std::size_t i) &&
+        requires(is_supplied<Source> && owns_rows<Source>)
+    = delete;
     decltype(auto) operator()(Index i)
         requires(!is_supplied<Source>)
     {
@@ -42,6 +46,8 @@ class Slice {
     Index begin_;
     Index size_;
 };
+template <class Source>
+inline constexpr bool owns_rows<Slice<Source>> = owns_rows<Source>;
 
 }  // namespace detail
 

@@ -115,7 +115,9 @@ inline std::optional<RowFault> check_size(Index size, Side side, Index number, I
 template <class View>
 std::optional<RowFault> check_row(const View& view, Side side, Index number, Index vocab, Check check) {
     if (const auto bad = check_size(view.size(), side, number, vocab)) return bad;
-    return check == Check::every_row ? kernels::inspect(view, side, number) : inspect_ids(view, side, number);
+    if (check != Check::every_row) return inspect_ids(view, side, number);
+    const auto bad = kernels::inspect(view, side, number);
+    return bad ? bad : inspect_kind(view, side, number);
 }
 
 /// True for a row that was refused, or of logits whose normaliser shows that they are no distribution.
@@ -205,6 +207,7 @@ class NodeRow {
         bool is_suspect = in_full;
         if constexpr (requires { row().is_refused(); }) is_suspect = is_suspect || row().is_refused();
         if (is_suspect && !fault_) blame_row();
+        if (in_full && !fault_) fault_ = detail::inspect_kind(view(), Side::target, node + 1);
     }
 
     const T& context() const { return context_; }

@@ -58,9 +58,14 @@ struct WithoutReplacement {
     static void race_all(const View& row, std::span<Token> ids, const Rng& rng, const Add& add) {
         const Index found = race(rng, row, ids);
         if (found > 0) add(ids[0], Sampled(row));
-        if (found <= 1) return;
+        if (found > 1) add_others(row, ids.first(static_cast<std::size_t>(found)), add);
+    }
+
+    /// Add all but the first. It is not inlined: its sums are not on the stack while the ids race.
+    template <class View, class Add>
+    [[gnu::noinline]] static void add_others(const View& row, std::span<Token> ids, const Add& add) {
         kernels::RestSums<View> rest(row);
-        for (std::size_t i = 1; i < static_cast<std::size_t>(found); ++i) {
+        for (std::size_t i = 1; i < ids.size(); ++i) {
             const std::span<const Token> drawn = ids.first(i);
             add(ids[i], Sampled(row, drawn, rest.without(drawn)));
         }

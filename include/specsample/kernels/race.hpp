@@ -71,13 +71,13 @@ struct BlockNoise {
 /// One race of one row.
 ///
 /// Weights arrive at E / w, and logits at log2(E) - z scale. No pivot is in these times, so that they can be compared
-/// wherever they were found. Whether a block or an id may still win is decided by bounds relative to the largest weight,
-/// with some slack, so that rounding leaves out no winner.
+/// wherever they were found. Whether a block or an id may still win is decided by bounds relative to the largest
+/// weight, with some slack, so that rounding leaves out no winner.
 template <class W, kernels::LaneNoise N>
 class Race {
     using Row = RaceRow<W>;
     using Value = typename Row::Value;
-    static constexpr std::size_t at_once = 4;  ///< blocks that are opened together, since noise is drawn for many ids
+    static constexpr std::size_t at_once = 2;  ///< blocks that are opened together, since noise is drawn for many ids
 
   public:
     Race(const W& weights, N& noise, Podium& podium) : row_(weights), noise_(noise), podium_(podium) {}
@@ -114,7 +114,8 @@ class Race {
         std::size_t count = 0;
         std::array<std::uint32_t, most> ids;
         std::array<Value, most> numbers, weights;
-        std::array<double, most> least, uniforms;
+        std::array<std::uint8_t, most> blocks;  ///< their places among those that were opened
+        std::array<double, most> uniforms;
     };
 
     std::uint32_t lane_of(Index block) const { return block_lane(row_.block_of(blocks_.first[block])); }
@@ -176,23 +177,23 @@ class Race {
     /// Let the others of some blocks arrive: those that may still win.
     void let_arrive(std::span<const Open> blocks) {
         Waiting waiting;
-        for (const Open& block : blocks) let_wait(block, waiting);
+        for (std::size_t block = 0; block < blocks.size(); ++block) let_wait(blocks[block], block, waiting);
         noise_(std::span<const std::uint32_t>(waiting.ids).first(waiting.count), waiting.uniforms.data());
         for (std::size_t i = 0; i < waiting.count; ++i) {
-            const double uniform = waiting.uniforms[i], least = waiting.least[i];
+            const double uniform = waiting.uniforms[i], least = blocks[waiting.blocks[i]].least;
             if (may_win(least + (1 - uniform), waiting.weights[i]))
                 arrive(Index{waiting.ids[i]}, waiting.numbers[i], least - std::log(uniform));
         }
     }
 
     /// Find the ids of a block that may win.
-    void let_wait(const Open& block, Waiting& waiting) {
-        using InBlock = std::array<Value, std::size_t{race_block}>;
+    /// @param number   its place among those that were opened
+    void let_wait(const Open& block, std::size_t number, Waiting& waiting) {
+        std::array<Value, std::size_t{race_block}> padded{};
         typename Row::Buffer buffer;
-        InBlock powers, padded{};
         const Value* const numbers = row_.read(block.place, block.count, buffer);
-        const Value* weights = row_.relative(numbers, block.count, pivot_, powers.data());
-        if (block.count < race_block) {
+        const Value* weights = row_.relative(numbers, block.count, pivot_, padded.data());
+        if (weights == numbers && block.count < race_block) {
             std::copy_n(weights, block.count, padded.begin());
             weights = padded.data();
         }
@@ -203,7 +204,7 @@ class Race {
             waiting.ids[last] = static_cast<std::uint32_t>(id);
             waiting.numbers[last] = numbers[i];
             waiting.weights[last] = weights[i];
-            waiting.least[last] = block.least;
+            waiting.blocks[last] = static_cast<std::uint8_t>(number);
         }
     }
 
@@ -258,7 +259,7 @@ namespace kernels {
 ///                  neither a weight nor a logit: NaN, +infinity, a negative weight, a weight of infinity
 /// @draws           one number per block of 64 ids, one more for an id that may win and is not the first of its block
 /// @cost            one pass, a random number and a division or a power per block of 64 ids, and of the blocks that may
-///                  hold a winner another look at their ids; up to 55 kB of stack (of doubles: 66 kB), no allocation
+///                  hold a winner another look at their ids; up to 18 kB of stack (of doubles: 22 kB), no allocation
 /// @edge            equal arrivals: the lowest id first; an id of weight 0 never wins
 /// @source          the minimum of independent exponentials and its index are independent, and the exponential
 ///                  distribution has no memory: Devroye, "Non-uniform random variate generation", 1986, chapter V

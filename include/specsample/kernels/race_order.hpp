@@ -21,11 +21,11 @@ namespace detail {
 /// floats, and the last of them are replaced by the number. So all keys differ, and what has been handed out is below
 /// the rest. The smallest key of each group is kept, so that a step looks at one group and at the groups' smallest.
 class BlockOrder {
-    static constexpr Index groups = 32;
+    static constexpr Index groups = 16;
     static constexpr float never = std::numeric_limits<float>::max();
 
   public:
-    static constexpr Index group = 64, most = group * groups;  ///< blocks
+    static constexpr Index group = 32, most = group * groups;  ///< blocks
     static constexpr float largest = never / 2;                ///< bound
     static constexpr double slack = 1 + 0x1p-12;               ///< a bound is kept up to this factor
 

@@ -103,7 +103,9 @@ class RaceRow {
     using Buffer = typename Numbers::Buffer;
 
     static constexpr Index few = 32;
-    static constexpr Index most_listed = few - 1 + block_size;  ///< by one call of list
+    static constexpr Index read_by_id = 256;                    ///< places that are read at once where ids are listed
+    static constexpr Index most_listed = few - 1 + read_by_id;  ///< blocks by one call of list
+    static_assert(most_listed <= RaceBlocks<Value>::most);
 
     explicit RaceRow(const W& weights)
         : numbers_(weights),
@@ -127,7 +129,7 @@ class RaceRow {
     }
     /// The number of places of a listed block.
     Index block_size_at(Index first) const {
-        const Index end = numbers_.are_contiguous() ? size() : (first / block_size + 1) * block_size;
+        const Index end = numbers_.are_contiguous() ? size() : (first / read_by_id + 1) * read_by_id;
         return same_block(first, std::min(size(), end));
     }
 
@@ -181,8 +183,9 @@ class RaceRow {
         for (const Index enough = blocks.count + few; place < size() && blocks.count < enough;) {
             // Contiguous ids may begin within a block of them: that one is listed by itself.
             const bool is_dense = numbers_.are_contiguous() && id(place) % race_block == 0;
-            const Index count = numbers_.are_contiguous() && !is_dense ? same_block(place, size())
-                                                                       : std::min(block_size, size() - place);
+            const Index count = numbers_.are_contiguous() && !is_dense
+                                    ? same_block(place, size())
+                                    : std::min(is_dense ? block_size : read_by_id, size() - place);
             const Value* numbers = numbers_.read(place, count, buffer);
             const bool all_race =
                 is_dense ? list_dense(place, numbers, count, blocks) : list_by_id(place, numbers, count, blocks);

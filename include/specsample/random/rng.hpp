@@ -55,7 +55,9 @@ class Rng {
     }
 
   private:
-    EIGEN_ALWAYS_INLINE static constexpr double open(std::uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52; }
+    EIGEN_ALWAYS_INLINE static constexpr double open(std::uint64_t bits) {
+        return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
+    }
 
     Address address_;
 };

@@ -73,6 +73,40 @@ TEST_CASE("mutants: of equal numbers in two slices the lowest id is the largest"
     for (const auto& tokens : given.sliced(GreedyMatch(), 0, 0)) CHECK(tokens == std::vector<Token>{250});
 }
 
+TEST_CASE("mutants: a row that races again has the winner of the race that is asked for") {
+    const Slices given = random_slices();
+    const auto winners_of = [](const auto& row) {
+        std::vector<Index> winners;
+        for (Index race_at = 0; race_at < 20; ++race_at)
+            winners.push_back(race(RoundRng(1, 0, race_at / 2).at(Purpose::race, 0), row));
+        return winners;
+    };
+    const std::vector<Index> expected = winners_of(Logits(given.rows[0]));
+    for (const auto& winners : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks&ranks) {
+             return winners_of(
+                 shard::Sharded(Logits(split.slice(given.rows[0], rank)), split.first(rank), vocab, ranks));
+         }))
+        CHECK(winners == expected);
+}
+
+TEST_CASE("mutants: what is left of a row races as that of the whole row") {
+    const Slices given = random_slices();
+    const std::vector<Token> without{5, 400, 1199};
+    const auto winner_of = [&](const auto& row) {
+        const auto view = row.unnormalised();
+        std::vector<Index> winners;
+        for (Index start = 0; start < 20; ++start)
+            winners.push_back(race(RoundRng(1, 0, start).at(Purpose::race, 0), kernels::WithoutWeights(view, without)));
+        return winners;
+    };
+    const Eigen::ArrayXf row = given.rows[0] * 20;
+    const std::vector<Index> expected = winner_of(Logits(row));
+    for (const auto& winners : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks&ranks) {
+             return winner_of(shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks));
+         }))
+        CHECK(winners == expected);
+}
+
 TEST_CASE("mutants: another seed on one rank is a fault of all") {
     for (const auto& tokens : random_slices().sliced(TokenVerification(), 1, 2))
         CHECK(tokens == std::vector<Token>{-1, static_cast<Token>(Cause::ranks_differ)});
@@ -102,7 +136,7 @@ TEST_CASE("mutants: a token that a bias lifts among the largest is gathered") {
         const auto shaped = shape(row, params, {}, memory);
         return std::pair(shaped.ids().place_of(40), shaped.ids().place_of(1000));
     };
-    for (const auto& places : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+    for (const auto& places : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks&ranks) {
              return ids_of(shard::Sharded(Logits(split.slice(given.rows[0], rank)), split.first(rank), vocab, ranks));
          }))
         CHECK(places == ids_of(Logits(given.rows[0])));
@@ -123,7 +157,7 @@ TEST_CASE("mutants: a nucleus is that of the changed row") {
     const std::vector<Index> expected = left_of(Logits(given.rows[0]));
     CHECK(expected.size() > 2);
     CHECK(std::ssize(expected) < vocab / 10);  // else the row is gathered
-    for (const auto& left : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+    for (const auto& left : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks&ranks) {
              return left_of(shard::Sharded(Logits(split.slice(given.rows[0], rank)), split.first(rank), vocab, ranks));
          }))
         CHECK(left == expected);

@@ -1,4 +1,7 @@
 // Rows of which every rank holds a slice.
+#include <limits>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "shard/ranks.hpp"
@@ -141,6 +144,60 @@ TEST_CASE("mutants: a token that a bias lifts among the largest is gathered") {
          }))
         CHECK(places == ids_of(Logits(given.rows[0])));
     CHECK(ids_of(Logits(given.rows[0])).first >= 0);
+}
+
+TEST_CASE("mutants: a token that a bias bans is left out by top-k of slices") {
+    Eigen::ArrayXf row = Eigen::ArrayXf::Constant(vocab, -std::numeric_limits<float>::infinity());
+    row[3] = row[400] = row[1000] = 1;
+    const SamplingParams params{.top_k = 40, .logit_bias = {{400, -std::numeric_limits<double>::infinity()}}};
+    const auto count_of = [&](const auto& given) {
+        filters::ShapedMemory<float> memory;
+        return shape(given, params, {}, memory).ids().size(vocab);
+    };
+    CHECK(count_of(Logits(row)) == 2);
+    for (const Index count : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+             return count_of(shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks));
+         }))
+        CHECK(count == 2);
+}
+
+TEST_CASE("mutants: a check of every row reads the rows that tokens were drafted from on every rank") {
+    const Slices given = random_slices();
+    for (const auto& tokens : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+             using Row = shard::Sharded<Logits<decltype(split.slice(given.rows[0], rank))>>;
+             std::vector<Row> rows, drafts;
+             std::vector<Sampled<detail::row_view_t<Row>>> distributions;
+             for (const auto& row : given.rows)
+                 rows.emplace_back(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks);
+             for (const std::size_t row : {1u, 0u})
+                 drafts.emplace_back(Logits(split.slice(given.rows[row], rank)), split.first(rank), vocab, ranks);
+             for (const Row& row : drafts) distributions.emplace_back(row);
+             Workspace workspace;
+             const Round round = verify(given.tokens, distributions, rows, GumbelMatch(), RoundRng(1, 0, 0),
+                                        {.check = Check::every_row}, workspace);
+             const Index drafted = ranks.traffic().exchanges;
+             const auto entry = distributions[0].weight(1100);  // of the last slice, and never drafted
+             return std::tuple(round.tokens[0], entry, drafted, ranks.traffic().exchanges);
+         }, 5)) {
+        CHECK(std::get<0>(tokens) == given.whole(GumbelMatch(), 1)[0]);
+        CHECK(std::get<1>(tokens) == Logits(given.rows[1]).probs().coeff(1100));
+        CHECK(std::get<3>(tokens) == std::get<2>(tokens) + 1);
+    }
+}
+
+TEST_CASE("mutants: what reads whole rows of slices has them on every rank") {
+    const Slices given = random_slices();
+    const auto overlap_of = [](const auto& first, const auto& second) {
+        return std::pair(kernels::overlap(first, second), kernels::overlap(second, first));
+    };
+    const auto expected = overlap_of(Logits(given.rows[0]), Logits(given.rows[1]));
+    for (const auto& overlap : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+             const auto sliced = [&](const Eigen::ArrayXf& row) {
+                 return shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks);
+             };
+             return overlap_of(sliced(given.rows[0]), sliced(given.rows[1]));
+         }))
+        CHECK(overlap == expected);
 }
 
 TEST_CASE("mutants: a nucleus is that of the changed row") {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "shard/ranks.hpp"
@@ -34,6 +35,10 @@ struct Case {
     Index tokens = 2;
     std::uint64_t seed = 1;
     Token second = 7;
+    std::optional<RoundLimits> limits{};
+    Index missing_rows = 0, missing_distributions = 0;
+
+    bool are_computed = false;  ///< whether all ranks compute their rows when these are asked for
 };
 
 std::string text_of(const Round& round) { return round.fault ? message(*round.fault) : "no fault"; }
@@ -50,32 +55,44 @@ std::string whole(const Case& given, const Rule& rule) {
     return text_of(verify(tokens, PointMass{}, given.rows, rule, rng, limits, workspace));
 }
 
+const std::vector<Token> same_stops{1}, other_stops{2};
+
 /// The message on every rank, which must be the same.
 template <class Rule>
 std::string sliced(const Case& given, const Rule& rule) {
-    const auto all = ranks::on_ranks(given.split.ranks(), [&](Index rank, shard::Ranks& ranks) {
-        const bool odd = rank == 2;
-        std::vector<Token> tokens{5, 7};
-        if (odd) tokens[1] = given.second;
-        tokens.resize(static_cast<std::size_t>(odd ? given.tokens : 2), 9);
-        const RoundRng rng(odd ? given.seed : 1, 0, 0);
-        const RoundLimits limits{.check = given.check};
-        const auto judge = [&](auto slice_of) {
-            std::vector<shard::Sharded<decltype(slice_of(given.rows[0]))>> rows;
-            for (std::size_t i = 0; i <= tokens.size(); ++i)
-                rows.emplace_back(slice_of(given.rows[std::min<std::size_t>(i, 2)]),
-                                  given.split.first(rank) + (odd ? given.first_more : 0),
-                                  vocab + (odd ? given.vocab_more : 0), ranks);
-            Workspace workspace;
-            return text_of(verify(tokens, PointMass{}, rows, rule, rng, limits, workspace));
-        };
-        const auto numbers = [&](const Numbers& row) {
-            return Eigen::Map<const Numbers>(row.data() + given.split.first(rank),
-                                             given.split.count(rank) + (odd ? given.count_more : 0));
-        };
-        if (!given.logits) return judge(numbers);
-        return judge([&](const Numbers& row) { return Logits(numbers(row), given.temperature); });
-    });
+    const auto all = ranks::on_ranks(
+        given.split.ranks(),
+        [&](Index rank, shard::Ranks& ranks) {
+            const bool odd = rank == 2;
+            std::vector<Token> tokens{5, 7};
+            if (odd) tokens[1] = given.second;
+            tokens.resize(static_cast<std::size_t>(odd ? given.tokens : 2), 9);
+            const RoundRng rng(odd ? given.seed : 1, 0, 0);
+            RoundLimits limits{.stop_tokens = same_stops, .check = given.check};
+            if (odd && given.limits) limits = *given.limits;
+            const std::vector<PointMass> distributions(tokens.size() -
+                                                       static_cast<std::size_t>(odd ? given.missing_distributions : 0));
+            const auto judge = [&](auto slice_of) {
+                const auto row = [&](Index i) {
+                    return shard::Sharded(slice_of(given.rows[static_cast<std::size_t>(std::min<Index>(i, 2))]),
+                                          given.split.first(rank) + (odd ? given.first_more : 0),
+                                          vocab + (odd ? given.vocab_more : 0), ranks);
+                };
+                std::vector<decltype(row(0))> rows;
+                for (Index i = odd ? given.missing_rows : 0; i <= std::ssize(tokens); ++i) rows.push_back(row(i));
+                Workspace workspace;
+                if (given.are_computed)
+                    return text_of(verify(tokens, distributions, row, rule, rng, limits, workspace));
+                return text_of(verify(tokens, distributions, rows, rule, rng, limits, workspace));
+            };
+            const auto numbers = [&](const Numbers& row) {
+                return Eigen::Map<const Numbers>(row.data() + given.split.first(rank),
+                                                 given.split.count(rank) + (odd ? given.count_more : 0));
+            };
+            if (!given.logits) return judge(numbers);
+            return judge([&](const Numbers& row) { return Logits(numbers(row), given.temperature); });
+        },
+        10);
     for (const std::string& one : all) CHECK(one == all[0]);
     return all[0];
 }
@@ -139,6 +156,85 @@ TEST_CASE("a rank in another round is a fault of all ranks") {
     CHECK(sliced({.tokens = 3}, TokenVerification()) == differs);
     CHECK(sliced({.tokens = 1}, BlockVerification()) == differs);
     CHECK(sliced({.second = 8}, GumbelMatch()) == differs);
+}
+
+TEST_CASE("a rank that is given something else is a fault of all ranks, and none waits for it") {
+    const RoundLimits same{.stop_tokens = same_stops, .check = Check::entries_read};
+    const auto with = [&](const auto& change) {
+        RoundLimits limits = same;
+        change(limits);
+        return limits;
+    };
+    for (const bool are_computed : {false, true})
+        for (const bool logits : {false, true}) {
+            CAPTURE(are_computed, logits);
+            const auto message_of = [&](Case given) {
+                given.logits = logits;
+                given.are_computed = are_computed;
+                given.check = Check::entries_read;
+                return sliced(given, TokenVerification());
+            };
+            const auto differs = Catch::Matchers::Contains("target row 0 is read by rank 2 in another round");
+            CHECK(message_of({.limits = same}) == "no fault");
+            CHECK_THAT(message_of({.limits = with([](auto& one) { one.max_tokens = 1; })}), differs);
+            CHECK_THAT(message_of({.limits = with([](auto& one) { one.max_tokens = 0; })}), differs);
+            CHECK_THAT(message_of({.limits = with([](auto& one) { one.stop_tokens = other_stops; })}), differs);
+            CHECK_THAT(message_of({.limits = with([](auto& one) { one.stop_tokens = {}; })}), differs);
+            CHECK_THAT(message_of({.limits = with([](auto& one) { one.check = Check::every_row; })}), differs);
+            CHECK_THAT(message_of({.seed = 2, .limits = same}), differs);
+            CHECK_THAT(message_of({.tokens = 1, .limits = same}), differs);
+            CHECK_THAT(message_of({.second = 8, .limits = same}), differs);
+            CHECK_THAT(message_of({.limits = same, .missing_distributions = 1}), differs);
+            CHECK_THAT(message_of({.limits = same, .missing_distributions = -1}), differs);
+            if (are_computed) continue;
+            CHECK_THAT(message_of({.limits = same, .missing_rows = 1}), differs);
+            CHECK_THAT(message_of({.limits = same, .missing_rows = -1}), differs);
+        }
+}
+
+TEST_CASE("a text that is another on one rank is a fault of all ranks where its rows are shaped") {
+    const ranks::Split split = ranks::equal(vocab, 3);
+    const Numbers row = Numbers::LinSpaced(vocab, -3, 3);
+    const std::vector<Token> same(70, 4);
+    std::vector<Token> longer(71, 4), other = same;
+    other.back() = 5;
+    for (const SamplingParams& params : {SamplingParams{.top_k = 4}, SamplingParams{.top_p = .5},
+                                         SamplingParams{.min_p = .5}, SamplingParams{.typical_p = .5}})
+        for (const auto& context : {same, longer, other}) {
+            CAPTURE(params.top_k, params.top_p, params.min_p, context.size());
+            for (const bool faulted : ranks::on_ranks(3, [&](Index rank, shard::Ranks&ranks) {
+                     filters::ShapedMemory<float> memory;
+                     try {
+                         shape(shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks), params,
+                               rank == 2 ? context : same, memory);
+                     } catch (const Fault& fault) {
+                         return fault.fault.cause == Cause::ranks_differ;
+                     }
+                     return false;
+                 }))
+                CHECK(faulted == (context != same));
+        }
+}
+
+TEST_CASE("a pipeline that is another on one rank is a fault of all ranks") {
+    const ranks::Split split = ranks::equal(vocab, 3);
+    const Numbers row = Numbers::LinSpaced(vocab, -3, 3);
+    const std::vector<std::pair<SamplingParams, SamplingParams>> pairs{
+        {{.top_k = 4}, {.top_k = 5}},   {{.min_p = .5}, {.min_p = .4}},
+        {{.top_p = .5}, {.top_p = .4}}, {{.temperature = .5, .top_p = .5}, {.temperature = .4, .top_p = .5}},
+        {{.top_k = 4}, {.top_p = .5}},  {{.top_k = 4}, {.typical_p = .5}}};
+    for (const auto& [same, other] : pairs)
+        for (const bool faulted : ranks::on_ranks(3, [&](Index rank, shard::Ranks&ranks) {
+                 filters::ShapedMemory<float> memory;
+                 try {
+                     shape(shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks),
+                           rank == 2 ? other : same, {}, memory);
+                 } catch (const Fault& fault) {
+                     return fault.fault.cause == Cause::ranks_differ;
+                 }
+                 return false;
+             }))
+            CHECK(faulted);
 }
 
 TEST_CASE("a split that changes is a fault of all ranks, and the one before it goes on") {

@@ -51,8 +51,9 @@ inline std::vector<Split> splits(Index vocab) {
 }
 
 /// What every rank returns from run(rank, ranks), or from run(rank, ranks, communicator).
+/// @param patience   for how many seconds a rank waits for the others
 template <class Run>
-auto on_ranks(Index count, const Run& run) {
+auto on_ranks(Index count, const Run& run, double patience = 60) {
     using specsample::shard::Ranks, specsample::shard::Thread;
     constexpr bool takes_communicator = std::is_invocable_v<const Run&, Index, Ranks&, Thread&>;
     const auto call = [&run](Index rank, Ranks& ranks, [[maybe_unused]] Thread& communicator) {
@@ -63,7 +64,7 @@ auto on_ranks(Index count, const Run& run) {
         }
     };
     using Result = decltype(call(Index{}, std::declval<Ranks&>(), std::declval<Thread&>()));
-    specsample::shard::ThreadGroup group(count, 60);
+    specsample::shard::ThreadGroup group(count, patience);
     std::vector<Result> results(static_cast<std::size_t>(count));
     std::vector<std::exception_ptr> thrown(results.size());
     std::vector<std::thread> threads;

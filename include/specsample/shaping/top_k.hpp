@@ -27,7 +27,8 @@ class TopK {
 
     template <class Value>
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
-        if (top_k_ == 0 || row.is_greedy() || top_k_ >= row.vocab() || row.size() <= top_k_) return;
+        // Of fewer candidates the impossible ones go, too: ranks that share a row list fewer of them than it has.
+        if (top_k_ == 0 || row.is_greedy() || top_k_ >= row.vocab() || row.size() == 0) return;
         auto& scratch = row.scratch();
         if (row.has_maxima()) {
             scratch.selection.maxima = scratch.maxima;

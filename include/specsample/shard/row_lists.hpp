@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -101,8 +100,9 @@ class RowLists : public KnownNumbers<Scalar> {
             const Index most = reach.most + std::ssize(changed_);
             kernels::select_top(mine, most, -std::numeric_limits<Wide>::infinity(), ids, scratch_);
         } else {
+            // The largest of all is at least this one, and rounding keeps an order: none that is near enough is left out.
             const double least = largest_unchanged(mine, {}, key) - reach.distance;
-            kernels::select_at_least(mine, static_cast<Wide>(least - 1e-5 * (std::abs(least) + reach.distance)), ids);
+            kernels::select_at_least(mine, static_cast<Wide>(least), ids);
         }
         ids.insert(ids.end(), changed_.begin(), changed_.end());
         keep_unique(ids);

@@ -49,10 +49,10 @@ concept LogitsSlice = requires(const R& row) { row.unnormalised_encoding(); };
 /// that filters::Outlook does not know, for probabilities, and where the nucleus of top-p is more than about a tenth of
 /// the vocabulary.
 ///
-/// @cost   per round of supplied rows, whatever its length: 1 exchange for GreedyMatch and GumbelMatch, 2 for SampleMatch, at most 3 for
-///         TokenVerification, one more per token given up for BlockVerification; one more for logits whose normaliser
-///         is not stated, but for the first two. A rank sends a sum per 512 of its ids and row, and the ids that share
-///         a block of 512 with another rank (even_slice: none). No allocation when warm
+/// @cost   per round of supplied rows, whatever its length: 1 exchange for GreedyMatch and GumbelMatch, 2 for
+///         SampleMatch, at most 3 for TokenVerification, one more per token given up for BlockVerification; one more
+///         for logits whose normaliser is not stated, but for the first two. A rank sends a sum per 512 of its ids and
+///         row, and the ids that share a block of 512 with another rank (even_slice: none). No allocation when warm
 /// @tparam R   the slice: probabilities or Logits in contiguous memory; an owner (moved in), a view, or `const Owner&`
 template <class R>
 class Sharded {

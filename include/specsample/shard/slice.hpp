@@ -42,7 +42,8 @@ class Slice {
 };
 
 /// How the weights of a row are summed, and picked from, by all ranks together.
-template <class Scalar>
+/// @tparam is_changed   whether they are what is left of the row
+template <class Scalar, bool is_changed = false>
 class Share {
   public:
     explicit Share(RowState<Scalar>& state) : state_(&state) {}
@@ -57,7 +58,7 @@ class Share {
         return share;
     }
     /// The share of what is left of the row.
-    Share changed() const { return Share(*state_); }
+    Share<Scalar, true> changed() const { return Share<Scalar, true>(*state_); }
 
     /// Write the sums of all blocks.
     template <class W>
@@ -84,6 +85,7 @@ class Share {
 
     /// The first to arrive in a race.
     template <class Noise>
+        requires(!is_changed)
     Index race(Noise&& noise, std::span<Token> winners, std::span<double> arrivals) const {
         return state_->race(noise, winners, arrivals);
     }

@@ -1,6 +1,7 @@
 // A communicator for the threads of one process: one thread per rank, for engines with a thread per device.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>

@@ -1,4 +1,7 @@
 // Rows of which every rank holds a slice.
+#include <limits>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "shard/ranks.hpp"
@@ -73,6 +76,40 @@ TEST_CASE("mutants: of equal numbers in two slices the lowest id is the largest"
     for (const auto& tokens : given.sliced(GreedyMatch(), 0, 0)) CHECK(tokens == std::vector<Token>{250});
 }
 
+TEST_CASE("mutants: a row that races again has the winner of the race that is asked for") {
+    const Slices given = random_slices();
+    const auto winners_of = [](const auto& row) {
+        std::vector<Index> winners;
+        for (Index race_at = 0; race_at < 20; ++race_at)
+            winners.push_back(race(RoundRng(1, 0, race_at / 2).at(Purpose::race, 0), row));
+        return winners;
+    };
+    const std::vector<Index> expected = winners_of(Logits(given.rows[0]));
+    for (const auto& winners : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks&ranks) {
+             return winners_of(
+                 shard::Sharded(Logits(split.slice(given.rows[0], rank)), split.first(rank), vocab, ranks));
+         }))
+        CHECK(winners == expected);
+}
+
+TEST_CASE("mutants: what is left of a row races as that of the whole row") {
+    const Slices given = random_slices();
+    const std::vector<Token> without{5, 400, 1199};
+    const auto winner_of = [&](const auto& row) {
+        const auto view = row.unnormalised();
+        std::vector<Index> winners;
+        for (Index start = 0; start < 20; ++start)
+            winners.push_back(race(RoundRng(1, 0, start).at(Purpose::race, 0), kernels::WithoutWeights(view, without)));
+        return winners;
+    };
+    const Eigen::ArrayXf row = given.rows[0] * 20;
+    const std::vector<Index> expected = winner_of(Logits(row));
+    for (const auto& winners : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks&ranks) {
+             return winner_of(shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks));
+         }))
+        CHECK(winners == expected);
+}
+
 TEST_CASE("mutants: another seed on one rank is a fault of all") {
     for (const auto& tokens : random_slices().sliced(TokenVerification(), 1, 2))
         CHECK(tokens == std::vector<Token>{-1, static_cast<Token>(Cause::ranks_differ)});
@@ -102,11 +139,65 @@ TEST_CASE("mutants: a token that a bias lifts among the largest is gathered") {
         const auto shaped = shape(row, params, {}, memory);
         return std::pair(shaped.ids().place_of(40), shaped.ids().place_of(1000));
     };
-    for (const auto& places : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+    for (const auto& places : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks&ranks) {
              return ids_of(shard::Sharded(Logits(split.slice(given.rows[0], rank)), split.first(rank), vocab, ranks));
          }))
         CHECK(places == ids_of(Logits(given.rows[0])));
     CHECK(ids_of(Logits(given.rows[0])).first >= 0);
+}
+
+TEST_CASE("mutants: a token that a bias bans is left out by top-k of slices") {
+    Eigen::ArrayXf row = Eigen::ArrayXf::Constant(vocab, -std::numeric_limits<float>::infinity());
+    row[3] = row[400] = row[1000] = 1;
+    const SamplingParams params{.top_k = 40, .logit_bias = {{400, -std::numeric_limits<double>::infinity()}}};
+    const auto count_of = [&](const auto& given) {
+        filters::ShapedMemory<float> memory;
+        return shape(given, params, {}, memory).ids().size(vocab);
+    };
+    CHECK(count_of(Logits(row)) == 2);
+    for (const Index count : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+             return count_of(shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks));
+         }))
+        CHECK(count == 2);
+}
+
+TEST_CASE("mutants: a check of every row reads the rows that tokens were drafted from on every rank") {
+    const Slices given = random_slices();
+    for (const auto& tokens : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+             using Row = shard::Sharded<Logits<decltype(split.slice(given.rows[0], rank))>>;
+             std::vector<Row> rows, drafts;
+             std::vector<Sampled<detail::row_view_t<Row>>> distributions;
+             for (const auto& row : given.rows)
+                 rows.emplace_back(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks);
+             for (const std::size_t row : {1u, 0u})
+                 drafts.emplace_back(Logits(split.slice(given.rows[row], rank)), split.first(rank), vocab, ranks);
+             for (const Row& row : drafts) distributions.emplace_back(row);
+             Workspace workspace;
+             const Round round = verify(given.tokens, distributions, rows, GumbelMatch(), RoundRng(1, 0, 0),
+                                        {.check = Check::every_row}, workspace);
+             const Index drafted = ranks.traffic().exchanges;
+             const auto entry = distributions[0].weight(1100);  // of the last slice, and never drafted
+             return std::tuple(round.tokens[0], entry, drafted, ranks.traffic().exchanges);
+         }, 5)) {
+        CHECK(std::get<0>(tokens) == given.whole(GumbelMatch(), 1)[0]);
+        CHECK(std::get<1>(tokens) == Logits(given.rows[1]).probs().coeff(1100));
+        CHECK(std::get<3>(tokens) == std::get<2>(tokens) + 1);
+    }
+}
+
+TEST_CASE("mutants: what reads whole rows of slices has them on every rank") {
+    const Slices given = random_slices();
+    const auto overlap_of = [](const auto& first, const auto& second) {
+        return std::pair(kernels::overlap(first, second), kernels::overlap(second, first));
+    };
+    const auto expected = overlap_of(Logits(given.rows[0]), Logits(given.rows[1]));
+    for (const auto& overlap : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+             const auto sliced = [&](const Eigen::ArrayXf& row) {
+                 return shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks);
+             };
+             return overlap_of(sliced(given.rows[0]), sliced(given.rows[1]));
+         }))
+        CHECK(overlap == expected);
 }
 
 TEST_CASE("mutants: a nucleus is that of the changed row") {
@@ -123,7 +214,7 @@ TEST_CASE("mutants: a nucleus is that of the changed row") {
     const std::vector<Index> expected = left_of(Logits(given.rows[0]));
     CHECK(expected.size() > 2);
     CHECK(std::ssize(expected) < vocab / 10);  // else the row is gathered
-    for (const auto& left : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+    for (const auto& left : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks&ranks) {
              return left_of(shard::Sharded(Logits(split.slice(given.rows[0], rank)), split.first(rank), vocab, ranks));
          }))
         CHECK(left == expected);

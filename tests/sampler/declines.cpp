@@ -46,21 +46,17 @@ void for_row_models(const F& f) {
         return has_nothing(text) ? Eigen::VectorXd(Eigen::VectorXd::Zero(vocab)) : model(text);
     });
     f("no entries", [](Prefix text) { return has_nothing(text) ? std::vector<double>() : numbers(text, false); });
-    f("float zeros", [](Prefix text) {
-        return has_nothing(text) ? std::vector<float>(vocab) : numbers<float>(text, false);
-    });
+    f("float zeros",
+      [](Prefix text) { return has_nothing(text) ? std::vector<float>(vocab) : numbers<float>(text, false); });
     f("masked logits", [](Prefix text) {
         return Logits(has_nothing(text) ? std::vector<double>(vocab, -infinity) : numbers(text, true), .7);
     });
     f("masked logits at temperature 0", [](Prefix text) {
         return Logits(has_nothing(text) ? std::vector<float>(vocab, -infinity) : numbers<float>(text, true), 0);
     });
-    f("no logits", [](Prefix text) {
-        return Logits(has_nothing(text) ? std::vector<double>() : numbers(text, true), 1);
-    });
-    const auto ids = [](Prefix text) {
-        return has_nothing(text) ? std::vector<Token>() : std::vector<Token>{0, 1, 2};
-    };
+    f("no logits",
+      [](Prefix text) { return Logits(has_nothing(text) ? std::vector<double>() : numbers(text, true), 1); });
+    const auto ids = [](Prefix text) { return has_nothing(text) ? std::vector<Token>() : std::vector<Token>{0, 1, 2}; };
     f("no ids", [ids](Prefix text) {
         return Sparse(ids(text), has_nothing(text) ? std::vector<double>() : numbers(text, false), vocab);
     });
@@ -170,7 +166,8 @@ TEST_CASE("a drafter whose model has nothing to offer offers nothing, and meets 
 TEST_CASE("heads with nothing to offer end a draft at their place") {
     const auto heads = [](Prefix text) {
         std::vector<std::vector<double>> rows(2, numbers(text, false));
-        if (has_nothing(text)) rows[text.size() % 2] = text.size() % 4 < 2 ? std::vector<double>(vocab) : std::vector<double>();
+        if (has_nothing(text))
+            rows[text.size() % 2] = text.size() % 4 < 2 ? std::vector<double>(vocab) : std::vector<double>();
         return rows;
     };
     for (const std::vector<Token>& text : all_texts(vocab, 3)) {

@@ -151,15 +151,26 @@ TEST_CASE("a drafter whose model has nothing to offer offers nothing, and meets 
         CHECK(offers_sometimes<SharedNoise>(ChainDrafter(draft)));
         CHECK(offers_sometimes(TreeDrafter(draft, {2, 2})));
         CHECK(offers_sometimes<SharedNoise>(TreeDrafter(draft, {2, 2})));
+        CHECK(offers_sometimes(BeamDrafter(draft, 2)));
+    });
+}
+
+TEST_CASE("children, stops and compositions of every kind meet no fault where a model has nothing to offer") {
+    const auto check = [](const auto& draft) {
         CHECK(offers_sometimes(TreeDrafter(draft, {2, 2}, children::Independent{})));
         CHECK(offers_sometimes(TreeDrafter(draft, {2, 2}, children::TopChildren{})));
         CHECK(offers_sometimes(TreeDrafter(draft, {2, 2}, children::GreedyChildren{})));
-        CHECK(offers_sometimes(BeamDrafter(draft, 2)));
         CHECK(offers_sometimes(DynamicTreeDrafter(draft, {.width = 2, .nodes = 5})));
         CHECK(offers_sometimes(ChainDrafter(draft, EntropyStop(1))));
         CHECK(offers_sometimes(ChainDrafter(draft, ConfidenceStop(.4))));
         CHECK(offers_sometimes(FirstOf(draft, draft)));
         CHECK(offers_sometimes(United(draft, draft)));
+        CHECK(offers_sometimes(StagedDrafter(model, draft, 2)));
+        CHECK(offers_sometimes(StagedDrafter(draft, draft, 2, BlockVerification{})));
+    };
+    check([](Prefix text) { return has_nothing(text) ? std::vector<double>() : numbers(text, false); });
+    check([](Prefix text) {
+        return Logits(has_nothing(text) ? std::vector<double>(vocab, -infinity) : numbers(text, true));
     });
 }
 

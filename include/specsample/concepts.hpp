@@ -169,8 +169,8 @@ class DraftTree;  // tree/draft_tree.hpp
 /// A drafter whose `propose` takes a `DraftTree<L>` of any L that `Distribution` converts to can be one of several
 /// drafters. One whose `propose` takes a `DraftTree<SharedNoise>` can draft for rules that share the target's noise.
 ///
-/// @draws at most one at (Purpose::draft, node) per drafted token, `node` being that token's node or another number that
-///        no other token uses; in a `DraftTree<SharedNoise>` one at (Purpose::race, depth), depth 0 the first
+/// @draws at most one at (Purpose::draft, node) per drafted token, `node` being that token's node or another number
+///        that no other token uses; in a `DraftTree<SharedNoise>` one at (Purpose::race, depth), depth 0 the first
 template <class D>
 concept Drafter = requires { typename detail::Unwrapped<D>::Distribution; } &&
                   requires(detail::Unwrapped<D>& drafter, std::span<const Token> prefix, const RoundRng& rng,

@@ -1,4 +1,5 @@
-// A drafter may decline wherever its model has nothing to offer: every drafter stays exact in both directions of a walk.
+// A drafter may decline wherever its model has nothing to offer: every drafter stays exact in both directions of a
+// walk.
 #include "exactness/all_drafters.hpp"
 #include "support/catch.hpp"
 
@@ -15,7 +16,9 @@ struct Declines {
         std::uint64_t sum = which;
         for (const Token token : text) sum = 3 * sum + static_cast<std::uint64_t>(token) + 1;
         const Eigen::VectorXd row = model(text);
-        return sum % 5 == 0 ? Eigen::VectorXd() : sum % 5 == 1 ? Eigen::VectorXd(Eigen::VectorXd::Zero(row.size())) : row;
+        return sum % 5 == 0   ? Eigen::VectorXd()
+               : sum % 5 == 1 ? Eigen::VectorXd(Eigen::VectorXd::Zero(row.size()))
+                              : row;
     }
 };
 

@@ -77,19 +77,18 @@ double distance(const Rule& rule, const Draft& draft, const Target& target, cons
         CHECK_FALSE(has_ended(text.first(text.size() - 1)));
         return decide(text);
     };
-    for_rounds(
-        rule, draft, target, lookahead,
-        [&](const Round& round, Enumerator& paths) {
-            std::vector<Token> text(round.tokens.begin(), round.tokens.end());
-            const bool ended = round.end == RoundEnd::included || round.end == RoundEnd::excluded;
-            CHECK((ended || !has_ended(text)));
-            if (ended) {
-                CHECK(round.discarded <= 1);
-                text.push_back(-1);
-            }
-            rounds[text] += paths.probability();
-        },
-        {}, {.until = until});
+    for_rounds(rule, draft, target, lookahead,
+               [&](const Round& round, Enumerator& paths) {
+                   std::vector<Token> text(round.tokens.begin(), round.tokens.end());
+                   const bool ended = round.end == RoundEnd::included || round.end == RoundEnd::excluded;
+                   CHECK((ended || !has_ended(text)));
+                   if (ended) {
+                       CHECK(round.discarded <= 1);
+                       text.push_back(-1);
+                   }
+                   rounds[text] += paths.probability();
+               },
+               {}, {.until = until});
     return total_variation(continued(rounds, rows, lookahead + 1), continued({{{}, 1}}, rows, lookahead + 1));
 }
 
@@ -123,7 +122,8 @@ TEST_CASE("a text that a predicate ends has the target's distribution at every l
         INFO("K = " << lookahead);
         CHECK(worst_of_rules(Remembered(BeforeEnds{draft}), rows, rows, lookahead) < 1e-12);
         CHECK(worst_of_rules(Remembered(BeforeEnds{draft}), many, rows, lookahead) < 1e-12);
-        CHECK(distance(GumbelMatch{}, Remembered(BeforeEnds{draft}), rows, rows, std::min<Index>(lookahead, 2)) < 1e-12);
+        CHECK(distance(GumbelMatch{}, Remembered(BeforeEnds{draft}), rows, rows, std::min<Index>(lookahead, 2)) <
+              1e-12);
         if (lookahead == 2) {
             const AnyDrafter tree = TreeDrafter(Remembered(BeforeEnds{draft}), {2, 2});
             CHECK(worst_of_rules(tree, many, rows, 2) < 1e-12);

@@ -122,8 +122,11 @@ TEST_CASE("a model that scores trees is asked once per level by every drafter of
         check([](auto model) { return TreeDrafter(model, {2, 2, 1}, children::Independent{}); }, 3, rows);
         check([](auto model) { return TreeDrafter(model, {3, 2}, children::GreedyChildren{}); }, 2, rows);
         check([](auto model) { return TreeDrafter(model, {4, 2}, children::TopChildren{}); }, 2, rows);
-        check([](auto model) { return TreeDrafter(model, sparse_tree(std::vector<double>{.5, .3, .1}, 12)); },
-              sparse_tree(std::vector<double>{.5, .3, .1}, 12).depth(), rows);
+        check(
+            [](auto model) {
+                return TreeDrafter(model, sparse_tree(std::vector<double>{.5, .3, .1}, 12));
+            },
+            sparse_tree(std::vector<double>{.5, .3, .1}, 12).depth(), rows);
     }
 }
 
@@ -163,7 +166,8 @@ TEST_CASE("a tree that is asked for by level stands beside the drafts of others 
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const ContextModel model(vocab, seed), target(vocab, 200);
         const auto text_of = [&](auto draft) {
-            Sampler sampler(United(LookupDrafter(), TreeDrafter(draft, {2, 2})), target, {.lookahead = 2, .seed = seed});
+            Sampler sampler(United(LookupDrafter(), TreeDrafter(draft, {2, 2})), target,
+                            {.lookahead = 2, .seed = seed});
             return sampler.generate({1, 2, 1}, {.max_new_tokens = 30}).tokens;
         };
         CHECK(text_of(LazyLevels{model}) == text_of(model));

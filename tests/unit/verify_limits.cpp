@@ -1,6 +1,7 @@
 // The end of a round: budgets, stop tokens and predicates, over random drafts, every rule, chains and trees.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include <specsample/rows/sparse.hpp>
@@ -126,6 +127,28 @@ TEST_CASE("no row after the end of a text is read, and a predicate is asked abou
                 CHECK(tokens_of(round) == tokens);
                 CHECK(round.counts() == whole.counts());
             }
+    });
+}
+
+TEST_CASE("no row after a drafted stop token is read, nor those behind it, whatever is checked") {
+    for_drafts([](const auto& draft, const auto& rule) {
+        const std::array stops{Token{1}};
+        auto blind = draft;
+        for (Index node = 0; node < draft.size(); ++node) {
+            const std::vector<Token> path = draft.context(node);
+            const auto begin = path.begin() + std::ssize(draft.text);
+            if (std::find(begin, path.end(), 1) != path.end())
+                blind.target_rows[static_cast<std::size_t>(node + 1)].setConstant(NAN);
+            if (std::find(begin, path.end() - 1, 1) != path.end() - 1)
+                blind.draft_rows[static_cast<std::size_t>(node)].setConstant(NAN);
+        }
+        Workspace memory, blind_memory;
+        const std::vector<Token> tokens = tokens_of(draft.judge(rule, {.stop_tokens = stops}, memory));
+        for (const Check check : {Check::entries_read, Check::every_row}) {
+            const Round round = blind.judge(rule, {.stop_tokens = stops, .check = check}, blind_memory);
+            REQUIRE(round);
+            CHECK(tokens_of(round) == tokens);
+        }
     });
 }
 

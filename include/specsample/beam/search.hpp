@@ -81,8 +81,8 @@ class BeamSearch {
     /// @returns        the beams, best first
     /// @throws         Fault on bad rows, with the best beam of the rounds before; it numbers rows as a TreeModel does.
     ///                 std::invalid_argument on bad limits; what the models throw
-    /// @edge           tokens of probability 0 are never kept. max_new_tokens = 0: one empty beam. Where the draft model
-    ///                 makes no token possible, or none that the target has, it searches no further
+    /// @edge           tokens of probability 0 are never kept. max_new_tokens = 0: one empty beam. Where the draft
+    ///                 model makes no token possible, or none that the target has, it searches no further
     template <class Prompt>
         requires detail::Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
     BeamResult generate(const Prompt& prompt, const Limits& limits = {}) {
@@ -164,7 +164,9 @@ class BeamSearch {
             const auto row_after = [&](Index node) -> decltype(auto) { return detail::element(rows, node + 1); };
             return tree_.step(ahead_, draft_width(), Side::draft, row_after);
         } else {
-            const auto row_after = [&](Index node) -> decltype(auto) { return draft_.ask_about(tree_.prefix(node), 0); };
+            const auto row_after = [&](Index node) -> decltype(auto) {
+                return draft_.ask_about(tree_.prefix(node), 0);
+            };
             return tree_.step(ahead_, draft_width(), Side::draft, row_after);
         }
     }

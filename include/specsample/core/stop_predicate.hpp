@@ -30,8 +30,8 @@ namespace detail {
 ///
 /// It is called with tokens that may follow the text in a round: with the first one, the first two, and so on, until it
 /// ends the text. A draft is asked about as well, node by node, so that nothing is drafted or judged past an end: with
-/// the tokens on the path to a node, once per node of a draft, after its parent, in any order of the branches; and again
-/// if the round is repeated. Its answer must depend on the text and these tokens alone.
+/// the tokens on the path to a node, once per node of a draft, after its parent, in any order of the branches; and
+/// again if the round is repeated. Its answer must depend on the text and these tokens alone.
 class StopPredicate {
   public:
     StopPredicate() = default;

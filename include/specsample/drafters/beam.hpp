@@ -43,8 +43,8 @@ class Beams {
         ids_.resize(static_cast<std::size_t>(width));
     }
 
-    /// Score as many levels after a prefix as the draft tree may have: on each, the `width` most probable next tokens of
-    /// each of the `width` most probable paths. Ties go to the path found first. A token that ends the text gets no
+    /// Score as many levels after a prefix as the draft tree may have: on each, the `width` most probable next tokens
+    /// of each of the `width` most probable paths. Ties go to the path found first. A token that ends the text gets no
     /// successors; ids outside the target's vocabulary are left out.
     /// @returns   false if a row was bad; the draft tree then records the fault
     template <class L>

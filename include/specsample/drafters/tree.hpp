@@ -27,12 +27,12 @@ inline namespace SPECSAMPLE_ABI {
 /// @tparam Model      a RowModel, or a TreeModel
 /// @tparam Children   a policy of namespace children
 /// @draws             those of Children; `node` is the number of the token's node where the tree has the whole shape
-/// @cost              one call of a TreeModel per level, with the tree so far; of any other model one call per node that
-///                    has children, depth first. Both draft the same tree
+/// @cost              one call of a TreeModel per level, with the tree so far; of any other model one call per node
+///                    that has children, depth first. Both draft the same tree
 /// @edge              a branch ends where the model makes no token possible
 template <detail::SearchedModel Model, class Children = children::WithoutReplacement>
 class TreeDrafter {
-    using Slots = detail::TreeRowSlots<Model>;
+    using Slots = detail::SlotsOf<Model, typename decltype(detail::searched_row<Model>())::type>;
 
   public:
     using Distribution = Mixed<decltype(std::declval<const Slots&>().view(0))>;
@@ -180,11 +180,11 @@ class TreeDrafter {
     std::vector<Token> context_;
     Index expanded_ = 0;
     std::size_t ids_used_ = 0;
-    Index first_ = 0;              ///< the number of nodes that others have drafted before
-    std::vector<Index> numbers_;   ///< by node of the shape: its number in a draft tree that has the whole shape
+    Index first_ = 0;                ///< the number of nodes that others have drafted before
+    std::vector<Index> numbers_;     ///< by node of the shape: its number in a draft tree that has the whole shape
     DraftTree<Distribution> grown_;  ///< the tree of a model that is asked level by level
-    std::vector<Index> places_;    ///< by node of `grown_`: its node in the shape
-    std::vector<Index> level_;     ///< nodes of `grown_` that get children next
+    std::vector<Index> places_;      ///< by node of `grown_`: its node in the shape
+    std::vector<Index> level_;       ///< nodes of `grown_` that get children next
 };
 
 template <class Model, std::same_as<TreeShape> S>

@@ -106,13 +106,13 @@ class StagedDrafter {
     }
 
   private:
-    /// Make a round of the two models after the first `begin` tokens of the draft, and keep the row of each token. It has
-    /// no tokens where the middle model makes none possible, and ends with a token after which it makes none possible.
+    /// Make a round of the two models after the first `begin` tokens of the draft, and keep the row of each token. It
+    /// has no tokens where the middle model makes none possible, and ends with a token after which it makes none
+    /// possible.
     template <class Source, class L>
     Round round(Index known, Index begin, const Source& rng, const DraftTree<L>& draft_tree) {
         const Index room = draft_tree.depth_limit() - begin;
-        inner_.open(std::min(lookahead_, room - 1), draft_tree.stop_tokens(), scorer_.vocab(),
-                    written_.of_round());
+        inner_.open(std::min(lookahead_, room - 1), draft_tree.stop_tokens(), scorer_.vocab(), written_.of_round());
         drafter_.propose(text_, known, rng, inner_);
         if (inner_.fault()) return {.fault = inner_.fault()};
         return scorer_.score(text_, known, inner_, [&](auto& rows) -> Round {

@@ -132,8 +132,9 @@ double distance_from_target(const Rule& rule, Draft draft, Target target, Index 
                             const std::vector<std::vector<Token>>& prompts = {std::vector<Token>{}}) {
     double largest = 0;
     for (const std::vector<Token>& prompt : prompts)
-        largest = std::max(largest, total_variation(exact_distribution(rule, std::ref(draft), target, lookahead, prompt),
-                                                    joint_distribution(target, lookahead + 1, prompt)));
+        largest =
+            std::max(largest, total_variation(exact_distribution(rule, std::ref(draft), target, lookahead, prompt),
+                                              joint_distribution(target, lookahead + 1, prompt)));
     return largest;
 }
 

@@ -66,8 +66,8 @@ class DraftTree {
     /// @returns     the new node, or `declined`
     /// @edge        an id outside the target's vocabulary is declined: the draft ends there. That is a choice by the
     ///              token's own identity, so it is lossless for tokens that are named or share the target's noise only;
-    ///              of a token that was drawn from a row it is a fault, for that row is of another vocabulary. The id -1
-    ///              of a draw declines as `decline` does
+    ///              of a token that was drawn from a row it is a fault, for that row is of another vocabulary. The id
+    ///              -1 of a draw declines as `decline` does
     Index add(Index parent, detail::Integer auto id, const L& distribution) {
         if (parent == declined) return declined;
         if (std::cmp_less(id, 0) || std::cmp_greater_equal(id, vocab_)) {
@@ -89,8 +89,8 @@ class DraftTree {
     }
 
     /// End a branch where no token could be taken from a row. It is a fault only if the row is bad: one that makes no
-    /// token possible, as one without entries, has nothing to offer. Which tokens might have been drawn plays no part in
-    /// that, so that the text keeps its distribution.
+    /// token possible, as one without entries, has nothing to offer. Which tokens might have been drawn plays no part
+    /// in that, so that the text keeps its distribution.
     /// @returns   `declined`
     /// @cost      a pass over the row
     template <Row R>

@@ -29,7 +29,8 @@ enum class Check {
     entries_read,  ///< the entries that decide, and the sum of what the last token is drawn from: no NaN, infinity or
                    ///< row of logits passes, but a negative entry that no decision reads may. Rows past the node where
                    ///< a walk stops are never read
-    every_row      ///< every supplied row, in full, so that nothing escapes, not even probabilities given as Logits
+    every_row      ///< every supplied row, in full, so that nothing escapes, not even probabilities given as Logits; not
+                   ///< those past the end of the text, which need not exist
 };
 
 /// The limits of a round. Tokens past a limit do not exist: they are neither evaluated nor counted.

@@ -29,7 +29,7 @@ concept TopDownNode = requires(N& node, Index child) {
 /// @param context   the draft and the target's rows
 /// @param open      open(node) -> a TopDownNode
 /// @returns         the accepted path and the last token, or the fault that was met
-/// @draws           one accept draw per child tried, then one last-token draw
+/// @draws           one accept draw per child tried, then one last-token draw unless the text ends before
 /// @cost            that of the nodes; no allocation
 template <class T, class Open>
 Outcome top_down(const T& context, const Open& open) {

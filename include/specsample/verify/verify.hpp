@@ -55,20 +55,25 @@ std::optional<RowFault> check_count(const Source& source, Side side, Index expec
                     .bound = static_cast<double>(expected)};
 }
 
-/// Under Check::every_row, check all rows that were supplied, and the rows behind the distributions.
+/// Under Check::every_row, check all rows that were supplied, and the rows behind the distributions, apart from those
+/// past the end of a text, which need not exist.
 template <class T>
 std::optional<RowFault> check_all(const T& context) {
     if (context.limits.check != Check::every_row) return std::nullopt;
     const Index size = context.shape.size();
     const Index supplied = context.rows.supplied(size + 1);
+    const auto exists = [&](Index node) {
+        while (node != root_node && !context.ends(node)) node = context.shape.parent(node);
+        return node == root_node;
+    };
     for (Index row = 0; row <= size; ++row) {
-        if (row > 0) {
+        if (row > 0 && exists(context.shape.parent(row - 1))) {
             const auto distribution = distribution_at(context.distributions, row - 1);
             const auto bad =
                 check_distribution(distribution, context.token(row - 1), row - 1, context.vocab, Check::every_row);
             if (bad) return bad;
         }
-        if (row < supplied && !(row > 0 && context.ends(row - 1))) {  // what follows an end does not exist
+        if (row < supplied && exists(row - 1)) {
             const auto held = context.rows.row(row);
             if constexpr (requires { held.row().is_sound(); })
                 if (held.row().is_sound()) continue;

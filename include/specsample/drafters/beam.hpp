@@ -78,6 +78,12 @@ class Beams {
         return [this](Index a, Index b) { return at(a).prob != at(b).prob ? at(a).prob > at(b).prob : a < b; };
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(model_);
+    }
+
   private:
     const Node& at(Index node) const { return nodes_[static_cast<std::size_t>(node)]; }
 
@@ -155,6 +161,12 @@ class BeamDrafter {
         detail::add_marked(nodes, marked_, added_, draft_tree);
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(beams_);
+    }
+
   private:
     detail::Beams<Model> beams_;
     std::vector<bool> marked_;
@@ -197,6 +209,12 @@ class DynamicTreeDrafter {
         marked_.assign(nodes.size(), false);
         for (Index i = 0; i < count; ++i) marked_[static_cast<std::size_t>(order_[static_cast<std::size_t>(i)])] = true;
         detail::add_marked(nodes, marked_, added_, draft_tree);
+    }
+
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(beams_);
     }
 
   private:

@@ -29,8 +29,8 @@ Index draw_child(const R& row, Index parent, const Source& rng, DraftTree<L>& dr
         const Index token = race(rng.at(Purpose::race, draft_tree.depth(parent)), row);
         if (token >= 0) return draft_tree.add(parent, token, SharedNoise{});
     } else {
-        const auto [token, distribution] = draft_token(rng.at(Purpose::draft, node), row);
-        if (token >= 0) return draft_tree.add(parent, token, distribution);
+        const auto [token, view] = drawn_from(row, rng.at(Purpose::draft, node));
+        if (token >= 0) return draft_tree.add(parent, token, Sampled(view));
     }
     if (const auto bad = kernels::inspect(row, Side::draft, node)) draft_tree.blame(*bad);
     return parent;
@@ -93,6 +93,12 @@ class ChainDrafter {
                 if (node != parent && stops_after(node, draft_tree.token(node))) return;
             }
         }
+    }
+
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(model_);
     }
 
   private:

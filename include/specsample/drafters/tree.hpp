@@ -66,6 +66,12 @@ class TreeDrafter {
         expand(root_node, root_node, rng, draft_tree);
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(model_);
+    }
+
   private:
     static const std::vector<Index>& checked(const std::vector<Index>& branching) {
         for (const Index count : branching)

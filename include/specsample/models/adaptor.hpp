@@ -53,6 +53,12 @@ class Adaptor {
         model().rollback(length);
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(model_);
+    }
+
   protected:
     explicit Adaptor(M model) : model_(std::move(model)) {}
 

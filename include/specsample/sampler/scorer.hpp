@@ -84,6 +84,12 @@ class Scorer {
         }
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(target_);
+    }
+
   private:
     /// The number of nodes on a path whose rows are wanted: that of a stop token is not.
     template <class L>

@@ -40,7 +40,7 @@ struct RowOf<M> : std::type_identity<Element<std::remove_reference_t<Answer<M, T
 ///
 /// @tparam Draft    a model or a drafter
 /// @tparam Middle   a model, as a target is
-/// @tparam Rule     how the middle model judges the drafts
+/// @tparam Rule     how the middle model judges the drafts; one that shares noise shares it with the small model
 /// @draws           those of its rounds, each from a source of its own
 /// @cost            the passes of the middle model that its rounds take; a copy of its row per token
 /// @edge            bad data of either model is a fault of the draft, at the token that was to be drafted
@@ -99,6 +99,13 @@ class StagedDrafter {
         }
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(drafter_);
+        visit(scorer_);
+    }
+
   private:
     /// Make a round of the two models after the first `begin` tokens of the draft, and keep the row of each token.
     template <class Source, class L>
@@ -109,7 +116,8 @@ class StagedDrafter {
         if (inner_.fault()) return {.fault = inner_.fault()};
         const RoundLimits limits{.max_tokens = room, .stop_tokens = draft_tree.stop_tokens()};
         return scorer_.score(text_, known, inner_, [&](auto& rows) {
-            const Round made = verify(inner_.view(), inner_.distributions(), rows, rule_, rng, limits, workspace_);
+            const Round made = detail::judge(inner_.tokens(), inner_.links(), inner_.distributions(), rows, rule_, rng,
+                                             limits, workspace_);
             for (Index i = 0; i < std::ssize(made.tokens); ++i)
                 keep(begin + i, detail::element(rows, i == 0 ? 0 : made.path[static_cast<std::size_t>(i - 1)] + 1));
             return made;
@@ -128,7 +136,7 @@ class StagedDrafter {
     Rule rule_;
 
     // Reused from round to round.
-    DraftTree<typename detail::Proposer<Drafts>::Distribution> inner_;
+    DraftTree<detail::DistributionOf<Drafts, detail::shares_noise<Rule>>> inner_;
     std::deque<Row> rows_;  // must not move, because distributions point at them
     std::vector<Token> text_;
     Workspace workspace_;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -52,6 +54,11 @@ class KnownNumbers : public RankRow {
             specsample::detail::raise(std::logic_error("specsample::Sharded: this rule or drafter reads whole rows"));
         return {mine_.blocks(), bounds_.first};
     }
+    /// Remember the number of a token that was drawn from the row, if it is this rank's: the next exchange compares.
+    void remember_drawn(Token id) {
+        if (mine_.has(id) && std::ranges::find(drawn_, Index{id}, &Entry::id) == drawn_.end())
+            drawn_.push_back({id, mine_[id]});
+    }
     /// Prefetch.
     void expect(Index first, Index count) const {
         mine_.blocks().expect(std::max<Index>(first - bounds_.first, 0), count);
@@ -64,6 +71,7 @@ class KnownNumbers : public RankRow {
         is_open_ = false;
         fault_.reset();
         entries_.clear();
+        drawn_.clear();
     }
 
     const Split& split() const { return ranks_->split(); }
@@ -89,6 +97,16 @@ class KnownNumbers : public RankRow {
         if (!find(id)) entries_.push_back({id, number});
     }
 
+    /// The first of this rank's remembered numbers that is another one now.
+    std::optional<RowFault> changed_number() const {
+        for (const auto& [id, before] : drawn_) {
+            const auto is = static_cast<double>(mine_[id]), was = static_cast<double>(before);
+            if (std::bit_cast<std::uint64_t>(is) != std::bit_cast<std::uint64_t>(was))
+                return RowFault{.side = Side::draft, .cause = Cause::row_changed, .value = is, .bound = was, .id = id};
+        }
+        return std::nullopt;
+    }
+
     Ranks* ranks_ = nullptr;
     SliceBounds bounds_;
     OwnSlice<Scalar> mine_;
@@ -102,6 +120,7 @@ class KnownNumbers : public RankRow {
         Scalar number;
     };
     std::vector<Entry> entries_;  ///< numbers that were exchanged
+    std::vector<Entry> drawn_;    ///< numbers of this rank's slice as they were when they were drawn
 };
 
 }  // namespace shard::detail

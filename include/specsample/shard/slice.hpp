@@ -29,6 +29,8 @@ class Slice {
     RowState<Number>& state() const { return *state_; }
     /// Find the entry of an id, unless all ranks have it.
     void fetch(Index id) const { state_->fetch(id); }
+    /// Remember that a token was drawn.
+    void remember(Token id) const { state_->remember_drawn(id); }
 
   private:
     RowState<Number>* state_ = nullptr;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <variant>
 
+#include <specsample/metrics/names.hpp>
 #include <specsample/rows/logits.hpp>
 #include <specsample/verify/batch_memory.hpp>
 
@@ -142,6 +143,60 @@ TEST_CASE("a fault of a request is in its own round, and does not affect the oth
                 CHECK(message(round).empty());
             }
         }
+}
+
+TEST_CASE("a request that has no round looks so to all who read rounds, and is counted as a fault") {
+    BatchWorkspace memory;
+    struct Odd {};
+    const auto judge = [&](Index i, Workspace& workspace) -> Round {
+        if (i == 1) throw std::runtime_error("the model is gone");
+        if (i == 2) throw Odd();
+        if (i == 3) return Request{drafted, PointMass{}, rows, rule, rng, RoundLimits{.max_tokens = 0}}(workspace);
+        const auto thrown_in_a_row = [](Index) -> Eigen::VectorXf { throw 5; };
+        if (i == 4) return verify(drafted, PointMass{}, thrown_in_a_row, rule, rng, {}, workspace);
+        return verify(drafted, PointMass{}, rows, rule, rng, {}, workspace);
+    };
+    const auto rounds = verify_batch(5, judge, memory);
+    Tally tally;
+    for (const Round& round : rounds) tally.record(round.counts());  // as any code that knows no batches
+    CHECK(tally.rounds == 1);
+    CHECK(tally.faults_of(Cause::broken_contract) == 4);
+    CHECK(tally.faulty_rounds() == 4);
+    CHECK(metrics::name_of(Cause::broken_contract) == "broken_contract");
+    const char* const messages[] = {"", "the model is gone", "the request threw something that is no std::exception",
+                                    "specsample::verify: limits.max_tokens is 0, but must be at least 1",
+                                    "the request threw something that is no std::exception"};
+    for (std::size_t i = 0; i < 5; ++i) {
+        const Round round = rounds[i];  // a copy says the same
+        CHECK(bool(round) == (i == 0));
+        CHECK(message(round) == messages[i]);
+        CHECK(round.fault.has_value() == (i > 0));
+        CHECK(round.tokens.empty() == (i > 0));
+    }
+    CHECK_FALSE(message(*rounds[1].fault).empty());
+}
+
+TEST_CASE("a request that parallel_for leaves out has no round, and one that is not there is refused") {
+    BatchWorkspace memory;
+    const auto judge = [](Index, Workspace& workspace) {
+        return verify(drafted, PointMass{}, rows, rule, rng, {}, workspace);
+    };
+    for (int again = 0; again < 2; ++again) {  // the second time, its round of the first is there
+        const auto all_but_one = [&](Index count, const auto& body) {
+            for (Index i = 0; i < count; ++i)
+                if (i != 1 || again == 0) body(i);
+        };
+        const auto rounds = verify_batch(3, judge, memory, all_but_one);
+        CHECK(rounds[0]);
+        CHECK(bool(rounds[1]) == (again == 0));
+        CHECK(rounds[2]);
+        if (again == 1)
+            CHECK_THAT(message(rounds[1]), ContainsSubstring("parallel_for(count, body) must call body(i)"));
+    }
+    for (const Index outside : {-1, 3})
+        CHECK_THROWS_WITH(
+            verify_batch(3, judge, memory, [&](Index, const auto& body) { body(outside); }),
+            "specsample::verify_batch: the i of body(i) is " + std::to_string(outside) + ", but must be below 3");
 }
 
 TEST_CASE("a request refuses with the words of verify, without throwing anything") {

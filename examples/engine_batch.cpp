@@ -61,7 +61,7 @@ std::vector<ToyRequest> write(std::vector<ToyRequest> requests) {
                           RoundRng(/*seed*/ 4, request.id, std::ssize(request.text)),
                           {.max_tokens = 40 - std::ssize(request.text), .stop_tokens = stop_tokens}, workspace);
         };
-        for (std::size_t i = 0; const BatchRound& round : verify_batch(std::ssize(batch), judge, memory)) {
+        for (std::size_t i = 0; const Round& round : verify_batch(std::ssize(batch), judge, memory)) {
             ToyRequest& request = *batch[i++];
             request.text.insert(request.text.end(), round.tokens.begin(), round.tokens.end());
             request.is_running = round && round.end == RoundEnd::none;

@@ -51,25 +51,26 @@ int main() {
     const auto masked = [&](auto row, Index length, auto& numbers) {
         return shape(Logits(row, temperature), grammar, std::span(text.begin(), text.begin() + length), numbers);
     };
+    constexpr TokenVerification rule;
+    std::vector<DraftedFrom<decltype(masked(logits.row(0), 0, memory[0])), decltype(rule)>> distributions;
     Workspace workspace;
-
     for (Round round; round.end == RoundEnd::none;) {
         const Index start = std::ssize(text);
         const RoundRng rng(/*seed*/ 2, /*request*/ 0, start);
-        std::vector<decltype(masked(draft_logits.row(0), 0, memory[0]))> q;
+        distributions.clear();
         for (Index i = 0; i < K && text.back() != end_of_text; ++i) {  // nothing follows the end
             forward(.1f, text, 1, draft_logits.row(i).data());
-            q.push_back(masked(draft_logits.row(i), std::ssize(text), draft_memory[i]));
-            text.push_back(static_cast<Token>(draw(rng.at(Purpose::draft, i), row_weights(q.back())).index));
+            const auto drawn = draft_token(rule, rng, i, masked(draft_logits.row(i), std::ssize(text), draft_memory[i]));
+            text.push_back(drawn.token);
+            distributions.push_back(drawn.distribution);
         }
         const std::vector<Token> drafted(text.begin() + start, text.end());
         forward(.2f, text, drafted.size() + 1, logits.data());
 
-        const auto distributions = [&](Index i) { return Sampled(q.begin()[i]); };
         const auto rows = [&](Index i) { return masked(logits.row(i), start + i, memory[i]); };
-        round = verify(drafted, distributions, rows, TokenVerification{}, rng,
-                       {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
-        if (!round) return std::puts(message(*round.fault).c_str()), 1;
+        round =
+            verify(drafted, distributions, rows, rule, rng, {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
+        if (!round) return std::puts(message(round).c_str()), 1;
 
         text.erase(text.begin() + start, text.end());
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());

@@ -29,23 +29,23 @@ int main() {
     float draft_logits[K * V] = {}, target_logits[(K + 1) * V] = {};            // the engine's: [K][V], [K + 1][V]
     const auto q = logits_of(rows_in_memory(draft_logits, K, V), temperature);  // the rows, where they lie
     const auto p = logits_of(rows_in_memory(target_logits, K + 1, V), temperature);
-    std::vector<SampledFrom<decltype(q[0])>> distributions;  // what each drafted token was drawn from
-    std::vector<Token> text{1, 2, 3}, stop_tokens{15};       // the prompt; what ends the text
+    constexpr TokenVerification rule;
+    std::vector<DraftedFrom<decltype(q[0]), decltype(rule)>> distributions;  // what each drafted token was drawn from
+    std::vector<Token> text{1, 2, 3}, stop_tokens{15};                       // the prompt; what ends the text
     Workspace workspace;
-
     for (Round round; round.end == RoundEnd::none;) {
         const Index start = std::ssize(text);
         const RoundRng rng(/*seed*/ 4, /*request*/ 0, start);
         distributions.clear();
         for (unsigned i = 0; i < K; ++i) {  // draft
             draft.forward(text, 1, &draft_logits[i * V]);
-            const auto [token, distribution] = draft_token(rng.at(Purpose::draft, i), q[i]);
+            const auto [token, distribution] = draft_token(rule, rng, i, q[i]);
             text.push_back(token);
             distributions.push_back(distribution);
         }
         target.forward(text, K + 1, target_logits);  // score
 
-        round = verify(std::span(text).last(K), distributions, p, TokenVerification{}, rng,
+        round = verify(std::span(text).last(K), distributions, p, rule, rng,
                        {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
         if (!round) return std::puts(message(round).c_str()), 1;  // bad data: nothing was decided
 

@@ -34,16 +34,14 @@ int main() {
     constexpr double temperature = 0.8;
     constexpr Index inner = 3;                      // the nodes with children come first
     const Index parents[K] = {-1, -1, 0, 0, 1, 2};  // -1: a child of the text
-    const Index first_sibling[K] = {0, 0, 2, 2, 4, 5};
+    const Index first_sibling[K] = {0, 0, 2, 2, 4, 5}, depth[K] = {0, 0, 1, 1, 1, 2};
     ToyModel draft{.2f}, target{.4f};
     Eigen::VectorXf q[inner + 1];  // the draft's rows after the text, after node 0, 1, 2
     Token nodes[K];
+    constexpr TraversalVerification rule;
+    std::vector<DraftedFrom<Eigen::VectorXf, decltype(rule)>> distributions;
     std::vector<Token> text{1}, stop_tokens{15};
     Workspace workspace;
-
-    const auto row_before = [&](Index node) -> const auto& { return q[parents[node] + 1]; };
-    const auto older_siblings = [&](Index node) { return std::span(nodes + first_sibling[node], nodes + node); };
-    const auto distribution = [&](Index node) { return Sampled(row_before(node), older_siblings(node)); };
     const auto drafted_after = [&](Token token, Index slot) -> Eigen::VectorXf {
         return softmax(draft.forward(std::span(&token, 1), std::span(&slot, 1)).row(0), temperature);
     };
@@ -53,9 +51,12 @@ int main() {
 
         for (Token token : std::span(text).subspan(draft.cache.size()))  // draft
             q[0] = drafted_after(token, std::ssize(draft.cache) - 1);
+        distributions.clear();
         for (Index node = 0; node < K; ++node) {
-            const WithoutWeights weights(distribution(node).row(), older_siblings(node));
-            nodes[node] = static_cast<Token>(draw(rng.at(Purpose::draft, node), weights).index);
+            const std::span<const Token> older(nodes + first_sibling[node], nodes + node);  // its siblings
+            const auto drawn = draft_token(rule, rng, node, q[parents[node] + 1], depth[node], older);
+            nodes[node] = drawn.token;
+            distributions.push_back(drawn.distribution);
             if (node < inner) q[node + 1] = drafted_after(nodes[node], start + parents[node]);
         }
 
@@ -65,10 +66,9 @@ int main() {
         for (Index parent : parents) before.push_back(start + parent);
         const RowMajorMatrixXf logits = target.forward(tokens, before);
 
-        round = verify(Tree(nodes, parents), distribution, logits_of(logits, temperature), TraversalVerification{}, rng,
+        round = verify(Tree(nodes, parents), distributions, logits_of(logits, temperature), rule, rng,
                        {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
-        if (!round) return std::puts(message(*round.fault).c_str()), 1;
-
+        if (!round) return std::puts(message(round).c_str()), 1;
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());  // commit
         round.compact(start, [cache = target.cache.begin()](Index from, Index to) { cache[to] = cache[from]; });
         target.roll_back(round.keep_target(start));

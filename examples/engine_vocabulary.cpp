@@ -47,24 +47,26 @@ int main() {
     const auto mapped_row = [&](Index i) {
         return push_forward(map, Logits(draft_logits.row(i), temperature), memory[i]);
     };
+    constexpr TokenVerification rule;
+    std::vector<DraftedFrom<decltype(mapped_row(0)), decltype(rule)>> distributions;
     for (Round round; round.end == RoundEnd::none;) {
         const Index start = std::ssize(text);
         const RoundRng rng(/*seed*/ 4, /*request*/ 0, start);
         std::vector<Token> draft_text;  // an engine would keep this, and the draft's cache, between rounds
         std::ranges::transform(text, std::back_inserter(draft_text), in_draft_ids);
-        std::vector<decltype(mapped_row(0))> q;
+        distributions.clear();
         for (Index i = 0; i < K; ++i) {
             run_draft(draft_text, i, draft_logits);
-            q.push_back(mapped_row(i));
-            text.push_back(static_cast<Token>(draw(rng.at(Purpose::draft, i), row_weights(q.back())).index));
+            const auto [token, distribution] = draft_token(rule, rng, i, mapped_row(i));
+            text.push_back(token);
+            distributions.push_back(distribution);
             draft_text.push_back(in_draft_ids(text.back()));
         }
         run_target(text, K + 1, logits);
 
-        const auto distributions = [&](Index i) { return Sampled(q.begin()[i]); };
-        round = verify(std::span(text).last(K), distributions, logits_of(logits, temperature), TokenVerification{}, rng,
+        round = verify(std::span(text).last(K), distributions, logits_of(logits, temperature), rule, rng,
                        {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
-        if (!round) return std::puts(message(*round.fault).c_str()), 1;
+        if (!round) return std::puts(message(round).c_str()), 1;
 
         text.erase(text.begin() + start, text.end());
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());

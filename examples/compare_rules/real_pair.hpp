@@ -122,7 +122,7 @@ class RealPair {
         auto text = prompt;
         specsample::Tally before = sampler.tally();
         double squares = 0;
-        sampler.extend(text, {.max_new_tokens = tokens_, .max_length = target_.context(), .request = request},
+        (void)sampler.extend(text, {.max_new_tokens = tokens_, .max_length = target_.context(), .request = request},
                        [&](specsample::Token) {
                            const auto& now = sampler.tally();
                            if (now.rounds == before.rounds) return;

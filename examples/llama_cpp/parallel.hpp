@@ -178,11 +178,11 @@ class ParallelWriter {
         ParallelRow& row = slot.draft_rows[static_cast<std::size_t>(node)];
         row.copy = given;
         row.shaped.emplace(shape_(LogitRow(row.copy.data(), row.copy.size()), slot.drafted, row.memory));
-        if constexpr (requires { requires bool(Rule::shares_noise); }) {
-            slot.draft_tree.add(node - 1, race(rng.at(Purpose::race, node), *row.shaped), PointMass{});
-        } else {
-            const auto [token, distribution] = draft_token(rng.at(Purpose::draft, node), *row.shaped);
-            slot.draft_tree.add(node - 1, token, distribution);
+        const auto drawn = draft_token(rule_, rng, node, *row.shaped);
+        if constexpr (requires { ParallelSlot::Distribution(drawn.distribution); }) {
+            slot.draft_tree.add(node - 1, drawn.token, drawn.distribution);
+        } else {  // drawn with the noise of a match rule, which compares tokens only
+            slot.draft_tree.add(node - 1, drawn.token, PointMass{});
         }
         if (slot.draft_tree.size() == node) return false;
         slot.drafted.push_back(slot.draft_tree.token(node));
@@ -208,7 +208,7 @@ class ParallelWriter {
     }
 
     /// Appends a round to its text, which leaves its slot if it has ended.
-    void append(Slot& slot, const specsample::BatchRound& round) const {
+    void append(Slot& slot, const specsample::Round& round) const {
         if (!round) throw std::runtime_error(message(round));
         ParallelText& text = *slot.text;
         text.text.insert(text.text.end(), round.tokens.begin(), round.tokens.end());

@@ -89,15 +89,15 @@ inline void measure(Index vocab, Index lookahead, MpiRanks& mpi) {
     for (Index i = 0; i < warm_up + rounds; ++i) {
         const RoundRng rng(1, 0, i);
         std::vector<Token> tokens;
-        std::vector<SampledFrom<Logits<View>>> distributions;
+        constexpr TokenVerification rule;
+        std::vector<DraftedFrom<Logits<View>, TokenVerification>> distributions;
         for (const auto& row : logits.draft) {
-            const auto [token, distribution] =
-                draft_token(rng.at(Purpose::draft, std::ssize(tokens)), Logits<View>(row));
+            const auto [token, distribution] = draft_token(rule, rng, std::ssize(tokens), Logits<View>(row));
             tokens.push_back(token);
             distributions.push_back(distribution);
         }
         const auto judge = [&](const auto& rows) {
-            const Round round = verify(tokens, distributions, rows, TokenVerification(), rng, {}, workspace);
+            const Round round = verify(tokens, distributions, rows, rule, rng, {}, workspace);
             return std::vector<Token>(round.tokens.begin(), round.tokens.end());
         };
         std::vector<Token> of_slices, of_rows;

@@ -5,3 +5,4 @@
 #include <specsample/models/ask.hpp>          // IWYU pragma: export
 #include <specsample/models/host.hpp>         // IWYU pragma: export
 #include <specsample/models/row_adaptor.hpp>  // IWYU pragma: export
+#include <specsample/models/shared.hpp>       // IWYU pragma: export

@@ -96,7 +96,7 @@ void openvino(const float* tensor, const std::int64_t* ids, Index batch, Index l
         return verify(tokens, PointMass{}, slice(logits, i * positions, (i + 1) * positions), TokenVerification{},
                       Drafted::rng_of(i), {}, workspace);
     };
-    verify_batch(batch, judge, memory);
+    (void)verify_batch(batch, judge, memory);
 }
 
 // ---- 3. MLC-LLM: ragged trees over shared matrices of probabilities; row 0 of each is the committed token
@@ -117,7 +117,7 @@ void mlc(const float* probs, const float* draft_probs, std::span<const std::int3
         return verify(Tree(nodes(ids), parents), distributions, slice(p, begin, end), RecursiveRejection{},
                       Drafted::rng_of(i), {}, workspace);
     };
-    verify_batch(std::ssize(cum_verify_lengths) - 1, judge, memory);
+    (void)verify_batch(std::ssize(cum_verify_lengths) - 1, judge, memory);
 }
 
 // ---- 4. ScaleLLM, xLLM: ids [B, K], q [B, K, V], logits [B, K + 1, V]; int64 ids [B, K + 1] out, -1 behind the last

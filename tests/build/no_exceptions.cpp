@@ -13,13 +13,13 @@ int main() {
     const RowMajorMatrixXf rows = RowMajorMatrixXf::Constant(3, 2, .5f);
     const RoundRng rng(1, 2, 3);
     const TokenVerification rule;
-    const auto judge = [&](Index i, Workspace& workspace) -> BatchRound {
+    const auto judge = [&](Index i, Workspace& workspace) -> Round {
         if (i == 1) return Request{tokens, PointMass{}, rows, rule, rng, RoundLimits{.max_tokens = 0}}(workspace);
         if (i == 2) return Request{Tree{tokens, late}, PointMass{}, rows, rule, rng}(workspace);
         return Request{tokens, PointMass{}, rows, rule, rng}(workspace);
     };
     BatchWorkspace memory;
     const auto rounds = verify_batch(4, judge, memory);
-    const bool told = rounds[0] && rounds[1].error && rounds[2].error && rounds[3];
+    const bool told = rounds[0] && !rounds[1].error.empty() && !rounds[2].error.empty() && rounds[3];
     return writes && told ? 0 : 1;
 }

@@ -178,7 +178,7 @@ TEST_CASE("a ratio that is known within a slack decides as the exact one, random
             text.push_back(static_cast<Token>(draw(rng.at(Purpose::draft, k), q.back()).index));
             p.push_back(target(text));
         }
-        std::vector<SampledFrom<Eigen::Matrix<Eigen::half, Eigen::Dynamic, 1>>> distributions;
+        std::vector<DraftedFrom<Eigen::Matrix<Eigen::half, Eigen::Dynamic, 1>, TokenVerification>> distributions;
         for (const auto& row : q) distributions.emplace_back(row);
         const Round a = verify(text, distributions, p, TokenVerification{}, rng, {}, lazily);
         const Round b = verify(text, distributions, p, TokenVerification{}, Eager{rng}, {}, eagerly);

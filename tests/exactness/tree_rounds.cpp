@@ -7,6 +7,7 @@
 
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"
+#include "support/rules.hpp"
 
 using namespace cases;
 using namespace specsample::theory;
@@ -59,8 +60,8 @@ void for_given(const Rule& rule, const Given& given, const RoundLimits& limits,
                const std::function<void(const Round& round, const Enumerator& paths)>& f) {
     Workspace workspace;
     Enumerator().run([&](Enumerator& paths) {
-        f(verify(Tree{given.tokens, given.parents}, Distributions{given}, TargetRows{given}, rule, EnumeratedRng(paths),
-                 limits, workspace),
+        f(verify(Tree{given.tokens, given.parents}, rules::drafted_for(rule, Distributions{given}), TargetRows{given},
+                 rule, EnumeratedRng(paths), limits, workspace),
           paths);
     });
 }
@@ -80,7 +81,8 @@ std::string refusal(const std::vector<Token>& tokens, const std::vector<int>& pa
     const Eigen::VectorXd p = row({.5, .3, .2});
     const auto rows = [&](Index) -> const Eigen::VectorXd& { return p; };
     try {
-        verify(Tree{tokens, parents}, PointMass{}, rows, TraversalVerification{}, RoundRng(1, 0, 0), {}, workspace);
+        (void)verify(Tree{tokens, parents}, PointMass{}, rows, TraversalVerification{}, RoundRng(1, 0, 0), {},
+                     workspace);
     } catch (const std::invalid_argument& error) {
         return error.what();
     }
@@ -152,8 +154,8 @@ TEMPLATE_TEST_CASE("a drafted stop token in a tree ends the round where it is ac
             if (row > 0 && leaves.tokens[static_cast<std::size_t>(row - 1)] == 2) FAIL("the row after a stop token");
             return target(leaves.path(row - 1));
         };
-        const Round round = verify(Tree{leaves.tokens, leaves.parents}, distributions, rows, TestType{},
-                                   EnumeratedRng(paths), {.stop_tokens = stops}, workspace);
+        const Round round = verify(Tree{leaves.tokens, leaves.parents}, rules::drafted_for(TestType{}, distributions),
+                                   rows, TestType{}, EnumeratedRng(paths), {.stop_tokens = stops}, workspace);
         if (round.last == LastToken::stopped) {
             stopped = true;
             CHECK(round.tokens.back() == 2);

@@ -13,12 +13,12 @@ namespace draft_token_of_a_temporary {
 using namespace specsample;
 
 int program() {
-    const Rng rng = RoundRng(1, 2, 3).at(Purpose::draft, 0);
+    const RoundRng rng(1, 2, 3);
     std::vector<float> row{.5f, .5f};
 #ifdef FIXED
-    const auto drafted = draft_token(rng, row);
+    const auto drafted = draft_token(TokenVerification{}, rng, 0, row);
 #else
-    const auto drafted = draft_token(rng, std::move(row));
+    const auto drafted = draft_token(TokenVerification{}, rng, 0, std::move(row));
 #endif
     return drafted.token;
 }

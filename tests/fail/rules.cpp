@@ -311,3 +311,126 @@ int program() {
 
 }  // namespace transformed_point_mass
 #endif
+
+// case: gumbel_match_of_sampled
+// Drawn without the rule's noise, tokens would be accepted half as often.
+// expect: error: static assertion failed.*specsample::verify: this rule shares the target's noise with the drafter, and
+// Sampled says that the tokens were drawn without it, which halves what is accepted; draw each by auto .token,
+// distribution. = draft_token.rule, rng, node, row., or give PointMass.. for tokens of another origin
+#if defined FIXED || defined CASE_gumbel_match_of_sampled
+namespace gumbel_match_of_sampled {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<float> row{.5f, .5f};
+    const std::vector<Token> tokens{1};
+    Workspace workspace;
+#ifdef FIXED
+    const PointMass distributions;
+#else
+    const std::array distributions{Sampled{row}};
+#endif
+    const auto round = verify(tokens, distributions, std::array{row, row}, GumbelMatch{}, RoundRng(1, 2, 3),
+                              RoundLimits{}, workspace);
+    return static_cast<int>(round.accepted);
+}
+
+}  // namespace gumbel_match_of_sampled
+#endif
+
+// case: gumbel_match_of_a_sampled_tree
+// The same in a tree.
+// expect: error: static assertion failed.*specsample::verify: this rule shares the target's noise with the drafter
+#if defined FIXED || defined CASE_gumbel_match_of_a_sampled_tree
+namespace gumbel_match_of_a_sampled_tree {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<float> row{.5f, .5f};
+    const std::vector<Token> tokens{1};
+    const std::vector<int> parents{-1};
+    Workspace workspace;
+#ifdef FIXED
+    const auto distributions = [](Index) { return SharedNoise{}; };
+#else
+    const auto distributions = [&](Index) { return Sampled{row}; };
+#endif
+    const auto round = verify(Tree{tokens, parents}, distributions, std::array{row, row}, GumbelMatch{},
+                              RoundRng(1, 2, 3), RoundLimits{}, workspace);
+    return static_cast<int>(round.accepted);
+}
+
+}  // namespace gumbel_match_of_a_sampled_tree
+#endif
+
+// case: gumbel_match_of_a_sampled_request
+// The same in a batch.
+// expect: error: static assertion failed.*specsample::verify: this rule shares the target's noise with the drafter
+#if defined FIXED || defined CASE_gumbel_match_of_a_sampled_request
+namespace gumbel_match_of_a_sampled_request {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<float> row{.5f, .5f};
+    const std::vector<Token> tokens{1};
+    Workspace workspace;
+#ifdef FIXED
+    const std::array distributions{SharedNoise{}};
+#else
+    const std::array distributions{Sampled{row}};
+#endif
+    const auto round =
+        Request{tokens, distributions, std::array{row, row}, GumbelMatch{}, RoundRng(1, 2, 3)}(workspace);
+    return static_cast<int>(round.accepted);
+}
+
+}  // namespace gumbel_match_of_a_sampled_request
+#endif
+
+// case: draft_token_without_a_rule
+// The rule decides how a token is drawn.
+// expect: error: static assertion failed.*specsample::draft_token: the first argument must be the rule that will judge
+// the token, which decides how it is drawn; write draft_token.rule, rng, node, row.
+#if defined FIXED || defined CASE_draft_token_without_a_rule
+namespace draft_token_without_a_rule {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<float> row{.5f, .5f};
+    const RoundRng rng(1, 2, 3);
+#ifdef FIXED
+    const TokenVerification rule;
+#else
+    const int rule = 0;
+#endif
+    return draft_token(rule, rng, 0, row).token;
+}
+
+}  // namespace draft_token_without_a_rule
+#endif
+
+// case: draft_token_at_one_address
+// It finds the address itself: which one depends on the rule.
+// expect: error: static assertion failed.*specsample::draft_token: the second argument must be the random source of the
+// round, as verify takes it; write specsample::RoundRng.seed, request, round_start.
+#if defined FIXED || defined CASE_draft_token_at_one_address
+namespace draft_token_at_one_address {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<float> row{.5f, .5f};
+#ifdef FIXED
+    const RoundRng rng(1, 2, 3);
+#else
+    const Rng rng = RoundRng(1, 2, 3).at(Purpose::draft, 0);
+#endif
+    return draft_token(TokenVerification{}, rng, 0, row).token;
+}
+
+}  // namespace draft_token_at_one_address
+#endif

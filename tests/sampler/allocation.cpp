@@ -13,6 +13,7 @@
 #include "support/any_children.hpp"
 #include "support/any_drafter.hpp"
 #include "support/catch.hpp"
+#include "support/rules.hpp"
 
 using namespace specsample;
 using namespace specsample::heads;
@@ -118,7 +119,7 @@ template <class Draft, class Target, class Rule = TokenVerification>
 long allocations_of(Draft draft, Target target, const Rule& rule = {}) {
     Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = 4, .seed = 1}, rule);
     return when_warm_by(
-        [&](auto& text, const auto& limits, const auto& on_token) { sampler.extend(text, limits, on_token); });
+        [&](auto& text, const auto& limits, const auto& on_token) { (void)sampler.extend(text, limits, on_token); });
 }
 
 /// The same for a drafter, over a target that scores n positions in one pass.
@@ -137,7 +138,7 @@ long allocations_after_first_round(Draft draft, Target target, Index lookahead) 
     const OnToken on_token = [&](Token) {
         if (sampler.tally().rounds == 0) before = allocations;  // until the first round is counted
     };
-    sampler.extend(text, {.max_new_tokens = 500}, on_token);
+    (void)sampler.extend(text, {.max_new_tokens = 500}, on_token);
     return allocations - before;
 }
 
@@ -210,7 +211,7 @@ TEST_CASE("a warm step allocates nothing, the first one of a text included") {
     Sampler sampler(AsMap(.5f), AsBatch(.3f), {.lookahead = 4});
     const std::vector<Token> text(100, 1);
     const Limits limits{.stop_tokens = {3, 4}};
-    CHECK(when_warm([&] { sampler.step(text, limits); }) == 0);
+    CHECK(when_warm([&] { (void)sampler.step(text, limits); }) == 0);
 }
 
 TEST_CASE("verify on an engine's memory allocates nothing") {
@@ -226,8 +227,10 @@ TEST_CASE("verify on an engine's memory allocates nothing") {
             CHECK(when_warm([&] {
                       for (std::uint64_t request = 0; request < 50; ++request) {
                           const RoundRng rng(1, request, 0);
-                          verify(tokens, distributions, rows, rule, rng, {.check = check}, workspace);
-                          verify(Tree{tokens, parents}, distributions, rows, rule, rng, {.check = check}, workspace);
+                          (void)verify(tokens, rules::drafted_for(rule, distributions), rows, rule, rng,
+                                       {.check = check}, workspace);
+                          (void)verify(Tree{tokens, parents}, rules::drafted_for(rule, distributions), rows, rule, rng,
+                                       {.check = check}, workspace);
                       }
                   }) == 0);
     };

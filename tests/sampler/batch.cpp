@@ -94,7 +94,7 @@ std::vector<std::int64_t> step(std::vector<Running*>& batch, BatchWorkspace& mem
                 each.rule);
         },
         memory);
-    for (const BatchRound& round : rounds) CHECK(round);
+    for (const Round& round : rounds) CHECK(round);
     std::vector<std::int64_t> ids(5 * batch.size());
     write_padded(rounds, ids);
     return ids;

@@ -257,7 +257,7 @@ TEST_CASE("no model is shown more than the capacity", "[beam]") {
         longest = std::max(longest, text.size());
         return tied(4)(text);
     };
-    BeamSearch(OnePosition{{target}}, ManyPositions{{target}}, {.lookahead = 4}).generate(prompt, {.max_length = 9});
+    (void)BeamSearch(OnePosition{{target}}, ManyPositions{{target}}, {.lookahead = 4}).generate(prompt, {.max_length = 9});
     CHECK(longest == 8);  // the last token is never shown
 }
 
@@ -444,7 +444,7 @@ TEST_CASE("a row of the target that a search reads and that is bad is a fault", 
         };
         BeamSearch search(OnePosition{{good}}, OnePosition{{spoilt}}, {.width = 2, .lookahead = 1});
         try {
-            search.generate(prompt, {.max_new_tokens = 10});
+            (void)search.generate(prompt, {.max_new_tokens = 10});
             FAIL("must throw");
         } catch (const Fault& fault) {
             CHECK(fault.fault.side == Side::target);
@@ -462,7 +462,7 @@ TEST_CASE("a bad row of the draft, a missing row and an unknown id are faults of
     const RowAfter good = smooth(52);
     const auto cause = [&](const auto& draft, const auto& target, const Limits& limits = {.max_new_tokens = 8}) {
         try {
-            BeamSearch(draft, target, {.width = 2, .lookahead = 2}).generate(prompt, limits);
+            (void)BeamSearch(draft, target, {.width = 2, .lookahead = 2}).generate(prompt, limits);
         } catch (const Fault& fault) {
             return std::tuple(fault.fault.side, fault.fault.cause, fault.fault.row);
         }
@@ -493,7 +493,7 @@ TEST_CASE("a model that throws leaves a search that goes on", "[beam]") {
     for (bool done = false; !done;) {
         left = thrown;
         try {
-            search.generate(prompt, limits);
+            (void)search.generate(prompt, limits);
             done = true;
         } catch (const std::runtime_error&) {
             ++thrown;

@@ -68,7 +68,7 @@ Index drafted(const Rule& rule, Index budget) {
         longest = std::max(longest, std::ssize(prefix) - std::ssize(prompt) + 1);
         return draft(prefix);
     };
-    Sampler(counted, target, {.lookahead = 6, .seed = 6}, rule).step(prompt, {.max_new_tokens = budget});
+    (void)Sampler(counted, target, {.lookahead = 6, .seed = 6}, rule).step(prompt, {.max_new_tokens = budget});
     return longest;
 }
 

@@ -132,16 +132,16 @@ std::vector<std::vector<Token>> session(Draft& draft, Target& target, Index look
         texts.push_back(sampler.generate({5}, {.stop_tokens = {0, 3}, .request = request}));
 
     std::vector<Token> text{2, 2};
-    for (const Index budget : {1, 2, 3, 4, 5, 6, 7, 0, 9}) sampler.extend(text, {.max_new_tokens = budget});
+    for (const Index budget : {1, 2, 3, 4, 5, 6, 7, 0, 9}) (void)sampler.extend(text, {.max_new_tokens = budget});
     text.resize(text.size() - 5);
     text.back() = (text.back() + 1) % vocab;
-    sampler.extend(text, {.max_new_tokens = 20});
+    (void)sampler.extend(text, {.max_new_tokens = 20});
     text[1] = 4;
-    sampler.extend(text, {.max_new_tokens = 20});
+    (void)sampler.extend(text, {.max_new_tokens = 20});
     text.resize(3);
-    sampler.extend(text, {.max_length = 17});
+    (void)sampler.extend(text, {.max_length = 17});
     for (int written = 0; written < 6; ++written)
-        sampler.extend(text, {.max_new_tokens = 20}, [left = written](Token) mutable { return left-- > 0; });
+        (void)sampler.extend(text, {.max_new_tokens = 20}, [left = written](Token) mutable { return left-- > 0; });
     texts.push_back(text);
 
     for (int i = 0; i < 20; ++i) {
@@ -204,8 +204,8 @@ TEST_CASE("strict caches in stages write the same text") {
     for (int i = 0; i < 4; ++i) {
         std::vector<Token> expected = text;
         Stateless plain_draft{1}, plain_middle{2}, plain_target{3};
-        stages(plain_draft, plain_middle, plain_target).extend(expected, {.max_new_tokens = 20});
-        used.extend(text, {.max_new_tokens = 20});
+        (void)stages(plain_draft, plain_middle, plain_target).extend(expected, {.max_new_tokens = 20});
+        (void)used.extend(text, {.max_new_tokens = 20});
         CHECK(text == expected);
         text.resize(text.size() - 5);
         text[1] = (text[1] + 1) % vocab;  // another text, of which the models have been shown the beginning only
@@ -247,7 +247,7 @@ TEST_CASE("after a rejection a model is cut back to the accepted part") {
         if (round.last == LastToken::recovered && round.accepted < 3) expected_draft.push_back(start + round.accepted);
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());
     }
-    sampler.step(text);
+    (void)sampler.step(text);
     CHECK(target.rollbacks == expected_target);
     CHECK(draft.rollbacks == expected_draft);
 }
@@ -291,7 +291,7 @@ TEST_CASE("a model that throws before or after it filled its cache is cut back t
     int thrown = 0;
     while (text.size() < 40) {
         try {
-            sampler.extend(text, {.max_length = 40});
+            (void)sampler.extend(text, {.max_length = 40});
         } catch (const std::runtime_error&) {
             ++thrown;
         }
@@ -299,7 +299,7 @@ TEST_CASE("a model that throws before or after it filled its cache is cut back t
     }
     Sampler calm(Stateless{1}, Stateless{2}, {.lookahead = 3, .seed = 5});
     std::vector<Token> expected{1, 2};
-    calm.extend(expected, {.max_length = 40});
+    (void)calm.extend(expected, {.max_length = 40});
     CHECK(thrown > 5);
     CHECK(text == expected);
 }
@@ -308,8 +308,8 @@ TEST_CASE("another prompt cuts a cache back to the common beginning") {
     Strict draft(1);
     StrictMany target(2);
     Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = 0});
-    sampler.generate({1, 2, 3, 4, 5}, {.max_new_tokens = 1});
-    sampler.generate({1, 2, 3, 0, 0}, {.max_new_tokens = 1});
+    (void)sampler.generate({1, 2, 3, 4, 5}, {.max_new_tokens = 1});
+    (void)sampler.generate({1, 2, 3, 0, 0}, {.max_new_tokens = 1});
     CHECK(target.rollbacks == std::vector<Index>{3});
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("a target that scores many positions is called once per round") {
 TEST_CASE("a round of K drafts shows the target the text and the drafts, and asks for K + 1 rows") {
     std::vector<Call> log;
     Sampler sampler(Scripted{{9, 9, 3, 1, 4}}, RecordedMany{target, &log}, {.lookahead = 3});
-    sampler.step(std::vector<Token>{1, 2});
+    (void)sampler.step(std::vector<Token>{1, 2});
     REQUIRE(log.size() == 1);
     CHECK(log[0].prefix == std::vector<Token>{1, 2, 3, 1, 4});
     CHECK(log[0].count == 4);
@@ -146,7 +146,7 @@ TEST_CASE("drafting ends with a drafted stop token") {
 TEST_CASE("a target is not shown a drafted stop token, and not asked for the row after it") {
     std::vector<Call> log;
     Sampler sampler(Scripted{{9, 3, 2, eos}}, RecordedMany{target, &log}, {.lookahead = 4});
-    sampler.step(std::vector<Token>{1}, {.stop_tokens = {eos}});
+    (void)sampler.step(std::vector<Token>{1}, {.stop_tokens = {eos}});
     REQUIRE(log.size() == 1);
     CHECK(log[0].prefix == std::vector<Token>{1, 3, 2});
     CHECK(log[0].count == 3);
@@ -155,7 +155,7 @@ TEST_CASE("a target is not shown a drafted stop token, and not asked for the row
 TEST_CASE("a stop token drafted first asks for the row before it alone") {
     std::vector<Call> log;
     Sampler sampler(Scripted{{9, eos}}, RecordedMany{target, &log}, {.lookahead = 4});
-    sampler.step(std::vector<Token>{1}, {.stop_tokens = {eos}});
+    (void)sampler.step(std::vector<Token>{1}, {.stop_tokens = {eos}});
     REQUIRE(log.size() == 1);
     CHECK(log[0].prefix == std::vector<Token>{1});
     CHECK(log[0].count == 1);

@@ -119,7 +119,7 @@ TEST_CASE("every bad row of the draft is found, at every position of a round") {
                 CHECK(sampler.step(prompt).proposed == row);
                 continue;
             }
-            check_fault(fault_of([&] { sampler.step(prompt); }), Side::draft, row, bad);
+            check_fault(fault_of([&] { (void)sampler.step(prompt); }), Side::draft, row, bad);
         }
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("every bad row of a target that scores many positions is found, at eve
         for (Index row = 0; row <= options.lookahead; ++row) {
             if (row == 0 && bad.cause == Cause::wrong_size) continue;  // the first row is the measure of all others
             Sampler sampler(good_draft, SpoiltMany{{good_target, bad.spoil, 2 + row}}, options);
-            check_fault(fault_of([&] { sampler.step(prompt); }), Side::target, row, bad);
+            check_fault(fault_of([&] { (void)sampler.step(prompt); }), Side::target, row, bad);
         }
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("every bad row of a target that scores one position is found where the
             if (row == 0 && bad.cause == Cause::wrong_size) continue;
             // Draft and target are one model, so that the round reaches every row.
             Sampler sampler(good_target, Spoilt{good_target, bad.spoil, 2 + row}, options);
-            check_fault(fault_of([&] { sampler.step(prompt); }), Side::target, row, bad);
+            check_fault(fault_of([&] { (void)sampler.step(prompt); }), Side::target, row, bad);
         }
 }
 
@@ -158,17 +158,17 @@ TEST_CASE("everything written before a fault is kept and reported, and the sampl
         };
         Sampler sampler(good_draft, target, options);
         std::vector<Token> text = prompt;
-        const Fault fault = fault_of([&] { sampler.extend(text, {.max_new_tokens = 58}); });
+        const Fault fault = fault_of([&] { (void)sampler.extend(text, {.max_new_tokens = 58}); });
         CHECK(text == whole.between(0, start));
         CHECK(fault.emitted == whole.between(2, start));
         CHECK(fault.fault.row == length - start);
         CHECK(sampler.tally().tokens == start - 2);
         CHECK(sampler.tally().faults_of(Cause::not_finite) == 1);
         CHECK(sampler.tally().faulty_rounds() == 1);
-        CHECK(fault_of([&] { sampler.generate(prompt); }).emitted == fault.emitted);
+        CHECK(fault_of([&] { (void)sampler.generate(prompt); }).emitted == fault.emitted);
 
         broken = false;
-        sampler.extend(text, {.max_new_tokens = 60 - start});
+        (void)sampler.extend(text, {.max_new_tokens = 60 - start});
         CHECK(text == whole.between(0, 60));
         CHECK(sampler.generate(prompt, {.max_new_tokens = 58}).tokens == whole.between(2, 60));
     }
@@ -178,7 +178,7 @@ TEST_CASE("a fault of the draft keeps what was written, too") {
     const Whole whole;
     Sampler sampler(Spoilt{good_draft, [](auto& row) { row[0] = -1; }, 20}, good_target, options);
     std::vector<Token> text = prompt;
-    const Fault fault = fault_of([&] { sampler.extend(text, {.max_new_tokens = 58}); });
+    const Fault fault = fault_of([&] { (void)sampler.extend(text, {.max_new_tokens = 58}); });
     CHECK(text == whole.between(0, std::ssize(text)));
     CHECK(std::ssize(text) + fault.fault.row == 20);
     CHECK(fault.emitted == whole.between(2, std::ssize(text)));
@@ -188,7 +188,7 @@ TEST_CASE("on_token has seen every token that a fault reports, and no other") {
     std::vector<Token> seen;
     Sampler sampler(good_draft, SpoiltMany{{good_target, [](auto& row) { row[1] = not_a_number; }, 30}}, options);
     const Fault fault = fault_of(
-        [&] { sampler.generate(prompt, {.max_new_tokens = 58}, [&](Token token) { seen.push_back(token); }); });
+        [&] { (void)sampler.generate(prompt, {.max_new_tokens = 58}, [&](Token token) { seen.push_back(token); }); });
     CHECK(!seen.empty());
     CHECK(seen == fault.emitted);
 }
@@ -216,7 +216,7 @@ TEST_CASE("a bad row that a decision reads is found where entries are checked as
     for (const Bad& bad : bads) {
         if (bad.cause == Cause::negative || bad.cause == Cause::wrong_size) continue;
         Sampler sampler(good_draft, Spoilt{good_target, bad.spoil, 2}, {.lookahead = 0, .check = Check::entries_read});
-        check_fault(fault_of([&] { sampler.step(prompt); }), Side::target, 0, bad);
+        check_fault(fault_of([&] { (void)sampler.step(prompt); }), Side::target, 0, bad);
     }
 }
 

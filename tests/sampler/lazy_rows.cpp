@@ -8,6 +8,7 @@
 #include <specsample/testing.hpp>
 
 #include "support/catch.hpp"
+#include "support/rules.hpp"
 
 using namespace specsample;
 using namespace specsample::kernels;
@@ -112,7 +113,8 @@ TEMPLATE_TEST_CASE("rows of a chain are asked for once, and those after the firs
     for (std::size_t rejected = 0; rejected <= tokens.size(); ++rejected)
         for_rules([&](const auto& rule) {
             check(rejected, [&](auto& rows) {
-                return verify(tokens, distributions, rows, rule, RoundRng(1, 2, 3), {}, workspace);
+                return verify(tokens, rules::drafted_for(rule, distributions), rows, rule, RoundRng(1, 2, 3), {},
+                              workspace);
             });
         });
 }
@@ -135,7 +137,8 @@ TEMPLATE_TEST_CASE("rows of a tree are asked for once, and those off the accepte
     };
     for_rules([&](const auto& rule) {
         check([&](auto& rows) {
-            return verify(Tree{tokens, parents}, distributions, rows, rule, RoundRng(1, 2, 3), {}, workspace);
+            return verify(Tree{tokens, parents}, rules::drafted_for(rule, distributions), rows, rule, RoundRng(1, 2, 3),
+                          {}, workspace);
         });
     });
 }
@@ -176,16 +179,16 @@ TEST_CASE("the normaliser of a drafted row is found once, and none that is known
     long reads = 0;
     const auto expression = counted(numbers, reads);
     const Logits row(expression, 1), known(expression, 1, 1 + std::log(5000.));
-    const Rng random = RoundRng(1, 2, 3).at(Purpose::draft, 0);
-    const Index drawn = draw(random, row).index;
+    const RoundRng rng(1, 2, 3);
+    const Index drawn = draw(rng.at(Purpose::draft, 0), row).index;
     const long one_draw = reads;  // a pass, the largest of the first block, and the block that the token is in
     CHECK(one_draw <= 5000 + 512 + 512 + 64);
     reads = 0;
-    const auto [token, distribution] = draft_token(random, row);
+    const auto [token, distribution] = draft_token(TokenVerification{}, rng, 0, row);
     CHECK(token == drawn);
-    CHECK(reads == one_draw);
+    CHECK(reads == one_draw + 1);  // what the row stores for the token is remembered
     CHECK(distribution.weight(17) == Approx(1. / 5000));
-    CHECK(reads == one_draw + 1);
+    CHECK(reads == one_draw + 2);
 
     reads = 0;
     CHECK(Sampled(row).weight(17) == Approx(1. / 5000));  // knows of no draw: a pass of its own
@@ -224,7 +227,7 @@ TEST_CASE("an engine that drafts by draft_token makes one pass over a row of log
         std::vector<Token> tokens;
         std::vector<Sampled<detail::row_view_t<decltype(row)>>> distributions;
         for (Index node = 0; node < 3; ++node) {
-            const auto [token, distribution] = drafted(rng.at(Purpose::draft, node));
+            const auto [token, distribution] = drafted(node);
             tokens.push_back(token);
             distributions.push_back(distribution);
         }
@@ -233,18 +236,19 @@ TEST_CASE("an engine that drafts by draft_token makes one pass over a row of log
         REQUIRE(round);
         return std::vector<Token>(round.tokens.begin(), round.tokens.end());
     };
-    const auto by_parts = round_of(
-        [&](const Rng& random) { return std::pair(static_cast<Token>(draw(random, row).index), Sampled(row)); });
+    const auto by_parts = round_of([&](Index i) {
+        return std::pair(static_cast<Token>(draw(rng.at(Purpose::draft, i), row).index), Sampled(row));
+    });
     const long twice = std::exchange(reads, 0);
-    CHECK(round_of([&](const Rng& random) { return draft_token(random, row); }) == by_parts);
+    CHECK(round_of([&](Index i) { return draft_token(TokenVerification{}, rng, i, row); }) == by_parts);
     CHECK(by_parts.size() == 4);
-    CHECK(reads == twice - 3 * (5000 + 512));
+    CHECK(reads == twice - 3 * (5000 + 512) + 3 * 2);  // per token an entry is remembered, and compared
 }
 
 TEST_CASE("a row that nothing can be drawn from gives a drafted token that verify refuses") {
     const std::vector<float> masked(4, -std::numeric_limits<float>::infinity()), target(4, .25f);
     const Logits row(masked);
-    const auto [token, distribution] = draft_token(RoundRng(1, 2, 3).at(Purpose::draft, 0), row);
+    const auto [token, distribution] = draft_token(TokenVerification{}, RoundRng(1, 2, 3), 0, row);
     CHECK(token == -1);
     Workspace workspace;
     const Round round = verify(std::array{token}, std::array{distribution}, std::array{target, target},

@@ -58,7 +58,7 @@ TEST_CASE("a hard limit leaves a length less room", "[sampler]") {
     Listed length{{4}};
     Sampler sampler(ContextModel(vocab, 1), ContextModel(vocab, 1), {.lookahead = 4, .seed = 1}, TokenVerification{},
                     std::ref(length));
-    sampler.generate({1, 2, 3}, {.max_new_tokens = 100, .max_length = 10});  // 7 tokens: 5, then room for 2
+    (void)sampler.generate({1, 2, 3}, {.max_new_tokens = 100, .max_length = 10});  // 7 tokens: 5, then room for 2
     CHECK(length.most == std::vector<Index>{4, 1});
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("a fault and a step tell a length nothing", "[sampler]") {
         return Eigen::VectorXd::Constant(vocab, bad ? 0. : 1. / vocab);
     };
     Sampler sampler(ContextModel(vocab, 1), target, {.lookahead = 4}, TokenVerification{}, std::ref(length));
-    sampler.step(std::vector<Token>{1});
+    (void)sampler.step(std::vector<Token>{1});
     CHECK(length.told.empty());
     bad = true;
     CHECK_THROWS_AS(sampler.generate({1}), Fault);
@@ -91,7 +91,7 @@ TEST_CASE("a text does not depend on what a length learnt from others", "[sample
     const GoodputLength goodput(.1, [](Index n) { return 1 + .1 * static_cast<double>(n - 1); });
     auto fresh = sampler(goodput);
     const auto text = fresh.generate({1}, {.max_new_tokens = 200}).tokens;
-    fresh.generate({2}, {.max_new_tokens = 50, .request = 1});
+    (void)fresh.generate({2}, {.max_new_tokens = 50, .request = 1});
     CHECK(fresh.generate({1}, {.max_new_tokens = 200}).tokens == text);
     CHECK(fresh.tally().proposed < 6 * fresh.tally().rounds);  // it did adapt
     auto shared = goodput;
@@ -107,7 +107,7 @@ TEST_CASE("a step drafts what it would in a fresh sampler, whatever was written 
     };
     const GoodputLength goodput(.1, [](Index n) { return 1 + .1 * static_cast<double>(n - 1); });
     auto used = made(goodput);
-    used.generate({2}, {.max_new_tokens = 200});
+    (void)used.generate({2}, {.max_new_tokens = 200});
     for (std::uint64_t request = 0; request < 200; ++request) {
         auto fresh = made(goodput);
         const std::vector<Token> text{1, static_cast<Token>(request % vocab)};

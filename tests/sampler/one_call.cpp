@@ -29,7 +29,7 @@ TEST_CASE("a call from on_token is refused, and the text goes on as if it had no
     const auto expected = sampler.generate(prompt, {.max_new_tokens = 20}).tokens;
     std::vector<Token> text = prompt;
     int refused = 0;
-    sampler.extend(text, {.max_new_tokens = 20}, [&](Token) {
+    (void)sampler.extend(text, {.max_new_tokens = 20}, [&](Token) {
         std::vector<Token> other{3};
         CHECK_THROWS_WITH(sampler.generate({3}), refusal);
         CHECK_THROWS_WITH(sampler.extend(other), refusal);
@@ -49,7 +49,7 @@ TEST_CASE("a call from a model is refused, and the sampler is usable after it", 
     };
     Sampler sampler(draft, model, {.lookahead = 3, .seed = 4});
     const auto expected = sampler.generate(prompt, {.max_new_tokens = 20}).tokens;
-    call_again = [&] { sampler.step(prompt); };
+    call_again = [&] { (void)sampler.step(prompt); };
     CHECK_THROWS_WITH(sampler.generate(prompt), refusal);
     CHECK_THROWS_WITH(sampler.step(prompt), refusal);
     call_again = [] {};
@@ -59,10 +59,10 @@ TEST_CASE("a call from a model is refused, and the sampler is usable after it", 
 TEST_CASE("a call on another thread is refused for as long as one is under way", "[sampler]") {
     Sampler sampler(draft, target, {.lookahead = 3, .seed = 4});
     std::string said;
-    sampler.generate(prompt, {.max_new_tokens = 4}, [&](Token) {
+    (void)sampler.generate(prompt, {.max_new_tokens = 4}, [&](Token) {
         std::thread([&] {
             try {
-                sampler.step(prompt);
+                (void)sampler.step(prompt);
             } catch (const std::invalid_argument& error) {
                 said = error.what();
             }
@@ -77,7 +77,7 @@ TEST_CASE("a call on another thread is refused for as long as one is under way",
 TEST_CASE("a copy of a sampler that is at work is a sampler of its own", "[sampler]") {
     Sampler sampler(draft, target, {.lookahead = 3, .seed = 4});
     const auto expected = sampler.generate(prompt, {.max_new_tokens = 6}).tokens;
-    sampler.generate(prompt, {.max_new_tokens = 6}, [&](Token) {
+    (void)sampler.generate(prompt, {.max_new_tokens = 6}, [&](Token) {
         auto copy = sampler;
         CHECK(copy.generate(prompt, {.max_new_tokens = 6}).tokens == expected);
         auto moved = std::move(copy);
@@ -93,7 +93,7 @@ TEST_CASE("a beam search makes one call at a time", "[sampler]") {
     };
     BeamSearch search(draft, model, {.width = 2, .lookahead = 2});
     const auto expected = search.generate({1}, {.max_new_tokens = 4}).beams.front().tokens;
-    call_again = [&] { search.generate({1}, {.max_new_tokens = 4}); };
+    call_again = [&] { (void)search.generate({1}, {.max_new_tokens = 4}); };
     CHECK_THROWS_WITH(search.generate({1}, {.max_new_tokens = 4}), ContainsSubstring("made during another one"));
     call_again = [] {};
     CHECK(search.generate({1}, {.max_new_tokens = 4}).beams.front().tokens == expected);

@@ -158,7 +158,8 @@ template <class Draft, class Target, class Rule>
 Round judge(const Drafted<Draft>& drafted, const Target& target, const Rule& rule, const AnyRng& rng) {
     static Workspace workspace;
     const Distributions<Draft> distribution{drafted};
-    return verify(drafted.tokens, distribution, target, rule, rng, {.check = Check::every_row}, workspace);
+    return verify(drafted.tokens, rules::drafted_for(rule, distribution), target, rule, rng,
+                  {.check = Check::every_row}, workspace);
 }
 
 /// Call f(q, p, rng) for many rows of drafts and targets.

@@ -52,7 +52,7 @@ TEST_CASE("requests that take turns write what each writes alone") {
         }
     for (std::size_t request = 0; request < texts.size(); ++request) {
         std::vector<Token> alone = prompt;
-        Sampler(draft, target, {.lookahead = 3, .seed = 1})
+        (void)Sampler(draft, target, {.lookahead = 3, .seed = 1})
             .extend(alone, {.max_new_tokens = std::ssize(texts[request]) - 2, .request = request});
         CHECK(texts[request] == alone);
     }
@@ -77,7 +77,7 @@ TEST_CASE("at lookahead 0 the draft is not asked and does not matter") {
 TEST_CASE("at lookahead 0 a text in parts is the text in one piece") {
     Sampler sampler(draft, target, {.lookahead = 0, .seed = 7});
     std::vector<Token> text = prompt;
-    for (const Index part : {1, 5, 0, 14, 20}) sampler.extend(text, {.max_new_tokens = part, .request = 3});
+    for (const Index part : {1, 5, 0, 14, 20}) (void)sampler.extend(text, {.max_new_tokens = part, .request = 3});
     CHECK(std::vector(text.begin() + 2, text.end()) == text_of(7, 3, 0));
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("a text that stops between rounds goes on as one piece") {
     std::vector<Token> text = prompt;
     while (std::ssize(text) < 42) {
         const Index round = std::ssize(sampler.step(text, {.request = 2}).tokens);
-        sampler.extend(text, {.max_new_tokens = round, .request = 2});
+        (void)sampler.extend(text, {.max_new_tokens = round, .request = 2});
     }
     text.resize(42);
     CHECK(std::vector(text.begin() + 2, text.end()) == text_of(1, 2));

@@ -62,7 +62,7 @@ TEST_CASE("a callback that takes scores may end the text") {
 
 TEST_CASE("a callback that takes either gets tokens") {
     Sampler sampler(draft, target, {.seed = 4});
-    sampler.generate(prompt, {.max_new_tokens = 3},
+    (void)sampler.generate(prompt, {.max_new_tokens = 3},
                      [](auto token) { static_assert(std::is_same_v<decltype(token), Token>); });
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("at temperature 0 the scores tell how near another decision was") {
     };
     Sampler sampler(draft, logits, {.seed = 4}, GreedyMatch{});
     std::vector<Token> context = prompt;
-    sampler.generate(prompt, {.max_new_tokens = 20}, [&](const TokenScore& score) {
+    (void)sampler.generate(prompt, {.max_new_tokens = 20}, [&](const TokenScore& score) {
         Eigen::VectorXf row = target(context).cast<float>().array().log();
         CHECK(score.token == argmax(row));
         std::sort(row.begin(), row.end());

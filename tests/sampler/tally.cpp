@@ -98,7 +98,7 @@ TEST_CASE("the counters add up to the tokens written") {
 TEST_CASE("extend counts what generate counts") {
     Sampler sampler(draft, target, {.lookahead = 3, .seed = 2});
     std::vector<Token> text{1};
-    sampler.extend(text, {.max_new_tokens = 50});
+    (void)sampler.extend(text, {.max_new_tokens = 50});
     CHECK(sampler.tally() ==
           Sampler(draft, target, {.lookahead = 3, .seed = 2}).generate({1}, {.max_new_tokens = 50}).tally);
 }

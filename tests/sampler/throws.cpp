@@ -64,15 +64,15 @@ TEST_CASE("a text that a model's exception interrupted goes on as if nothing had
     std::vector<Token> text{1};
     CHECK_THROWS_AS(sampler.extend(text, {.max_new_tokens = 60}), std::runtime_error);
     CHECK_THROWS_AS(sampler.extend(text, {.max_new_tokens = 60}), std::runtime_error);
-    sampler.extend(text, {.max_new_tokens = 61 - std::ssize(text)});
+    (void)sampler.extend(text, {.max_new_tokens = 61 - std::ssize(text)});
     std::vector<Token> expected{1};
-    Sampler(draft, target, options).extend(expected, {.max_new_tokens = 60});
+    (void)Sampler(draft, target, options).extend(expected, {.max_new_tokens = 60});
     CHECK(text == expected);
 }
 
 TEST_CASE("a token whose callback throws stays in the text, with all before it") {
     std::vector<Token> whole{1};
-    Sampler(draft, target, options).extend(whole, {.max_new_tokens = 30});
+    (void)Sampler(draft, target, options).extend(whole, {.max_new_tokens = 30});
     for (std::size_t at = 1; at < 12; ++at) {
         Sampler sampler(draft, target, options);
         std::vector<Token> text{1};

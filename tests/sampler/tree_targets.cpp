@@ -84,7 +84,7 @@ TEST_CASE("a tree in one pass is the same text as path by path", "[sampler]") {
 TEST_CASE("one pass a round, for all nodes of its tree", "[sampler]") {
     OnTrees target;
     Sampler sampler(TreeDrafter(draft, {2, 2}), std::ref(target), {.lookahead = 2, .seed = 7});
-    sampler.generate({1}, {.max_new_tokens = 50});
+    (void)sampler.generate({1}, {.max_new_tokens = 50});
     CHECK(target.passes == sampler.tally().rounds);
     CHECK(target.rows_made == sampler.tally().proposed + sampler.tally().rounds);
 }
@@ -92,12 +92,12 @@ TEST_CASE("one pass a round, for all nodes of its tree", "[sampler]") {
 TEST_CASE("chains go to the pass over positions where there is one", "[sampler]") {
     OnBoth target;
     Sampler chains(draft, std::ref(target), {.lookahead = 3, .seed = 7});
-    chains.generate({1}, {.max_new_tokens = 50});
+    (void)chains.generate({1}, {.max_new_tokens = 50});
     CHECK(target.passes == 0);
     CHECK(target.chains == chains.tally().rounds);
     OnTrees alone;
     Sampler trees(draft, std::ref(alone), {.lookahead = 3, .seed = 7});
-    trees.generate({1}, {.max_new_tokens = 50});
+    (void)trees.generate({1}, {.max_new_tokens = 50});
     CHECK(alone.passes == trees.tally().rounds);
     Sampler plain(draft, std::ref(alone), {.lookahead = 0, .seed = 7});
     CHECK(plain.generate({1}, {.max_new_tokens = 10}).tokens.size() == 10);
@@ -126,7 +126,7 @@ TEST_CASE("a row too few after a tree is a fault", "[sampler]") {
     target.missing = 1;
     Sampler sampler(TreeDrafter(draft, {2, 2}), std::ref(target), {.lookahead = 2});
     try {
-        sampler.generate({1});
+        (void)sampler.generate({1});
         FAIL("must throw");
     } catch (const Fault& fault) {
         CHECK(fault.fault.cause == Cause::wrong_count);

@@ -100,7 +100,7 @@ TEMPLATE_TEST_CASE("caches change no text of a tree, whichever way the target sc
 TEST_CASE("a tree is scored in one pass per leaf, for the positions that no leaf before had") {
     Many target{{target_model}};
     Sampler sampler(TreeDrafter(draft_model, {2, 2}), std::ref(target), {.lookahead = 2});
-    sampler.step(std::vector<Token>{1, 2});
+    (void)sampler.step(std::vector<Token>{1, 2});
     CHECK(target.counts == std::vector<Index>{3, 1, 2, 1});
     for (const auto& prefix : target.prefixes) CHECK(prefix.size() == 4);
 }
@@ -108,7 +108,7 @@ TEST_CASE("a tree is scored in one pass per leaf, for the positions that no leaf
 TEST_CASE("a tree that is a chain is scored in one pass") {
     Many target{{target_model}};
     Sampler sampler(TreeDrafter(draft_model, {1, 1, 1}), std::ref(target), {.lookahead = 3});
-    sampler.step(std::vector<Token>{1, 2});
+    (void)sampler.step(std::vector<Token>{1, 2});
     CHECK(target.counts == std::vector<Index>{4});
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("a target that scores one position at a time is asked for the rows of 
 TEST_CASE("a drafter's model is asked once per node that has children") {
     One draft{{draft_model}};
     Sampler sampler(TreeDrafter(std::ref(draft), {2, 2, 1}), target_model, {.lookahead = 3});
-    sampler.step(std::vector<Token>{1});
+    (void)sampler.step(std::vector<Token>{1});
     CHECK(draft.prefixes.size() == 1 + 2 + 4);
 }
 

@@ -4,6 +4,7 @@
 
 #include "shard/ranks.hpp"
 #include "support/catch.hpp"
+#include "support/rules.hpp"
 
 #include <specsample/shard.hpp>
 #include <specsample/specsample.hpp>
@@ -67,12 +68,12 @@ void compare_logits(Index vocab, const Rule& rule, double temperature) {
         const Draft draft(vocab, 3, seed);
         const RoundRng rng(seed, 7, 100);
         Workspace workspace;
-        std::vector<SampledFrom<Logits<const Eigen::ArrayXf&>>> distributions;
+        std::vector<DraftedFrom<Logits<const Eigen::ArrayXf&>, TokenVerification>> distributions;
         std::vector<Logits<const Eigen::ArrayXf&>> kept;
         for (const auto& q : draft.q) kept.emplace_back(q);
         for (const auto& q : kept) distributions.emplace_back(q);
-        const Seen whole =
-            verify(draft.tokens, distributions, logits_of(draft.p, temperature), rule, rng, {}, workspace);
+        const Seen whole = verify(draft.tokens, rules::drafted_for(rule, distributions),
+                                  logits_of(draft.p, temperature), rule, rng, {}, workspace);
         for (const auto& split : ranks::splits(vocab)) {
             const auto seen = ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
                 using Slice = decltype(split.slice(draft.p[0], rank));
@@ -80,7 +81,8 @@ void compare_logits(Index vocab, const Rule& rule, double temperature) {
                 for (const auto& p : draft.p)
                     rows.emplace_back(Logits(split.slice(p, rank), temperature), split.first(rank), vocab, ranks);
                 Workspace mine;
-                const Round round = verify(draft.tokens, distributions, rows, rule, rng, {}, mine);
+                const Round round =
+                    verify(draft.tokens, rules::drafted_for(rule, distributions), rows, rule, rng, {}, mine);
                 return Seen(round, ranks.traffic().exchanges - 1);
             });
             for (const Seen& one : seen) {
@@ -100,16 +102,17 @@ void compare_probabilities(Index vocab, const Rule& rule) {
         for (const auto& row : draft.q) q.push_back(softmax_of(row));
         const RoundRng rng(seed, 7, 100);
         Workspace workspace;
-        std::vector<SampledFrom<Eigen::ArrayXf>> distributions;
+        std::vector<DraftedFrom<Eigen::ArrayXf, TokenVerification>> distributions;
         for (const auto& row : q) distributions.emplace_back(row);
-        const Seen whole = verify(draft.tokens, distributions, p, rule, rng, {}, workspace);
+        const Seen whole = verify(draft.tokens, rules::drafted_for(rule, distributions), p, rule, rng, {}, workspace);
         for (const auto& split : ranks::splits(vocab)) {
             const auto seen = ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
                 using Slice = decltype(split.slice(p[0], rank));
                 std::vector<shard::Sharded<Slice>> rows;
                 for (const auto& row : p) rows.emplace_back(split.slice(row, rank), split.first(rank), vocab, ranks);
                 Workspace mine;
-                const Round round = verify(draft.tokens, distributions, rows, rule, rng, {}, mine);
+                const Round round =
+                    verify(draft.tokens, rules::drafted_for(rule, distributions), rows, rule, rng, {}, mine);
                 return Seen(round, ranks.traffic().exchanges - 1);
             });
             for (const Seen& one : seen) {

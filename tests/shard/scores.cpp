@@ -56,12 +56,12 @@ TEST_CASE("scores of rows of slices are those of whole rows") {
         const auto p = random_rows(4, seed);
         auto q = random_rows(3, seed + 100);
         std::vector<Logits<const Eigen::ArrayXf&>> drafts;
-        std::vector<SampledFrom<Logits<const Eigen::ArrayXf&>>> distributions;
+        std::vector<DraftedFrom<Logits<const Eigen::ArrayXf&>, TokenVerification>> distributions;
         std::vector<Token> tokens;
         for (std::size_t i = 0; i < q.size(); ++i) q[i] = p[i] + .3f * q[i];
         for (const auto& row : q) drafts.emplace_back(row, .9);
         for (std::size_t i = 0; i < q.size(); ++i) {
-            const auto drawn = draft_token(RoundRng(seed, 0, 0).at(Purpose::draft, static_cast<Index>(i)), drafts[i]);
+            const auto drawn = draft_token(TokenVerification(), RoundRng(seed, 0, 0), static_cast<Index>(i), drafts[i]);
             tokens.push_back(drawn.token);
             distributions.push_back(drawn.distribution);
         }
@@ -105,9 +105,9 @@ TEST_CASE("a batch of requests over rows of slices is judged one after the other
     const auto judge = [&](const auto& rows) {
         BatchWorkspace memory;
         std::vector<Token> all;
-        for (const BatchRound& round : verify_batch(
+        for (const Round& round : verify_batch(
                  3,
-                 [&](Index i, Workspace& workspace) {
+                 [&](Index i, Workspace&workspace) {
                      const auto at = [&, i](Index row) -> const auto& {
                          return rows[static_cast<std::size_t>(4 * i + row)];
                      };
@@ -137,8 +137,8 @@ Index exchanges_of(const Rule& rule, Index lookahead, Check check, const Rows& m
         for (Index start = -1; start < 20; ++start) {
             const auto rows = make(rank, ranks);
             const Index before = ranks.traffic().exchanges;
-            verify(tokens, PointMass{}, rows, rule, RoundRng(1, 0, std::max<Index>(start, 0)), {.check = check},
-                   workspace);
+            (void)verify(tokens, PointMass{}, rows, rule, RoundRng(1, 0, std::max<Index>(start, 0)), {.check = check},
+                         workspace);
             if (start >= 0)  // the first round also learns the split
                 most = std::max(most, ranks.traffic().exchanges - before);
         }

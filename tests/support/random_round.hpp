@@ -6,6 +6,8 @@
 #include <specsample/testing/models.hpp>
 #include <specsample/verify.hpp>
 
+#include "support/rules.hpp"
+
 namespace random_round {
 
 using namespace specsample;
@@ -66,7 +68,7 @@ struct Draft {
 
     template <class Rule>
     Round judge(const Rule& rule, const RoundLimits& limits, Workspace& workspace) const {
-        return verify(tree(), distributions(), target_rows, rule, rng, limits, workspace);
+        return verify(tree(), rules::drafted_for(rule, distributions()), target_rows, rule, rng, limits, workspace);
     }
 };
 

@@ -15,4 +15,15 @@ void for_each(const F& f) {
     f(specsample::GreedyMatch{}, "greedy match");
 }
 
+/// The distributions of a draft as a rule takes them: under one that shares the target's noise, tokens that were drawn
+/// without it are point masses.
+template <class Rule, class Distributions>
+decltype(auto) drafted_for(const Rule&, const Distributions& distributions) {
+    if constexpr (requires { requires bool(Rule::shares_noise); }) {
+        return specsample::PointMass{};
+    } else {
+        return (distributions);
+    }
+}
+
 }  // namespace rules

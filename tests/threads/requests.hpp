@@ -10,6 +10,8 @@
 #include <specsample/verify.hpp>
 #include <specsample/verify/batch_request.hpp>
 
+#include "support/rules.hpp"
+
 namespace requests {
 
 using namespace specsample;
@@ -107,17 +109,18 @@ struct Case {
     /// The request before verify.
     Round verified(Workspace& workspace) const {
         return with_rule([&](const auto& judge) {
-            if (is_tree) return verify(Tree{tokens, parents}, distributions(), rows, judge, rng(), limits(), workspace);
-            return verify(tokens, distributions(), rows, judge, rng(), limits(), workspace);
+            const auto drawn = rules::drafted_for(judge, distributions());
+            if (is_tree) return verify(Tree{tokens, parents}, drawn, rows, judge, rng(), limits(), workspace);
+            return verify(tokens, drawn, rows, judge, rng(), limits(), workspace);
         });
     }
 
     /// The same as a Request.
-    BatchRound requested(Workspace& workspace) const {
+    Round requested(Workspace& workspace) const {
         return with_rule([&](const auto& judge) {
-            if (is_tree)
-                return Request{Tree{tokens, parents}, distributions(), rows, judge, rng(), limits()}(workspace);
-            return Request{tokens, distributions(), rows, judge, rng(), limits()}(workspace);
+            const auto drawn = rules::drafted_for(judge, distributions());
+            if (is_tree) return Request{Tree{tokens, parents}, drawn, rows, judge, rng(), limits()}(workspace);
+            return Request{tokens, drawn, rows, judge, rng(), limits()}(workspace);
         });
     }
 };

@@ -156,9 +156,9 @@ TEST_CASE("drafters with memory are rolled back", "[draft]") {
     Sampler sampler(United(std::ref(alone), a, FirstOf(Fixed{}, std::ref(first))), target, {.lookahead = 2, .seed = 3});
     Sampler other(std::ref(united), target, {.lookahead = 2, .seed = 3});
     for (const std::vector<Token>& prompt : {std::vector<Token>{1, 2, 3}, {1, 2}, {1, 2, 4, 0}, {}, {2}}) {
-        sampler.generate(prompt, {.max_new_tokens = 20});
-        other.generate(prompt, {.max_new_tokens = 20});
-        sampler.step(prompt);
+        (void)sampler.generate(prompt, {.max_new_tokens = 20});
+        (void)other.generate(prompt, {.max_new_tokens = 20});
+        (void)sampler.step(prompt);
     }
     CHECK(alone.rounds > 20);
     CHECK(first.told == alone.told);
@@ -172,11 +172,11 @@ TEST_CASE("a drafter that threw is rolled back", "[draft]") {
     Throws drafter;
     Sampler sampler(std::ref(drafter), ContextModel(vocab, 4), {.lookahead = 2});
     const std::vector<Token> text{1, 2, 3};
-    sampler.step(text);
+    (void)sampler.step(text);
     drafter.fails = true;
     CHECK_THROWS(sampler.step(text));
     drafter.fails = false;
     const auto before = drafter.told.size();
-    sampler.step(text);
+    (void)sampler.step(text);
     CHECK(drafter.told.size() == before + 1);
 }

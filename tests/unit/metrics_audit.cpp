@@ -405,7 +405,7 @@ TEST_CASE("Audit stays quiet beside the library's own rules", "[analysis]") {
         Sampler sampler(draft, target, {.lookahead = 3, .seed = 7}, rule);
         Audit audit;
         std::vector<Token> text{0};
-        sampler.extend(text, {.max_new_tokens = 10000});
+        (void)sampler.extend(text, {.max_new_tokens = 10000});
         for (std::size_t i = 1; i < text.size(); ++i) {
             const auto prefix = std::span<const Token>(text).first(i);
             audit.observe(draft(prefix), target(prefix), text[i]);

@@ -176,6 +176,10 @@ TEST_CASE("to_json has every counter and rate of a tally", "[analysis]") {
         {"faults.slice_end", "0"},
         {"faults.slice_vocabulary", "0"},
         {"faults.ranks_differ", "0"},
+        {"faults.row_changed", "0"},
+        {"faults.removed_changed", "0"},
+        {"faults.token_changed", "0"},
+        {"faults.broken_contract", "0"},
     };
     for (const auto& [path, text] : counters) {
         INFO(path);

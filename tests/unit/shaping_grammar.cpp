@@ -103,7 +103,7 @@ template <class Draft, class Target, class Rule = TokenVerification>
 std::vector<Token> text_of(Draft draft, Target target, std::uint64_t seed, Rule rule = {}, Index limit = 40) {
     Sampler sampler(std::move(draft), std::move(target), {.lookahead = 4, .seed = seed}, rule);
     std::vector<Token> text = prompt;
-    sampler.extend(text, {.max_new_tokens = limit, .stop_tokens = {end}});
+    (void)sampler.extend(text, {.max_new_tokens = limit, .stop_tokens = {end}});
     return text;
 }
 
@@ -297,9 +297,9 @@ TEMPLATE_TEST_CASE("rounds that are dropped leave no trace in a grammar", "[shap
             const auto made = plain.step(text, limits).tokens;
             text.insert(text.end(), made.begin(), made.end());
             // The same round, and others, from here and from where the text has been: all dropped but the last.
-            disturbed.step(other, limits);
-            disturbed.step(std::span(other).first(prompt.size()), {.stop_tokens = {end}, .request = 5});
-            disturbed.step(other, {.stop_tokens = {end}, .request = 6});
+            (void)disturbed.step(other, limits);
+            (void)disturbed.step(std::span(other).first(prompt.size()), {.stop_tokens = {end}, .request = 5});
+            (void)disturbed.step(other, {.stop_tokens = {end}, .request = 6});
             const auto again = disturbed.step(other, limits).tokens;
             other.insert(other.end(), again.begin(), again.end());
             REQUIRE(other == text);
@@ -315,7 +315,7 @@ TEST_CASE("a grammar that ends without a stop token is a fault that keeps the te
     Sampler sampler(shaped(Likes{2}, grammar), shaped(Likes{1}, grammar), {.lookahead = 3, .seed = 3});
     std::vector<Token> text = prompt;
     try {
-        sampler.extend(text, {.max_new_tokens = 1000});
+        (void)sampler.extend(text, {.max_new_tokens = 1000});
         FAIL("no fault");
     } catch (const Fault& fault) {
         CHECK(fault.fault.cause == Cause::all_masked);
@@ -334,7 +334,7 @@ TEST_CASE("one sampler writes many texts under a grammar", "[shaping]") {
     Sampler sampler(Likes{2}, shaped(Likes{1}, grammar), {.lookahead = 4});
     for (std::uint64_t request = 0; request < 100; ++request) {
         std::vector<Token> text = prompt;
-        sampler.extend(text, {.max_new_tokens = 30, .stop_tokens = {end}, .request = request});
+        (void)sampler.extend(text, {.max_new_tokens = 30, .stop_tokens = {end}, .request = request});
         REQUIRE(is_accepted(text));
     }
     CHECK(calls.alive < 40);

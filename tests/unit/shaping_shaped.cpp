@@ -56,7 +56,7 @@ template <class Target>
 RowFault fault_of(Target target) {
     try {
         Sampler sampler(One{}, target, {.lookahead = 1, .seed = 1});
-        sampler.generate({1}, {.max_new_tokens = 1});
+        (void)sampler.generate({1}, {.max_new_tokens = 1});
     } catch (const Fault& fault) {
         return fault.fault;
     }
@@ -254,7 +254,7 @@ TEST_CASE("what follows the first rejection is never shaped", "[shaping]") {
     const auto draft = [](Prefix) { return std::vector<double>{1, 0, 0}; };
     const auto target = [](Prefix, Index n) { return RowMajorMatrixXd(Eigen::RowVector3d(0, .5, .5).replicate(n, 1)); };
     Sampler sampler(draft, shaped(target, count), {.lookahead = 5, .seed = 1});
-    sampler.generate({1}, {.max_new_tokens = 10});
+    (void)sampler.generate({1}, {.max_new_tokens = 10});
     CHECK(sampler.tally().rounds == 10);
     CHECK(shaped_rows == 10);
 }
@@ -279,7 +279,8 @@ TEST_CASE("a token drafted in the same round is penalised, which one prefix for 
     };
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         std::vector<Token> text{0};
-        Sampler(twos, shaped(target, no_repeats), {.lookahead = 4, .seed = seed}).extend(text, {.max_new_tokens = 50});
+        (void)Sampler(twos, shaped(target, no_repeats), {.lookahead = 4, .seed = seed})
+            .extend(text, {.max_new_tokens = 50});
         REQUIRE(text.size() == 51);
         for (std::size_t i = 1; i < text.size(); ++i) REQUIRE(text[i] != text[i - 1]);
     }
@@ -291,7 +292,7 @@ TEST_CASE("draft and target through the same pipeline agree where their models d
     };
     const SamplingParams settings{.temperature = .7, .top_k = 20, .top_p = .9, .frequency_penalty = .5};
     Sampler sampler(shaped(from_logits(logits), settings), shaped(from_logits(logits), settings), {.lookahead = 4});
-    sampler.generate({1}, {.max_new_tokens = 100});
+    (void)sampler.generate({1}, {.max_new_tokens = 100});
     CHECK(sampler.tally().accepted == sampler.tally().evaluated);
 }
 
@@ -301,7 +302,7 @@ TEST_CASE("a temperature of 0 writes the argmax", "[shaping]") {
     };
     std::vector<Token> text{1}, greedy{1};
     for (int i = 0; i < 30; ++i) greedy.push_back(static_cast<Token>(argmax(logits(greedy))));
-    Sampler(from_logits(logits), shaped(from_logits(logits), SamplingParams{.temperature = 0}), {.lookahead = 3})
+    (void)Sampler(from_logits(logits), shaped(from_logits(logits), SamplingParams{.temperature = 0}), {.lookahead = 3})
         .extend(text, {.max_new_tokens = 30});
     CHECK(text == greedy);
 }

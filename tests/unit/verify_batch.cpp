@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <variant>
 
+#include <specsample/metrics/names.hpp>
 #include <specsample/rows/logits.hpp>
 #include <specsample/verify/batch_memory.hpp>
 
@@ -31,7 +32,7 @@ struct InOrder {
 
 std::vector<Token> tokens_of(const Round& round) { return {round.tokens.begin(), round.tokens.end()}; }
 
-using AnyRequest = std::function<BatchRound(Workspace&)>;
+using AnyRequest = std::function<Round(Workspace&)>;
 
 /// The result of verify for a request by itself.
 template <class F>
@@ -65,7 +66,7 @@ TEST_CASE("a request of a batch gets what it gets alone, in any slot, in any ord
                 return static_cast<std::size_t>(slots[static_cast<std::size_t>(slot)]);
             };
             const bool as_requests = chance.uniform() < .5;
-            const auto judge = [&](Index slot, Workspace& workspace) -> BatchRound {
+            const auto judge = [&](Index slot, Workspace& workspace) -> Round {
                 const Case& each = cases[request(slot)];
                 return as_requests ? each.requested(workspace) : each.verified(workspace);
             };
@@ -75,7 +76,7 @@ TEST_CASE("a request of a batch gets what it gets alone, in any slot, in any ord
             for (std::size_t slot = 0; slot < cases.size(); ++slot) {
                 const Round& expected = alone[request(static_cast<Index>(slot))].round;
                 CHECK(same(rounds[slot], expected));
-                CHECK_FALSE(rounds[slot].error);
+                CHECK(rounds[slot].error.empty());
                 long_paths += expected.accepted >= 2 ? 1 : 0;
                 faults += expected.fault ? 1 : 0;
             }
@@ -93,7 +94,7 @@ TEST_CASE("a fault of a request is in its own round, and does not affect the oth
     const auto throwing = [](Index) -> Eigen::VectorXf { throw std::runtime_error("the model is gone"); };
     const auto judged = [](const auto& tokens, const auto& judged_rows, const RoundRng& source,
                            const RoundLimits& limits) {
-        return [=](Workspace& workspace) -> BatchRound {
+        return [=](Workspace& workspace) -> Round {
             return verify(tokens, PointMass{}, judged_rows, rule, source, limits, workspace);
         };
     };
@@ -132,10 +133,11 @@ TEST_CASE("a fault of a request is in its own round, and does not affect the oth
             const auto rounds = verify_batch(batch, memory);
             CHECK_FALSE(rounds[place]);
             CHECK(rounds[place].tokens.empty());
-            CHECK(rounds[place].error.has_value() != rounds[place].fault.has_value());
+            REQUIRE(rounds[place].fault);
+            CHECK((rounds[place].fault->cause == Cause::broken_contract) == !rounds[place].error.empty());
             CHECK(message(rounds[place]) == expected);
             for (std::size_t i = 0; i < cases.size(); ++i) {
-                const BatchRound& round = rounds[i + (i >= place ? 1 : 0)];
+                const Round& round = rounds[i + (i >= place ? 1 : 0)];
                 CHECK(same(round, alone[i].round));
                 CHECK(round);
                 CHECK(message(round).empty());
@@ -143,14 +145,67 @@ TEST_CASE("a fault of a request is in its own round, and does not affect the oth
         }
 }
 
+TEST_CASE("a request that has no round looks so to all who read rounds, and is counted as a fault") {
+    BatchWorkspace memory;
+    struct Odd {};
+    const auto judge = [&](Index i, Workspace& workspace) -> Round {
+        if (i == 1) throw std::runtime_error("the model is gone");
+        if (i == 2) throw Odd();
+        if (i == 3) return Request{drafted, PointMass{}, rows, rule, rng, RoundLimits{.max_tokens = 0}}(workspace);
+        const auto thrown_in_a_row = [](Index) -> Eigen::VectorXf { throw 5; };
+        if (i == 4) return verify(drafted, PointMass{}, thrown_in_a_row, rule, rng, {}, workspace);
+        return verify(drafted, PointMass{}, rows, rule, rng, {}, workspace);
+    };
+    const auto rounds = verify_batch(5, judge, memory);
+    Tally tally;
+    for (const Round& round : rounds) tally.record(round.counts());  // as any code that knows no batches
+    CHECK(tally.rounds == 1);
+    CHECK(tally.faults_of(Cause::broken_contract) == 4);
+    CHECK(tally.faulty_rounds() == 4);
+    CHECK(metrics::name_of(Cause::broken_contract) == "broken_contract");
+    const char* const messages[] = {"", "the model is gone", "the request threw something that is no std::exception",
+                                    "specsample::verify: limits.max_tokens is 0, but must be at least 1",
+                                    "the request threw something that is no std::exception"};
+    for (std::size_t i = 0; i < 5; ++i) {
+        const Round round = rounds[i];  // a copy says the same
+        CHECK(bool(round) == (i == 0));
+        CHECK(message(round) == messages[i]);
+        CHECK(round.fault.has_value() == (i > 0));
+        CHECK(round.tokens.empty() == (i > 0));
+    }
+    CHECK_FALSE(message(*rounds[1].fault).empty());
+}
+
+TEST_CASE("a request that parallel_for leaves out has no round, and one that is not there is refused") {
+    BatchWorkspace memory;
+    const auto judge = [](Index, Workspace& workspace) {
+        return verify(drafted, PointMass{}, rows, rule, rng, {}, workspace);
+    };
+    for (int again = 0; again < 2; ++again) {  // the second time, its round of the first is there
+        const auto all_but_one = [&](Index count, const auto& body) {
+            for (Index i = 0; i < count; ++i)
+                if (i != 1 || again == 0) body(i);
+        };
+        const auto rounds = verify_batch(3, judge, memory, all_but_one);
+        CHECK(rounds[0]);
+        CHECK(bool(rounds[1]) == (again == 0));
+        CHECK(rounds[2]);
+        if (again == 1)
+            CHECK_THAT(message(rounds[1]), ContainsSubstring("parallel_for(count, body) must call body(i)"));
+    }
+    for (const Index outside : {-1, 3})
+        CHECK_THROWS_WITH(
+            verify_batch(3, judge, memory, [&](Index, const auto& body) { body(outside); }),
+            "specsample::verify_batch: the i of body(i) is " + std::to_string(outside) + ", but must be below 3");
+}
+
 TEST_CASE("a request refuses with the words of verify, without throwing anything") {
     Workspace workspace;
     const auto refuses = [&](const auto& tokens, const RoundLimits& limits) {
         Request request{tokens, PointMass{}, rows, rule, rng, limits};
-        const BatchRound round = request(workspace);
-        REQUIRE(round.error);
+        const Round round = request(workspace);
         CHECK_FALSE(round);
-        CHECK(*round.error == thrown_by([&] { verify(tokens, PointMass{}, rows, rule, rng, limits, workspace); }));
+        CHECK(round.error == thrown_by([&] { (void)verify(tokens, PointMass{}, rows, rule, rng, limits, workspace); }));
     };
     refuses(drafted, {.max_tokens = 0});
     const auto refuses_tree = [&](const auto& parents, const RoundLimits& limits) {
@@ -201,7 +256,7 @@ TEST_CASE("nothing of the batch before is left in a smaller one") {
     };
     const auto rounds = verify_batch(2, fine, memory);
     CHECK(rounds.size() == 2);
-    for (const BatchRound& round : rounds) CHECK(round);
+    for (const Round& round : rounds) CHECK(round);
 }
 
 TEST_CASE("a request borrows what has a name and keeps what has none") {

@@ -100,13 +100,13 @@ TEST_CASE("a slice outside its source is refused") {
 
 TEMPLATE_TEST_CASE("rounds are written as a padded matrix of ids of any type", "", std::int64_t, std::int32_t,
                    std::int16_t, std::uint8_t, std::uint64_t) {
-    std::vector<BatchRound> rounds{round_of(three), round_of({}), round_of(one), BatchRound()};
+    std::vector<Round> rounds{round_of(three), round_of({}), round_of(one), Round()};
     rounds[3].error = "refused";
     std::vector<TestType> ids(16, 77);
     constexpr auto pad = static_cast<TestType>(-1);
     write_padded(rounds, ids);
     CHECK(ids == std::vector<TestType>{5, 6, 7, pad, pad, pad, pad, pad, 9, pad, pad, pad, pad, pad, pad, pad});
-    write_padded(std::span<const BatchRound>(rounds).first(1), std::span(ids).first(3), 0);
+    write_padded(std::span<const Round>(rounds).first(1), std::span(ids).first(3), 0);
     CHECK(ids[2] == 7);
     write_padded(rounds, std::span(ids).first(12), 3);
     CHECK(ids == std::vector<TestType>{5, 6, 7, 3, 3, 3, 9, 3, 3, 3, 3, 3, pad, pad, pad, pad});

@@ -66,8 +66,8 @@ struct Distributions {
 template <class Rule>
 Round judge(const random_round::Draft& draft, const Rule& rule, Check check, Workspace& workspace, Met& met) {
     met = {std::vector<bool>(draft.target_rows.size()), std::vector<bool>(draft.draft_rows.size())};
-    return verify(draft.tree(), Distributions{draft, met}, Rows{draft, met}, rule, draft.rng, {.check = check},
-                  workspace);
+    return verify(draft.tree(), rules::drafted_for(rule, Distributions{draft, met}), Rows{draft, met}, rule, draft.rng,
+                  {.check = check}, workspace);
 }
 
 /// One injection into a row of a draft, which is good again afterwards.
@@ -94,8 +94,8 @@ void inject(random_round::Draft& draft, const Rule& rule, const Injected& inject
     const bool is_first_target_row = side == Side::target && row == 0;  // its size is the vocabulary's
     if (!is_first_target_row || injected.cause != Cause::wrong_size) {
         const auto distributions = draft.distributions();
-        const Round full = verify(draft.tree(), distributions, draft.target_rows, rule, draft.rng,
-                                  {.check = Check::every_row}, workspace);
+        const Round full = verify(draft.tree(), rules::drafted_for(rule, distributions), draft.target_rows, rule,
+                                  draft.rng, {.check = Check::every_row}, workspace);
         REQUIRE(full.fault);
         check_fault(full, injected.cause);
 

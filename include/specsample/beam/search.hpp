@@ -17,6 +17,7 @@
 #include <specsample/core/lengths.hpp>
 #include <specsample/core/one_call.hpp>
 #include <specsample/models/host.hpp>
+#include <specsample/models/shared.hpp>
 #include <specsample/sampler/options.hpp>
 #include <specsample/sampler/requirements.hpp>
 #include <specsample/sampler/scorer.hpp>
@@ -60,7 +61,7 @@ class BeamSearch {
   public:
     /// Make a search with two models.
     /// @throws std::invalid_argument unless 1 <= width <= draft_width <= most_drafted, 0 <= lookahead <= most_drafted,
-    ///         and the penalty is finite
+    ///         and the penalty is finite; and if one model with rollback is both draft and target, by std::ref
     BeamSearch(Draft draft, Target target, BeamOptions options = {})
         : draft_(std::move(draft)), target_(std::move(target)), options_(options), tree_(options.width) {
         constexpr auto where = "BeamSearch";
@@ -70,6 +71,9 @@ class BeamSearch {
             detail::invalid(where, "options.draft_width", draft_width(),
                             "at least the width, " + detail::to_text(options.width));
         detail::require_length(where, "options.lookahead", options.lookahead, 0);
+        detail::SharedModels models(where);
+        models.add(draft_);
+        models.add(target_);
         detail::require(detail::is_finite(options.length_penalty), where, "options.length_penalty",
                         options.length_penalty, "finite");
     }
@@ -85,7 +89,7 @@ class BeamSearch {
     ///                 model makes no token possible, or none that the target has, it searches no further
     template <class Prompt>
         requires detail::Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
-    BeamResult generate(const Prompt& prompt, const Limits& limits = {}) {
+    [[nodiscard]] BeamResult generate(const Prompt& prompt, const Limits& limits = {}) {
         const detail::OneCall::Guard guard(call_, "BeamSearch");
         const Index most = begin(std::span(prompt), limits);
         BeamResult result{.beams = {Beam{}}};
@@ -96,7 +100,7 @@ class BeamSearch {
     }
 
     /// The same for a prompt written {1, 2, 3}.
-    BeamResult generate(std::initializer_list<Token> prompt, const Limits& limits = {}) {
+    [[nodiscard]] BeamResult generate(std::initializer_list<Token> prompt, const Limits& limits = {}) {
         return generate(std::span(prompt), limits);
     }
 

@@ -33,6 +33,9 @@ enum class Cause {
     logits,              ///< the row sums to `value` and has entries that no probability can have
     probabilities,       ///< a row given as logits whose `value` numbers are probabilities that sum to `bound`
     zero_at_token,       ///< a row that gives its own drafted token `id` no probability
+    row_changed,         ///< a row whose entry of token `id` was `bound` when that was drawn from it, and is `value`
+    removed_changed,     ///< a row from which other ids are removed now than when token `id` was drawn from the rest
+    token_changed,       ///< drafted token `value`, at a place for which `bound` was drawn
     outside_vocabulary,  ///< token `value` with a vocabulary of `bound`
     unordered_ids,       ///< a sparse row whose id `value` follows id `bound`, at place `id`
     id_outside,          ///< a sparse row with id `value`, of a vocabulary of `bound`, at place `id`
@@ -41,12 +44,13 @@ enum class Cause {
     slice_end,           ///< the slice of rank `id` ends at id `value`, and should end at `bound`
     slice_vocabulary,    ///< rank `id` has a vocabulary of `value` ids, and others one of `bound`
     ranks_differ,        ///< rank `id` is not where rank 0 is: another seed, text, draft, or order of calls
+    broken_contract,     ///< a request of a batch that has no round: `Round::error` says why
 };
 
 namespace metrics {
 
 /// The number of causes of bad data: counters by cause are an array of this size, indexed by Cause.
-inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::ranks_differ) + 1;
+inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::broken_contract) + 1;
 }  // namespace metrics
 
 /// A description of bad data, as a value.
@@ -88,6 +92,15 @@ namespace detail {
                    "probabilities; return the row itself, without specsample::Logits";
         case Cause::zero_at_token:
             return "%r is 0 at its own drafted token %i, but must be the row that the token was drawn from";
+        case Cause::row_changed:
+            return "%r has entry %v at token %i, which was drawn when the entry was %b, but must stay as it was until "
+                   "the round ends: give every drafted row a buffer of its own";
+        case Cause::removed_changed:
+            return "%r has other ids removed than when token %i was drawn from the rest, but must keep them until the "
+                   "round ends: give every drafted token a list of its own";
+        case Cause::token_changed:
+            return "drafted token %n is %V, but must be %B, the token that was drawn there: give every draft a list of "
+                   "its own";
         case Cause::outside_vocabulary:
             return side == Side::limits ? "limits.stop_tokens[%n] is %V, but must be inside the vocabulary [0, %B)"
                                         : "drafted token %n is %V, but must be inside the vocabulary [0, %B)";
@@ -106,6 +119,8 @@ namespace detail {
         case Cause::ranks_differ:
             return "%r is read by rank %i in another round than by rank 0, but seed, request, text, draft, limits and "
                    "the order of calls must be the same on every rank";
+        case Cause::broken_contract:
+            return "the request has no round: what it was given, or what its rows threw, allows none";
     }
     return "%r is bad";
 }

@@ -79,6 +79,12 @@ class Beams {
         return [this](Index a, Index b) { return at(a).prob != at(b).prob ? at(a).prob > at(b).prob : a < b; };
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(model_);
+    }
+
   private:
     const Node& at(Index node) const { return nodes_[static_cast<std::size_t>(node)]; }
     Index place(Index node) const { return node == root_node ? root_node : at(node).place; }
@@ -183,6 +189,12 @@ class BeamDrafter {
         detail::add_marked(beams_, marked_, added_, draft_tree);
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(beams_);
+    }
+
   private:
     detail::Beams<Model> beams_;
     std::vector<bool> marked_;
@@ -226,6 +238,12 @@ class DynamicTreeDrafter {
         marked_.assign(nodes.size(), false);
         for (Index i = 0; i < count; ++i) marked_[static_cast<std::size_t>(order_[static_cast<std::size_t>(i)])] = true;
         detail::add_marked(beams_, marked_, added_, draft_tree);
+    }
+
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(beams_);
     }
 
   private:

@@ -28,8 +28,8 @@ Index draw_child(const R& row, Index parent, const Source& rng, DraftTree<L>& dr
         const Index token = race(rng.at(Purpose::race, draft_tree.depth(parent)), row);
         if (token >= 0) return draft_tree.add(parent, token, SharedNoise{});
     } else {
-        const auto [token, distribution] = draft_token(rng.at(Purpose::draft, node), row);
-        if (token >= 0) return draft_tree.add(parent, token, distribution);
+        const auto [token, view, rest] = drawn_from(row, rng.at(Purpose::draft, node));
+        if (token >= 0) return draft_tree.add(parent, token, Sampled(view, {}, rest));
     }
     return draft_tree.decline(row);
 }
@@ -93,6 +93,12 @@ class ChainDrafter {
                 if (draft_tree.grows(node) && stops_after(node, draft_tree.token(node))) return;
             }
         }
+    }
+
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(model_);
     }
 
   private:

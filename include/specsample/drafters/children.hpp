@@ -34,7 +34,7 @@ struct Independent {
         for (std::size_t i = 0; i < ids.size(); ++i) {
             const kernels::Drawn drawn = draw(rng(i), kernels::RowWeights(row));
             if (drawn.index < 0) return;
-            add(drawn.index, detail::drawn_from(row, drawn.sum));
+            add(drawn.index, Sampled(row, {}, detail::rest_of(row, drawn.sum)));
         }
     }
 };

@@ -1,17 +1,28 @@
 // Draws a drafted token and returns it with its draft distribution: the step of an engine's own drafting loop.
 //
 //     std::vector<Token> tokens;
-//     std::vector<SampledFrom<DraftRow>> distributions;     // DraftRow: the type that logits(i) returns
+//     std::vector<DraftedFrom<DraftRow, decltype(rule)>> distributions;  // DraftRow: the type that logits(i) returns
 //     for (Index i = 0; i < lookahead; ++i) {
-//         const auto [token, distribution] = draft_token(rng.at(Purpose::draft, i), logits(i));
+//         const auto [token, distribution] = draft_token(rule, rng, i, logits(i));
 //         tokens.push_back(token);
 //         distributions.push_back(distribution);
 //     }
 //     const Round round = verify(tokens, distributions, target_rows, rule, rng, limits, workspace);
 //
-// The draw sums a row of logits, and the distribution keeps that normaliser for verification. Sampled(row) of the same
-// logits computes it a second time: one more pass per drafted token.
+// The rule decides how its drafts are drawn. Under one that shares the target's noise the token wins a race with that
+// noise; drawn by itself it would be accepted half as often, and the text would be right all the same. Under any other
+// rule it is drawn from the row, and the distribution remembers how: the normaliser of logits, which Sampled(row)
+// would compute a second time, and what the row stored for the token, by which verify notices a row that has changed.
 #pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <specsample/random/draw.hpp>
 #include <specsample/rows/logits.hpp>
@@ -20,36 +31,135 @@
 namespace specsample {
 inline namespace SPECSAMPLE_ABI {
 
+/// The distribution of a token that draft_token draws for a rule from a row of type R: what an engine keeps a list of
+/// while it drafts.
+///
+///     std::vector<DraftedFrom<decltype(q[0]), decltype(rule)>> distributions;
+template <Row R, class Rule>
+using DraftedFrom =
+    std::conditional_t<detail::shares_noise<std::remove_cvref_t<Rule>>, SharedNoise, Sampled<detail::row_view_t<R>>>;
+
 namespace detail {
 
 /// A drafted token and its draft distribution.
-template <class R>
+template <class R, class Rule>
 struct DraftedToken {
     Token token = -1;
-    SampledFrom<R> distribution;
+    DraftedFrom<R, Rule> distribution;
 };
+
+/// The checks of the arguments, in order: each mistake gives one sentence.
+template <class Rule, class Source>
+struct DraftArguments {
+    static constexpr bool rule = RuleClaim<Rule>;
+    static constexpr bool source = !rule || RandomSource<Source>;
+    static constexpr bool all = rule && source;
+    static_assert(
+        rule,
+        "specsample::draft_token: the first argument must be the rule that will judge the token, which decides "
+        "how it is drawn; write draft_token(rule, rng, node, row)");
+    static_assert(
+        source,
+        "specsample::draft_token: the second argument must be the random source of the round, as verify takes "
+        "it; write specsample::RoundRng(seed, request, round_start)");
+};
+
+/// Draw a token from a row.
+/// @returns   its id, -1 if nothing can be drawn, the row as probabilities with the normaliser that the draw found, and
+///            their sum
+template <class Rng, Row R>
+std::tuple<Token, row_view_t<R>, std::optional<double>> drawn_from(const R& row, const Rng& rng) {
+    const auto weights = kernels::row_weights(row);
+    const kernels::Drawn drawn = draw(rng, weights);
+    const auto view = kernels::probs_of(row, weights);
+    return {static_cast<Token>(drawn.index), view, rest_of(view, drawn.sum)};
+}
+
+/// A row whose normaliser was found when a token was drawn from it: a check of every row compares it with the numbers.
+/// Of a row that other ranks have parts of, the sums are kept apart from the numbers, and there is nothing to compare.
+template <class View>
+View with_kept_normaliser(const View& row) {
+    if constexpr (is_entries_row<View> && !SharedWeights<kernels::RowWeights<View>>) {
+        if (!row.functor().encoding().is_logit()) return row;
+        auto entries = row.functor();
+        entries.mean(entries.encoding().as_given());
+        return entries.row();
+    } else {
+        return row;
+    }
+}
+
+/// The id that is the first to arrive in a race and not in `without`; -1 if there is none.
+template <class Rng, class R>
+Token first_to_arrive(const Rng& rng, const R& row, std::span<const Token> without) {
+    std::array<Token, 32> few;
+    std::vector<Token> many(without.size() < few.size() ? 0 : without.size() + 1);
+    const std::span<Token> winners = many.empty() ? std::span(few).first(without.size() + 1) : std::span(many);
+    const Index found = race(rng, row, winners);
+    for (const Token id : winners.first(static_cast<std::size_t>(std::max<Index>(found, 0))))
+        if (std::ranges::find(without, id) == without.end()) return id;
+    return -1;
+}
 
 }  // namespace detail
 
-/// Draw a token from a row, and return it with the row as its distribution, normaliser included.
+/// Draw the token of a drafted chain for a rule, and return it with its distribution.
 ///
-/// @param rng   the random numbers of one address: rng.at(Purpose::draft, node), where `node` is the place of the token
-///              in the draft
-/// @param row   probabilities, Logits, or a sparse row of either; borrowed until the round ends, so a temporary that
-///              owns its numbers does not compile
-/// @returns     the token, and a distribution that verify takes. If nothing can be drawn (the sum is not positive or
-///              not finite), the token is -1, which verify answers with a fault
-/// @draws       one uniform
-/// @cost        one pass; no allocation
-template <class Rng, Row R>
-detail::DraftedToken<R> draft_token(const Rng& rng, const R& row) {
-    const auto weights = kernels::row_weights(row);
-    const kernels::Drawn drawn = draw(rng, weights);
-    return {static_cast<Token>(drawn.index), detail::drawn_from(kernels::probs_of(row, weights), drawn.sum)};
+/// @param rule   the rule that will judge the draft
+/// @param rng    the random source of the round, as verify takes it
+/// @param node   the place of the token in the draft: 0 for the first
+/// @param row    probabilities, Logits, or a sparse row of either; borrowed until the round ends, so a temporary that
+///               owns its numbers does not compile
+/// @returns      the token, and a distribution that verify takes. If nothing can be drawn (the sum is not positive or
+///               not finite), the token is -1, which verify answers with a fault
+/// @draws        one: the draft draw of the node, or under a rule that shares the target's noise the race there
+/// @cost         one pass; no allocation
+/// @edge         a row, or a list of tokens, that has changed before verify reads it is a fault: every drafted row
+///               needs a buffer of its own. At temperature 0 the token alone is remembered, and any buffer will do. A
+///               match rule reads no draft row, so there Check::every_row alone finds it
+template <class Rule, class Source, Row R>
+[[nodiscard]] detail::DraftedToken<R, Rule> draft_token(const Rule&, const Source& rng, Index node, const R& row) {
+    static_assert(sizeof(detail::DraftArguments<Rule, Source>) > 0);
+    if constexpr (detail::shares_noise<Rule>) {
+        return {static_cast<Token>(race(rng.at(Purpose::race, node), row)), {}};
+    } else {
+        const auto [token, view, rest] = detail::drawn_from(row, rng.at(Purpose::draft, node));
+        Sampled distribution(detail::with_kept_normaliser(view), {}, rest);
+        distribution.remember(token);
+        return {token, distribution};
+    }
 }
-template <class Rng, Row R>
-    requires detail::owns<R>
-detail::DraftedToken<R> draft_token(const Rng& rng, const R&& row) = delete;
+
+/// Draw the token of a node of a drafted tree for a rule, and return it with its distribution. What is not said here is
+/// as above.
+///
+/// @param node      the node's number
+/// @param depth     the number of drafted tokens on the path before it: 0 for a child of the text
+/// @param without   the tokens that it must not be, as they are siblings of it; borrowed until the round ends. Empty
+///                  for siblings that are independent of each other
+/// @cost            one pass, two over logits; allocates for more than 31 siblings under a rule that shares noise
+/// @edge            no token is left: the token is -1
+template <class Rule, class Source, Row R>
+[[nodiscard]] detail::DraftedToken<R, Rule> draft_token(const Rule& rule, const Source& rng, Index node, const R& row,
+                                                        Index depth, ListRef<Token> without) {
+    static_assert(sizeof(detail::DraftArguments<Rule, Source>) > 0);
+    if constexpr (detail::shares_noise<Rule>) {
+        return {detail::first_to_arrive(rng.at(Purpose::race, depth), row, without), {}};
+    } else {
+        if (without.empty()) return draft_token(rule, rng, node, row);
+        const auto view = detail::as_row(row);
+        const kernels::Drawn drawn = draw(rng.at(Purpose::draft, node), kernels::WithoutWeights(view, without));
+        if (drawn.index < 0) return {-1, Sampled(view)};
+        Sampled distribution(detail::with_kept_normaliser(view), without, drawn.sum);
+        distribution.remember(static_cast<Token>(drawn.index));
+        return {static_cast<Token>(drawn.index), distribution};
+    }
+}
+
+template <class Rule, class Source, Row R, class... More>
+requires detail::owns<R> detail::DraftedToken<R, Rule> draft_token(const Rule&, const Source&, Index, const R&& row,
+                                                                   More&&...)
+= delete;
 
 }  // inline namespace
 }  // namespace specsample

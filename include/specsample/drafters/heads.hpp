@@ -176,6 +176,12 @@ class HybridDrafter {
         chain.rollback(length);
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(chain_);
+    }
+
   private:
     template <class L>
     void branch(Index depth, Index parent, DraftTree<L>& draft_tree) {

@@ -47,6 +47,12 @@ class Proposer {
         if constexpr (Rewindable<D>) shown_.settle(prefix);
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(drafter_);
+    }
+
   private:
     D drafter_;
     Shown shown_;

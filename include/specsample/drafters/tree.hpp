@@ -74,6 +74,12 @@ class TreeDrafter {
         }
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(model_);
+    }
+
   private:
     static const std::vector<Index>& checked(const std::vector<Index>& branching) {
         for (const Index count : branching)

@@ -57,6 +57,12 @@ class Drafters {
         });
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        std::apply([&](auto&... drafter) { (visit(drafter), ...); }, drafters_);
+    }
+
   protected:
     explicit Drafters(D... drafters) : drafters_(std::move(drafters)...) {}
 

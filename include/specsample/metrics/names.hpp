@@ -52,6 +52,12 @@ constexpr std::string_view name_of(Cause cause) {
             return "probabilities";
         case Cause::zero_at_token:
             return "zero_at_token";
+        case Cause::row_changed:
+            return "row_changed";
+        case Cause::removed_changed:
+            return "removed_changed";
+        case Cause::token_changed:
+            return "token_changed";
         case Cause::outside_vocabulary:
             return "outside_vocabulary";
         case Cause::unordered_ids:
@@ -68,6 +74,8 @@ constexpr std::string_view name_of(Cause cause) {
             return "slice_vocabulary";
         case Cause::ranks_differ:
             return "ranks_differ";
+        case Cause::broken_contract:
+            return "broken_contract";
     }
     return "unknown";
 }

@@ -63,6 +63,11 @@ class Adaptor {
 
     /// See temperature_of.
     double temperature_of_rows() const { return temperature_of(model_); }
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(model_);
+    }
 
   protected:
     explicit Adaptor(M model) : model_(std::move(model)) {}

@@ -74,6 +74,12 @@ class Host {
         }
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(model_);
+    }
+
   private:
     /// Number of positions of the prefix whose rows are asked for.
     static Index positions(Index count) { return count; }

@@ -13,6 +13,7 @@
 #include <specsample/core/one_call.hpp>
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/length/length.hpp>
+#include <specsample/models/shared.hpp>
 #include <specsample/random/rng.hpp>
 #include <specsample/sampler/options.hpp>
 #include <specsample/sampler/requirements.hpp>
@@ -56,7 +57,7 @@ struct DraftsOf<Draft, true> : DrafterOf<Draft> {};
 ///     std::vector<Token> text = sampler.generate(prompt, {.max_new_tokens = 64});
 ///
 /// Models are held by value; std::ref shares one. A model that has rollback(length) is told when its prefix does not
-/// extend the one before, and before its first; one cached object cannot be both draft and target. The text depends on
+/// extend the one before, and before its first; such an object cannot be both draft and target. The text depends on
 /// (seed, request, prompt, models, lookahead, length) alone; under a match rule, on (seed, request, prompt, target). So
 /// every text, and every step, begins with the length as it was given; one that is shared by std::ref goes on with what
 /// it has learnt. Copies share nothing either, and a call during another one of the same sampler is refused.
@@ -73,13 +74,12 @@ class Sampler {
                   "specsample::Sampler: length must have next(most) and record(counts), as FixedLength has them");
     static_assert(sizeof(detail::RuleRequirements<Rule>) > 0);
     static constexpr bool usable = detail::Requirements<Draft, Target>::all;
-    static constexpr bool shares_noise = requires { requires bool(Rule::shares_noise); };
     using Drafts = typename detail::DraftsOf<Draft, usable>::type;
 
   public:
     /// Make a sampler of two models.
-    /// @throws std::invalid_argument unless 0 <= options.lookahead <= most_drafted, and if a lookahead above 0 would
-    ///         cut the trees of a drafter that has a depth of its own
+    /// @throws std::invalid_argument unless 0 <= options.lookahead <= most_drafted, if a lookahead above 0 would cut the
+    ///         trees of a drafter that has a depth of its own, and if a model with rollback is held twice by std::ref
     Sampler(Draft draft, Target target, Options options = {}, Rule rule = {}, Lengths length = {})
         : drafter_(Drafts(std::move(draft))),
           scorer_(std::move(target)),
@@ -90,6 +90,9 @@ class Sampler {
         if (const Index depth = drafter_.depth(); options.lookahead > 0 && options.lookahead < depth)
             detail::invalid("Sampler", "options.lookahead", options.lookahead,
                             "0, or at least the depth of the drafter's trees, " + detail::to_text(depth));
+        detail::SharedModels models("Sampler");
+        models.add(drafter_);
+        models.add(scorer_);
         tally_.reserve(std::min<Index>(options.lookahead, 64));  // longer drafts grow it once they are made
     }
 
@@ -107,7 +110,7 @@ class Sampler {
     ///                   what the models and on_token throw
     template <class Prompt, class OnToken = detail::NoCallback>
         requires detail::Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
-    Generation generate(const Prompt& prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
+    [[nodiscard]] Generation generate(const Prompt& prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
         std::vector<Token> text(prompt.size());
         std::ranges::transform(prompt, text.begin(), [](auto id) { return checked_token(id); });
         Generation result;
@@ -118,14 +121,14 @@ class Sampler {
 
     /// The same for a prompt written {1, 2, 3}.
     template <class OnToken = detail::NoCallback>
-    Generation generate(std::initializer_list<Token> prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
+    [[nodiscard]] Generation generate(std::initializer_list<Token> prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
         return generate(std::span(prompt), limits, std::forward<OnToken>(on_token));
     }
 
     /// Continue a text in place. Committed rounds are appended as they come, so they survive any exception.
     /// @returns   why it ended; the rest is as in generate
     template <class OnToken = detail::NoCallback>
-    FinishReason extend(std::vector<Token>& text, const Limits& limits = {}, OnToken&& on_token = {}) {
+    [[nodiscard]] FinishReason extend(std::vector<Token>& text, const Limits& limits = {}, OnToken&& on_token = {}) {
         return run(text, limits, on_token, nullptr);
     }
 
@@ -133,13 +136,13 @@ class Sampler {
     /// whatever was written before; a length shared by std::ref adapts, if the caller records the counts in it.
     /// @returns   the round; its tokens point into the sampler until its next call
     /// @throws    as generate; std::invalid_argument if limits leave no room for a token
-    Round step(std::span<const Token> text, const Limits& limits = {}) {
+    [[nodiscard]] Round step(std::span<const Token> text, const Limits& limits = {}) {
         return step(text, limits, RoundRng(options_.seed, limits.request, static_cast<Index>(text.size())));
     }
 
     /// The same with the caller's random source: GeneratorRng over a generator, or one that enumerates.
     template <RandomSource Source>
-    Round step(std::span<const Token> text, const Limits& limits, const Source& rng) {
+    [[nodiscard]] Round step(std::span<const Token> text, const Limits& limits, const Source& rng) {
         const detail::OneCall::Guard guard(call_, "Sampler");
         check(limits, text);
         known_ = 0;
@@ -271,7 +274,7 @@ class Sampler {
     detail::OneCall call_;
 
     // Reused from round to round.
-    DraftTree<detail::DistributionOf<Drafts, shares_noise>> draft_tree_;
+    DraftTree<detail::DistributionOf<Drafts, detail::shares_noise<Rule>>> draft_tree_;
     Workspace workspace_;
     Scores scores_;
     Index known_ = 0;  ///< leading tokens of the text that drafter and target were shown before

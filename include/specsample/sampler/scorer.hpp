@@ -80,6 +80,12 @@ class Scorer {
         return again;
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(target_);
+    }
+
   private:
     template <class L, class Judge>
     Round score_once(std::span<const Token> text, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {

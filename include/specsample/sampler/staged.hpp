@@ -42,7 +42,7 @@ struct RowOf<M> : std::type_identity<Element<std::remove_reference_t<Answer<M, T
 ///
 /// @tparam Draft    a model or a drafter
 /// @tparam Middle   a model, as a target is
-/// @tparam Rule     how the middle model judges the drafts
+/// @tparam Rule     how the middle model judges the drafts; one that shares noise shares it with the small model
 /// @draws           those of its rounds, each from a source of its own
 /// @cost            the passes of the middle model that its rounds take; a copy of its row per token
 /// @edge            bad data of either model is a fault of the draft, at the token that was to be drafted. Where the
@@ -105,6 +105,13 @@ class StagedDrafter {
         }
     }
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(drafter_);
+        visit(scorer_);
+    }
+
   private:
     /// Make a round of the two models after the first `begin` tokens of the draft, and keep the row of each token. It
     /// has no tokens where the middle model makes none possible, and ends with a token after which it makes none
@@ -126,7 +133,9 @@ class StagedDrafter {
                 return ends ? StopDecision::include : StopDecision::go_on;
             };
             const RoundLimits limits{.max_tokens = room, .stop_tokens = draft_tree.stop_tokens(), .until = until};
-            const Round made = verify(inner_.view(), inner_.distributions(), rows, rule_, rng, limits, workspace_);
+            workspace_.endings.clear();
+            const Round made = detail::judge(inner_.tokens(), inner_.links(), inner_.distributions(), rows, rule_, rng,
+                                             limits, workspace_);
             for (Index i = 0; i < std::ssize(made.tokens); ++i)
                 keep(begin + i, detail::element(rows, i == 0 ? 0 : made.path[static_cast<std::size_t>(i - 1)] + 1));
             return made;
@@ -164,7 +173,7 @@ class StagedDrafter {
     Rule rule_;
 
     // Reused from round to round.
-    DraftTree<typename detail::Proposer<Drafts>::Distribution> inner_;
+    DraftTree<detail::DistributionOf<Drafts, detail::shares_noise<Rule>>> inner_;
     std::deque<Row> rows_;  // must not move, because distributions point at them
     std::vector<Token> text_;
     detail::Written written_;  ///< the tokens of the draft, for the predicate that ends the text

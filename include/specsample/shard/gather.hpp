@@ -105,6 +105,8 @@ class RoundRows {
         if (list_->empty()) return std::nullopt;
         const RankRow& first = *list_->front();
         ranks().exchange(Topic::open, *list_);
+        for (std::size_t place = 0; place < list_->size(); ++place)
+            if (const auto& bad = (*list_)[place]->fault(); bad && bad->cause == Cause::row_changed) return bad;
         if constexpr (Row::are_logits)
             if (sums && !first.fault()) exchange_sums();
         return first.fault();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -68,6 +69,11 @@ class KnownNumbers : public RankRow {
         if (fault_) std::ranges::fill(whole_, std::numeric_limits<Scalar>::quiet_NaN());
         is_whole_ = true;
     }
+    /// Remember the number of a token that was drawn from the row, if it is this rank's: the next exchange compares.
+    void remember_drawn(Token id) {
+        if (mine_.has(id) && std::ranges::find(drawn_, Index{id}, &Entry::id) == drawn_.end())
+            drawn_.push_back({id, mine_[id]});
+    }
     /// Prefetch.
     void expect(Index first, Index count) const {
         mine_.blocks().expect(std::max<Index>(first - bounds_.first, 0), count);
@@ -80,6 +86,7 @@ class KnownNumbers : public RankRow {
         is_open_ = is_whole_ = false;
         fault_.reset();
         entries_.clear();
+        drawn_.clear();
     }
 
     const Split& split() const { return ranks_->split(); }
@@ -106,6 +113,16 @@ class KnownNumbers : public RankRow {
         if (!find(id)) entries_.push_back({id, number});
     }
 
+    /// The first of this rank's remembered numbers that is another one now.
+    std::optional<RowFault> changed_number() const {
+        for (const auto& [id, before] : drawn_) {
+            const auto is = static_cast<double>(mine_[id]), was = static_cast<double>(before);
+            if (std::bit_cast<std::uint64_t>(is) != std::bit_cast<std::uint64_t>(was))
+                return RowFault{.side = Side::draft, .cause = Cause::row_changed, .value = is, .bound = was, .id = id};
+        }
+        return std::nullopt;
+    }
+
     Ranks* ranks_ = nullptr;
     SliceBounds bounds_;
     OwnSlice<Scalar> mine_;
@@ -128,7 +145,8 @@ class KnownNumbers : public RankRow {
         Scalar number;
     };
     std::vector<Entry> entries_;  ///< numbers that were exchanged
-    bool is_whole_ = false;       ///< whether all numbers were
+    std::vector<Entry> drawn_;    ///< numbers of this rank's slice as they were when they were drawn
+    bool is_whole_ = false;       ///< whether all numbers were exchanged
     std::vector<Scalar> whole_;   ///< these
 };
 

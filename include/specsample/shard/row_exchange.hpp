@@ -119,6 +119,9 @@ void RowState<Scalar>::write_open(Writer& out) const {
     if (wants_.pivot) out.put(mine_.largest(specsample::detail::block_size));
     if (wants_.largest) out.put(mine_.largest_id());
     if (wants_.race) out.put(my_winner_);
+    const std::optional<RowFault> changed = Base::changed_number();
+    out.put(changed.has_value());
+    if (changed) out.put(*changed);
     if (wants_.sums) {
         const kernels::RowWeights weights(mine_.row());
         for (Index first = 0; first < vocab(); first += length())
@@ -152,6 +155,8 @@ void RowState<Scalar>::read_open(Index rank, Reader& in) {
         const auto next = in.take<Best>();
         add_find(winner_, next, next.number < winner_.number);
     }
+    if (in.take<bool>())
+        if (const auto changed = in.take<RowFault>(); !fault_) fault_ = changed;
     if (wants_.sums) {
         if (rank == 0) {
             row_sums_.assign(static_cast<std::size_t>(split().blocks()), 0);

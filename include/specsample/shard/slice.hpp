@@ -36,6 +36,8 @@ class Slice {
     void fetch_beside(const Slice<Other>& other) const {
         if (&state_->ranks() != &other.state().ranks()) state_->fetch_whole();
     }
+    /// Remember that a token was drawn.
+    void remember(Token id) const { state_->remember_drawn(id); }
 
   private:
     RowState<Number>* state_ = nullptr;

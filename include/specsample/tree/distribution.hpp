@@ -17,13 +17,16 @@
 //   distribution.row(), distribution.without()    otherwise the row behind it, and the ids removed from the row
 #pragma once
 
+#include <bit>
 #include <concepts>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <type_traits>
 
 #include <specsample/concepts.hpp>
 #include <specsample/core/contract.hpp>
+#include <specsample/core/fault.hpp>
 #include <specsample/core/list_ref.hpp>
 #include <specsample/kernels/draw.hpp>
 #include <specsample/kernels/inspect.hpp>
@@ -31,10 +34,38 @@
 namespace specsample {
 inline namespace SPECSAMPLE_ABI {
 
+namespace detail {
+
+/// What a row stores for a token, before any arithmetic: a row that has not changed gives the same bits again, however
+/// the code that reads it is compiled. All weight on one token stays there whatever is stored, so there it is the
+/// weight.
+/// @returns   the bits of the number as a double; all ones where nothing is stored
+template <class View>
+[[gnu::noinline]] std::uint64_t stored_bits(const View& row, Token token) {
+    if constexpr (is_entries_row<View>) {
+        const auto& entries = row.functor();
+        const Index place = entries.ids().place_of(token);
+        if (place < 0) return ~std::uint64_t{0};
+        if (entries.encoding().is_peak()) return std::bit_cast<std::uint64_t>(double{entries.weight(place)});
+        return std::bit_cast<std::uint64_t>(static_cast<double>(entries.numbers().coeff(place)));
+    } else {
+        return std::bit_cast<std::uint64_t>(static_cast<double>(row.coeff(token)));
+    }
+}
+
+/// A digest of a list of ids.
+inline std::uint32_t digest_of(std::span<const Token> ids) {
+    std::uint32_t digest = 0;
+    for (const Token id : ids) digest = (digest ^ digest >> 15 ^ static_cast<std::uint32_t>(id)) * 0x9E37'79B1;
+    return digest;
+}
+
+}  // namespace detail
+
 /// The distribution of a token that was drawn from a row, possibly with some ids removed.
 ///
 /// The row and the list of ids are borrowed and must outlive the round: a drafter that reuses its buffers needs one
-/// per drafted row.
+/// per drafted row. `remember(token)` lets verify notice where it has none; draft_token and drafters do that.
 template <class View>
 class Sampled {
   public:
@@ -82,22 +113,59 @@ class Sampled {
     /// Whether it was given.
     bool knows_rest() const { return rest_.has_value(); }
 
+    /// Remember that this token was drawn, and what the row stores for it: verify then compares.
+    /// @cost   O(1), and a look at the removed ids
+    /// @edge   a token outside the row is not remembered
+    void remember(Token token) {
+        if (token < 0 || token >= row_.size()) return;
+        if constexpr (requires { row_.functor().numbers().remember(token); }) {
+            row_.functor().numbers().remember(token);  // a slice: the rank that holds the entry compares it
+        } else {
+            drawn_bits_ = detail::stored_bits(row_, token);
+        }
+        drawn_ = token;
+        removed_ = detail::digest_of(without_);
+    }
+
+    /// What has changed since a token was remembered: the row, the ids removed from it, or the token that is judged.
+    /// @param token   the token that is judged, at this node
+    std::optional<RowFault> change(Token token, Index node) const {
+        if (drawn_ < 0) return std::nullopt;
+        RowFault fault{.side = Side::draft, .row = node, .id = drawn_};
+        if (token != drawn_) {
+            fault.cause = Cause::token_changed;
+            fault.value = token;
+            fault.bound = drawn_;
+            return fault;
+        }
+        if (removed_ != detail::digest_of(without_)) {
+            fault.cause = Cause::removed_changed;
+            return fault;
+        }
+        if constexpr (!requires { row_.functor().numbers().remember(token); }) {
+            const std::uint64_t bits = detail::stored_bits(row_, drawn_);
+            if (bits == drawn_bits_) return std::nullopt;
+            fault.cause = Cause::row_changed;
+            fault.value = ~bits == 0 ? 0 : std::bit_cast<double>(bits);
+            fault.bound = ~drawn_bits_ == 0 ? 0 : std::bit_cast<double>(drawn_bits_);
+            return fault;
+        }
+        return std::nullopt;
+    }
+
   private:
     View row_;
     std::span<const Token> without_{};
     std::optional<double> rest_{};
+    std::uint64_t drawn_bits_ = 0;
+    Token drawn_ = -1;           ///< the token that was remembered
+    std::uint32_t removed_ = 0;  ///< the digest of the removed ids then
 };
 
 template <Row R>
 Sampled(const R&) -> Sampled<detail::row_view_t<R>>;
 template <Row R, class... Rest>
 Sampled(const R&, ListRef<Token>, Rest...) -> Sampled<detail::row_view_t<R>>;
-
-/// The distribution of a token drawn from a row of type R: what an engine keeps a list of while it drafts.
-///
-///     std::vector<SampledFrom<decltype(q[0])>> distributions;
-template <Row R>
-using SampledFrom = Sampled<detail::row_view_t<R>>;
 
 /// The distribution of a token that was not drawn at random, or of unknown origin: all mass on the token itself.
 ///
@@ -121,6 +189,12 @@ class Mixed {
     double weight(Index token) const { return sampled_ ? sampled_->weight(token) : 1; }
     double rest() const { return sampled_ ? sampled_->rest() : 1; }
     bool knows_rest() const { return !sampled_ || sampled_->knows_rest(); }
+    void remember(Token token) {
+        if (sampled_) sampled_->remember(token);
+    }
+    std::optional<RowFault> change(Token token, Index node) const {
+        return sampled_ ? sampled_->change(token, node) : std::nullopt;
+    }
 
   private:
     std::optional<Sampled<View>> sampled_{};
@@ -128,11 +202,12 @@ class Mixed {
 
 namespace detail {
 
-/// The distribution of a token that was drawn from a whole row, and the sum that the draw found.
+/// The rest of a whole row from which a token was drawn, by the sum that the draw found: 1 for logits that were
+/// normalised here; not known if nothing could be drawn.
 template <class View>
-Sampled<View> drawn_from(const View& row, double sum) {
-    if (sum_deviation(row) == 0 || !is_positive(sum)) return Sampled<View>(row);
-    return Sampled<View>(row, {}, sum);
+std::optional<double> rest_of(const View& row, double sum) {
+    if (sum_deviation(row) == 0) return 1;
+    return is_positive(sum) ? std::optional(sum) : std::nullopt;
 }
 
 /// The type of distribution that two types convert to; void where there is none.
@@ -160,6 +235,14 @@ struct SharedNoise {
     SharedNoise() = default;
     SharedNoise(PointMass) {}
 };
+
+namespace detail {
+
+/// True for a rule that shares the target's noise with its drafter.
+template <class Rule>
+inline constexpr bool shares_noise = requires { requires bool(Rule::shares_noise); };
+
+}  // namespace detail
 
 }  // inline namespace
 }  // namespace specsample

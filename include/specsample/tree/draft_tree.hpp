@@ -84,6 +84,8 @@ class DraftTree {
         tokens_.push_back(static_cast<Token>(id));
         parents_.push_back(parent);
         distributions_.push_back(distribution);
+        if constexpr (requires(L& added, Token token) { added.remember(token); })
+            distributions_.back().remember(tokens_.back());
         links_.add(parent);
         return size() - 1;
     }

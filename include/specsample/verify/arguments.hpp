@@ -19,6 +19,14 @@ template <class T>
 concept Ids = requires(const T& ids) { std::span(ids); } &&
               Integer<typename decltype(std::span(std::declval<const T&>()))::value_type>;
 
+/// The distribution of a drafted token, from the list of all of them.
+template <class Distributions>
+using DistributionIn = std::remove_cvref_t<decltype(distribution_at(std::declval<Distributions&>(), Index{}))>;
+
+/// A distribution of a token that was drawn, and not with the target's noise.
+template <class L>
+concept DrawnAlone = RowDistribution<L> && requires { requires !L::is_point(); };
+
 /// The checks, in the order of the arguments. After one has failed the later ones count as passed, so that one mistake
 /// gives one sentence.
 template <bool ids, class Distributions, class Rows, class R, class Source>
@@ -31,7 +39,12 @@ struct VerifyArguments {
             return RuleRequirements<R, RoundContext<Distributions, Rows, Source>>::all;
         return true;
     }();
-    static constexpr bool all = ids && distributions && rows && rng && rule;
+    static constexpr bool drawn = [] {
+        if constexpr (ids && distributions && rows && rng && rule)
+            return !shares_noise<R> || !DrawnAlone<DistributionIn<Distributions>>;
+        return true;
+    }();
+    static constexpr bool all = ids && distributions && rows && rng && rule && drawn;
 
     static_assert(ids,
                   "specsample::verify: the first argument must be the drafted token ids, of any integral type; "
@@ -48,6 +61,11 @@ struct VerifyArguments {
     static_assert(rng,
                   "specsample::verify: the fifth argument must be a source of random numbers; write "
                   "specsample::RoundRng(seed, request, round_start)");
+    static_assert(
+        drawn,
+        "specsample::verify: this rule shares the target's noise with the drafter, and Sampled says that the "
+        "tokens were drawn without it, which halves what is accepted; draw each by auto [token, distribution] "
+        "= draft_token(rule, rng, node, row), or give PointMass{} for tokens of another origin");
 };
 
 }  // namespace detail

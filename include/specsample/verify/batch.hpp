@@ -12,9 +12,7 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
-#include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,29 +22,11 @@
 namespace specsample {
 inline namespace SPECSAMPLE_ABI {
 
-/// The result of one request: its round, or the reason why it has none. A round with an error has no tokens.
-struct BatchRound : Round {
-    BatchRound() = default;
-    BatchRound(const Round& round) : Round(round) {}
-
-    /// The message of what was thrown: by verify for a broken contract, or by the request's own rows.
-    std::optional<std::string> error{};
-
-    /// True if the round has neither a fault nor an error.
-    explicit operator bool() const { return !fault && !error; }
-};
-
-/// The reason why a request has no round; empty if it has one.
-[[gnu::cold]] inline std::string message(const BatchRound& round) {
-    if (round.error) return *round.error;
-    return round.fault ? message(*round.fault) : std::string();
-}
-
 /// Memory that batches reuse: a workspace per slot, whichever thread works there. After the first batch of a size, a
 /// batch allocates nothing.
 struct BatchWorkspace {
-    std::vector<Workspace> slots;    ///< one per request
-    std::vector<BatchRound> rounds;  ///< one per request: what verify_batch returns
+    std::vector<Workspace> slots;  ///< one per request
+    std::vector<Round> rounds;     ///< one per request: what verify_batch returns
 };
 
 namespace detail {
@@ -58,6 +38,22 @@ struct PlainLoop {
         for (Index i = 0; i < count; ++i) body(i);
     }
 };
+
+/// The round of request i; a fault if it throws.
+template <class Judge>
+Round judge_one(Judge& judge, Index i, Workspace& workspace) {
+#if defined(__cpp_exceptions)
+    try {
+        return judge(i, workspace);
+    } catch (const std::exception& thrown) {
+        return no_round(thrown.what(), workspace);
+    } catch (...) {
+        return no_round("the request threw something that is no std::exception");
+    }
+#else
+    return judge(i, workspace);
+#endif
+}
 }  // namespace detail
 
 /// Judge a batch of requests, one round each.
@@ -70,36 +66,33 @@ struct PlainLoop {
 /// Requests may differ in everything: one may have no drafted tokens, and std::visit may choose a rule for each.
 ///
 /// @param count          requests, >= 0
-/// @param judge          judge(i, workspace) -> Round, or BatchRound as a Request returns it. Calls may run on several
-///                       threads at once, so what requests share must be safe to read
+/// @param judge          judge(i, workspace) -> Round. Calls may run on several threads at once, so what requests share
+///                       must be safe to read
 /// @param memory         holds the returned rounds and their tokens
 /// @param parallel_for   parallel_for(count, body) calls body(i) once for every i below count, on any threads and in
 ///                       any order, and returns when all calls have. The library starts no threads
-/// @returns              [count] rounds, valid until the next use of `memory`. A bad request is reported in its own
-///                       round: a fault for bad data, an error for what verify or the request's rows throw. Without
-///                       exceptions, only a Request reports what verify would throw
+/// @returns              [count] rounds, valid until the next use of `memory`. A bad request is a fault of its own round:
+///                       by the bad data, or by Cause::broken_contract, with a message in round.error, for what verify
+///                       or the request's rows throw, whatever its type. Without exceptions, only a Request reports
+///                       what verify would throw
 /// @throws               std::invalid_argument if count < 0; what parallel_for throws
+/// @edge                 a request that parallel_for leaves out has no round either; an i that is no request is refused
 /// @cost                 the sum over the requests; no allocation once every slot has met its longest request
 template <class Judge, class ParallelFor = detail::PlainLoop>
     requires std::invocable<Judge&, Index, Workspace&>
-std::span<BatchRound> verify_batch(Index count, Judge&& judge, BatchWorkspace& memory,
-                                   ParallelFor&& parallel_for = {}) {
-    detail::require(count >= 0, "verify_batch", "count", count, "at least 0");
+[[nodiscard]] std::span<Round> verify_batch(Index count, Judge&& judge, BatchWorkspace& memory,
+                                                  ParallelFor&& parallel_for = {}) {
+    constexpr auto where = "verify_batch";
+    detail::require(count >= 0, where, "count", count, "at least 0");
     const auto size = static_cast<std::size_t>(count);
     if (memory.slots.size() < size) memory.slots.resize(size);
-    memory.rounds.assign(size, BatchRound());
+    memory.rounds.assign(size, detail::no_round("specsample::verify_batch: the request was not judged, but "
+                                                "parallel_for(count, body) must call body(i) once for every i below "
+                                                "count"));
     parallel_for(count, [&](Index i) {
+        if (i < 0 || i >= count) detail::invalid(where, "the i of body(i)", i, "below " + detail::to_text(count));
         const auto slot = static_cast<std::size_t>(i);
-        BatchRound& round = memory.rounds[slot];
-#if defined(__cpp_exceptions)
-        try {
-            round = judge(i, memory.slots[slot]);
-        } catch (const std::exception& thrown) {
-            round.error = thrown.what();
-        }
-#else
-        round = judge(i, memory.slots[slot]);
-#endif
+        memory.rounds[slot] = detail::judge_one(judge, i, memory.slots[slot]);
     });
     return memory.rounds;
 }
@@ -107,10 +100,11 @@ std::span<BatchRound> verify_batch(Index count, Judge&& judge, BatchWorkspace& m
 /// Judge a list of requests: anything indexed [i] with a size, whose elements are called with a workspace.
 ///
 ///     std::vector<decltype(Request{tokens, distributions, rows, rule, rng, limits})> requests;
-///     std::vector<std::function<BatchRound(Workspace&)>> requests;    // of different types
+///     std::vector<std::function<Round(Workspace&)>> requests;    // of different types
 template <class Requests, class ParallelFor = detail::PlainLoop>
     requires requires(Requests& requests, Workspace& workspace) { requests[requests.size()](workspace); }
-std::span<BatchRound> verify_batch(Requests&& requests, BatchWorkspace& memory, ParallelFor&& parallel_for = {}) {
+[[nodiscard]] std::span<Round> verify_batch(Requests&& requests, BatchWorkspace& memory,
+                                                  ParallelFor&& parallel_for = {}) {
     const auto judge = [&](Index i, Workspace& workspace) { return requests[static_cast<std::size_t>(i)](workspace); };
     return verify_batch(static_cast<Index>(requests.size()), judge, memory, std::forward<ParallelFor>(parallel_for));
 }

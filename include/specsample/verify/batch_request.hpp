@@ -1,7 +1,7 @@
 // A request of a batch: the arguments of verify, as one value.
 #pragma once
 
-#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -26,6 +26,16 @@ std::string refusal_of(const Tree<Id, Parent>& tree, const RoundLimits& limits) 
     return refused.empty() ? refusal_of_limits(limits) : refused;
 }
 
+/// The number of drafted tokens.
+template <class Tokens>
+Index size_of(const Tokens& tokens) {
+    return std::ssize(std::span(tokens));
+}
+template <class Id, class Parent>
+Index size_of(const Tree<Id, Parent>& tree) {
+    return std::ssize(tree.tokens);
+}
+
 }  // namespace detail
 
 /// One request of a batch: the arguments of verify as one value. Lvalue tokens, distributions and rows are borrowed,
@@ -35,7 +45,8 @@ std::string refusal_of(const Tree<Id, Parent>& tree, const RoundLimits& limits) 
 ///     Request{Tree{tokens, parents}, PointMass{}, slice(rows, begin, end), rule, rng}
 ///
 /// request(workspace) calls verify, but does not throw where verify would refuse its arguments: limits without room for
-/// a token, or the links of a tree. The message is then the round's error, also when exceptions are disabled.
+/// a token, the links of a tree, or tokens drawn otherwise than the rule wants. The round then has a fault,
+/// Cause::broken_contract, and the message as its error, also when exceptions are disabled.
 template <class Tokens, class Distributions, class Rows, class Rule, class Source>
 struct Request {
     Tokens tokens;                ///< of a chain, or a Tree
@@ -46,17 +57,15 @@ struct Request {
     RoundLimits limits{};         ///< where the round ends
 
     /// Judge the request.
-    BatchRound operator()(Workspace& workspace) { return judge(*this, workspace); }
-    BatchRound operator()(Workspace& workspace) const { return judge(*this, workspace); }
+    [[nodiscard]] Round operator()(Workspace& workspace) { return judge(*this, workspace); }
+    [[nodiscard]] Round operator()(Workspace& workspace) const { return judge(*this, workspace); }
 
   private:
     template <class Self>
-    static BatchRound judge(Self& self, Workspace& workspace) {
-        BatchRound round;
-        if (std::string refused = detail::refusal_of(self.tokens, self.limits); !refused.empty()) {
-            round.error = std::move(refused);
-            return round;
-        }
+    static Round judge(Self& self, Workspace& workspace) {
+        std::string refused = detail::refusal_of(self.tokens, self.limits);
+        if (refused.empty()) refused = detail::refusal_of_drawn<Rule>(self.distributions, detail::size_of(self.tokens));
+        if (!refused.empty()) return detail::no_round(refused, workspace);
         return verify(self.tokens, self.distributions, self.rows, self.rule, self.rng, self.limits, workspace);
     }
 };

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -79,6 +80,7 @@ struct Workspace {
     detail::Links links;               ///< of the drafted tree
     detail::Endings endings;           ///< where its nodes end the text, as far as it is known
     std::vector<Eigen::ArrayXd> rows;  ///< made by a target transform, one per node
+    std::string error;                 ///< why a request of a batch has no round
 
     /// Make room for a round over these drafted tokens.
     template <class Ids>
@@ -93,8 +95,8 @@ struct Workspace {
 
 /// The result of one draft and its verification.
 ///
-/// `tokens` and `path` point into the workspace until its next use. A round with a fault has no tokens: nothing of it
-/// may be committed, and the same round may be asked for again.
+/// `tokens`, `path` and `error` point into the workspace until its next use. A round with a fault has no tokens: nothing
+/// of it may be committed, and the same round may be asked for again.
 struct Round {
     std::span<const Token> tokens{};      ///< the accepted drafted tokens, and at most one more, named by `last`
     std::span<const Index> path{};        ///< the nodes of the accepted tokens; 0, 1, 2 .. in a chain
@@ -108,8 +110,9 @@ struct Round {
     LastToken last = LastToken::stopped;  ///< what the last token is
     RoundEnd end = RoundEnd::none;        ///< whether the text ends, and why
     std::optional<RowFault> fault{};      ///< the bad data that was met, if any
+    std::string_view error{};             ///< in a batch, why there is no round: the fault is Cause::broken_contract
 
-    /// True if no bad data was met.
+    /// True if there is a round: no bad data was met, and no contract broken.
     explicit operator bool() const { return !fault; }
 
     /// Positions of the target's cache that stay valid, for a text of `start` tokens before the round. No model has
@@ -164,8 +167,27 @@ struct Round {
     }
 };
 
-/// A sentence on the bad data that a round met; empty where it has no fault.
-[[gnu::cold]] inline std::string message(const Round& round) { return round.fault ? message(*round.fault) : ""; }
+/// A sentence on why there is no round: the bad data that was met, or the contract that was broken; empty where it has
+/// no fault.
+[[gnu::cold]] inline std::string message(const Round& round) {
+    if (round.fault && !round.error.empty()) return std::string(round.error);
+    return round.fault ? message(*round.fault) : "";
+}
+
+namespace detail {
+
+/// The round of a request that has none, as a fault.
+/// @param why   a message that outlives the round
+[[gnu::cold]] inline Round no_round(std::string_view why) {
+    return {.fault = RowFault{.side = Side::limits, .cause = Cause::broken_contract}, .error = why};
+}
+/// The same for a message that the workspace keeps.
+[[gnu::cold]] inline Round no_round(std::string_view why, Workspace& workspace) {
+    workspace.error = why;
+    return no_round(workspace.error);
+}
+
+}  // namespace detail
 
 }  // inline namespace
 }  // namespace specsample

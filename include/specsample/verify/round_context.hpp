@@ -172,7 +172,11 @@ template <DraftDistribution L>
 std::optional<RowFault> check_distribution(const L& distribution, Token token, Index node, Index vocab, Check check) {
     if constexpr (RowDistribution<L>) {
         if (distribution.is_point()) return std::nullopt;
-        if (const auto bad = check_row(distribution.row(), Side::draft, node, vocab, check)) return bad;
+        if (const auto bad = check_row(distribution.row(), Side::draft, node, vocab, Check::entries_read)) return bad;
+        if constexpr (requires { distribution.change(token, node); })
+            if (const auto bad = distribution.change(token, node)) return bad;
+        if (check == Check::every_row)
+            if (const auto bad = kernels::inspect(distribution.row(), Side::draft, node)) return bad;
         if (is_known_bad(distribution.row())) return kernels::inspect(distribution.row(), Side::draft, node);
         using View = std::remove_cvref_t<decltype(distribution.row())>;
         fetch(distribution.row(), token);

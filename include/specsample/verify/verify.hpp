@@ -23,6 +23,22 @@ inline std::string refusal_of_sizes(std::size_t tokens, std::size_t parents) {
     if (tokens == parents) return {};
     return refusal("verify", "the number of tree.parents", parents, "that of tree.tokens, " + to_text(tokens));
 }
+/// The message for a token that was drawn without the noise that the rule shares with the drafter, where only its
+/// distribution knows that; empty for a good draft.
+template <class Rule, class Distributions>
+std::string refusal_of_drawn(Distributions& distributions, Index size) {
+    using L = DistributionIn<Distributions>;
+    if constexpr (shares_noise<Rule> && RowDistribution<L>) {
+        if constexpr (!DraftDistribution<std::remove_cvref_t<Distributions>>)
+            if (element_count(distributions).value_or(size) != size) return {};  // the round is a fault
+        for (Index node = 0; node < size; ++node)
+            if (!distribution_at(distributions, node).is_point())
+                return refusal("verify", "the distribution of node " + to_text(node), "Sampled",
+                               "SharedNoise{} or PointMass{} under a rule that shares the target's noise: write "
+                               "draft_token(rule, rng, node, row)");
+    }
+    return {};
+}
 /// Raise a message that is not empty.
 inline void require_none(const std::string& refused) {
     if (!refused.empty()) raise(std::invalid_argument(refused));
@@ -204,8 +220,9 @@ Round judge(const Ids& given, const Links& shape, Distributions& distributions, 
 ///
 /// @param tokens          [K] drafted token ids, of any integral type
 /// @param distributions   [K] the distributions they were drawn from: Sampled{row} each, or PointMass{} for all.
-///                        draft_token draws a token and returns both; over logits it saves the pass that Sampled{row}
-///                        makes for their normaliser
+///                        draft_token draws a token for the rule and returns both; its distributions notice a row, or
+///                        a list of tokens, that has changed since, and over logits they save the pass that
+///                        Sampled{row} makes for their normaliser
 /// @param rows            [K + 1] target probabilities; row i follows drafted token i - 1. A row-major matrix, anything
 ///                        indexed [i], or a callable of i that computes rows when they are needed. The row after a
 ///                        drafted token that ends the text, a stop token or by limits.until, is never asked for, so K
@@ -216,7 +233,9 @@ Round judge(const Ids& given, const Links& shape, Distributions& distributions, 
 /// @param limits          stop tokens, a token budget, how much to check
 /// @param workspace       memory for the tokens of the result
 /// @returns               the round; on bad data a round with a fault and no tokens
-/// @throws                std::invalid_argument if limits.max_tokens < 1; nothing on bad data
+/// @throws                std::invalid_argument if limits.max_tokens < 1, or for a Mixed distribution of a token that
+/// was
+///                        drawn from a row, under a rule that shares the target's noise; nothing on bad data
 /// @draws                 those of the rule
 /// @cost                  that of the rule; under Check::every_row also one pass over every supplied row. No row is
 ///                        copied, and nothing is allocated once the workspace has held as many tokens
@@ -224,12 +243,13 @@ Round judge(const Ids& given, const Links& shape, Distributions& distributions, 
 ///                        budget or limits.until, has no last token. If limits.until leaves out the first token, it
 ///                        has no token at all
 template <class Tokens, class Distributions, class Rows, class Rule, class Source>
-Round verify(const Tokens& tokens, Distributions&& distributions, Rows&& rows, const Rule& rule, const Source& rng,
-             const RoundLimits& limits, Workspace& workspace) {
+[[nodiscard]] Round verify(const Tokens& tokens, Distributions&& distributions, Rows&& rows, const Rule& rule,
+                           const Source& rng, const RoundLimits& limits, Workspace& workspace) {
     using Arguments = detail::VerifyArguments<detail::Ids<Tokens>, std::remove_reference_t<Distributions>,
                                               std::remove_reference_t<Rows>, Rule, Source>;
     if constexpr (Arguments::all) {
         const auto given = std::span(tokens);
+        detail::require_none(detail::refusal_of_drawn<Rule>(distributions, static_cast<Index>(given.size())));
         workspace.links.become_chain(static_cast<Index>(given.size()));
         workspace.endings.clear();
         return detail::judge(given, workspace.links, distributions, rows, rule, rng, limits, workspace);
@@ -247,13 +267,14 @@ Round verify(const Tokens& tokens, Distributions&& distributions, Rows&& rows, c
 /// @throws                std::invalid_argument if a parent is not -1 or an earlier node, or there are not as many
 ///                        parents as tokens
 template <class Id, class Parent, class Distributions, class Rows, class Rule, class Source>
-Round verify(const Tree<Id, Parent>& tree, Distributions&& distributions, Rows&& rows, const Rule& rule,
-             const Source& rng, const RoundLimits& limits, Workspace& workspace) {
+[[nodiscard]] Round verify(const Tree<Id, Parent>& tree, Distributions&& distributions, Rows&& rows, const Rule& rule,
+                           const Source& rng, const RoundLimits& limits, Workspace& workspace) {
     using Arguments =
         detail::VerifyArguments<detail::Integer<Id> && detail::Integer<Parent>, std::remove_reference_t<Distributions>,
                                 std::remove_reference_t<Rows>, Rule, Source>;
     if constexpr (Arguments::all) {
         detail::require_none(detail::refusal_of_sizes(tree.tokens.size(), tree.parents.size()));
+        detail::require_none(detail::refusal_of_drawn<Rule>(distributions, static_cast<Index>(tree.tokens.size())));
         workspace.links.connect(tree.parents);
         workspace.endings.clear();
         return detail::judge(tree.tokens, workspace.links, distributions, rows, rule, rng, limits, workspace);

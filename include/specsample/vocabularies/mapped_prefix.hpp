@@ -78,6 +78,12 @@ class PrefixMapped {
 
     PrefixMapped(M model, Translate translate) : model_(std::move(model)), translate_(std::move(translate)) {}
 
+    /// Call visit on the models that are held here: see SharedModels.
+    template <class Visit>
+    void each_model(const Visit& visit) {
+        visit(model_);
+    }
+
     decltype(auto) operator()(std::span<const Token> prefix) {
         const auto& text = std::invoke(translate_, prefix);
         if constexpr (Rewindable<M>) rewind(text);

@@ -81,7 +81,7 @@ std::size_t batch() {
         requests;
     requests.push_back({tokens, distributions, rows, TokenVerification{}, RoundRng(42, 0, 0)});
     std::size_t count = 0;
-    for (const BatchRound& round : verify_batch(requests, memory)) count += round.tokens.size();
+    for (const Round& round : verify_batch(requests, memory)) count += round.tokens.size();
     return count;
 }
 

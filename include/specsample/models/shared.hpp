@@ -1,0 +1,63 @@
+// Finds a model with a cache that is named twice, by std::ref, where each use would roll back the text of the other.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <specsample/concepts.hpp>
+#include <specsample/core/contract.hpp>
+
+namespace specsample {
+inline namespace SPECSAMPLE_ABI {
+namespace detail {
+
+template <class M>
+inline constexpr bool is_reference = false;
+template <class M>
+inline constexpr bool is_reference<std::reference_wrapper<M>> = true;
+
+/// The models and drafters with rollback(length) that were named by std::ref. Adaptors and drafters of the library show
+/// what they hold, by each_model(visit); what a callable of the user's holds is not seen. A model without rollback
+/// compares each prefix with what it remembers, or remembers nothing, and may be shared.
+class SharedModels {
+  public:
+    /// @param where   the caller's name, for the error message
+    explicit SharedModels(std::string_view where) : where_(where) {}
+
+    /// Add a model or a drafter, and what it holds.
+    /// @throws   std::invalid_argument if it was added before
+    template <class M>
+    void add(M& given) {
+        if constexpr (is_reference<std::remove_cv_t<M>>) {
+            if constexpr (Rewindable<M>) add_address(&given.get());
+            add_held(given.get());
+        } else {
+            add_held(given);
+        }
+    }
+
+  private:
+    template <class M>
+    void add_held(M& model) {
+        const auto visit = [this](auto& held) { add(held); };
+        if constexpr (requires { model.each_model(visit); }) model.each_model(visit);
+    }
+
+    void add_address(const void* model) {
+        if (std::ranges::find(models_, model) != models_.end())
+            invalid(where_, "a model with rollback", "given twice by std::ref, so that two parts would share its cache",
+                    "given once: a cache follows one text; give each part a model of its own, or one without rollback "
+                    "that compares each prefix with its cache");
+        models_.push_back(model);
+    }
+
+    std::string_view where_;
+    std::vector<const void*> models_;
+};
+
+}  // namespace detail
+}  // inline namespace
+}  // namespace specsample

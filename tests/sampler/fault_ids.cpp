@@ -41,7 +41,7 @@ TEST_CASE("a drafted token outside the vocabulary is named with its place") {
             Sampler sampler(Names{id, 2 + place}, plain, {.lookahead = 3});
             CHECK_THROWS_WITH(sampler.step(prompt),
                               ContainsSubstring("specsample::Sampler: drafted token " + std::to_string(place) + " is " +
-                                                std::to_string(id) + ", but must be inside the vocabulary [0, "));
+                                                std::to_string(id) + ", but must be "));
         }
 }
 

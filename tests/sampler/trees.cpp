@@ -196,7 +196,8 @@ TEST_CASE("a branching below 1 is refused") {
 TEST_CASE("an id that the target does not have is a fault, also from a drafter of trees") {
     Sampler sampler(Outside{}, target_model, {.lookahead = 1});
     CHECK_THROWS_WITH(sampler.step(std::vector<Token>{1}),
-                      "specsample::Sampler: drafted token 1 is 99, but must be inside the vocabulary [0, 5)");
+                      "specsample::Sampler: drafted token 1 is 99, but must be inside the vocabulary [0, 5)"
+                      "; for a draft with another one see vocabularies::mapped and vocabularies::IdMap::same_ids");
 }
 
 namespace {

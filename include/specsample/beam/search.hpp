@@ -83,8 +83,8 @@ class BeamSearch {
     ///                 std::invalid_argument on bad limits; what the models throw
     /// @edge           tokens of probability 0 are never kept. max_new_tokens = 0: one empty beam
     template <class Prompt>
-        requires detail::Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
     BeamResult generate(const Prompt& prompt, const Limits& limits = {}) {
+        static_assert(sizeof(detail::PromptRequirement<Prompt>) > 0);
         const detail::OneCall::Guard guard(call_, "BeamSearch");
         const Index most = begin(std::span(prompt), limits);
         BeamResult result{.beams = {Beam{}}};

@@ -41,15 +41,42 @@ struct WithPropose : D, NamedPropose {};
 template <class D>
 inline constexpr bool has_propose = false;
 template <class D>
-    requires(std::is_class_v<D> && !std::is_final_v<D>)
-inline constexpr bool has_propose<D> = !requires { &WithPropose<D>::propose; };
+requires(std::is_class_v<D> && !std::is_final_v<D>) inline constexpr bool has_propose<D> = !requires {
+    &WithPropose<D>::propose;
+};
+
+/// Contiguous token ids. Characters are none: they need a tokenizer first.
+template <class Prompt>
+concept TokenIds = requires(const Prompt& prompt) {
+    std::span(prompt);
+}
+&&[] {
+    using Id = typename decltype(std::span(std::declval<const Prompt&>()))::value_type;
+    return Integer<Id> && !std::same_as<Id, char> && !std::same_as<Id, wchar_t> && !std::same_as<Id, char8_t> &&
+           !std::same_as<Id, char16_t> && !std::same_as<Id, char32_t>;
+}();
+
+template <class Prompt>
+struct PromptRequirement {
+    static_assert(
+        TokenIds<Prompt>,
+        "specsample: a prompt must be contiguous token ids, as in std::vector<Token> or {1, 2}; a text must go "
+        "through the model's tokenizer first");
+};
+
+/// What is told of written tokens: it returns nothing, or what may be tested for false.
+template <class OnToken, class Told>
+concept Callback = requires(OnToken& on_token, const Told& told) {
+    requires std::is_void_v<decltype(std::invoke(on_token, told))> || requires { !std::invoke(on_token, told); };
+};
 
 /// The checks, in order. After one has failed the later ones count as passed, so that one mistake gives one sentence.
 template <class Draft, class Target>
 struct Requirements {
     static constexpr bool is_drafter = has_propose<Unwrapped<Draft>> && !Model<Draft>;
-    static constexpr bool draft_distribution =
-        !is_drafter || requires { requires DraftDistribution<typename Unwrapped<Draft>::Distribution>; };
+    static constexpr bool draft_distribution = !is_drafter || requires {
+        requires DraftDistribution<typename Unwrapped<Draft>::Distribution>;
+    };
     static constexpr bool draft_propose = !is_drafter || !draft_distribution || Drafter<Draft>;
     static constexpr bool draft_call = is_drafter || Model<Draft> || Drafter<Draft>;
     static constexpr bool draft_result = [] {

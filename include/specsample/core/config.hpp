@@ -12,7 +12,7 @@
 
 #if defined(_MSVC_LANG) ? _MSVC_LANG < 202002L : __cplusplus < 202002L
 #error "specsample needs C++20: compile with -std=c++20 (g++ 12, clang 16 or newer)"
-#include "specsample needs C++20"  // there is none: the compiler stops here, at one error instead of thousands
+#include <specsample needs C++20>  // there is none: the compiler stops here, at one error instead of thousands
 #endif
 #if !__has_include(<Eigen/Core>)
 #error \

@@ -48,7 +48,8 @@ class Logits {
     /// @param temperature   >= 0; 0 is the argmax, lowest id on ties
     /// @throws              std::invalid_argument for a negative or non-finite temperature
     template <class Given>
-    requires(!std::same_as<std::remove_cvref_t<Given>, Logits>) explicit Logits(Given&& row, double temperature = 1)
+        requires(!std::same_as<std::remove_cvref_t<Given>, Logits>)
+    explicit Logits(Given&& row, double temperature = 1)
         : row_(detail::store_row<R>(std::forward<Given>(row))), temperature_(temperature) {
         detail::require(detail::is_finite(temperature) && temperature >= 0, "Logits", "temperature", temperature,
                         "a finite number >= 0");
@@ -132,13 +133,19 @@ class LogitRows {
 
     LogitRows(Source&& source, double temperature) : source_(std::forward<Source>(source)), temperature_(temperature) {}
 
-    auto operator[](detail::Integer auto i) const requires(is_supplied<Source>) {
+    auto operator[](detail::Integer auto i) const
+        requires(is_supplied<Source>)
+    {
         return Logits(element(source_, static_cast<Index>(i)), temperature_);
     }
-    auto operator()(Index i) requires(!is_supplied<Source>) { return Logits(element(source_, i), temperature_); }
-    std::size_t size() const requires requires(const Source& source) {
-        element_count(source).has_value();
-    } && is_supplied<Source> {
+    auto operator()(Index i)
+        requires(!is_supplied<Source>)
+    {
+        return Logits(element(source_, i), temperature_);
+    }
+    std::size_t size() const
+        requires requires(const Source& source) { element_count(source).has_value(); } && is_supplied<Source>
+    {
         return static_cast<std::size_t>(*element_count(source_));
     }
 

@@ -47,8 +47,8 @@ detail::RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Ind
 }
 /// Refuses what does not point to such numbers.
 template <class Data>
-requires(!detail::PointsToFloating<Data>) detail::RowsInMemory<float> rows_in_memory(const Data&, Index, Index,
-                                                                                     Index = 0) {
+    requires(!detail::PointsToFloating<Data>)
+detail::RowsInMemory<float> rows_in_memory(const Data&, Index, Index, Index = 0) {
     static_assert(!sizeof(Data*),
                   "specsample::rows_in_memory: data must point to float, double, Eigen::half or Eigen::bfloat16; for "
                   "other types of 16 bits say which kind they hold, as in "

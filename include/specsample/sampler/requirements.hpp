@@ -41,20 +41,18 @@ struct WithPropose : D, NamedPropose {};
 template <class D>
 inline constexpr bool has_propose = false;
 template <class D>
-requires(std::is_class_v<D> && !std::is_final_v<D>) inline constexpr bool has_propose<D> = !requires {
-    &WithPropose<D>::propose;
-};
+    requires(std::is_class_v<D> && !std::is_final_v<D>)
+inline constexpr bool has_propose<D> = !requires { &WithPropose<D>::propose; };
+
+template <class T>
+concept Character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
+                    std::same_as<T, char16_t> || std::same_as<T, char32_t>;
 
 /// Contiguous token ids. Characters are none: they need a tokenizer first.
 template <class Prompt>
-concept TokenIds = requires(const Prompt& prompt) {
-    std::span(prompt);
-}
-&&[] {
-    using Id = typename decltype(std::span(std::declval<const Prompt&>()))::value_type;
-    return Integer<Id> && !std::same_as<Id, char> && !std::same_as<Id, wchar_t> && !std::same_as<Id, char8_t> &&
-           !std::same_as<Id, char16_t> && !std::same_as<Id, char32_t>;
-}();
+concept TokenIds = requires(const Prompt& prompt) { std::span(prompt); } &&
+                   Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type> &&
+                   !Character<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>;
 
 template <class Prompt>
 struct PromptRequirement {
@@ -74,9 +72,8 @@ concept Callback = requires(OnToken& on_token, const Told& told) {
 template <class Draft, class Target>
 struct Requirements {
     static constexpr bool is_drafter = has_propose<Unwrapped<Draft>> && !Model<Draft>;
-    static constexpr bool draft_distribution = !is_drafter || requires {
-        requires DraftDistribution<typename Unwrapped<Draft>::Distribution>;
-    };
+    static constexpr bool draft_distribution =
+        !is_drafter || requires { requires DraftDistribution<typename Unwrapped<Draft>::Distribution>; };
     static constexpr bool draft_propose = !is_drafter || !draft_distribution || Drafter<Draft>;
     static constexpr bool draft_call = is_drafter || Model<Draft> || Drafter<Draft>;
     static constexpr bool draft_result = [] {

@@ -159,8 +159,9 @@ class Sampler {
     /// True if a draft may be cut at what is left of a budget, because no token changes: under a match rule, whose
     /// tokens do not depend on the draft, or under a rule that does not look past what it keeps, with a drafter that
     /// begins a short draft as it begins a long one.
-    static constexpr bool budget_bounds_draft = requires { requires bool(Rule::drafter_invariant); }
-    || (requires { requires !bool(Rule::looks_ahead); } && detail::cut_is_prefix<Drafts>);
+    static constexpr bool budget_bounds_draft = requires {
+        requires bool(Rule::drafter_invariant);
+    } || (requires { requires !bool(Rule::looks_ahead); } && detail::cut_is_prefix<Drafts>);
 
     static Token checked_token(auto id) {
         detail::require(id >= 0 && std::in_range<Token>(id), "Sampler", "a token of the prompt", id,

@@ -44,8 +44,8 @@ namespace detail {
 /// What answers with a StopDecision or a bool, and not with a number, which may mean anything.
 template <class F>
 concept Decides = std::is_invocable_v<F&, std::span<const Token>> &&
-    (std::is_invocable_r_v<StopDecision, F&, std::span<const Token>> ||
-     std::same_as<std::remove_cvref_t<std::invoke_result_t<F&, std::span<const Token>>>, bool>);
+                  (std::is_invocable_r_v<StopDecision, F&, std::span<const Token>> ||
+                   std::same_as<std::remove_cvref_t<std::invoke_result_t<F&, std::span<const Token>>>, bool>);
 
 /// A predicate that ends texts: stop strings, a finished grammar. It is borrowed, never copied, so a lambda must have a
 /// name.
@@ -63,7 +63,8 @@ class StopPredicate {
     StopPredicate() = default;
 
     template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, StopPredicate>) StopPredicate(F&& predicate) {
+        requires(!std::same_as<std::remove_cvref_t<F>, StopPredicate>)
+    StopPredicate(F&& predicate) {
         using Predicate = std::remove_reference_t<F>;
         static_assert(Decides<Predicate>,
                       "specsample: `until` must be callable with the tokens, std::span<const specsample::Token>, and "

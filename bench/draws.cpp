@@ -12,7 +12,6 @@ namespace {
 
 using specsample::Purpose;
 using specsample::Token;
-using specsample::detail::as_row;
 
 template <class Scalar>
 Race residual(const Setting& setting) {
@@ -20,7 +19,7 @@ Race residual(const Setting& setting) {
     return race_draws(
         setting, rows, textbook::residual(rows.contents()),
         [](const auto& at, double u) {
-            const specsample::kernels::ResidualWeights weights(as_row(at.target), as_row(at.draft));
+            const specsample::kernels::ResidualWeights weights(at.target, at.draft);
             return specsample::kernels::draw_index(weights, [u] { return u; }).index;
         },
         [](const auto& at, double u) { return textbook::draw(textbook::residual(at.draft, at.target), u); },
@@ -33,7 +32,7 @@ Race categorical(const Setting& setting) {
     return race_draws(
         setting, rows, rows.contents().target,
         [](const auto& at, double u) {
-            const specsample::kernels::RowWeights weights(as_row(at.target));
+            const specsample::kernels::RowWeights weights(at.target);
             return specsample::kernels::draw_index(weights, [u] { return u; }).index;
         },
         [](const auto& at, double u) { return textbook::draw(at.target, u); }, target_alone);

@@ -9,8 +9,6 @@
 namespace bench {
 namespace {
 
-using specsample::detail::as_row;
-
 // The library's view of stored logits. Every kernel below goes through these.
 
 template <class Scalar>
@@ -53,7 +51,7 @@ Race residual(const Setting& setting) {
         [&known = rows.contents()](const auto& at, double u) {
             const auto target = distribution_of_known(at.target, known.target_log_sum);
             const auto draft = distribution_of_known(at.draft, known.draft_log_sum);
-            return draw(specsample::kernels::ResidualWeights(as_row(target), as_row(draft)), u);
+            return draw(specsample::kernels::ResidualWeights(target.probs(), draft.probs()), u);
         },
         [](const auto& at, double u) {
             return textbook::draw(textbook::residual(textbook::softmax(at.draft), textbook::softmax(at.target)), u);
@@ -67,7 +65,7 @@ Race residual_mixed(const Setting& setting) {
         setting, rows, textbook::residual(rows.contents()),
         [&known = rows.contents()](const Pair& at, double u) {
             const auto target = distribution_of_known(at.target, known.target_log_sum);
-            return draw(specsample::kernels::ResidualWeights(as_row(target), as_row(at.draft)), u);
+            return draw(specsample::kernels::ResidualWeights(target.probs(), at.draft), u);
         },
         [](const Pair& at, double u) {
             return textbook::draw(textbook::residual(at.draft, textbook::softmax(at.target)), u);

@@ -132,7 +132,7 @@ class ShapedRounds {
   private:
     struct Memory {
         specsample::filters::ShapedMemory<float> drafted, rows[9];
-        specsample::detail::ShapedRow<specsample::Logits<Row>>::Owned draft;
+        specsample::filters::ShapedRow<specsample::Logits<Row>>::Owned draft;
     };
     std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();
     Eigen::ArrayXf target_, draft_;

@@ -78,13 +78,16 @@ Index gumbel(const Logs& logs, const specsample::Rng& random) {
     return argmax(arrivals);
 }
 
-/// The winner of a race whose noise is drawn in blocks of 64 ids, every time taken.
+/// The winner of a race whose noise is drawn in blocks of 64 ids, every time taken. Of a block's number the last six of
+/// 52 bits say which id is first, the others when.
 inline Index race(const Eigen::ArrayXd& probs, const specsample::Rng& random) {
     Eigen::ArrayXd times(probs.size());
     for (Index i = 0; i < times.size(); ++i) {
-        const specsample::detail::BlockNoise noise(random.open_uniform(specsample::detail::block_lane(i / 64)));
+        const double cells = random.open_uniform(0x8000'0000u | static_cast<std::uint32_t>(i / 64)) * 0x1p46;
+        const double least = -std::log((std::floor(cells) + .5) * 0x1p-46) / 64;
+        const auto first = static_cast<Index>((cells - std::floor(cells)) * 64);
         const double waits = -std::log(random.open_uniform(static_cast<std::uint32_t>(i)));
-        times[i] = (noise.least + (i % 64 == noise.first ? 0 : waits)) / probs[i];
+        times[i] = (least + (i % 64 == first ? 0 : waits)) / probs[i];
     }
     return argmax(-times);
 }

@@ -59,8 +59,7 @@ inline double chain_bound(const Pair& pair, specsample::Index depth, int rounds)
         const specsample::RoundRng rng(1, static_cast<std::uint64_t>(round), 0);
         for (specsample::Index i = 0; i < depth; ++i) {
             const auto random = rng.at(specsample::Purpose::draft, i);
-            const auto token =
-                draw(random, specsample::kernels::RowWeights(specsample::detail::as_row(pair.draft))).index;
+            const auto token = draw(random, pair.draft).index;
             ratios[static_cast<std::size_t>(i)] = static_cast<double>(pair.target[token]) / pair.draft[token];
         }
         sum += specsample::theory::one_round_bound_of_path(ratios);

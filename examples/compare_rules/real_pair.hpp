@@ -31,10 +31,9 @@ struct Observed {
     template <class Context>
     specsample::Outcome operator()(const Context& context) const {
         ++sums->rounds;
-        using Distribution =
-            std::remove_cvref_t<decltype(specsample::detail::distribution_at(context.distributions, 0))>;
+        using Distribution = std::remove_cvref_t<decltype(context.distributions[0])>;
         const Stopwatch watch;
-        if constexpr (specsample::detail::RowDistribution<Distribution>) observe(context);
+        if constexpr (requires(const Distribution& distribution) { distribution.row(); }) observe(context);
         sums->seconds += watch.seconds();
         return rule(context);
     }
@@ -50,7 +49,7 @@ struct Observed {
         std::vector<double> ratios;
         bool is_chain = true;
         for (Index node = first; node != no_node; node = context.shape.first_child(node)) {
-            const auto distribution = detail::distribution_at(context.distributions, node);
+            const auto& distribution = context.distributions[static_cast<std::size_t>(node)];
             if (distribution.is_point()) return;
             is_chain = is_chain && context.shape.next_sibling(node) == no_node;
             const auto row = context.row(context.shape.parent(node));
@@ -62,7 +61,7 @@ struct Observed {
         for (Index child = first; child != no_node; child = context.shape.next_sibling(child)) ++count;
         const auto row = context.row(root_node);
         const auto p = row.view();
-        const auto q = detail::distribution_at(context.distributions, first).row();
+        const auto q = context.distributions[static_cast<std::size_t>(first)].row();
         sums->first_bound += transport_bound(q, p, count);
         if constexpr (LossyRule<Rule>) sums->variation += total_variation_from_target(rule, q, p);
     }

@@ -25,7 +25,7 @@ class RowShaper {
     template <class Logits>
     Eigen::VectorXf operator()(const Logits& logits, std::span<const specsample::Token> prefix) {
         const auto row = specsample::shape(specsample::Logits(logits), shaping_, prefix, memory_);
-        if (row.is_refused()) return specsample::detail::as_row(row).matrix();
+        if (row.is_refused()) return row.probs().matrix();
         const auto& left = row.held();
         Eigen::VectorXf left_probabilities = specsample::kernels::softmax(left.numbers(), left.temperature());
         if (row.ids().holds_every_id()) return left_probabilities;

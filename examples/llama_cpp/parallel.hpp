@@ -39,7 +39,7 @@ struct ParallelText {
 
 /// A place to write a text: a sequence of the context, and the memory of its rounds.
 struct ParallelSlot {
-    using Distribution = specsample::Mixed<specsample::detail::row_view_t<TextRow>>;
+    using Distribution = decltype(specsample::Mixed(std::declval<specsample::SampledFrom<TextRow>>()));
 
     std::size_t sequence = 0;
     ParallelText* text = nullptr;              ///< null: the slot is free

@@ -17,7 +17,7 @@
 
 /// A row of logits where llama.cpp wrote it, and the same row after the sampling parameters.
 using LogitRow = Eigen::Map<const Eigen::ArrayXf>;
-using TextRow = specsample::detail::ShapedRow<specsample::Logits<LogitRow>>;
+using TextRow = specsample::filters::ShapedRow<specsample::Logits<LogitRow>>;
 
 /// llama.cpp's sampler chain, in its default order.
 inline auto chain_of(const Sampling& given, const std::vector<specsample::Token>& banned) {

@@ -6,6 +6,5 @@
 #include <specsample/length/goodput.hpp>            // IWYU pragma: export
 #include <specsample/length/heuristic.hpp>          // IWYU pragma: export
 #include <specsample/length/length.hpp>             // IWYU pragma: export
-#include <specsample/length/optimal_stopping.hpp>   // IWYU pragma: export
 #include <specsample/length/round_times.hpp>        // IWYU pragma: export
 #include <specsample/length/stops.hpp>              // IWYU pragma: export

@@ -21,7 +21,10 @@ TEST_CASE("an empty row is named", "[core]") {
 
 TEST_CASE("a row of the wrong size names both sizes", "[core]") {
     CHECK(message({.side = Side::draft, .cause = Cause::wrong_size, .row = 1, .value = 32000, .bound = 32128}) ==
-          "draft row 1 has 32000 entries, but must have 32128 like the first target row");
+          "draft row 1 has 32000 entries, but must have 32128 like the first target row; for a draft with another "
+          "vocabulary write vocabularies::mapped(draft, vocabularies::IdMap::same_ids(32000, 32128))");
+    CHECK(message({.side = Side::target, .cause = Cause::wrong_size, .row = 1, .value = 32000, .bound = 32128}) ==
+          "target row 1 has 32000 entries, but must have 32128 like the first target row");
 }
 
 TEST_CASE("a bad entry names its row, its id and its value", "[core]") {
@@ -52,15 +55,17 @@ TEST_CASE("a token that its own row cannot give is named", "[core]") {
 TEST_CASE("a token outside the vocabulary names its place", "[core]") {
     CHECK(
         message({.side = Side::draft, .cause = Cause::outside_vocabulary, .row = 1, .value = 50257, .bound = 50257}) ==
-        "drafted token 1 is 50257, but must be inside the vocabulary [0, 50257)");
+        "drafted token 1 is 50257, but must be inside the vocabulary [0, 50257)"
+        "; for a draft with another one see vocabularies::mapped and vocabularies::IdMap::same_ids");
     CHECK(message({.side = Side::limits, .cause = Cause::outside_vocabulary, .row = 0, .value = -1, .bound = 8}) ==
           "limits.stop_tokens[0] is -1, but must be inside the vocabulary [0, 8)");
 }
 
 TEST_CASE("what is wrong between ranks names the rank", "[core]") {
     const auto of = [](Cause cause) { return message({.cause = cause, .row = 1, .value = 30, .bound = 32, .id = 5}); };
-    CHECK(of(Cause::slice_begin) ==
-          "target row 1 has a slice on rank 5 that begins at id 30, but must begin at 32, where the one before it ends");
+    CHECK(
+        of(Cause::slice_begin) ==
+        "target row 1 has a slice on rank 5 that begins at id 30, but must begin at 32, where the one before it ends");
     CHECK(of(Cause::slice_end) == "target row 1 has a slice on rank 5 that ends at id 30, but must end at 32");
     CHECK(of(Cause::slice_vocabulary) ==
           "target row 1 is of a vocabulary of 30 ids on rank 5, but must be of 32 ids as on the other ranks");

@@ -115,7 +115,9 @@ TEST_CASE("a fault of a request is in its own round, and does not affect the oth
         {"the model is gone", Request{drafted, PointMass{}, throwing, rule, rng}},
         {"target row 0 is nan at id 1, but must be finite", judged(drafted, bad_rows, rng, {})},
         {"target row 0 is nan at id 1, but must be finite", Request{drafted, PointMass{}, bad_rows, rule, rng}},
-        {"drafted token 1 is 7, but must be inside the vocabulary [0, 3)", judged(outside, rows, rng, {})},
+        {"drafted token 1 is 7, but must be inside the vocabulary [0, 3)"
+         "; for a draft with another one see vocabularies::mapped and vocabularies::IdMap::same_ids",
+         judged(outside, rows, rng, {})},
         {"the number of target rows is 4, but must be 2, one per position",
          Request{std::span(drafted).first(1), PointMass{}, rows, rule, rng}},
     };

@@ -133,7 +133,10 @@ TEST_CASE("ids outside the vocabulary are a fault, and are compared in their own
          {std::int64_t{-1}, std::int64_t{3}, std::int64_t{1} << 32, (std::int64_t{1} << 32) + 1}) {
         bad.tokens = {0, id};
         CHECK(message(bad.fault()) ==
-              "drafted token 1 is " + std::to_string(id) + ", but must be inside the vocabulary [0, 3)");
+              "drafted token 1 is " + std::to_string(id) + ", but must be inside the vocabulary [0, 3)" +
+                  (id < 0
+                       ? ""
+                       : "; for a draft with another one see vocabularies::mapped and vocabularies::IdMap::same_ids"));
     }
 }
 
@@ -156,7 +159,9 @@ TEST_CASE("rows of another size than the first target row are a fault, in every 
     bad.check = GENERATE(Check::entries_read, Check::every_row);
     bad.p[0] = {.5, .5};
     bad.tokens = {0, 1};
-    CHECK(message(bad.fault()) == "draft row 0 has 3 entries, but must have 2 like the first target row");
+    CHECK(message(bad.fault()) ==
+          "draft row 0 has 3 entries, but must have 2 like the first target row; for a draft with another vocabulary "
+          "write vocabularies::mapped(draft, vocabularies::IdMap::same_ids(3, 2))");
 }
 
 TEST_CASE("an empty first row is an empty vocabulary") {

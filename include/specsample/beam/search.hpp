@@ -88,8 +88,8 @@ class BeamSearch {
     /// @edge           tokens of probability 0 are never kept. max_new_tokens = 0: one empty beam. Where the draft
     ///                 model makes no token possible, or none that the target has, it searches no further
     template <class Prompt>
-        requires detail::Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
     [[nodiscard]] BeamResult generate(const Prompt& prompt, const Limits& limits = {}) {
+        static_assert(sizeof(detail::PromptRequirement<Prompt>) > 0);
         const detail::OneCall::Guard guard(call_, "BeamSearch");
         const Index most = begin(std::span(prompt), limits);
         BeamResult result{.beams = {Beam{}}};

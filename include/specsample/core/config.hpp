@@ -10,6 +10,10 @@
 //                              functions, and may be linked into one program.
 #pragma once
 
+#if defined(_MSVC_LANG) ? _MSVC_LANG < 202002L : __cplusplus < 202002L
+#error "specsample needs C++20: compile with -std=c++20 (g++ 12, clang 16 or newer)"
+#include <specsample needs C++20>  // there is none: the compiler stops here, at one error instead of thousands
+#endif
 #if !__has_include(<Eigen/Core>)
 #error \
     "specsample needs Eigen 3.4 or newer: install it (Debian, Ubuntu: apt install libeigen3-dev) and add its include path, for example -I/usr/include/eigen3"

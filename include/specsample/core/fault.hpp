@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -67,16 +68,18 @@ namespace detail {
 
 /// The sentence about a fault. Marks stand for its numbers: %r the name of the row, %n its number, %v the value, %b the
 /// bound, %V and %B the same as whole numbers, %i the id or place.
-[[nodiscard]] inline const char* sentence(Cause cause, Side side) {
-    const bool draft = side == Side::draft;
-    switch (cause) {
+[[nodiscard]] inline const char* sentence(const RowFault& fault) {
+    const bool draft = fault.side == Side::draft;
+    switch (fault.cause) {
         case Cause::wrong_count:
             return draft ? "the number of distributions is %V, but must be %B, one per drafted token"
                          : "the number of target rows is %V, but must be %B, one per position";
         case Cause::empty:
             return "%r is empty, but must hold one probability per token of the vocabulary";
         case Cause::wrong_size:
-            return "%r has %V entries, but must have %B like the first target row";
+            return draft ? "%r has %V entries, but must have %B like the first target row; for a draft with another "
+                           "vocabulary write vocabularies::mapped(draft, vocabularies::IdMap::same_ids(%V, %B))"
+                         : "%r has %V entries, but must have %B like the first target row";
         case Cause::not_finite:
             return "%r is %v at id %i, but must be finite";
         case Cause::negative:
@@ -102,8 +105,13 @@ namespace detail {
             return "drafted token %n is %V, but must be %B, the token that was drawn there: give every draft a list of "
                    "its own";
         case Cause::outside_vocabulary:
-            return side == Side::limits ? "limits.stop_tokens[%n] is %V, but must be inside the vocabulary [0, %B)"
-                                        : "drafted token %n is %V, but must be inside the vocabulary [0, %B)";
+            if (!draft) return "limits.stop_tokens[%n] is %V, but must be inside the vocabulary [0, %B)";
+            if (fault.bound >= std::numeric_limits<Token>::max())  // the target has not said yet how many it has
+                return "drafted token %n is %V, but must be a token id, at least 0 and of 31 bits";
+            if (fault.value < 0) return "drafted token %n is %V, but must be inside the vocabulary [0, %B)";
+            return "drafted token %n is %V, but must be inside the vocabulary [0, %B); for a draft with another one "
+                   "see "
+                   "vocabularies::mapped and vocabularies::IdMap::same_ids";
         case Cause::unordered_ids:
             return "%r has id %V after %B at place %i, but the ids of a sparse row must be strictly increasing";
         case Cause::id_outside:
@@ -150,7 +158,7 @@ namespace detail {
 /// The message for a fault: what the data is, and what it must be.
 [[gnu::cold]] inline std::string message(const RowFault& fault) {
     std::string text;
-    for (const char* at = detail::sentence(fault.cause, fault.side); *at != 0; ++at) {
+    for (const char* at = detail::sentence(fault); *at != 0; ++at) {
         if (*at == '%') {
             text += detail::text_of_mark(*++at, fault);
         } else {

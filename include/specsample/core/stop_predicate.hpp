@@ -20,6 +20,12 @@ enum class StopDecision {
 
 namespace detail {
 
+/// What answers with a StopDecision or a bool, and not with a number, which may mean anything.
+template <class F>
+concept Decides = std::is_invocable_v<F&, std::span<const Token>> &&
+                  (std::is_invocable_r_v<StopDecision, F&, std::span<const Token>> ||
+                   std::same_as<std::remove_cvref_t<std::invoke_result_t<F&, std::span<const Token>>>, bool>);
+
 /// A predicate that ends texts: stop strings, a finished grammar. It is borrowed, never copied, so a lambda must have a
 /// name.
 ///
@@ -27,6 +33,8 @@ namespace detail {
 ///         return ends(text, tokens) ? StopDecision::exclude : StopDecision::go_on;
 ///     };
 ///     RoundLimits limits{.until = until};
+///
+/// It may return a bool instead: true includes the token.
 ///
 /// It is called with tokens that may follow the text in a round: with the first one, the first two, and so on, until it
 /// ends the text. A draft is asked about as well, node by node, so that nothing is drafted or judged past an end: with
@@ -37,16 +45,30 @@ class StopPredicate {
     StopPredicate() = default;
 
     template <class F>
-        requires(!std::same_as<std::remove_cvref_t<F>, StopPredicate> &&
-                 std::is_invocable_r_v<StopDecision, F&, std::span<const Token>>)
-    StopPredicate(F&& predicate)
-        : predicate_(const_cast<char*>(&reinterpret_cast<const volatile char&>(predicate))),
-          call_([](void* self, std::span<const Token> tokens) -> StopDecision {
-              return std::invoke(*static_cast<std::remove_reference_t<F>*>(self), tokens);
-          }) {
-        static_assert(std::is_lvalue_reference_v<F>,
+        requires(!std::same_as<std::remove_cvref_t<F>, StopPredicate>)
+    StopPredicate(F&& predicate) {
+        using Predicate = std::remove_reference_t<F>;
+        static_assert(Decides<Predicate>,
+                      "specsample: `until` must be callable with the tokens, std::span<const specsample::Token>, and "
+                      "return a specsample::StopDecision, or true to end the text with the last of them");
+        static_assert(std::is_lvalue_reference_v<F> || !Decides<Predicate>,
                       "specsample: `until` is borrowed, and a temporary would be gone before it is called; give the "
                       "predicate a name that lives for as long as the limits");
+        if constexpr (Decides<Predicate>) {
+            if constexpr (std::is_function_v<Predicate>) {
+                predicate_ = reinterpret_cast<void*>(&predicate);
+            } else {
+                predicate_ = const_cast<char*>(&reinterpret_cast<const volatile char&>(predicate));
+            }
+            call_ = [](void* self, std::span<const Token> tokens) {
+                const auto answer = std::invoke(*reinterpret_cast<Predicate*>(self), tokens);
+                if constexpr (std::same_as<decltype(answer), const bool>) {
+                    return answer ? StopDecision::include : StopDecision::go_on;
+                } else {
+                    return StopDecision(answer);
+                }
+            };
+        }
     }
 
     /// True if there is a predicate.

@@ -132,7 +132,7 @@ class RowsOnDemand {
 
     std::size_t size() const { return memory_->size(); }
     auto operator()(Index i) const { return memory_->row(i, *change_); }
-    auto operator[](std::size_t i) const { return (*this)(static_cast<Index>(i)); }
+    auto operator[](Integer auto i) const { return (*this)(static_cast<Index>(i)); }
 
   private:
     Memory* memory_;

@@ -29,6 +29,10 @@ inline namespace SPECSAMPLE_ABI {
 ///             return
 template <class R>
 class Logits {
+    static_assert(Row<R>,
+                  "specsample::Logits: the first argument must be a row: an Eigen vector, std::vector or std::span of "
+                  "float, double, Eigen::half or Eigen::bfloat16; for other types of 16 bits say which kind they hold, "
+                  "as in std::span(reinterpret_cast<const Eigen::half*>(data), vocab)");
     using Stored = detail::StoredAs<R>;
     using View = detail::row_view_t<Stored>;
     using Value = detail::Compute<typename View::Scalar>;
@@ -138,7 +142,7 @@ class LogitRows {
 
     LogitRows(Source&& source, double temperature) : source_(std::forward<Source>(source)), temperature_(temperature) {}
 
-    auto operator[](std::size_t i) const&
+    auto operator[](detail::Integer auto i) const&
         requires(is_supplied<Source>)
     {
         return Logits(element(source_, static_cast<Index>(i)), temperature_);
@@ -170,9 +174,13 @@ inline constexpr bool owns_rows<LogitRows<Source>> = owns_rows<Source>;
 /// The rows of logits of `source` at a temperature, for verify.
 /// @param source   a matrix, anything indexed [i], or a callable of i; an lvalue is borrowed
 template <class Source>
-    requires detail::RowSource<Source>
 auto logits_of(Source&& source, double temperature = 1) {
-    return detail::LogitRows<Source>(std::forward<Source>(source), temperature);
+    static_assert(
+        detail::RowSource<Source>,
+        "specsample::logits_of: the first argument must be several rows of floating point: a matrix, anything "
+        "indexed [i] that gives a row, or a callable of i; of one row write Logits(row, temperature)");
+    if constexpr (detail::RowSource<Source>)
+        return detail::LogitRows<Source>(std::forward<Source>(source), temperature);
 }
 
 }  // inline namespace

@@ -19,6 +19,10 @@ namespace detail {
 /// Rows with a stride, as in llama.cpp's logits, an ONNX Runtime value or an OpenVINO tensor.
 template <class Scalar>
 using RowsInMemory = Eigen::Map<const RowMajorMatrix<Scalar>, Eigen::Unaligned, Eigen::OuterStride<>>;
+
+template <class Data>
+concept PointsToFloating =
+    std::is_pointer_v<std::decay_t<Data>> && Floating<std::remove_cv_t<std::remove_pointer_t<std::decay_t<Data>>>>;
 }  // namespace detail
 
 /// View the rows of a batch that lies row-major in memory.
@@ -40,6 +44,16 @@ detail::RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Ind
 template <detail::Floating Scalar>
 detail::RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Index vocab) {
     return rows_in_memory(data, count, vocab, vocab);
+}
+/// Refuses what does not point to such numbers.
+template <class Data>
+    requires(!detail::PointsToFloating<Data>)
+detail::RowsInMemory<float> rows_in_memory(const Data&, Index, Index, Index = 0) {
+    static_assert(!sizeof(Data*),
+                  "specsample::rows_in_memory: data must point to float, double, Eigen::half or Eigen::bfloat16; for "
+                  "other types of 16 bits say which kind they hold, as in "
+                  "rows_in_memory(reinterpret_cast<const Eigen::half*>(data), count, vocab)");
+    return {nullptr, 0, 0, Eigen::OuterStride<>(0)};
 }
 
 /// View one field of every struct of an array as a vector: member(candidates, &Candidate::logit).

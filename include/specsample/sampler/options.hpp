@@ -1,6 +1,7 @@
 // The options and limits of a sampler, and its result.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -42,7 +43,7 @@ enum class FinishReason {
     length     ///< prompt and text have reached limits.max_length
 };
 
-/// A finished text.
+/// A finished text, and a range of its tokens.
 struct Generation {
     std::vector<Token> tokens;                   ///< without the prompt
     FinishReason finish = FinishReason::budget;  ///< why it ended
@@ -51,6 +52,15 @@ struct Generation {
     /// The tokens alone.
     operator std::vector<Token>() const& { return tokens; }
     operator std::vector<Token>() && { return std::move(tokens); }
+
+    std::size_t size() const { return tokens.size(); }
+    bool empty() const { return tokens.empty(); }
+    const Token* data() const { return tokens.data(); }
+    auto begin() const { return tokens.begin(); }
+    auto end() const { return tokens.end(); }
+    Token front() const { return tokens.front(); }
+    Token back() const { return tokens.back(); }
+    Token operator[](detail::Integer auto i) const { return tokens[static_cast<std::size_t>(i)]; }
 };
 
 }  // inline namespace

@@ -44,6 +44,30 @@ template <class D>
     requires(std::is_class_v<D> && !std::is_final_v<D>)
 inline constexpr bool has_propose<D> = !requires { &WithPropose<D>::propose; };
 
+template <class T>
+concept Character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
+                    std::same_as<T, char16_t> || std::same_as<T, char32_t>;
+
+/// Contiguous token ids. Characters are none: they need a tokenizer first.
+template <class Prompt>
+concept TokenIds = requires(const Prompt& prompt) { std::span(prompt); } &&
+                   Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type> &&
+                   !Character<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>;
+
+template <class Prompt>
+struct PromptRequirement {
+    static_assert(
+        TokenIds<Prompt>,
+        "specsample: a prompt must be contiguous token ids, as in std::vector<Token> or {1, 2}; a text must go "
+        "through the model's tokenizer first");
+};
+
+/// What is told of written tokens: it returns nothing, or what may be tested for false.
+template <class OnToken, class Told>
+concept Callback = requires(OnToken& on_token, const Told& told) {
+    requires std::is_void_v<decltype(std::invoke(on_token, told))> || requires { !std::invoke(on_token, told); };
+};
+
 /// The checks, in order. After one has failed the later ones count as passed, so that one mistake gives one sentence.
 template <class Draft, class Target>
 struct Requirements {

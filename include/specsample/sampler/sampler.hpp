@@ -109,13 +109,16 @@ class Sampler {
     /// @throws           Fault on bad rows, with the tokens written before; std::invalid_argument on bad limits;
     ///                   what the models and on_token throw
     template <class Prompt, class OnToken = detail::NoCallback>
-        requires detail::Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
     [[nodiscard]] Generation generate(const Prompt& prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
-        std::vector<Token> text(prompt.size());
-        std::ranges::transform(prompt, text.begin(), [](auto id) { return checked_token(id); });
+        static_assert(sizeof(detail::PromptRequirement<Prompt>) > 0);
         Generation result;
-        result.finish = run(text, limits, on_token, &result.tally);
-        result.tokens.assign(text.begin() + static_cast<Index>(prompt.size()), text.end());
+        if constexpr (detail::TokenIds<Prompt>) {
+            const std::span ids(prompt);
+            std::vector<Token> text(ids.size());
+            std::ranges::transform(ids, text.begin(), [](auto id) { return checked_token(id); });
+            result.finish = run(text, limits, on_token, &result.tally);
+            result.tokens.assign(text.begin() + std::ssize(ids), text.end());
+        }
         return result;
     }
 
@@ -137,6 +140,7 @@ class Sampler {
     /// @returns   the round; its tokens point into the sampler until its next call
     /// @throws    as generate; std::invalid_argument if limits leave no room for a token
     [[nodiscard]] Round step(std::span<const Token> text, const Limits& limits = {}) {
+        check(limits, text);
         return step(text, limits, RoundRng(options_.seed, limits.request, static_cast<Index>(text.size())));
     }
 
@@ -174,6 +178,7 @@ class Sampler {
                         "at least 0");
         detail::require(limits.top_logprobs >= 0 && limits.top_logprobs <= 64, "Sampler", "limits.top_logprobs",
                         limits.top_logprobs, "0 to 64");
+        detail::require(limits.request <= 0xffff'ffff, "Sampler", "limits.request", limits.request, "below 2^32");
         if (limits.max_length < size)
             detail::invalid("Sampler", "limits.max_length", limits.max_length,
                             "at least the " + detail::to_text(size) + " tokens there are");
@@ -183,6 +188,10 @@ class Sampler {
     /// Make rounds until the text ends.
     template <class OnToken>
     FinishReason run(std::vector<Token>& text, const Limits& limits, OnToken& on_token, Tally* of_this_text) {
+        static_assert(
+            detail::Callback<OnToken, Token> || detail::Callback<OnToken, TokenScore>,
+            "specsample::Sampler: on_token must be callable with a Token, or a `const TokenScore&`, and return "
+            "nothing, or false to end the text");
         const detail::OneCall::Guard guard(call_, "Sampler");
         check(limits, text);
         const std::size_t begin = text.size();

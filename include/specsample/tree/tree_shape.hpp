@@ -49,6 +49,14 @@ class TreeShape {
         }
     }
 
+    /// Refuses a list alone.
+    template <class Number = Index>
+    TreeShape(const std::vector<Number>&) {
+        static_assert(!sizeof(Number),
+                      "specsample::TreeShape: a shape has two lists, parents and ranks; for numbers of children by "
+                      "depth write expansion_tree({2, 2}), for paths of ranks tree_of_paths({{0}, {0, 1}})");
+    }
+
     Index size() const { return static_cast<Index>(parents_.size()); }
     /// The number of nodes on the longest path.
     Index depth() const { return links_.depth(); }

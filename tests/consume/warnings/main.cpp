@@ -16,7 +16,7 @@ constexpr auto logits = [](std::span<const Token>) { return std::vector<float>{0
 
 std::size_t chain() {
     specsample::Sampler sampler(draft, target, {.lookahead = 4, .seed = 42});
-    const std::vector<Token> text = sampler.generate({0}, {.max_new_tokens = 16});
+    const auto text = sampler.generate({0}, {.max_new_tokens = 16});
     return text.size();
 }
 
@@ -47,6 +47,8 @@ std::size_t verification_alone() {
     std::size_t count = specsample::verify(tokens, distributions, rows, rule, rng, {}, workspace).tokens.size();
     count += specsample::verify(specsample::Tree{tokens, parents}, distributions, rows, rule, rng, {}, workspace)
                  .tokens.size();
+    const auto logits_rows = specsample::logits_of(rows, 0.8);
+    for (specsample::Index i = 0; i < 3; ++i) count += static_cast<std::size_t>(logits_rows[i].size());
     return count;
 }
 

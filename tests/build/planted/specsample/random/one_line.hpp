@@ -1,0 +1,3 @@
+#pragma once
+namespace specsample::inline SPECSAMPLE_ABI {
+}

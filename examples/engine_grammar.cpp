@@ -68,7 +68,7 @@ int main() {
         const auto distributions = [&](Index i) { return Sampled(q.begin()[i]); };
         const auto rows = [&](Index i) { return masked(logits.row(i), start + i, memory[i]); };
         round = verify(drafted, distributions, rows, TokenVerification{}, rng,
-                       {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
+                       {.max_tokens = 100 - start, .stop_tokens = stop_tokens}, workspace);
         if (!round) return std::puts(message(*round.fault).c_str()), 1;
 
         text.erase(text.begin() + start, text.end());

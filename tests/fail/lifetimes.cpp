@@ -369,7 +369,7 @@ using namespace specsample;
 int program() {
     const std::vector<int> ids{1};
 #ifdef FIXED
-    const Sparse row(std::span(ids), std::vector<float>{1}, 4);
+    const Sparse row(std::span<const int>(ids), std::vector<float>{1}, 4);
     const Sampled distribution(row);
 #else
     const Sampled distribution(Sparse(std::span<const int>(ids), std::vector<float>{1}, 4));

@@ -280,28 +280,6 @@ int program() {
 }  // namespace foresee_that_is_not_const
 #endif
 
-// case: row_of_a_temporary_model
-// A row that views the memory of a shaped model which is gone at the end of the line.
-// expect: error: .*no match for call
-#if defined FIXED || defined CASE_row_of_a_temporary_model
-namespace row_of_a_temporary_model {
-
-using namespace specsample;
-
-int program() {
-    const auto model = [](std::span<const Token>) { return std::vector<float>{.5f, .5f}; };
-#ifdef FIXED
-    auto target = shaped(model, filters::TopP{.9});
-    const auto row = target(std::span<const Token>{});
-#else
-    const auto row = shaped(model, filters::TopP{.9})(std::span<const Token>{});
-#endif
-    return static_cast<int>(row.size());
-}
-
-}  // namespace row_of_a_temporary_model
-#endif
-
 // case: mask_of_other_words
 // A mask whose words have another size.
 // expect: error: static assertion failed.*specsample::SamplingParams: mask must be a callable

@@ -190,7 +190,8 @@ struct Shaped {
         const auto share = [&] { return static_cast<double>(1 + bytes.byte()) / 256; };
         settings = {};
         context.clear();
-        settings.temperature = bytes.one_in(3) ? temperature_of(bytes) : 1;
+        // Logits bring one along, and a temperature is given once.
+        settings.temperature = bytes.one_in(3) && !format.is_logits ? temperature_of(bytes) : 1;
         settings.top_k = bytes.one_in(2) ? bytes.below(vocab + 2) : 0;
         settings.top_p = some(1, share());
         settings.min_p = some(0, share());

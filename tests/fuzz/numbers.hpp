@@ -76,9 +76,13 @@ struct Numbers {
             return format.is_logits ? !detail::is_nan(x) && x != infinity : detail::is_finite(x) && x >= 0;
         };
         if (!std::ranges::all_of(values, is_entry)) return false;
-        if (format.is_logits) return largest() > -infinity;
+        const double off = std::abs(std::accumulate(values.begin(), values.end(), 0.0) - 1);
+        if (format.is_logits) {
+            const bool like_probabilities = off < 1e-2 && std::ranges::all_of(values, [](double x) { return x >= 0; });
+            return largest() > -infinity && !like_probabilities;
+        }
         // Sums are rounded: a row at the very edge may go either way.
-        return std::abs(std::accumulate(values.begin(), values.end(), 0.0) - 1) < .9 * format.tolerance;
+        return off < .9 * format.tolerance;
     }
 
     /// May a token be written from this row? A power that its scalar cannot hold is no chance at all: exponents are

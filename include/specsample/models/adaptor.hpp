@@ -32,7 +32,7 @@ double temperature_of(const M& model) {
 
 /// Base of adaptors. An adaptor offers exactly the calls that the wrapped model offers, in the same form: one row, n
 /// rows in one pass, the rows of a tree in one pass, rollback. So adaptors, however many are stacked, never cost a pass
-/// that the model alone would not. Only one with a name can be called, since its rows may view its memory.
+/// that the model alone would not. Its rows may view its memory: give an adaptor a name.
 ///
 /// @tparam Self   the adaptor, which derives from this. Calls go to its ask(prefix), ask(prefix, n), ask(prefix, tree),
 ///                which call model(). If its rows stay valid as long as the model's, it repeats the model's stable_rows
@@ -40,17 +40,17 @@ double temperature_of(const M& model) {
 template <class Self, class M>
 class Adaptor {
   public:
-    decltype(auto) operator()(PrefixOf<M> prefix) &
+    decltype(auto) operator()(PrefixOf<M> prefix)
         requires(Model<M>)
     {
         return self().ask(prefix);
     }
-    decltype(auto) operator()(PrefixOf<M, Index> prefix, Index count) &
+    decltype(auto) operator()(PrefixOf<M, Index> prefix, Index count)
         requires(ManyModel<M>)
     {
         return self().ask(prefix, count);
     }
-    decltype(auto) operator()(PrefixOf<M, Tree<Token, Index>> prefix, Tree<Token, Index> tree) &
+    decltype(auto) operator()(PrefixOf<M, Tree<Token, Index>> prefix, Tree<Token, Index> tree)
         requires(TreeCallable<M>)
     {
         return self().ask(prefix, tree);

@@ -8,6 +8,7 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <specsample/concepts.hpp>
 #include <specsample/shaping/candidates.hpp>
@@ -174,6 +175,14 @@ class AnyMask {
 
     /// Whether there is a source.
     explicit operator bool() const { return static_cast<bool>(apply_); }
+
+    /// The words after a context, of a source.
+    std::vector<std::uint32_t> operator()(std::span<const Token> context) const {
+        std::vector<std::uint32_t> copy;
+        const auto keep = [&](std::span<const std::uint32_t> words) { copy.assign(words.begin(), words.end()); };
+        apply_(context, std::cref(keep));
+        return copy;
+    }
 
     template <class Value>
     void operator()(Candidates<Value>& row, std::span<const Token> context) const {

@@ -82,6 +82,10 @@ namespace detail {
 /// A model that can be called with a prefix and a tree after it.
 template <class M>
 concept TreeCallable = detail::takes_span<M, Tree<Token, Index>> || detail::takes_vector<M, Tree<Token, Index>>;
+
+/// Its result: Answer<M, Tree<Token, Index>>, which g++ 12 takes for Answer<M, Index> where a concept names both.
+template <class M>
+struct TreeAnswer : std::type_identity<Answer<M, Tree<Token, Index>>> {};
 }  // namespace detail
 
 /// A model that scores a prefix and every node of a token tree after it in one pass.
@@ -96,7 +100,7 @@ concept TreeCallable = detail::takes_span<M, Tree<Token, Index>> || detail::take
 /// The model is not told which nodes were kept: the next prefix shows it. rollback(length), if the model has it,
 /// counts tokens of prefixes only, never nodes.
 template <class M>
-concept TreeModel = detail::TreeCallable<M> && detail::ReturnedRows<detail::Answer<M, Tree<Token, Index>>>;
+concept TreeModel = detail::TreeCallable<M> && detail::ReturnedRows<typename detail::TreeAnswer<M>::type>;
 
 /// A model with a cache: after model.rollback(length) it is as if it had been shown exactly `length` tokens.
 template <class M>

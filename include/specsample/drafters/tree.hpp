@@ -32,7 +32,7 @@ inline namespace SPECSAMPLE_ABI {
 /// @edge              a branch ends where the model makes no token possible
 template <detail::SearchedModel Model, class Children = children::WithoutReplacement>
 class TreeDrafter {
-    using Slots = detail::SlotsOf<Model, typename decltype(detail::searched_row<Model>())::type>;
+    using Slots = detail::SlotsOf<Model, typename detail::SearchedRow<Model>::type>;
 
   public:
     using Distribution = Mixed<decltype(std::declval<const Slots&>().view(0))>;

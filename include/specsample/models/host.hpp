@@ -129,16 +129,11 @@ class RowSlots {};
 template <RowModel M>
 class RowSlots<M> : public SlotsOf<M, Answer<M>> {};
 
-/// The type of a row that a drafter of trees asks for: of a model that scores trees, a row of a tree. (A
-/// function: beside a specialisation for TreeModel, g++ 12 no longer finds others that are constrained.)
+/// A row that a drafter of trees asks for: of a model that scores trees, a row of a tree.
 template <class M>
-auto searched_row() {
-    if constexpr (TreeModel<M>) {
-        return std::type_identity<Element<std::remove_reference_t<Answer<M, Tree<Token, Index>>>>>();
-    } else {
-        return std::type_identity<Answer<M>>();
-    }
-}
+struct SearchedRow : std::type_identity<Answer<M>> {};
+template <TreeModel M>
+struct SearchedRow<M> : std::type_identity<Element<std::remove_reference_t<typename TreeAnswer<M>::type>>> {};
 
 }  // namespace detail
 }  // inline namespace

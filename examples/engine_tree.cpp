@@ -55,7 +55,8 @@ int main() {
             q[0] = drafted_after(token, std::ssize(draft.cache) - 1);
         for (Index node = 0; node < K; ++node) {
             const WithoutWeights weights(distribution(node).row(), older_siblings(node));
-            nodes[node] = static_cast<Token>(draw(rng.at(Purpose::draft, node), weights).index);
+            const Index drawn = draw(rng.at(Purpose::draft, node), weights).index;
+            nodes[node] = drawn < 0 ? 0 : static_cast<Token>(drawn);  // where nothing is left, any token is exact
             if (node < inner) q[node + 1] = drafted_after(nodes[node], start + parents[node]);
         }
 

@@ -55,7 +55,7 @@ int main() {
         for (Index node = 0; node < K; ++node) {
             const std::span<const Token> older(nodes + first_sibling[node], nodes + node);  // its siblings
             const auto drawn = draft_token(rule, rng, node, q[parents[node] + 1], depth[node], older);
-            nodes[node] = drawn.token;
+            nodes[node] = std::max(drawn.token, 0);  // where nothing is left, any token is exact
             distributions.push_back(drawn.distribution);
             if (node < inner) q[node + 1] = drafted_after(nodes[node], start + parents[node]);
         }

@@ -15,13 +15,18 @@ TEST_CASE("every drafter is exact", "[distribution]") {
         worst = std::max(worst, seen.distance);
         ++cases_seen;
     };
-    for (const auto& [vocab, depth] : {std::pair<Index, Index>{2, 3}, {3, 2}})
-        for (const Pair& pair : pairs(vocab))
+    for (const auto& [vocab, depth] : {std::pair<Index, Index>{2, 3}, {3, 2}}) {
+        const Remembered spanning = ContextModel(vocab, 61, Rows::spanning);
+        std::vector<Pair> models = pairs(vocab);
+        models.push_back({"from 1e-300 to 1", spanning, ContextModel(vocab, 62, Rows::spanning)});
+        models.push_back({"from 1e-300 to 1, smooth", spanning, ContextModel(vocab, 63)});
+        for (const Pair& pair : models)
             for (const Named& named : drafters(pair.draft, Remembered(ContextModel(vocab, 99)))) {
                 INFO(named.name << ", V = " << vocab << ": " << pair.name);
                 check(RecursiveRejection{}, named.drafter, pair.target, depth);
                 check(TraversalVerification{}, named.drafter, pair.target, depth);
             }
+    }
     WARN("largest total variation " << worst << " over " << cases_seen << " cases");
 }
 

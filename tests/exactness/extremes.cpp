@@ -1,19 +1,12 @@
 // Rows as low temperatures make them: every lossless rule and drafter, on entries from 1e-300 to 1, with the underflows
 // of the real rows, and rests of every size, given or not.
-#include <specsample/drafters/beam.hpp>
-#include <specsample/drafters/heads.hpp>
-#include <specsample/drafters/heads_tree.hpp>
-#include <specsample/drafters/united.hpp>
 #include <specsample/lossy.hpp>
-#include <specsample/sampler/staged.hpp>
-#include <specsample/tree/sparse_tree.hpp>
 
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"
 
 using namespace cases;
 using namespace specsample::children;
-using namespace specsample::heads;
 using namespace specsample::lossy;
 
 namespace {
@@ -25,20 +18,6 @@ std::size_t pick(std::uint64_t seed, std::span<const Token> prefix, Index lane, 
     return static_cast<std::size_t>(Rng({.seed = context}).uniform(static_cast<std::uint32_t>(lane)) *
                                     static_cast<double>(count));
 }
-
-/// Probabilities that are next to each other, or as far apart as doubles can be.
-struct Spanning {
-    Index vocab;
-    std::uint64_t seed;
-
-    Eigen::VectorXd operator()(std::span<const Token> prefix) const {
-        static const std::vector<double> exponents{0,   0,   -.3, -1,  -5,  -7,   -8,   -12, -16,
-                                                   -25, -30, -31, -38, -45, -150, -290, -300};
-        Eigen::VectorXd row(vocab);
-        for (Index i = 0; i < vocab; ++i) row[i] = std::pow(10, exponents[pick(seed, prefix, i, exponents.size())]);
-        return row / row.sum();
-    }
-};
 
 /// Logits at a temperature.
 template <class Scalar>
@@ -62,21 +41,8 @@ struct Cold {
 
 /// The probabilities of another model, in float: those below 1e-45 are 0.
 struct InFloat {
-    Spanning model;
+    ContextModel model;
     Eigen::VectorXf operator()(std::span<const Token> prefix) const { return model(prefix).cast<float>(); }
-};
-
-/// Heads from one model, which continue as if every token were token 0.
-struct Heads {
-    Remembered model;
-    std::size_t count;
-
-    std::vector<Eigen::VectorXd> operator()(std::span<const Token> prefix) const {
-        std::vector<Eigen::VectorXd> rows;
-        std::vector<Token> text(prefix.begin(), prefix.end());
-        for (; rows.size() < count; text.push_back(0)) rows.push_back(model(text));
-        return rows;
-    }
 };
 
 /// The largest distance of several, and their number.
@@ -126,7 +92,7 @@ TEST_CASE("rows with entries from 1e-300 to 1 are judged exactly by every rule, 
     for (std::uint64_t seed = 0; seed < 12; ++seed)
         for (Index vocab = 2; vocab <= 3; ++vocab) {
             INFO("seed " << seed << ", V = " << vocab);
-            const Spanning draft{vocab, 2 * seed}, target{vocab, 2 * seed + 1};
+            const ContextModel draft(vocab, 2 * seed, Rows::spanning), target(vocab, 2 * seed + 1, Rows::spanning);
             check_models(Remembered(draft), Remembered(target), 1e-12, worst);
             check_models(Remembered(draft), Remembered(ContextModel(vocab, seed)), 1e-12, worst);
         }
@@ -138,7 +104,8 @@ TEST_CASE("rows of float with entries that float can hold are judged exactly by 
         for (Index vocab = 2; vocab <= 3; ++vocab) {
             INFO("seed " << seed << ", V = " << vocab);
             // As exact as sums of floats.
-            check_models(InFloat{{vocab, 2 * seed}}, InFloat{{vocab, 2 * seed + 1}}, 1e-6, worst);
+            check_models(InFloat{{vocab, 2 * seed, Rows::spanning}}, InFloat{{vocab, 2 * seed + 1, Rows::spanning}},
+                         1e-6, worst);
         }
 }
 
@@ -173,4 +140,72 @@ TEST_CASE("a child that was drawn from a rest of any size is judged exactly") {
             check_trees(Remembered(draft), Remembered(target), 1e-12, worst);
             if (t > 1e-40) check_trees(as_float(draft), as_float(target), 1e-6, worst);
         }
+}
+
+namespace {
+
+/// One child that a user draws from a row without some ids, and says so in one of the ways there are.
+template <class Rule, class DistributionOf>
+double distance_of(const Rule& rule, const Eigen::VectorXd& q, const Eigen::VectorXd& p, std::vector<Token> without,
+                   const DistributionOf& distribution_of) {
+    TextDistribution distribution;
+    Workspace workspace;
+    Enumerator().run([&](Enumerator& paths) {
+        const EnumeratedRng rng(paths);
+        const Drawn drawn = draw(rng.at(Purpose::draft, 0), WithoutWeights(detail::as_row(q), without));
+        // Where nothing is left, the token may be any.
+        const std::vector<Token> tokens{static_cast<Token>(std::max<Index>(drawn.index, 0))};
+        const auto sampled = distribution_of(q, without, drawn.sum);
+        const Round round = verify(tokens, sampled, std::array{p, p}, rule, rng, {}, workspace);
+        REQUIRE(round);
+        distribution[{round.tokens.front()}] += paths.probability();
+    });
+    return total_variation(distribution, joint_distribution(FixedModel{p}, 1));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a distribution that a user says is exact for a rest of any size", "", TokenVerification,
+                   BlockVerification, Cactus) {
+    Worst worst;
+    const double half = detail::least_rest / 2;
+    for (const double t : {.1, 1e-7, std::nextafter(half, 1.), half, std::nextafter(half, 0.), 1e-9, 1e-31, 1e-35,
+                           1e-100, 1e-300, 1e-310, 5e-324, 0.})
+        for (const Eigen::VectorXd& p : {row({.2, .3, .5}), row({0, 1e-300, 1}), row({1, 1e-300, 0})}) {
+            INFO("t = " << t << ", p = " << p.transpose());
+            const Eigen::VectorXd q = row({1 - 2 * t, t, t});
+            const auto check = [&](const auto& distribution_of) {
+                worst.add(distance_of(TestType{}, q, p, {0}, distribution_of), 1e-12);
+            };
+            check([](const auto& row, const auto& without, double rest) {
+                return std::array{Sampled(row, without, rest)};
+            });
+            check([](const auto& row, const auto& without, double) { return std::array{Sampled(row, without)}; });
+            check([](const auto& row, const auto& without, double) {
+                return [&](Index) { return Sampled(row, without); };
+            });
+            check([](const auto& row, const auto& without, double) {
+                return std::array{Mixed<RememberedView>(Sampled(row, without))};
+            });
+        }
+}
+
+TEST_CASE("a node of any weight is left with what its children have left, in double and in float") {
+    // Block verification enters node 0 with c = p(0) / q(0), and rejects node 1, whose row has an entry of 0.
+    for (const double c : {.5, 1e-10, 1e-30, 1e-36, 1e-37, 1e-38, 1e-39, 1e-44, 1e-100, 1e-300, 1e-310, 5e-324}) {
+        INFO("c = " << c);
+        const auto check = [&]<class Scalar>(Scalar, double bound) {
+            const auto model = [](const Eigen::VectorXd& first, const Eigen::VectorXd& next) {
+                return [=](std::span<const Token> prefix) -> Eigen::Matrix<Scalar, Eigen::Dynamic, 1> {
+                    return (prefix.empty() ? first : next).template cast<Scalar>();
+                };
+            };
+            const auto draft = model(row({1, 0, 0}), row({.5, .5, 0}));
+            const auto target = model(row({c, 0, 1 - c}), row({.1, .3, .6}));
+            CHECK(distance_from_target(BlockVerification{}, draft, target, 2) < bound);
+            CHECK(distance_from_target(TraversalVerification{}, TreeDrafter(draft, {1, 2}), target, 2) < bound);
+        };
+        check(1., 1e-12);
+        if (c > 1e-45) check(1.f, 1e-6);
+    }
 }

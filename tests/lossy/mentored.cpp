@@ -85,3 +85,39 @@ TEST_CASE("rows of different sizes have no distribution") {
     CHECK_THROWS_AS(total_variation_from_target(Transformed(Chow{}), toy_draft.row, ex3_target.row),
                     std::invalid_argument);
 }
+
+TEST_CASE("the median is a distribution within its budget, however small a probability of the target is") {
+    const auto check = [](const auto& divergence, double budget, const Eigen::ArrayXd& p, const Eigen::ArrayXd& q) {
+        INFO("budget " << budget << ", p = " << p.transpose() << ", q = " << q.transpose());
+        const Eigen::ArrayXd pi = Mentored{budget, divergence}(q, p);
+        CHECK(pi.sum() == Approx(1).epsilon(1e-12));
+        CHECK(divergence(p, pi) <= budget * (1 + 1e-9));
+        if (divergence(p, q) <= budget) CHECK((pi - q).abs().maxCoeff() < 1e-12);
+    };
+    // 1e-300 of q is as far as a scale reaches. On either side of it, and where q / p is infinite.
+    for (const double t : {1e-3, 1e-100, 1e-299, 6e-301, 5e-301, 4e-301, 1e-305, 1e-308, 1e-310, 5e-324, 0.})
+        for (const double budget : {.1, .9, 5., 500.})
+            for (const auto& [p, q] : {std::pair{row({t, 1 - t}), row({.5, .5})},
+                                       {row({t, .3, .7 - t}), row({.5, .5, 0})},
+                                       {row({.5, .5}), row({t, 1 - t})}}) {
+                check(KullbackLeibler{}, budget, p.array(), q.array());
+                check(ReverseKullbackLeibler{}, budget, p.array(), q.array());
+                check(JensenShannon{}, budget, p.array(), q.array());
+                check(TotalVariation{}, budget, p.array(), q.array());
+            }
+}
+
+TEST_CASE("divergences are finite and continuous down to the smallest probabilities") {
+    const Eigen::Array2d even(.5, .5);
+    for (const double t : {1e-300, 1e-307, 1e-308, 1e-309, 1e-310, 1e-320, 5e-324}) {
+        INFO("t = " << t);
+        const Eigen::Array2d p(t, 1);
+        CHECK(KullbackLeibler{}(even, p) == Approx((-std::log(t) - 2 * std::log(2)) / 2).epsilon(1e-12));
+        CHECK(ReverseKullbackLeibler{}(p, even) == KullbackLeibler{}(even, p));
+        CHECK(KullbackLeibler{}(p, even) == Approx(std::log(2)).epsilon(1e-12));
+        CHECK(JensenShannon{}(p, Eigen::Array2d(0, 1)) <= t);
+    }
+    // Rows that are nearly the same: the sum of squares over 2 p, which differences of logarithms would lose.
+    const Eigen::Array2d near(.5 + 1e-7, .5 - 1e-7);
+    CHECK(KullbackLeibler{}(even, near) == Approx(2e-14).epsilon(1e-2));
+}

@@ -35,3 +35,23 @@ TEST_CASE("on a tree the siblings of a rejected child are judged as leniently") 
     });
     CHECK((distribution - row({.5, 0, .5}).array()).abs().maxCoeff() < 1e-14);
 }
+
+TEST_CASE("cactus judges a token by its rest, and one from a tiny rest as a point mass") {
+    const Eigen::VectorXd p = ex3_target.row;
+    const std::vector<Token> without{0};
+    for (const double rest : {.5, 0x1p-24, std::nextafter(0x1p-24, 0.), 1e-9, 1e-35, 1e-300, 1e-310}) {
+        INFO("rest " << rest);
+        const Eigen::VectorXd q = row({1 - rest, .75 * rest, .25 * rest});
+        Eigen::ArrayXd distribution = Eigen::ArrayXd::Zero(3);
+        Workspace workspace;
+        Enumerator().run([&](Enumerator& paths) {
+            const EnumeratedRng rng(paths);
+            const Drawn drawn = draw(rng.at(Purpose::draft, 0), WithoutWeights(detail::as_row(q), without));
+            const std::vector<Token> tokens{static_cast<Token>(drawn.index)};
+            const std::array distributions{Sampled(q, without, drawn.sum)};
+            const Round round = verify(tokens, distributions, std::array{p, p}, Cactus{}, rng, {}, workspace);
+            distribution[round.tokens[0]] += paths.probability();
+        });
+        CHECK((distribution - p.array()).abs().maxCoeff() < 1e-12);
+    }
+}

@@ -291,3 +291,12 @@ TEST_CASE("transport bounds of rows that are none: nothing drafted is 0, a NaN s
     CHECK(std::isnan(transport_bound(half, bad, 2)));
     CHECK(std::isnan(transport_bound_without_replacement(half, bad, 2)));
 }
+
+TEST_CASE("the bound without replacement takes ids that are hardly drafted for ids that are not", "[theory]") {
+    const Vector p{.2, .3, .5};
+    const double without = transport_bound_without_replacement(Vector{.5, .5, 0}, p, 2);
+    for (const double t : {1e-50, 1e-299, 1.1e-300, 9e-301, 1e-305, 1e-308, 1e-310, 5e-324})
+        CHECK(transport_bound_without_replacement(Vector{.5, .5, t}, p, 2) == Approx(without).epsilon(1e-13));
+    CHECK(transport_bound_without_replacement(Vector{1, 1e-200, 2e-200}, p, 2) ==
+          Approx(transport_bound_without_replacement(Vector{1, 1e-20, 2e-20}, p, 2)).epsilon(1e-12));
+}

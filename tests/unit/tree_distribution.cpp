@@ -69,6 +69,17 @@ TEST_CASE("a rest that the drafter gives is used as given", "[tree]") {
     const std::vector<double> row{.5, .3, .2};
     const std::vector<Token> ids{0};
     CHECK(Sampled(row, ids, .4).rest() == .4);
+    CHECK(Sampled(row, ids, 0.).rest() == 0);
+    CHECK(Sampled(row, ids, 1e-300).rest() == 1e-300);
+}
+
+TEST_CASE("a rest that is no sum of probabilities is refused", "[tree]") {
+    const std::vector<double> row{.5, .3, .2};
+    const std::vector<Token> ids{0};
+    CHECK_THROWS_WITH(Sampled(row, ids, -.1),
+                      "specsample::Sampled: rest is -0.1, but must be a finite number of at least 0");
+    for (const double bad : {-1e-300, double{INFINITY}, double{NAN}})
+        CHECK_THROWS_AS(Sampled(row, ids, bad), std::invalid_argument);
 }
 
 TEST_CASE("a mixed distribution equals the one that it holds", "[tree]") {

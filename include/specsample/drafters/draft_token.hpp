@@ -138,7 +138,8 @@ template <class Rule, class Source, Row R>
 /// @param without   the tokens that it must not be, as they are siblings of it; borrowed until the round ends. Empty
 ///                  for siblings that are independent of each other
 /// @cost            one pass, two over logits; allocates for more than 31 siblings under a rule that shares noise
-/// @edge            no token is left: the token is -1
+/// @edge            no token is left: the token is -1. Its distribution has a rest of 0, so that any other token in its
+///                  place is judged as a point mass
 template <class Rule, class Source, Row R>
 [[nodiscard]] detail::DraftedToken<R, Rule> draft_token(const Rule& rule, const Source& rng, Index node, const R& row,
                                                         Index depth, ListRef<Token> without) {
@@ -149,7 +150,7 @@ template <class Rule, class Source, Row R>
         if (without.empty()) return draft_token(rule, rng, node, row);
         const auto view = detail::as_row(row);
         const kernels::Drawn drawn = draw(rng.at(Purpose::draft, node), kernels::WithoutWeights(view, without));
-        if (drawn.index < 0) return {-1, Sampled(view)};
+        if (drawn.index < 0) return {-1, detail::is_zero(drawn.sum) ? Sampled(view, without, 0.) : Sampled(view)};
         Sampled distribution(detail::with_kept_normaliser(view), without, drawn.sum);
         distribution.remember(static_cast<Token>(drawn.index));
         return {static_cast<Token>(drawn.index), distribution};

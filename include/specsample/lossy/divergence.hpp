@@ -13,6 +13,7 @@
 #include <cmath>
 #include <limits>
 
+#include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 
 namespace specsample {
@@ -22,7 +23,9 @@ namespace detail {
 /// a log(a / b): 0 if a = 0, infinite if only b = 0, NaN if an argument is.
 inline double information(double a, double b) {
     if (a == 0) return 0 * b;
-    return b == 0 ? std::numeric_limits<double>::infinity() : a * std::log(a / b);
+    if (b == 0) return std::numeric_limits<double>::infinity();
+    const double ratio = a / b;  // infinite for a subnormal b: but a difference of logarithms cancels where a is near b
+    return a * (is_infinity(ratio) ? std::log(a) - std::log(b) : std::log(ratio));
 }
 
 /// The sum of term(p(x), q(x)), at least 0: rounding may leave the sum of a divergence slightly below.
@@ -65,6 +68,7 @@ struct JensenShannon {
     double operator()(const P& p, const Q& q) const {
         return detail::sum_of(p, q, [](double a, double b) {
             const double m = (a + b) / 2;
+            if (m == 0) return m;  // half of the smallest number is rounded to 0
             return (detail::information(a, m) + detail::information(b, m)) / 2;
         });
     }

@@ -15,16 +15,19 @@ inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
-/// The median of q and of p at two scales: pi = max(low p, min(q, high p)), and free q where p = 0.
+/// The median of q and of p at two scales: pi = max(low p, min(q, high p)), and free q where p = 0. No scale reaches from
+/// p to q where p is below 1e-300 q; there p counts as 0.
 struct MedianScales {
     double low = 1;   ///< in [0, 1]
     double high = 1;  ///< 1 or more
     double free = 0;  ///< in [0, 1]: the part of q that ids of target probability 0 keep
 
+    static constexpr double largest = 1e300;  ///< scale: times a probability it is finite
+
     /// pi, as an expression of two arrays of doubles.
     template <class Q, class P>
     auto of(const Q& q, const P& p) const {
-        return (low * p).max(q.min(high * p + free * (p == 0).template cast<double>() * q));
+        return (low * p).max(q.min(high * p + free * (p <= q / largest).template cast<double>() * q));
     }
 };
 }  // namespace lossy
@@ -89,7 +92,7 @@ struct Mentored {
     template <class Q, class P>
     MedianScales scales(const Q& q, const P& p) const {
         if (budget == 0) return {};
-        const double top = std::clamp((p > 0).select(q / p, 1.0).maxCoeff(), 1.0, 1e300);
+        const double top = std::clamp((p > 0).select(q / p, 1.0).maxCoeff(), 1.0, MedianScales::largest);
         if (divergence(p, q) <= budget) return {.low = 0, .high = top, .free = 1};
         const MedianScales whole{.high = top};
         if (!holds(q, p, whole)) {

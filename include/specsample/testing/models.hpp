@@ -27,6 +27,7 @@ enum class Rows {
     with_zeros,    ///< some tokens impossible
     peaked,        ///< nearly certain of one token
     point_masses,  ///< certain of one token
+    spanning,      ///< from 1e-300 to 1, as low temperatures make them
 };
 
 /// A model with a different random row after every prefix: a function of the seed and the whole prefix.
@@ -62,6 +63,7 @@ class ContextModel {
     double weight(const Rng& noise, std::uint32_t lane) const {
         const double u = noise.open_uniform(lane + 1);
         if (rows_ == Rows::with_zeros && noise.uniform(lane + 1000) < 0.4) return 0;
+        if (rows_ == Rows::spanning) return std::pow(10, -300 * std::pow(u, 4));
         return rows_ == Rows::peaked ? std::pow(u, 12) : -std::log(u);
     }
 

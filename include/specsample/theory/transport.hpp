@@ -82,10 +82,13 @@ double bound_of_prefixes(const std::vector<Supply>& tokens, Add add) {
 /// leaves an error of about exp(-pi^2 / step): 1e-16.
 class ArrivalGrid {
   public:
-    /// @param slowest   the smallest rate, of rates that sum to 1
+    /// The grid ends at 40 / slowest, and its times must be finite.
+    static constexpr double least_rate = 1e-300;
+
+    /// @param slowest   the smallest rate, of rates that sum to 1: at least `least_rate`
     /// @param drafts    n, 2 or more, so that the integral up to exp(-12), where the grid begins, is 1e-16 at most
     ArrivalGrid(double slowest, Index drafts)
-        : times_(1 + static_cast<Index>((std::log(40 / std::max(slowest, 1e-300)) - first) / step)),
+        : times_(1 + static_cast<Index>((std::log(40 / slowest) - first) / step)),
           arrived_(Eigen::ArrayXXd::Zero(times_.size(), drafts)) {
         for (Index i = 0; i < times_.size(); ++i) times_[i] = std::exp(first + step * static_cast<double>(i));
         arrived_.col(0) = 1;
@@ -157,12 +160,16 @@ template <Row Draft, Row Target>
 /// @throws                std::invalid_argument if the sizes differ or n < 1
 /// @cost                  O(V log V + V n G), G = 4 ln(1 / min q) + 60 points of a grid; a second for V = 128256 and
 ///                        n = 4
-/// @edge                  n = 1: the overlap; n = all ids of q: the target's mass on them
+/// @edge                  n = 1: the overlap; n = all ids of q: the target's mass on them. An id with less than 1e-300
+///                        of q counts as one that q does not have
 /// @accuracy              1e-13 for any n and vocabulary
 template <Row Draft, Row Target>
 [[nodiscard]] double transport_bound_without_replacement(const Draft& draft, const Target& target, Index drafts) {
-    const auto tokens = detail::by_ratio("transport_bound_without_replacement", draft, target, drafts);
+    auto tokens = detail::by_ratio("transport_bound_without_replacement", draft, target, drafts);
     if (drafts == 1 || tokens.empty()) return acceptance(draft, target);
+    double sum = 0;
+    for (const detail::Supply& token : tokens) sum += token.draft;
+    std::erase_if(tokens, [&](const auto& token) { return token.draft / sum < detail::ArrivalGrid::least_rate; });
     std::vector<double> rest(tokens.size(), 0);  // q behind each token, summed from the end: a difference would cancel
     for (std::size_t i = tokens.size() - 1; i > 0; --i) rest[i - 1] = rest[i] + tokens[i].draft;
     const double all = rest[0] + tokens[0].draft;

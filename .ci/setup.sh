@@ -164,8 +164,16 @@ need() {
 # clock <seconds>: 4:05
 clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
+# remaining <steps begun> <count> <total> <seconds>: ", about 1:05 left", or nothing where steps are too few to tell: they
+# differ in length, and make names a step when it begins, so that the last `jobs` of them are not yet done.
+remaining() {
+    local done=$(($2 * ($1 - jobs) / $1))
+    if [ "$1" -lt 20 ] || [ $((10 * done)) -gt $((9 * $3)) ]; then return; fi
+    printf ', about %s left' "$(clock $(($4 * ($3 - done) / done)))"
+}
+
 progress() {
-    local line count total left start=$SECONDS shown=0
+    local line count total left begun=0 start=$SECONDS shown=0
     local step='^ *\[ *([0-9]+)(%|/([0-9]+))\]'                            # make, ninja
     local test='^ *([0-9]+)/([0-9]+) +Test +#[0-9]+: .* (Passed|\*\*\*.*) '  # ctest
     while IFS= read -r line; do
@@ -185,12 +193,13 @@ progress() {
             continue
         fi
         if [ "$count" -lt 1 ]; then continue; fi
-        left=$(clock $(((SECONDS - start) * (total - count) / count)))
+        begun=$((begun + 1))
+        left=$(remaining "$begun" "$count" "$total" $((SECONDS - start)))
         if [ -t 2 ]; then
-            printf '\r\033[K%.78s' "$1: $((100 * count / total)) %, about $left left" >&2
+            printf '\r\033[K%.78s' "$1: $((100 * count / total)) % after $(clock $((SECONDS - start)))$left" >&2
         elif [ $((100 * count / total)) -ge $((shown + 10)) ]; then
             shown=$((100 * count / total))
-            say "$1: $shown % after $(clock $((SECONDS - start))), about $left left"
+            say "$1: $shown % after $(clock $((SECONDS - start)))$left"
         fi
     done
     if [ -t 2 ]; then printf '\r\033[K' >&2; fi

@@ -36,6 +36,12 @@ LanguageModel load_target(const Arguments& arguments, const RowShaper& shaper) {
     return LanguageModel(std::make_shared<engine::Model>(weights, pages, team), shaper);
 }
 
+/// What a model that was trained on chats writes after a plain text is seldom what is wanted.
+void hint_at_chat(const Arguments& arguments, const engine::Tokenizer& tokenizer) {
+    if (!arguments.chat && !arguments.json && tokenizer.chat(arguments.prompt))
+        std::fputs("generate: the model continues this text; with --chat it answers it as a message\n", stderr);
+}
+
 std::vector<specsample::Token> tokens_of(const Arguments& arguments, const engine::Tokenizer& tokenizer) {
     if (!arguments.chat) return tokenizer.with_begin(tokenizer.encode(arguments.prompt));
     if (const auto chat = tokenizer.chat(arguments.prompt)) return *chat;
@@ -61,7 +67,8 @@ void generate(const Arguments& arguments) {
         .adapts = arguments.adapts,
         .limits = {.max_new_tokens = arguments.max_tokens, .max_length = context, .stop_tokens = {tokenizer.end()}}};
     Screen screen(tokenizer, arguments.color);
-    if (!arguments.json) screen.prompt(prompt);
+    hint_at_chat(arguments, tokenizer);
+    if (!arguments.json) arguments.chat ? screen.message(arguments.prompt, prompt.back()) : screen.prompt(prompt);
     const Run speculative =
         run(drafts, target, request, prompt, [&](const specsample::Round& round, const specsample::Token* rejected) {
             if (!arguments.json) screen.round(round, rejected);

@@ -59,7 +59,9 @@ tokens and the target scores them in one pass; the text has exactly the target's
   --draft F         checkpoint of the draft                             (the target, if that is given)
   --heads F         heads, module or block on the target                (those of the shipped target)
   --tokenizer F     *.merges.u16, *.sptk, or a llama2.c tokenizer
-  --help            this text
+  -h, --help        this text
+
+A value may follow its option or an equals sign: --seed 3, --seed=3.
 
 Colours: green accepted, red and struck rejected, blue recovered, cyan bonus.
 )";
@@ -164,12 +166,18 @@ inline Arguments parse(std::span<char*> words) {
     std::optional<std::filesystem::path> target, draft;
     bool has_prompt = false;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::string_view word = words[i];
+        std::string_view word = words[i];
+        std::optional<std::string_view> given;  // after an equals sign
+        if (const std::size_t equals = word.find('='); word.starts_with("--") && equals != word.npos) {
+            given = word.substr(equals + 1);
+            word = word.substr(0, equals);
+        }
         const auto value = [&]() -> std::string_view {
+            if (given) return *std::exchange(given, std::nullopt);
             if (i + 1 == words.size()) throw std::invalid_argument(std::string(word) + " must be followed by a value");
             return words[++i];
         };
-        if (word == "--help") {
+        if (word == "--help" || word == "-h") {
             arguments.help = true;
         } else if (word == "--compare") {
             arguments.compare = true;
@@ -220,6 +228,7 @@ inline Arguments parse(std::span<char*> words) {
             arguments.prompt = word;
             has_prompt = true;
         }
+        if (given) throw std::invalid_argument(std::string(word) + " takes no value, but was given " + words[i]);
     }
     if (arguments.color != "auto" && arguments.color != "always" && arguments.color != "never")
         throw std::invalid_argument("--color is '" + arguments.color + "', but must be auto, always or never");

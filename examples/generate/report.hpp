@@ -69,6 +69,15 @@ inline void explain(const Run& run, const Comparison& comparison) {
         }));
 }
 
+/// The acceptance at a position as text, or `none` where no round decided it.
+inline std::string acceptance_text(const specsample::Tally& tally, specsample::Index position, const char* format,
+                                   const char* none) {
+    if (tally.positions[static_cast<std::size_t>(position)].evaluated == 0) return none;
+    char text[32];
+    std::snprintf(text, sizeof text, format, tally.acceptance_at(position).value);
+    return text;
+}
+
 inline void print_table(const Run& run, const std::optional<Comparison>& comparison) {
     const specsample::Tally& tally = run.tally;
     const specsample::metrics::Estimate acceptance = tally.acceptance();
@@ -84,7 +93,7 @@ inline void print_table(const Run& run, const std::optional<Comparison>& compari
         std::printf("  acceptance      %.2f [%.2f, %.2f]; by position", acceptance.value, acceptance.low,
                     acceptance.high);
         for (specsample::Index i = 0; i < std::ssize(tally.positions); ++i)
-            std::printf(" %.2f", tally.acceptance_at(i).value);
+            std::printf(" %s", acceptance_text(tally, i, "%.2f", "-").c_str());
         std::printf("\n");
     }
     std::printf("  time            draft %.1f ms, target %.1f ms, sampler %.2f ms (%.1f us a round)\n",
@@ -149,11 +158,16 @@ inline void print_json(const Run& run, std::string_view prompt, std::string_view
         static_cast<int>(run.lookahead), static_cast<int>(tally.proposed), static_cast<int>(tally.evaluated),
         static_cast<int>(tally.accepted), static_cast<int>(tally.recovered), static_cast<int>(tally.bonus),
         static_cast<int>(tally.stopped));
-    std::printf(" \"acceptance\": %.6g, \"acceptance_by_position\": [", tally.acceptance().value);
+    if (tally.evaluated == 0) {
+        std::printf(" \"acceptance\": null");
+    } else {
+        std::printf(" \"acceptance\": %.6g", tally.acceptance().value);
+    }
+    std::printf(", \"acceptance_by_position\": [");
     for (specsample::Index i = 0; i < std::ssize(tally.positions); ++i)
-        std::printf("%s%.6g", i == 0 ? "" : ", ", tally.acceptance_at(i).value);
+        std::printf("%s%s", i == 0 ? "" : ", ", acceptance_text(tally, i, "%.6g", "null").c_str());
     std::printf("],\n");
-    if (run.is_steady)
+    if (run.is_steady && tally.evaluated > 0)
         std::printf(" \"expected_tokens_per_round\": %.6g,\n",
                     specsample::theory::expected_tokens(tally.acceptance().value, run.lookahead));
     std::printf(" \"pages\": {\"target\": %d, \"draft\": %d},\n", static_cast<int>(run.target_pages),

@@ -28,6 +28,12 @@ class Screen {
         for (const auto token : tokens) write(token, colour::none);
     }
 
+    /// Shows the user's message in place of the form of a chat, which is for the model; `last` is its last token.
+    void message(std::string_view text, specsample::Token last) {
+        std::printf("%.*s\n\n", static_cast<int>(text.size()), text.data());
+        previous_ = last;
+    }
+
     /// Shows a round's tokens. `rejected` is the drafted token that the recovered one replaces, or null.
     void round(const specsample::Round& round, const specsample::Token* rejected) {
         specsample::Index place = 0;

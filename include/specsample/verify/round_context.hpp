@@ -8,48 +8,13 @@
 
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/random/draw.hpp>
-#include <specsample/rows/owner.hpp>
 #include <specsample/tree/links.hpp>
 #include <specsample/verify/distributions.hpp>
 #include <specsample/verify/round.hpp>
+#include <specsample/verify/target_rows.hpp>
 
 namespace specsample {
 inline namespace SPECSAMPLE_ABI {
-
-namespace detail {
-
-/// The target's rows, as a walk reads them. Row 0 gives the vocabulary its size, before any walk, and is kept for the
-/// first who asks for it: a computed row costs a model's pass or a shaping, so none is asked for twice on the way down.
-template <class Rows>
-class TargetRows {
-  public:
-    using Row = RowRef<Element<Rows>>;
-    /// Whether every row exists already, so that a check of all of them computes none.
-    static constexpr bool are_supplied = is_supplied<Rows>;
-
-    explicit TargetRows(Rows& rows) : rows_(rows), first_(std::in_place, element(rows, 0)) {}
-
-    Index vocab() const { return first_->size(); }
-    /// Row 0, as it was given, while no one has asked for it.
-    const auto& first() const { return first_->row(); }
-
-    /// Row i, 0 the first.
-    Row row(Index i) {
-        if (i != 0 || !first_) return Row(element(rows_, i));
-        Row row(std::move(*first_));
-        first_.reset();
-        return row;
-    }
-
-    /// The number of rows that exist already; `most` if the source does not know.
-    Index supplied(Index most) const { return are_supplied ? element_count(rows_).value_or(most) : 0; }
-
-  private:
-    Rows& rows_;
-    std::optional<Row> first_;
-};
-
-}  // namespace detail
 
 namespace walks {
 
@@ -112,11 +77,13 @@ inline std::optional<RowFault> check_size(Index size, Side side, Index number, I
 }
 
 /// Check a view of a row: its size and ids always, all of it under Check::every_row.
+/// @param sum   where the sum of the row is put, if that took a pass
 template <class View>
-std::optional<RowFault> check_row(const View& view, Side side, Index number, Index vocab, Check check) {
+std::optional<RowFault> check_row(const View& view, Side side, Index number, Index vocab, Check check,
+                                  double* sum = nullptr) {
     if (const auto bad = check_size(view.size(), side, number, vocab)) return bad;
     if (check != Check::every_row) return inspect_ids(view, side, number);
-    const auto bad = kernels::inspect(view, side, number);
+    const auto bad = inspect_view(view, side, number, sum);
     return bad ? bad : inspect_kind(view, side, number);
 }
 
@@ -168,15 +135,18 @@ std::optional<RowFault> check_entry(double mass, Token token, Side side, Index n
 }
 
 /// Check the row behind a distribution, and its entry at the token drawn from it.
+/// @param rest   where the sum of the weights is put, if that took a pass
 template <DraftDistribution L>
-std::optional<RowFault> check_distribution(const L& distribution, Token token, Index node, Index vocab, Check check) {
+std::optional<RowFault> check_distribution(const L& distribution, Token token, Index node, Index vocab, Check check,
+                                           double* rest = nullptr) {
     if constexpr (RowDistribution<L>) {
         if (distribution.is_point()) return std::nullopt;
         if (const auto bad = check_row(distribution.row(), Side::draft, node, vocab, Check::entries_read)) return bad;
         if constexpr (requires { distribution.change(token, node); })
             if (const auto bad = distribution.change(token, node)) return bad;
+        double* const sum = distribution.without().empty() ? rest : nullptr;
         if (check == Check::every_row)
-            if (const auto bad = kernels::inspect(distribution.row(), Side::draft, node)) return bad;
+            if (const auto bad = check_row(distribution.row(), Side::draft, node, vocab, check, sum)) return bad;
         if (is_known_bad(distribution.row())) return kernels::inspect(distribution.row(), Side::draft, node);
         using View = std::remove_cvref_t<decltype(distribution.row())>;
         fetch(distribution.row(), token);

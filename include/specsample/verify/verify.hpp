@@ -72,7 +72,7 @@ std::optional<RowFault> check_count(const Source& source, Side side, Index expec
 }
 
 /// Under Check::every_row, check all rows that were supplied, and the rows behind the distributions, apart from those
-/// past the end of a text, which need not exist.
+/// past the end of a text, which need not exist. The walk needs not find their sums again.
 template <class T>
 std::optional<RowFault> check_all(const T& context) {
     if (context.limits.check != Check::every_row) return std::nullopt;
@@ -85,15 +85,17 @@ std::optional<RowFault> check_all(const T& context) {
     for (Index row = 0; row <= size; ++row) {
         if (row > 0 && exists(context.shape.parent(row - 1))) {
             const auto distribution = distribution_at(context.distributions, row - 1);
-            const auto bad =
-                check_distribution(distribution, context.token(row - 1), row - 1, context.vocab, Check::every_row);
+            const auto bad = check_distribution(distribution, context.token(row - 1), row - 1, context.vocab,
+                                                Check::every_row, &context.state(row - 1).rest);
             if (bad) return bad;
         }
         if (row < supplied && exists(row - 1)) {
             const auto held = context.rows.row(row);
             if constexpr (requires { held.row().is_sound(); })
                 if (held.row().is_sound()) continue;
-            if (const auto bad = check_row(held.view(), Side::target, row, context.vocab, Check::every_row)) return bad;
+            const auto bad = check_row(held.view(), Side::target, row, context.vocab, Check::every_row,
+                                       &context.state(row - 1).sum);
+            if (bad) return bad;
         }
     }
     return std::nullopt;

@@ -142,6 +142,25 @@ TEST_CASE("a child that was drawn from a rest of any size is judged exactly") {
         }
 }
 
+// Fixed seeds; a false alarm in 1e9 for each of the 28 statistics.
+TEST_CASE("trees of logits at low temperatures have the target's distribution in real rounds") {
+    const Eigen::VectorXd p = row({.2, .3, .5});
+    const std::vector<std::vector<float>> leads{{0, -8.8f, -8.8f},  {0, -8.6f, -8.75f}, {0, -8, -8.01f},
+                                                {0, -1.6f, -1.62f}, {0, -.5f, -20},     {3e5f, 0, 0},
+                                                {0, -2, -INFINITY}};
+    for (const std::vector<float>& logits : leads) {
+        INFO(logits[0] << ", " << logits[1] << ", " << logits[2]);
+        const auto draft = [&](std::span<const Token>) { return Logits(std::vector<float>(logits), .1); };
+        const auto check = [&](const auto& rule, const auto& children) {
+            CHECK(rounds(rule, TreeDrafter(draft, {3}, children), FixedModel{p}, 1, 1, 4000).holds());
+        };
+        check(RecursiveRejection{}, WithoutReplacement{});
+        check(TraversalVerification{}, WithoutReplacement{});
+        check(RecursiveRejection{}, GreedyChildren{});
+        check(TraversalVerification{}, GreedyChildren{});
+    }
+}
+
 namespace {
 
 /// One child that a user draws from a row without some ids, and says so in one of the ways there are.

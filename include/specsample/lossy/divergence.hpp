@@ -24,7 +24,7 @@ namespace detail {
 inline double information(double a, double b) {
     if (a == 0) return 0 * b;
     if (b == 0) return std::numeric_limits<double>::infinity();
-    const double ratio = a / b;  // infinite for a subnormal b: but a difference of logarithms cancels where a is near b
+    const double ratio = a / b;  // infinite for a subnormal b
     return a * (is_infinity(ratio) ? std::log(a) - std::log(b) : std::log(ratio));
 }
 

@@ -15,8 +15,8 @@ inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
-/// The median of q and of p at two scales: pi = max(low p, min(q, high p)), and free q where p = 0. No scale reaches from
-/// p to q where p is below 1e-300 q; there p counts as 0.
+/// The median of q and of p at two scales: pi = max(low p, min(q, high p)), and free q where p = 0. No scale reaches
+/// from p to q where p is below 1e-300 q; there p counts as 0.
 struct MedianScales {
     double low = 1;   ///< in [0, 1]
     double high = 1;  ///< 1 or more

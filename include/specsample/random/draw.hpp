@@ -55,8 +55,7 @@ bool accept(const Rng& rng, double s, double q) {
         return rng.accept(s, q);
     } else {
         const bool is_forced = s >= 1 && s >= q;
-        const double unit = q < 0x1p-960 ? 0x1p100 : 1;  // keeps all bits of a product that is no normal number
-        return is_forced || rng.uniform() * (q * unit) < s * unit;
+        return is_forced || detail::is_accepted(rng.uniform(), s, q);
     }
 }
 

@@ -178,6 +178,7 @@ Index race(const Rng& rng, const W& weights) {
 template <class Rng, class W>
 Index race(const Rng& rng, const W& weights, std::span<Token> winners) {
     if constexpr (detail::RaceArguments<Rng, W>::all) {
+        detail::require_memory("race", "winners", winners);
         if constexpr (requires {
                           { rng.race(detail::weights_of(weights), winners) } -> std::same_as<Index>;
                       }) {

@@ -108,6 +108,7 @@ class Sampler {
     template <class Prompt, class OnToken = detail::NoCallback>
         requires detail::Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type>
     Generation generate(const Prompt& prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
+        detail::require_memory("Sampler", "prompt", std::span(prompt));
         std::vector<Token> text(prompt.size());
         std::ranges::transform(prompt, text.begin(), [](auto id) { return checked_token(id); });
         Generation result;
@@ -167,6 +168,7 @@ class Sampler {
 
     static void check(const Limits& limits, std::span<const Token> text) {
         const auto size = static_cast<Index>(text.size());
+        detail::require_memory("Sampler", "text", text);
         detail::require(limits.max_new_tokens >= 0, "Sampler", "limits.max_new_tokens", limits.max_new_tokens,
                         "at least 0");
         detail::require(limits.top_logprobs >= 0 && limits.top_logprobs <= 64, "Sampler", "limits.top_logprobs",

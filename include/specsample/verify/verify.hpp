@@ -211,6 +211,7 @@ Round verify(const Tokens& tokens, Distributions&& distributions, Rows&& rows, c
                                               std::remove_reference_t<Rows>, Rule, Source>;
     if constexpr (Arguments::all) {
         const auto given = std::span(tokens);
+        detail::require_memory("verify", "tokens", given);
         workspace.links.become_chain(static_cast<Index>(given.size()));
         return detail::judge(given, workspace.links, distributions, rows, rule, rng, limits, workspace);
     } else {

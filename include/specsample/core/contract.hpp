@@ -2,14 +2,19 @@
 //
 //   raise<Error>(...)    throws Error, or calls SPECSAMPLE_FAIL where exceptions are off
 //   require(...)         raises std::invalid_argument "specsample::where: what is X, but must be Y" unless it holds
+//   require_memory(...)  raises it for elements at null or at an address that is not aligned
 //   to_text(x)           numbers as messages show them
 #pragma once
 
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <specsample/core/config.hpp>
@@ -63,6 +68,27 @@ template <class Is>
 template <class Is>
 constexpr void require(bool holds, std::string_view where, std::string_view what, const Is& is, std::string_view must) {
     if (!holds) invalid(where, what, is, must);
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_memory(std::string_view where, std::string_view what,
+                                                                 bool is_null, std::size_t align, std::size_t count) {
+    invalid(where, what, is_null ? "null" : "at an address that is no multiple of " + to_text(align),
+            "the address of " + to_text(count) + " of its type");
+}
+
+/// Check where `count` elements lie: not at null, and aligned.
+/// @edge   any address will do for no elements
+template <class T>
+constexpr void require_memory(std::string_view where, std::string_view what, const T* data, std::size_t count) {
+    if (count == 0) return;
+    bool is_aligned = true;
+    if (!std::is_constant_evaluated()) is_aligned = reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0;
+    if (data == nullptr || !is_aligned) refuse_memory(where, what, data == nullptr, alignof(T), count);
+}
+/// Check where a list lies.
+template <class List>
+constexpr void require_memory(std::string_view where, std::string_view what, const List& list) {
+    require_memory(where, what, std::data(list), std::size(list));
 }
 
 }  // namespace detail

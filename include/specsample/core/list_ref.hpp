@@ -6,6 +6,8 @@
 #include <span>
 #include <type_traits>
 
+#include <specsample/core/contract.hpp>
+
 namespace specsample {
 inline namespace SPECSAMPLE_ABI {
 
@@ -30,10 +32,12 @@ class ListRef : public std::span<const T> {
     constexpr ListRef() = default;
 
     /// @param list   contiguous elements of type T
+    /// @throws       std::invalid_argument for elements at null
     template <class List>
         requires(!std::same_as<std::remove_cvref_t<List>, ListRef> &&
                  std::convertible_to<const std::remove_cvref_t<List>&, Span>)
     constexpr ListRef(List&& list) : Span(static_cast<const std::remove_cvref_t<List>&>(list)) {
+        detail::require_memory("ListRef", "the address of a list", *this);
         static_assert(outlives_its_making<List>,
                       "specsample: this list is borrowed, and a temporary would be gone before it is read; give the "
                       "list a name that lives for as long as it is used");

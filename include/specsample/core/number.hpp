@@ -3,7 +3,6 @@
 // They take references and are inlined: with -ffast-math, clang assumes that an argument by value is finite.
 //
 //   is_finite, is_nan, is_infinity, is_zero, is_positive   the tests
-//   is_product_below                                       the test of an acceptance
 //   rounded                                                a product, rounded before it is added to anything
 #pragma once
 
@@ -53,12 +52,6 @@ EIGEN_ALWAYS_INLINE constexpr bool is_zero(const double& x) noexcept { return !i
 
 /// Whether `x` is positive and finite.
 EIGEN_ALWAYS_INLINE constexpr bool is_positive(const double& x) noexcept { return is_finite(x) && x > 0; }
-
-/// u q < s, for u in [0, 1): the product keeps all of its bits, also where it would be no normal number.
-constexpr bool is_product_below(double u, double q, double s) {
-    const double unit = q < 0x1p-960 ? 0x1p100 : 1;
-    return u * (q * unit) < s * unit;
-}
 }  // namespace detail
 
 }  // inline namespace

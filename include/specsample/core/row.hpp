@@ -14,6 +14,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include <specsample/core/contract.hpp>
 #include <specsample/core/types.hpp>
 
 namespace specsample {
@@ -105,6 +106,19 @@ template <class R>
 inline constexpr bool is_column_array =
     R::ColsAtCompileTime == 1 && std::is_base_of_v<Eigen::ArrayBase<std::remove_cvref_t<R>>, std::remove_cvref_t<R>>;
 
+/// View numbers in memory.
+/// @throws   std::invalid_argument for numbers at null, or at an address that is not aligned
+template <class Scalar>
+Column<Scalar> column(const Scalar* data, Index size) {
+    require_memory("Row", "the address of a row", data, static_cast<std::size_t>(size));
+    return {data, size};
+}
+template <class Scalar>
+StridedColumn<Scalar> column(const Scalar* data, Index size, Index step) {
+    require_memory("Row", "the address of a row", data, static_cast<std::size_t>(size));
+    return {data, size, Eigen::InnerStride<>(step)};
+}
+
 /// View the probabilities of `row` as a column array, without a copy.
 /// @cost O(1); one pass for a row of logits whose normaliser is not known yet
 /// @edge an expression without memory stays an expression: it is valid as long as its operands are
@@ -115,16 +129,15 @@ auto as_row(const R& row) {
     } else if constexpr (ContiguousRow<R>) {
         const auto memory = std::span(row);
         using Scalar = typename decltype(memory)::value_type;
-        return detail::Column<Scalar>(memory.data(), static_cast<Index>(memory.size()));
+        return column<Scalar>(memory.data(), static_cast<Index>(memory.size()));
     } else if constexpr (detail::is_column_array<R> && !detail::has_memory<R>) {
         return row.derived();
     } else if constexpr (!detail::has_memory<R>) {
         return row.reshaped().array().derived();
     } else if constexpr (R::InnerStrideAtCompileTime == 1) {
-        return detail::Column<typename R::Scalar>(row.derived().data(), row.size());
+        return column<typename R::Scalar>(row.derived().data(), row.size());
     } else {
-        return detail::StridedColumn<typename R::Scalar>(row.derived().data(), row.size(),
-                                                         Eigen::InnerStride<>(row.derived().innerStride()));
+        return column<typename R::Scalar>(row.derived().data(), row.size(), row.derived().innerStride());
     }
 }
 

@@ -38,6 +38,7 @@ class NgramPool {
 
     /// Add every n-gram of a text, first to last. A text of `length` tokens is one n-gram; a shorter one has none.
     void add(std::span<const Token> text) {
+        detail::require_memory("NgramPool", "text", text);
         for (; std::ssize(text) >= length_; text = text.subspan(1))
             add_tail(tails_[text.front()], text.subspan(1, static_cast<std::size_t>(length_ - 1)));
     }

@@ -60,6 +60,7 @@ class SuffixLookupDrafter {
     /// Remember a text for good, such as a past output with its prompt. Tokens of it that were already read count once.
     /// @cost   O(1) amortised per token not yet read; if the text drafted for is another one, it is read again
     void learn(std::span<const Token> text) {
+        detail::require_memory("SuffixLookupDrafter", "text", text);
         Index known = 0;
         while (known < std::min(seen_.size(), std::ssize(text)) && seen_.token(known) == at(text, known)) ++known;
         seen_.truncate(known);

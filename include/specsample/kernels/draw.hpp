@@ -37,6 +37,12 @@ inline constexpr Index max_blocks = 512;
 /// Entries of a piece, the level between a block and a token.
 inline constexpr Index piece_size = 64;
 
+/// Whether u q < s. The product of a small q would lose bits below the normal numbers.
+inline bool is_accepted(double u, double s, double q) {
+    const double unit = q < 0x1p-960 ? 0x1p100 : 1;
+    return u * (q * unit) < s * unit;
+}
+
 /// The running sum that a random number in [0, 1) stands for. Sums below the normal numbers are whole multiples of the
 /// smallest double: a product that was rounded to the nearest of them would favour the last ids.
 inline double target_of(double u, double total) {

@@ -86,7 +86,7 @@ class Race {
     /// @returns   false if a number is neither a weight nor a logit
     bool run() {
         for (Index place = 0; place < row_.size();) {
-            for (blocks_.count = 0; place < row_.size() && blocks_.count + row_.lists_at_most() <= blocks_.most;) {
+            for (blocks_.count = 0; place < row_.size() && blocks_.count + row_.least_room <= blocks_.most;) {
                 const Index before = blocks_.count;
                 place = row_.list(place, blocks_);
                 if (place < 0) return false;
@@ -122,10 +122,12 @@ class Race {
 
     /// Draw the noise of the blocks from `first` on.
     void draw_noise(Index first) {
-        std::array<std::uint32_t, std::size_t{Row::most_listed}> lanes;
-        const Index count = blocks_.count - first;
-        for (Index i = 0; i < count; ++i) lanes[static_cast<std::size_t>(i)] = lane_of(first + i);
-        noise_(std::span<const std::uint32_t>(lanes).first(static_cast<std::size_t>(count)), uniforms_.data() + first);
+        std::array<std::uint32_t, 64> lanes;
+        while (first < blocks_.count) {
+            std::size_t count = 0;
+            for (; count < lanes.size() && first < blocks_.count; ++count, ++first) lanes[count] = lane_of(first);
+            noise_(std::span<const std::uint32_t>(lanes).first(count), uniforms_.data() + (first - Index(count)));
+        }
     }
 
     /// Open blocks in the order of their bounds, up to the first that comes too late.

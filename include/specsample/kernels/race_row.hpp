@@ -103,9 +103,7 @@ class RaceRow {
     using Buffer = typename Numbers::Buffer;
 
     static constexpr Index few = 32;
-    static constexpr Index read_by_id = 256;                    ///< places that are read at once where ids are listed
-    static constexpr Index most_listed = few - 1 + read_by_id;  ///< blocks by one call of list
-    static_assert(most_listed <= RaceBlocks<Value>::most);
+    static constexpr Index least_room = block_size / race_block;  ///< for blocks, in a call of list
 
     explicit RaceRow(const W& weights)
         : numbers_(weights),
@@ -118,21 +116,14 @@ class RaceRow {
 
     /// The block that the id at a place is in.
     Index block_of(Index place) const { return id(place) / race_block; }
-    /// The number of places from `first` on, below `end`, whose ids are in its block: at most 64, also in a bad row
-    /// that repeats ids.
-    Index same_block(Index first, Index end) const {
-        if (numbers_.are_contiguous()) return std::min(race_block - id(first) % race_block, end - first);
-        const Index last = std::min(first + race_block, end);
+    /// The number of places from `first` on whose ids are in its block: at most 64, also in a bad row that repeats ids.
+    Index block_size_at(Index first) const {
+        if (numbers_.are_contiguous()) return std::min(race_block - id(first) % race_block, size() - first);
+        const Index last = std::min(first + race_block, size()), block = block_of(first);
         Index next = first + 1;
-        while (next < last && block_of(next) == block_of(first)) ++next;
+        while (next < last && block_of(next) == block) ++next;
         return next - first;
     }
-    /// The number of places of a listed block.
-    Index block_size_at(Index first) const {
-        const Index end = numbers_.are_contiguous() ? size() : (first / read_by_id + 1) * read_by_id;
-        return same_block(first, std::min(size(), end));
-    }
-
     /// The place of an id among those of a listed block; -1 if it is not there.
     Index place_of(Index id, Index first, Index count) const {
         if (numbers_.are_contiguous()) {
@@ -173,42 +164,40 @@ class RaceRow {
         return powers;
     }
 
-    /// The most blocks that one call of list adds.
-    Index lists_at_most() const { return numbers_.are_contiguous() ? few - 1 + block_size / race_block : most_listed; }
-
-    /// List the blocks at the next places, a few at least: as many as noise is best drawn for at once.
+    /// List the blocks at the next places, a few if there is room for them: as many as noise is best drawn for at once.
     /// @returns   the place after them; -1 if a number there is no weight, or no logit
     Index list(Index place, RaceBlocks<Value>& blocks) const {
         Buffer buffer;
-        for (const Index enough = blocks.count + few; place < size() && blocks.count < enough;) {
+        const Index enough = std::min(blocks.count + few, blocks.most - least_room + 1);
+        while (place < size() && blocks.count < enough) {
             // Contiguous ids may begin within a block of them: that one is listed by itself.
             const bool is_dense = numbers_.are_contiguous() && id(place) % race_block == 0;
-            const Index count = numbers_.are_contiguous() && !is_dense
-                                    ? same_block(place, size())
-                                    : std::min(is_dense ? block_size : read_by_id, size() - place);
+            const Index count = std::min(block_size, size() - place);
             const Value* numbers = numbers_.read(place, count, buffer);
-            const bool all_race =
+            const Index listed =
                 is_dense ? list_dense(place, numbers, count, blocks) : list_by_id(place, numbers, count, blocks);
-            if (!all_race) return -1;
-            place += count;
+            if (listed < 0) return -1;
+            place += listed;
         }
         return place;
     }
 
   private:
-    bool list_dense(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {
+    // Both return the number of places whose blocks were listed; -1 if a number there is no weight, or no logit.
+
+    Index list_dense(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {
         Index done = 0;
         if constexpr (scans_packets<Value>) {
             done = count - count % (4 * race_block);
             const bool is_doubtful = are_logits() ? list_fours<DoubtLogits>(place, numbers, done, blocks)
                                                   : list_fours<DoubtWeights>(place, numbers, done, blocks);
-            if (is_doubtful && !can_race(numbers, done)) return false;
+            if (is_doubtful && !can_race(numbers, done)) return -1;
         }
         for (Index first = done; first < count; first += race_block) {
             const Index size = std::min(race_block, count - first);
             add(blocks, place + first, block_max(size, numbers + first));
         }
-        return done == count || can_race(numbers + done, count - done);
+        return done == count || can_race(numbers + done, count - done) ? count : -1;
     }
 
     /// @returns   true if some of the numbers may be bad
@@ -226,12 +215,16 @@ class RaceRow {
         return saw_nan(lanes);
     }
 
-    bool list_by_id(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {
-        for (Index first = 0, length = 0; first < count; first += length) {
-            length = same_block(place + first, place + count);
-            add(blocks, place + first, block_max(length, numbers + first));
+    /// Blocks for which there is no room, and one that goes on after these places, are left for the next call.
+    Index list_by_id(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {
+        Index first = 0;
+        while (first < count && blocks.count < blocks.most) {
+            const Index next = first + block_size_at(place + first);
+            if (next > count) break;
+            add(blocks, place + first, block_max(next - first, numbers + first));
+            first = next;
         }
-        return can_race(numbers, count);
+        return can_race(numbers, count) ? first : -1;
     }
 
     /// Add a block, if one of its ids can win.

@@ -58,6 +58,7 @@ namespace kernels {
 /// @cost      one pass, and an insertion into `top` for every entry that is among the largest so far; no allocation
 template <Row R>
 Index top_ids(const R& row, std::span<Token> top) {
+    detail::require_memory("top_ids", "top", top);
     const auto view = detail::as_row(row);
     const detail::Blocks blocks(view);
     const Index found = detail::largest_places(blocks, top, 0);

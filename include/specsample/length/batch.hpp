@@ -96,8 +96,11 @@ void best_lookaheads(std::span<const double> acceptance, Index most, double draf
     constexpr auto where = "best_lookaheads";
     const auto requests = static_cast<Index>(lookaheads.size());
     detail::require(most >= 0, where, "most", most, "0 or more");
-    detail::require(static_cast<Index>(acceptance.size()) == requests * most, where, "size of acceptance",
-                    acceptance.size(), "most for each request");
+    const Index numbers = std::ssize(acceptance);
+    detail::require(most == 0 ? numbers == 0 : numbers % most == 0 && numbers / most == requests, where,
+                    "size of acceptance", numbers, "most for each request");
+    detail::require_memory(where, "acceptance", acceptance);
+    detail::require_memory(where, "lookaheads", lookaheads);
     detail::require(detail::is_finite(draft_cost) && draft_cost >= 0, where, "draft_cost", draft_cost,
                     "finite and 0 or more");
     std::ranges::fill(lookaheads, Index{0});

@@ -55,7 +55,7 @@ bool accept(const Rng& rng, double s, double q) {
         return rng.accept(s, q);
     } else {
         const bool is_forced = s >= 1 && s >= q;
-        return is_forced || detail::is_product_below(rng.uniform(), q, s);
+        return is_forced || detail::is_accepted(rng.uniform(), s, q);
     }
 }
 
@@ -178,6 +178,7 @@ Index race(const Rng& rng, const W& weights) {
 template <class Rng, class W>
 Index race(const Rng& rng, const W& weights, std::span<Token> winners) {
     if constexpr (detail::RaceArguments<Rng, W>::all) {
+        detail::require_memory("race", "winners", winners);
         if constexpr (requires {
                           { rng.race(detail::weights_of(weights), winners) } -> std::same_as<Index>;
                       }) {

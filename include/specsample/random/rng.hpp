@@ -141,7 +141,7 @@ class GeneratorRng {
     }
 
     // A token that is certain to be accepted takes its numbers too, so that a round's counts tell how many it took.
-    bool accept(double s, double q) const { return detail::is_product_below(uniform(), q, s); }
+    bool accept(double s, double q) const { return detail::is_accepted(uniform(), s, q); }
     template <kernels::Weights W>
     kernels::Drawn draw(const W& weights) const {
         const double u = uniform();

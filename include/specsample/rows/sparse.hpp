@@ -16,9 +16,11 @@ namespace detail {
 template <class Ids>
 auto list_of(const Ids& ids) {
     if constexpr (EigenMatrix<Ids>) {
+        require_memory("Sparse", "the address of the ids", ids.data(), static_cast<std::size_t>(ids.size()));
         return IdList<typename Ids::Scalar>(ids.data(), ids.size(), ids.innerStride());
     } else {
         const auto all = std::span(ids);
+        require_memory("Sparse", "the address of the ids", all);
         return IdList<std::remove_cv_t<typename decltype(all)::value_type>>(all.data(), static_cast<Index>(all.size()),
                                                                             1);
     }
@@ -82,7 +84,8 @@ class Sparse {
     /// @param ids     [n] strictly increasing, of any integral type, inside the vocabulary: checked when read
     /// @param row     [n] their probabilities, or Logits
     /// @param vocab   the size of the vocabulary, ids without a probability included
-    /// @throws        std::invalid_argument if there are not as many ids as numbers, or more ids than `vocab`
+    /// @throws        std::invalid_argument if there are not as many ids as numbers, more ids than `vocab`, or any at
+    ///                null
     template <class GivenIds, class GivenRow>
     Sparse(GivenIds&& ids, GivenRow&& row, Index vocab)
         : ids_(store_ids(std::forward<GivenIds>(ids))),
@@ -92,6 +95,7 @@ class Sparse {
         if (detail::row_size(row_) != count)
             detail::invalid("Sparse", "the number of probabilities", detail::row_size(row_),
                             "that of ids, " + detail::to_text(count));
+        detail::require(vocab >= 0, "Sparse", "vocab", vocab, "at least 0");
         if (count > vocab)
             detail::invalid("Sparse", "vocab", vocab, "at least the number of ids, " + detail::to_text(count));
     }

@@ -114,6 +114,7 @@ class Sampler {
         Generation result;
         if constexpr (detail::TokenIds<Prompt>) {
             const std::span ids(prompt);
+            detail::require_memory("Sampler", "prompt", ids);
             std::vector<Token> text(ids.size());
             std::ranges::transform(ids, text.begin(), [](auto id) { return checked_token(id); });
             result.finish = run(text, limits, on_token, &result.tally);
@@ -174,6 +175,7 @@ class Sampler {
 
     static void check(const Limits& limits, std::span<const Token> text) {
         const auto size = static_cast<Index>(text.size());
+        detail::require_memory("Sampler", "text", text);
         detail::require(limits.max_new_tokens >= 0, "Sampler", "limits.max_new_tokens", limits.max_new_tokens,
                         "at least 0");
         detail::require(limits.top_logprobs >= 0 && limits.top_logprobs <= 64, "Sampler", "limits.top_logprobs",

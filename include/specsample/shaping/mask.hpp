@@ -91,6 +91,7 @@ void apply_mask(filters::Candidates<Value>& row, const MaskBits& mask) {
 template <MaskWords W>
 std::span<const std::uint32_t> words_of(const W& words) {
     const auto all = std::span(words);
+    require_memory("TokenMask", "the address of the words", all);
     return {reinterpret_cast<const std::uint32_t*>(all.data()), all.size()};  // signed or not: the two types may alias
 }
 

@@ -44,6 +44,13 @@ namespace detail {
 template <class Numbers>
 using Number = typename decltype(std::span(std::declval<Numbers&>()))::value_type;
 
+/// The parents of a tree.
+template <class Parents>
+auto parents_in(std::string_view where, const Parents& parents) {
+    const std::span<const Number<const Parents>> list(parents);
+    require_memory(where, "parents", list);
+    return list;
+}
 /// Check the size of an output.
 inline void require_size(std::string_view where, std::string_view what, std::size_t size, std::size_t needed) {
     if (size != needed) invalid(where, what, size, to_text(needed));
@@ -74,9 +81,10 @@ concept IntegerList = requires(Numbers& numbers) { std::span(numbers); } && deta
 template <IntegerList Parents, IntegerList Positions>
 void position_ids(const Parents& parents, Index start, Positions&& positions) {
     constexpr auto where = "position_ids";
-    const std::span<const detail::Number<const Parents>> list(parents);
+    const auto list = detail::parents_in(where, parents);
     const std::span out(positions);
     detail::require_size(where, "the number of positions", out.size(), list.size());
+    detail::require_memory(where, "positions", out);
     for (Index node = 0; node < std::ssize(list); ++node) {
         const Index parent = detail::parent_of(where, list, node);
         const Index above = parent == root_node ? start - 1 : static_cast<Index>(out[static_cast<std::size_t>(parent)]);
@@ -95,7 +103,7 @@ template <IntegerList Parents, class Mask>
     requires detail::EigenMatrix<std::remove_cvref_t<Mask>>
 void ancestor_mask(const Parents& parents, Mask&& mask) {
     constexpr auto where = "ancestor_mask";
-    const std::span<const detail::Number<const Parents>> list(parents);
+    const auto list = detail::parents_in(where, parents);
     detail::require_size(where, "the number of rows", static_cast<std::size_t>(mask.rows()), list.size());
     detail::require_size(where, "the number of columns", static_cast<std::size_t>(mask.cols()), list.size());
     using Scalar = typename std::remove_cvref_t<Mask>::Scalar;
@@ -119,9 +127,10 @@ constexpr std::size_t mask_words(std::size_t nodes) { return (nodes + 63) / 64; 
 template <IntegerList Parents>
 void ancestor_bits(const Parents& parents, std::span<std::uint64_t> words) {
     constexpr auto where = "ancestor_bits";
-    const std::span<const detail::Number<const Parents>> list(parents);
+    const auto list = detail::parents_in(where, parents);
     const std::size_t width = mask_words(list.size());
     detail::require_size(where, "the number of words", words.size(), list.size() * width);
+    detail::require_memory(where, "words", words);
     for (Index node = 0; node < std::ssize(list); ++node) {
         const Index parent = detail::parent_of(where, list, node);
         const auto row = words.subspan(static_cast<std::size_t>(node) * width, width);
@@ -138,7 +147,7 @@ void ancestor_bits(const Parents& parents, std::span<std::uint64_t> words) {
 /// @cost O(sum of the paths' lengths), allocates
 template <IntegerList Parents>
 [[nodiscard]] std::vector<std::vector<Index>> leaf_paths(const Parents& parents) {
-    const std::span<const detail::Number<const Parents>> list(parents);
+    const auto list = detail::parents_in("leaf_paths", parents);
     std::vector<bool> is_leaf(list.size(), true);
     for (Index node = 0; node < std::ssize(list); ++node)
         if (const Index parent = detail::parent_of("leaf_paths", list, node); parent != root_node)
@@ -166,9 +175,10 @@ template <IntegerList Parents>
 template <IntegerList Parents, IntegerList Rooted>
 void with_root(const Parents& parents, Rooted&& rooted) {
     constexpr auto where = "with_root";
-    const std::span<const detail::Number<const Parents>> list(parents);
+    const auto list = detail::parents_in(where, parents);
     const std::span out(rooted);
     detail::require_size(where, "the number of rooted parents", out.size(), list.size() + 1);
+    detail::require_memory(where, "rooted", out);
     detail::store(where, out.front(), root_node);
     for (Index node = 0; node < std::ssize(list); ++node)
         detail::store(where, out[static_cast<std::size_t>(node + 1)], detail::parent_of(where, list, node) + 1);

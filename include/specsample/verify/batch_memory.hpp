@@ -80,6 +80,7 @@ template <class Rounds, class Ids, class Id = typename decltype(std::span(std::d
     requires detail::Integer<Id>
 void write_padded(const Rounds& rounds, Ids&& ids, std::type_identity_t<Id> pad = static_cast<Id>(-1)) {
     const std::span<Id> out(ids);
+    detail::require_memory("write_padded", "ids", out);
     const std::size_t count = std::size(rounds);
     const std::size_t width = count == 0 ? 0 : out.size() / count;
     if (width * count != out.size())

@@ -45,10 +45,10 @@ bool accept_ratio(const Rng& rng, const Ratio& ratio, const Exact& exact) {
     if constexpr (requires { rng.uniform(); }) {
         if (ratio.s < 1 || ratio.s < ratio.q) {
             const double u = rng.uniform();
-            if (detail::is_product_below(u, ratio.q * (1 + ratio.slack), ratio.s)) return true;
-            if (!detail::is_product_below(u, ratio.q, ratio.s * (1 + ratio.slack))) return false;
+            if (detail::is_accepted(u, ratio.s, ratio.q * (1 + ratio.slack))) return true;
+            if (!detail::is_accepted(u, ratio.s * (1 + ratio.slack), ratio.q)) return false;
             const Ratio summed = exact();
-            return detail::is_product_below(u, summed.q, summed.s);
+            return detail::is_accepted(u, summed.s, summed.q);
         }
     }
     const Ratio summed = exact();

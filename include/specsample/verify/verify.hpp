@@ -251,6 +251,7 @@ template <class Tokens, class Distributions, class Rows, class Rule, class Sourc
                                               std::remove_reference_t<Rows>, Rule, Source>;
     if constexpr (Arguments::all) {
         const auto given = std::span(tokens);
+        detail::require_memory("verify", "tokens", given);
         detail::require_none(detail::refusal_of_drawn<Rule>(distributions, static_cast<Index>(given.size())));
         workspace.links.become_chain(static_cast<Index>(given.size()));
         workspace.endings.clear();

@@ -49,6 +49,7 @@ class IdMap {
     template <detail::Integers List>
     IdMap(const List& to_target, Index target_vocab) : target_vocab_(target_vocab) {
         const std::span all(to_target);
+        detail::require_memory("IdMap", "to_target", all);
         open(all.size());
         for (const auto id : all) {
             if (!std::cmp_equal(id, none) && (std::cmp_less(id, 0) || std::cmp_greater_equal(id, target_vocab)))

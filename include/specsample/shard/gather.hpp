@@ -105,8 +105,6 @@ class RoundRows {
         if (list_->empty()) return std::nullopt;
         const RankRow& first = *list_->front();
         ranks().exchange(Topic::open, *list_);
-        for (std::size_t place = 0; place < list_->size(); ++place)
-            if (const auto& bad = (*list_)[place]->fault(); bad && bad->cause == Cause::row_changed) return bad;
         if constexpr (Row::are_logits)
             if (sums && !first.fault()) exchange_sums();
         return first.fault();
@@ -124,6 +122,24 @@ class RoundRows {
             if (at(row).state().is_picking()) add(at(row).state());
         ranks().exchange(Topic::pick, *list_);
         return at(0).state().fault();
+    }
+
+    /// The first draft row that has changed since its token was drawn, as an exchange has found it.
+    /// @param size   drafted tokens
+    std::optional<RowFault> changed_row(Index size) {
+        using L = std::remove_cvref_t<decltype(specsample::detail::distribution_at(distributions_, Index{}))>;
+        if constexpr (specsample::detail::RowDistribution<L>) {
+            for (Index node = 0; node < size; ++node) {
+                const auto distribution = specsample::detail::distribution_at(distributions_, node);
+                if (distribution.is_point()) continue;
+                const auto* const state = state_behind(distribution.row());
+                if (state == nullptr || !state->fault()) continue;
+                RowFault fault = *state->fault();
+                fault.row = node;
+                return fault;
+            }
+        }
+        return std::nullopt;
     }
 
     static void want_normaliser(const Row& row) {

@@ -148,7 +148,8 @@ class Sharded {
             return bad;
         } else {
             all.want_entries(given, shape, check_all);
-            return all.exchange(true);
+            if (const auto bad = all.exchange(true)) return bad;
+            return all.changed_row(shape.size());
         }
     }
 

@@ -17,8 +17,11 @@ inline namespace SPECSAMPLE_ABI {
 /// On average it never accepts fewer tokens than token verification: E[accepted] = sum_i E[w_i]. For point masses and
 /// for K = 1 the two accept alike.
 ///
-/// @draws    one accept draw per drafted token judged, from the last one back, then one last-token draw
-/// @cost     K - accepted passes over two rows, the last of which serves the draw; one over one row if all are accepted
+/// @draws    one accept draw per drafted token judged, from the last one back, then one last-token draw; none after a
+///           stop token. What a budget or a predicate cuts off was drawn before
+/// @cost     K - accepted passes over two rows, the last of which serves the draw; one over one row if all are kept;
+///           logits whose normaliser is not stated take one pass more at every visit of their node: on the way down,
+///           and at every return from a child
 /// @source   Sun et al. (arXiv:2403.10444), Theorems 1 and 2
 struct BlockVerification {
     static constexpr bool lossless = true;

@@ -17,7 +17,8 @@ inline namespace SPECSAMPLE_ABI {
 ///
 /// A token is accepted with probability sum min(p, q).
 ///
-/// @draws    one accept draw per drafted token tested, then one last-token draw
+/// @draws    one accept draw per drafted token tested, then one last-token draw, unless a budget or a stop token ends
+///           the round before
 /// @cost     O(1) per token, and one pass over one row for the last token (over two if it is recovered)
 /// @source   Leviathan et al. (arXiv:2211.17192), Theorem 1; Chen et al. (arXiv:2302.01318), Theorem 1
 struct TokenVerification {

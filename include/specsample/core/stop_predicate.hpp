@@ -60,12 +60,12 @@ class StopPredicate {
             } else {
                 predicate_ = const_cast<char*>(&reinterpret_cast<const volatile char&>(predicate));
             }
-            call_ = [](void* self, std::span<const Token> tokens) {
+            call_ = [](void* self, std::span<const Token> tokens) -> StopDecision {
                 const auto answer = std::invoke(*reinterpret_cast<Predicate*>(self), tokens);
                 if constexpr (std::same_as<decltype(answer), const bool>) {
                     return answer ? StopDecision::include : StopDecision::go_on;
                 } else {
-                    return StopDecision(answer);
+                    return answer;
                 }
             };
         }

@@ -112,8 +112,8 @@ concept BitGenerator = std::invocable<G&> && std::unsigned_integral<std::invoke_
 
 /// A random source over a generator that the caller owns. Addresses are ignored, so the text of a request depends on
 /// the numbers that were taken before it.
-/// @cost   every random draw (a drafted token, an acceptance, a last token) takes `draws` numbers from the generator:
-///         1 from a 64-bit one, 2 from a 32-bit one
+/// @cost   every random draw (a drafted token, an acceptance, a last token, a token of a match rule) takes `draws`
+///         numbers from the generator: 1 from a 64-bit one, 2 from a 32-bit one
 template <detail::BitGenerator Generator>
 class GeneratorRng {
   public:
@@ -140,7 +140,9 @@ class GeneratorRng {
         return u < 1 ? u : 1 - 0x1p-53;  // the sum may round up to 1
     }
 
-    // A token that is certain to be accepted takes its numbers too, so that a round's counts tell how many it took.
+    // A token that is certain to be accepted takes its numbers too. So the counts of a round of TokenVerification on a
+    // chain tell how many it took: one draw per token evaluated, and one for a last token. Where a predicate has cut
+    // the round, what it left out may have taken some as well; and other rules may draw more, or less, than they count.
     bool accept(double s, double q) const { return detail::is_accepted(uniform(), s, q); }
     template <kernels::Weights W>
     kernels::Drawn draw(const W& weights) const {

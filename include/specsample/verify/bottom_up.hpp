@@ -70,7 +70,7 @@ namespace walks {
 ///
 /// @param context   the draft and its rows
 /// @returns         the accepted path and the last token, or the fault that was met
-/// @draws           one accept draw per node that is decided, the root excepted, then one last-token draw unless the
+/// @draws           one accept draw per node that is decided, the root excepted, then one last-token draw, unless the
 ///                  text ends before
 /// @cost            a pass per rejected child that was drawn from a row; the last of them serves the last token, which
 ///                  costs a pass of its own only if nothing was rejected. Per node that is entered, a pass for the sum

@@ -136,7 +136,8 @@ class KSeqNode : public walks::NodeRow<T> {
 /// For trees whose siblings are independent draws of one row; on a chain it is token verification. One of n children is
 /// accepted with probability 1 - (1 - beta)^n.
 ///
-/// @draws    one accept draw per child tried, then one last-token draw
+/// @draws    one accept draw per child tried, then one last-token draw, unless a budget or a stop token ends the round
+///           before
 /// @throws   std::invalid_argument if siblings are not independent draws of one row
 /// @cost     about 25 passes over two rows per node with more than one child, to find rho
 /// @source   Sun et al. (arXiv:2310.15141), Algorithm 2, Theorem 2

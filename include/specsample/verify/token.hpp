@@ -17,7 +17,8 @@ inline namespace SPECSAMPLE_ABI {
 ///
 /// A token is accepted with probability sum min(p, q).
 ///
-/// @draws    one accept draw per drafted token tested, then one last-token draw
+/// @draws    one accept draw per drafted token tested, then one last-token draw, unless a budget or the end of the text
+///           ends the round before
 /// @cost     O(1) per token, and one pass over one row for the last token (over two if it is recovered). Rows of
 ///           probabilities are divided by their sums: one more pass over the target's row if a token is recovered, and
 ///           one over each row of one acceptance in 500 (in 50 for 16-bit rows), whose random number is so close to

@@ -29,7 +29,8 @@ concept TopDownNode = requires(N& node, Index child) {
 /// @param context   the draft and the target's rows
 /// @param open      open(node) -> a TopDownNode
 /// @returns         the accepted path and the last token, or the fault that was met
-/// @draws           one accept draw per child tried, then one last-token draw unless the text ends before
+/// @draws           one accept draw per child tried, then one last-token draw, unless a budget or the end of the text
+///                  ends the round before
 /// @cost            that of the nodes; no allocation
 template <class T, class Open>
 Outcome top_down(const T& context, const Open& open) {

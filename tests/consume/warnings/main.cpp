@@ -16,7 +16,8 @@ constexpr auto logits = [](std::span<const Token>) { return std::vector<float>{0
 
 std::size_t chain() {
     specsample::Sampler sampler(draft, target, {.lookahead = 4, .seed = 42});
-    const auto text = sampler.generate({0}, {.max_new_tokens = 16});
+    const auto until = [](std::span<const Token> tokens) { return tokens.back() == 9; };
+    const auto text = sampler.generate({0}, {.max_new_tokens = 16, .until = until});
     return text.size();
 }
 
@@ -42,9 +43,11 @@ std::size_t verification_alone() {
     const std::vector distributions{specsample::Sampled{q}, specsample::Sampled{q}};
     const std::vector rows{p, p, p};
     const specsample::RoundRng rng(42, 0, 0);
+    const auto go_on = [](std::span<const Token>) { return specsample::StopDecision::go_on; };
     specsample::Workspace workspace;
     const specsample::TokenVerification rule;
-    std::size_t count = specsample::verify(tokens, distributions, rows, rule, rng, {}, workspace).tokens.size();
+    std::size_t count =
+        specsample::verify(tokens, distributions, rows, rule, rng, {.until = go_on}, workspace).tokens.size();
     count += specsample::verify(specsample::Tree{tokens, parents}, distributions, rows, rule, rng, {}, workspace)
                  .tokens.size();
     const auto logits_rows = specsample::logits_of(rows, 0.8);

@@ -117,7 +117,7 @@ class KnownNumbers : public RankRow {
     std::optional<RowFault> changed_number() const {
         for (const auto& [id, before] : drawn_) {
             const auto is = static_cast<double>(mine_[id]), was = static_cast<double>(before);
-            if (std::bit_cast<std::uint64_t>(is) != std::bit_cast<std::uint64_t>(was))
+            if (is != was && std::bit_cast<std::uint64_t>(is) != std::bit_cast<std::uint64_t>(was))
                 return RowFault{.side = Side::draft, .cause = Cause::row_changed, .value = is, .bound = was, .id = id};
         }
         return std::nullopt;

@@ -39,18 +39,20 @@ namespace detail {
 /// What a row stores for a token, before any arithmetic: a row that has not changed gives the same bits again, however
 /// the code that reads it is compiled. All weight on one token stays there whatever is stored, so there it is the
 /// weight.
-/// @returns   the bits of the number as a double; all ones where nothing is stored
+/// @returns   the bits of the number as a double, of a zero of either sign those of 0; all ones where nothing is stored
 template <class View>
 [[gnu::noinline]] std::uint64_t stored_bits(const View& row, Token token) {
+    double number = 0;
     if constexpr (is_entries_row<View>) {
         const auto& entries = row.functor();
         const Index place = entries.ids().place_of(token);
         if (place < 0) return ~std::uint64_t{0};
-        if (entries.encoding().is_peak()) return std::bit_cast<std::uint64_t>(double{entries.weight(place)});
-        return std::bit_cast<std::uint64_t>(static_cast<double>(entries.numbers().coeff(place)));
+        const bool is_peak = entries.encoding().is_peak();
+        number = is_peak ? double{entries.weight(place)} : static_cast<double>(entries.numbers().coeff(place));
     } else {
-        return std::bit_cast<std::uint64_t>(static_cast<double>(row.coeff(token)));
+        number = static_cast<double>(row.coeff(token));
     }
+    return number == 0 ? 0 : std::bit_cast<std::uint64_t>(number);  // a computed 0 may come with either sign
 }
 
 /// A digest of a list of ids.

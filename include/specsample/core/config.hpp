@@ -33,7 +33,7 @@
 #endif
 
 #define SPECSAMPLE_VERSION_MAJOR 0
-#define SPECSAMPLE_VERSION_MINOR 2
+#define SPECSAMPLE_VERSION_MINOR 3
 #define SPECSAMPLE_VERSION_PATCH 0
 
 #if defined(__cpp_exceptions)

@@ -38,6 +38,8 @@ struct Case {
     std::optional<RoundLimits> limits{};
     Index missing_rows = 0, missing_distributions = 0;
 
+    std::optional<double> other_temperature{};
+
     bool are_computed = false;  ///< whether all ranks compute their rows when these are asked for
 };
 
@@ -90,7 +92,10 @@ std::string sliced(const Case& given, const Rule& rule) {
                                                  given.split.count(rank) + (odd ? given.count_more : 0));
             };
             if (!given.logits) return judge(numbers);
-            return judge([&](const Numbers& row) { return Logits(numbers(row), given.temperature); });
+            return judge([&](const Numbers& row) {
+                return Logits(numbers(row),
+                              odd ? given.other_temperature.value_or(given.temperature) : given.temperature);
+            });
         },
         10);
     for (const std::string& one : all) CHECK(one == all[0]);
@@ -184,12 +189,66 @@ TEST_CASE("a rank that is given something else is a fault of all ranks, and none
             CHECK_THAT(message_of({.seed = 2, .limits = same}), differs);
             CHECK_THAT(message_of({.tokens = 1, .limits = same}), differs);
             CHECK_THAT(message_of({.second = 8, .limits = same}), differs);
+            if (logits) CHECK_THAT(message_of({.limits = same, .other_temperature = 0}), differs);
             CHECK_THAT(message_of({.limits = same, .missing_distributions = 1}), differs);
             CHECK_THAT(message_of({.limits = same, .missing_distributions = -1}), differs);
             if (are_computed) continue;
             CHECK_THAT(message_of({.limits = same, .missing_rows = 1}), differs);
             CHECK_THAT(message_of({.limits = same, .missing_rows = -1}), differs);
         }
+}
+
+TEST_CASE("a rank that judges by another rule is a fault of all ranks") {
+    const ranks::Split split{{0, 512, vocab}};
+    const Numbers row = Numbers::LinSpaced(vocab, 1, 3) / (2 * vocab);
+    const auto form = [](const auto& numbers, bool are_logits, const auto& f) {
+        return are_logits ? f(Logits(numbers)) : f(numbers);
+    };
+    const auto compare = [&](const auto& same, const auto& other, bool are_logits, const std::vector<Token>& tokens) {
+        CAPTURE(are_logits, tokens.size());
+        const auto texts = ranks::on_ranks(
+            2,
+            [&](Index rank, shard::Ranks& ranks) {
+                return form(split.slice(row, rank), are_logits, [&](const auto& slice) {
+                    const std::vector rows(tokens.size() + 1, shard::Sharded(slice, split.first(rank), vocab, ranks));
+                    Workspace workspace;
+                    const auto judge = [&](const auto& rule) {
+                        return text_of(verify(tokens, PointMass{}, rows, rule, RoundRng(1, 0, 0), {}, workspace));
+                    };
+                    return rank == 1 ? judge(other) : judge(same);
+                });
+            },
+            10);
+        for (const std::string& text : texts)
+            CHECK_THAT(text, Catch::Matchers::Contains("is read by rank 1 in another round than by rank 0"));
+    };
+    for (const bool are_logits : {false, true}) {
+        compare(TokenVerification(), SampleMatch(), are_logits, {700});
+        compare(TokenVerification(), GreedyMatch(), are_logits, {700});
+        compare(TokenVerification(), GumbelMatch(), are_logits, {});
+        compare(GreedyMatch(), GumbelMatch(), are_logits, {});
+        compare(SampleMatch(), GumbelMatch(), are_logits, {});
+    }
+}
+
+TEST_CASE("a rank that checks more, or is given another tree, is a fault of all ranks") {
+    const auto differs = Catch::Matchers::Contains("target row 0 is read by rank 2 in another round");
+    const RoundLimits more{.stop_tokens = same_stops, .check = Check::every_row};
+    CHECK_THAT(sliced({.logits = true, .check = Check::entries_read, .limits = more}, GreedyMatch()), differs);
+
+    const std::vector<float> row(static_cast<std::size_t>(vocab), 1.f / vocab);
+    const ranks::Split split = ranks::equal(vocab, 3);
+    for (const std::string& text : ranks::on_ranks(3, [&](Index rank, shard::Ranks&ranks) {
+             const std::vector<shard::Sharded<std::vector<float>>> rows(
+                 3, shard::Sharded(std::vector<float>(row.begin(), row.begin() + split.count(rank)), split.first(rank),
+                                   vocab, ranks));
+             const std::vector<Token> tokens{5, 5};
+             const std::vector<Index> parents{-1, rank == 2 ? -1 : 0};
+             Workspace workspace;
+             return text_of(verify(Tree<Token, Index>{tokens, parents}, PointMass{}, rows, GreedyMatch(),
+                                   RoundRng(1, 0, 0), {}, workspace));
+         }))
+        CHECK_THAT(text, differs);
 }
 
 TEST_CASE("a text that is another on one rank is a fault of all ranks where its rows are shaped") {

@@ -36,6 +36,9 @@ struct Chance {
 /// How the rows of drafted tokens are held.
 enum class Drafts { whole, sliced, sliced_otherwise };
 
+/// Whether the normaliser of logits is stated.
+enum class Stated { no, right, wrong };
+
 /// A round, and what may be wrong with it.
 struct Case {
     Index vocab = 1;
@@ -47,6 +50,7 @@ struct Case {
     double temperature = 1, draft_temperature = 1;
     ranks::Split split, other;
     Drafts drafts = Drafts::whole;
+    Stated stated = Stated::no;
     bool target_is_whole = false, is_computed = false;
     Index max_tokens = 9;
     std::vector<Token> stops;
@@ -62,7 +66,7 @@ Numbers random_row(Chance& chance, Index vocab, bool are_logits, const Numbers* 
     const bool has_ties = chance.one_in(4), has_zeros = chance.one_in(3);
     const float spread = chance.of<float>({0, 1, 4, 30});
     for (Index id = 0; id < vocab; ++id) {
-        float z = spread * chance.uniform();
+        float z = spread * (chance.uniform() - .5f);
         if (near != nullptr) z = .1f * z + (are_logits ? (*near)[id] : std::log((*near)[id]));
         if (has_ties) z = std::floor(z);
         if (has_zeros && chance.one_in(2)) z = -infinity;
@@ -128,6 +132,8 @@ Case random_case(std::uint64_t seed, bool are_logits) {
     made.drafts = chance.of<Drafts>({Drafts::whole, Drafts::sliced, Drafts::sliced, Drafts::sliced_otherwise});
     made.target_is_whole = made.drafts != Drafts::whole && chance.one_in(5);
     made.is_computed = chance.one_in(3);
+    made.stated = chance.of<Stated>({Stated::no, Stated::no, Stated::right});
+    if (chance.one_in(12)) made.stated = Stated::wrong;
     made.check = chance.of<Check>({Check::entries_read, Check::every_row});
     if (chance.one_in(3)) made.max_tokens = 1 + chance.below(4);
     if (chance.one_in(3)) made.stops.push_back(static_cast<Token>(chance.below(made.vocab)));
@@ -231,11 +237,13 @@ auto rows_of(const std::vector<Numbers>& all, const Make& make) {
     return rows;
 }
 
-/// A row in the form that a test is about.
+/// Numbers in the form that a test is about: all of a row, or a slice of it.
 template <bool are_logits>
-auto form_of(const Column& numbers, double temperature) {
+auto form_of(const Case& given, const Numbers& row, const Column& numbers, double temperature) {
     if constexpr (are_logits) {
-        return Logits(numbers, temperature);
+        if (given.stated == Stated::no || temperature == 0) return Logits(numbers, temperature);
+        const double right = kernels::log_sum_exp(Logits(row, temperature));
+        return Logits(numbers, temperature, right + (given.stated == Stated::wrong ? 1 : 0));
     } else {
         return numbers;
     }
@@ -247,15 +255,15 @@ std::vector<std::string> sliced(const Case& given, const Rule& rule) {
     return ranks::on_ranks(given.split.ranks(), [&](Index rank, shard::Ranks& ranks, shard::Thread& thread) {
         shard::Ranks others(thread);
         const auto slices = [&](const ranks::Split& split, double temperature, shard::Ranks& sharing) {
-            return [&split, temperature, &sharing, rank](const Numbers& row) {
-                return shard::Sharded(form_of<are_logits>(split.slice(row, rank), temperature), split.first(rank),
-                                      row.size(), sharing);
+            return [&given, &split, temperature, &sharing, rank](const Numbers& row) {
+                return shard::Sharded(form_of<are_logits>(given, row, split.slice(row, rank), temperature),
+                                      split.first(rank), row.size(), sharing);
             };
         };
         const auto judge = [&](const auto& distributions) {
             if (given.target_is_whole) {
                 auto rows = rows_of(given.p, [&](const Numbers& row) {
-                    return form_of<are_logits>(Column(row.data(), row.size()), given.temperature);
+                    return form_of<are_logits>(given, row, Column(row.data(), row.size()), given.temperature);
                 });
                 change_count(rows, given.missing_rows);
                 return text_of(given, rows, distributions, rule);
@@ -272,7 +280,7 @@ std::vector<std::string> sliced(const Case& given, const Rule& rule) {
         std::string text;
         if (given.drafts == Drafts::whole) {
             const auto rows = rows_of(given.q, [&](const Numbers& row) {
-                return form_of<are_logits>(Column(row.data(), row.size()), given.draft_temperature);
+                return form_of<are_logits>(given, row, Column(row.data(), row.size()), given.draft_temperature);
             });
             text = judge(distributions_of(given, rows));
         } else {
@@ -289,9 +297,9 @@ template <bool are_logits, class Rule>
 void compare(std::uint64_t seed, const Rule& rule) {
     Case given = random_case(seed, are_logits);
     if (given.is_computed && !given.target_is_whole) given.missing_rows = 0;  // a callable makes as many as it is asked
-    const auto form = [](double temperature) {
-        return [temperature](const Numbers& row) {
-            return form_of<are_logits>(Column(row.data(), row.size()), temperature);
+    const auto form = [&given](double temperature) {
+        return [&given, temperature](const Numbers& row) {
+            return form_of<are_logits>(given, row, Column(row.data(), row.size()), temperature);
         };
     };
     auto p = rows_of(given.p, form(given.temperature));

@@ -83,13 +83,6 @@ class RoundRows {
         }
     }
 
-    /// Want the entry of every drafted token in the row that it was drawn from, which a check of all rows reads.
-    template <class Ids>
-    void want_drafted(const Ids& given) {
-        for (Index node = 0; node < nodes_; ++node)
-            want_draft_entry(node, static_cast<Index>(given[static_cast<std::size_t>(node)]));
-    }
-
     /// Want what a rule that decides about every row by itself reads: decide(row, node) says it of one.
     template <class Want>
     void want(const Want& decide) {
@@ -164,7 +157,7 @@ class RoundRows {
         if (list_->empty()) return;
         ranks().exchange(Topic::sums, *list_);
         for (Index row = 0; row < count_; ++row) {
-            if (!at(row).needs_sums() || at(row).state().fault()) continue;
+            if (!at(row).needs_sums()) continue;
             const auto encoding = at(row).weights_to_sum().encoding();
             at(row).state().keep_sums({encoding.pivot(), encoding.factor()});
         }

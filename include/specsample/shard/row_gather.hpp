@@ -28,9 +28,7 @@ auto RowState<Scalar>::gather(const filters::Outlook& outlook, std::span<const T
         Base::find_changed(outlook.changed());
         gathered = gather_nucleus(reach, key, numbers, ids, change);
     }
-    if (gathered.count < 0) return Base::gather_all(context, numbers);
-    Base::raise_fault();
-    return gathered;
+    return gathered.count < 0 ? Base::gather_all(context, numbers) : gathered;
 }
 
 template <class Scalar>

@@ -141,7 +141,6 @@ class Sharded {
                 if (Rule::decision == walks::Decision::largest) row.state().wants().largest = true;
                 if constexpr (Rule::decision == walks::Decision::race) row.start_race(rng_at(node));
             });
-            if (check_all) all.want_drafted(given);
             auto bad = all.exchange(Rule::decision == walks::Decision::draw);
             if constexpr (Rule::decision == walks::Decision::draw && requires { rng_at(0).bits(); })
                 if (!bad) bad = all.exchange_draws(rng_at);

@@ -185,19 +185,134 @@ TEST_CASE("mutants: a check of every row reads the rows that tokens were drafted
     }
 }
 
+TEST_CASE("mutants: draft rows that other ranks share are subtracted on every rank") {
+    const Slices given = random_slices();
+    const ranks::Split whole_on_one{{0, vocab, vocab, vocab}};
+    const auto round_of = [&](const auto& rows, const auto& drafts, std::uint64_t seed) {
+        std::vector<Sampled<detail::row_view_t<decltype(drafts[0])>>> distributions;
+        for (const auto& row : drafts) distributions.emplace_back(row);
+        Workspace workspace;
+        const Round round =
+            verify(given.tokens, distributions, rows, TokenVerification(), RoundRng(seed, 0, 0), {}, workspace);
+        std::vector<Token> tokens(round.tokens.begin(), round.tokens.end());
+        tokens.push_back(static_cast<Token>(round.accepted));
+        return tokens;
+    };
+    Eigen::ArrayXf sharper = 9 * given.rows[1];
+    sharper[5] += 9;  // so that it is often rejected
+    const std::vector<Logits<const Eigen::ArrayXf&>> whole_drafts{Logits(sharper), Logits(given.rows[0])};
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const std::vector<Token> expected = round_of(specsample::logits_of(given.rows), whole_drafts, seed);
+        for (const auto& tokens : ranks::on_ranks(3, [&](Index rank, shard::Ranks& ranks, shard::Thread& thread) {
+                 shard::Ranks others(thread);
+                 using Row = shard::Sharded<Logits<decltype(split.slice(sharper, rank))>>;
+                 std::vector<Row> rows, drafts;
+                 for (const auto& row : given.rows)
+                     rows.emplace_back(Logits(whole_on_one.slice(row, rank)), whole_on_one.first(rank), vocab, ranks);
+                 drafts.emplace_back(Logits(split.slice(sharper, rank)), split.first(rank), vocab, others);
+                 drafts.emplace_back(Logits(split.slice(given.rows[0], rank)), split.first(rank), vocab, others);
+                 return round_of(rows, drafts, seed);
+             }, 5))
+            CHECK(tokens == expected);
+    }
+}
+
+TEST_CASE("mutants: of equal numbers in slices the lowest ids are the largest") {
+    const Eigen::ArrayXf row = Eigen::ArrayXf::Constant(vocab, 1.f / vocab);
+    const auto top_of = [](const auto& given) {
+        std::vector<Token> top(40);
+        top.resize(static_cast<std::size_t>(kernels::top_ids(given, top)));
+        return top;
+    };
+    for (const auto& top : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+             return top_of(shard::Sharded(split.slice(row, rank), split.first(rank), vocab, ranks));
+         }))
+        CHECK(top == top_of(row));
+}
+
+TEST_CASE("mutants: rows of slices that are judged again are drawn from again") {
+    const Slices given = random_slices();
+    const auto tokens_of = [&](const auto& rows) {
+        std::vector<Token> tokens;
+        Workspace workspace;
+        for (std::uint64_t seed = 0; seed < 20; ++seed) {
+            const Round round =
+                verify(given.tokens, PointMass{}, rows, SampleMatch(), RoundRng(seed, 0, 0), {}, workspace);
+            tokens.insert(tokens.end(), round.tokens.begin(), round.tokens.end());
+            const RoundRng other(100 + seed, 0, 0);  // of which the round has not heard
+            tokens.push_back(static_cast<Token>(draw(other.at(Purpose::last, 0), rows[2]).index));
+        }
+        return tokens;
+    };
+    const std::vector<Token> expected = tokens_of(specsample::logits_of(given.rows));
+    for (const auto& tokens : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+             std::vector<shard::Sharded<Logits<decltype(split.slice(given.rows[0], rank))>>> slices;
+             for (const auto& row : given.rows)
+                 slices.emplace_back(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks);
+             return tokens_of(slices);
+         }))
+        CHECK(tokens == expected);
+}
+
+TEST_CASE("mutants: one random number draws another id once the first is left out") {
+    struct Zero {
+        static double uniform() { return 0; }
+    };
+    const Eigen::ArrayXf row = Eigen::ArrayXf::Constant(vocab, 1.f / vocab);
+    for (const auto& ids : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+             const shard::Sharded mine(split.slice(row, rank), split.first(rank), vocab, ranks);
+             const auto view = mine.probs();
+             std::vector<Token> ids;
+             for (int i = 0; i < 3; ++i)
+                 ids.push_back(static_cast<Token>(draw(Zero(), kernels::WithoutWeights(view, ids)).index));
+             return ids;
+         }))
+        CHECK(ids == std::vector<Token>{0, 1, 2});
+}
+
+TEST_CASE("mutants: slices whose first block is far below the largest have the probabilities of the whole row") {
+    Eigen::ArrayXf row = 9 * random_slices().rows[0];
+    row.head(512) -= 1000;
+    row[600] = 20;
+    const auto masses_of = [](const auto& given) {
+        std::vector<float> masses;
+        for (Index id = 512; id < vocab; ++id) masses.push_back(given.probs().coeff(id));
+        return masses;
+    };
+    for (const auto& masses : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+             return masses_of(shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks));
+         }))
+        CHECK(masses == masses_of(Logits(row)));
+}
+
+TEST_CASE("mutants: ranks that read other things of a row find out") {
+    const Slices given = random_slices();
+    for (const bool found : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
+             const shard::Sharded row(Logits(split.slice(given.rows[0], rank)), split.first(rank), vocab, ranks);
+             const auto view = row.unnormalised();
+             if (rank == 1) return !(view.coeff(3) >= 0);  // reads the whole row
+             std::vector<Token> top(2);
+             return kernels::top_ids(view, top) == 0;
+         }, 5))
+        CHECK(found);
+}
+
 TEST_CASE("mutants: what reads whole rows of slices has them on every rank") {
     const Slices given = random_slices();
     const auto overlap_of = [](const auto& first, const auto& second) {
         return std::pair(kernels::overlap(first, second), kernels::overlap(second, first));
     };
     const auto expected = overlap_of(Logits(given.rows[0]), Logits(given.rows[1]));
-    for (const auto& overlap : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
-             const auto sliced = [&](const Eigen::ArrayXf& row) {
-                 return shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks);
-             };
-             return overlap_of(sliced(given.rows[0]), sliced(given.rows[1]));
-         }))
-        CHECK(overlap == expected);
+    for (const ranks::Split& used : {split, ranks::Split{{0, vocab, vocab}}})
+        for (const auto& overlap : ranks::on_ranks(used.ranks(), [&](Index rank, shard::Ranks& ranks) {
+                 const auto sliced = [&](const Eigen::ArrayXf& row) {
+                     return shard::Sharded(Logits(used.slice(row, rank)), used.first(rank), vocab, ranks);
+                 };
+                 const auto overlap = overlap_of(sliced(given.rows[0]), sliced(given.rows[1]));
+                 sliced(given.rows[0]).argmax();  // no rank is an exchange ahead
+                 return overlap;
+             }, 5))
+            CHECK(overlap == expected);
 }
 
 TEST_CASE("mutants: a nucleus is that of the changed row") {

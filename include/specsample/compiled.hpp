@@ -29,7 +29,7 @@ namespace detail {
 
 // The rows of a draft, and what its tokens were drawn from.
 template <class Row>
-using DrawnFrom = const std::vector<SampledFrom<Row>>;
+using DrawnFrom = const std::vector<Sampled<row_view_t<Row>>>;
 using Named = const std::vector<PointMass>;
 
 // The target's rows: a matrix, a list, memory, or one row at a time.
@@ -55,7 +55,7 @@ SPECSAMPLE_RULES(Named, const RowMajorMatrixXf)
 SPECSAMPLE_RULES(Named, LogitsInMemory)
 
 #define SPECSAMPLE_DRAW(Row) \
-    SPECSAMPLE_EXTERN template Index draw_child(const Row&, Index, const RoundRng&, DraftTree<SampledFrom<Row>>&);
+    SPECSAMPLE_EXTERN template Index draw_child(const Row&, Index, const RoundRng&, DraftTree<Sampled<row_view_t<Row>>>&);
 
 SPECSAMPLE_DRAW(std::vector<float>)
 SPECSAMPLE_DRAW(Eigen::VectorXf)

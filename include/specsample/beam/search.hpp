@@ -46,7 +46,8 @@ namespace beam {
 /// @draws    none
 /// @cost     per round one pass of a TreeModel over the tokens in which the beams differ and those drafted, one pass
 ///           per path of a BatchModel, or one call per beam and step of any other target; one call of the draft model
-///           per drafted step if it is a TreeModel, else per drafted beam and step; and a pass over each row
+///           per drafted step if it is a TreeModel, else per drafted beam and step; and two passes over
+///           each row
 /// @source   Qin et al. (arXiv:2409.16560), for beam search instead of beam sampling: a set of beams is accepted, which
 ///           must be the target's own
 template <class Draft, class Target>
@@ -83,7 +84,8 @@ class BeamSearch {
     /// @param prompt   token ids of any integral type; may be empty, and may be written {1, 2, 3}
     /// @param limits   max_new_tokens, max_length and stop_tokens; `until` is refused, the others are not read
     /// @returns        the beams, best first
-    /// @throws         Fault on bad rows, with the best beam of the rounds before; it numbers rows as a TreeModel does.
+    /// @throws         Fault on bad rows, and on a stop token outside the vocabulary, with the best beam of the rounds
+    ///                 before; it numbers rows as a TreeModel does.
     ///                 std::invalid_argument on bad limits; what the models throw
     /// @edge           tokens of probability 0 are never kept. max_new_tokens = 0: one empty beam. Where the draft
     ///                 model makes no token possible, or none that the target has, it searches no further

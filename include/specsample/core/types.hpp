@@ -27,7 +27,7 @@ enum class LastToken {
     recovered,  ///< drawn from the residual after a rejection
     bonus,      ///< drawn from the target after every drafted token was accepted
     matched,    ///< the target's own choice, where a match rule left the draft
-    stopped     ///< none: a stop token, a budget or the caller cut the round within its accepted tokens
+    stopped     ///< none: the end of the text, a budget or the caller cut the round before it
 };
 
 }  // inline namespace

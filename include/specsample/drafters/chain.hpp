@@ -45,7 +45,8 @@ struct NeverStop {
 ///
 /// @tparam Model    a RowModel; or a TokenModel, whose tokens are point masses
 /// @tparam Ending   a DraftStop, for a RowModel only
-/// @draws           one draft draw per token drawn, in order
+/// @draws           one draft draw per token drawn, in order; under a rule that shares the target's noise a race
+///                  instead
 /// @cost            one call of the model per token, one pass per token drawn, and that of the stop; rows returned as
 ///                  views are copied, unless the model has stable rows
 /// @edge            the chain ends where the model has nothing to offer: at a row that makes no token possible, as one

@@ -137,6 +137,8 @@ template <class Rule, class Source, Row R>
 /// @param depth     the number of drafted tokens on the path before it: 0 for a child of the text
 /// @param without   the tokens that it must not be, as they are siblings of it; borrowed until the round ends. Empty
 ///                  for siblings that are independent of each other
+/// @draws           one: the draft draw of the node, or under a rule that shares the target's noise the race at the
+///                  depth
 /// @cost            one pass, two over logits; allocates for more than 31 siblings under a rule that shares noise
 /// @edge            no token is left: the token is -1. Its distribution has a rest of 0, so that any other token in its
 ///                  place is judged as a point mass

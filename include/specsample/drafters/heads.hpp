@@ -89,8 +89,9 @@ namespace heads {
 /// At lookahead 0 the heads are not called, and the text is that of plain decoding, bit for bit.
 ///
 /// @tparam Heads   a HeadsModel; rows that it returns as views or by reference stay valid until the round ends
-/// @draws          one draft draw per token, in order
+/// @draws          one draft draw per token, in order; under a rule that shares the target's noise a race instead
 /// @cost           one call of the heads, and one pass per token
+/// @edge           the chain ends at a row that makes no token possible
 /// @throws         std::invalid_argument from propose, if heads(prefix) does not return `count` rows
 template <HeadsModel Heads>
 class HeadsDrafter {
@@ -129,7 +130,8 @@ class HeadsDrafter {
 /// @tparam Draft   a model or a drafter of chains
 /// @tparam Heads   a HeadsModel
 /// @draws          those of the chain
-/// @cost           that of the chain, one call of the heads, and one pass per branching
+/// @cost           that of the chain, one call of the heads, and one pass per place that the chain reaches
+/// @edge           tokens of a head that are outside the target's vocabulary are left out
 /// @throws         std::invalid_argument from propose, if heads(prefix) does not return one row per branching
 template <class Draft, HeadsModel Heads>
 class HybridDrafter {

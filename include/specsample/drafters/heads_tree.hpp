@@ -26,7 +26,7 @@ namespace heads {
 /// @cost           one call of the heads, and one pass per row
 /// @throws         std::invalid_argument from propose, if heads(prefix) does not return one row per level of the shape
 /// @edge           if a row has fewer tokens than the shape has ranks, the nodes of the missing ranks and all below
-///                 them are left out
+///                 them are left out; so is a token outside the target's vocabulary, and what is below it
 /// @source         Cai et al.: "Medusa" (arXiv:2401.10774), section 2.1.2, tree attention
 template <HeadsModel Heads>
 class HeadsTreeDrafter {

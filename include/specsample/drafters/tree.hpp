@@ -26,7 +26,8 @@ inline namespace SPECSAMPLE_ABI {
 ///
 /// @tparam Model      a RowModel, or a TreeModel
 /// @tparam Children   a policy of namespace children
-/// @draws             those of Children; `node` is the number of the token's node where the tree has the whole shape
+/// @draws             those of Children, at the number that the node has where the tree has the whole shape. Under
+///                    a rule that shares the target's noise, a race per node that has children
 /// @cost              one call of a TreeModel per level, with the tree so far; of any other model one call per node
 ///                    that has children, depth first. Both draft the same tree
 /// @edge              a branch ends where the model makes no token possible

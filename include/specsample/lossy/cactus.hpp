@@ -100,7 +100,8 @@ namespace lossy {
 ///
 /// @param delta   >= 0; 0 is lossless for one drafted token per position
 /// @draws         as TokenVerification: one accept draw per token judged, one last-token draw
-/// @cost          O(1) per token, and one pass over two rows after a rejection
+/// @cost          O(1) per token, two passes more where the sum of its draft row is not known, and one pass over two
+///                rows after a rejection
 /// @source        Hao, Mou 2026, arXiv:2604.04987
 struct Cactus {
     static constexpr bool lossless = false;

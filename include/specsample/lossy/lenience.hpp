@@ -26,7 +26,7 @@ enum class LenientResidual {
 /// @param l          in (0, 1]; 1 is lossless
 /// @param residual   the distribution of the last token after a rejection
 /// @draws            as TokenVerification: one accept draw per token judged, one last-token draw
-/// @cost             that of TokenVerification
+/// @cost             that of TokenVerification, and a pass for each sum that is not known
 /// @source           Leviathan et al. 2023, arXiv:2211.17192, appendix A.5
 struct Lenience {
     static constexpr bool lossless = false;

@@ -99,7 +99,8 @@ namespace lossy {
 /// @param n       >= 1; 1 is greedy decoding
 /// @param delta   >= 0
 /// @draws         none
-/// @cost          two passes over the row of every position reached
+/// @cost          one pass over the row of every position reached, and at most one per child judged; over logits one
+///                more per position
 struct RelaxedTopN {
     static constexpr bool lossless = false;
 
@@ -138,7 +139,8 @@ struct RelaxedTopN {
 ///
 /// @param k   >= 1; 1 is greedy decoding
 /// @draws     none
-/// @cost      two passes over the row of every position reached
+/// @cost      one pass over the row of every position reached, and at most one per child judged; over logits one more
+///            per position
 /// @source    Stern, Shazeer, Uszkoreit: "Blockwise parallel decoding for deep autoregressive models", NeurIPS 2018
 ///            (arXiv:1811.03115), section 5.1
 struct TopKMembership {
@@ -174,7 +176,7 @@ struct TopKMembership {
 ///
 /// @param l   in (0, 1]; 1 is greedy decoding, but accepts every one of several likeliest ids
 /// @draws     none
-/// @cost      two passes over the row of every position reached
+/// @cost      one pass over the row of every position reached; over logits two
 /// @source    Leviathan et al. 2023, arXiv:2211.17192, appendix A.5
 struct GreedyLenience {
     static constexpr bool lossless = false;

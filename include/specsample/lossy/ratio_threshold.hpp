@@ -18,7 +18,7 @@ namespace lossy {
 ///
 /// @param t   > 0
 /// @draws     one last-token draw; acceptance uses none
-/// @cost      that of TokenVerification
+/// @cost      that of TokenVerification, and a pass for each sum that is not known
 struct RatioThreshold {
     static constexpr bool lossless = false;
 

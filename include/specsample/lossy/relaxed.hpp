@@ -37,7 +37,7 @@ class RelaxedTarget : public walks::ResidualTarget<T> {
 /// @param chance    chance(Ratio) -> Ratio: from the exact s/Q to the one that decides
 /// @param taken     the factor on a rejected child's distribution where it is subtracted
 /// @draws           as TokenVerification: one accept draw per child tried, one last-token draw
-/// @cost            that of TokenVerification
+/// @cost            that of TokenVerification, and a pass for each sum that is not known: one per row of probabilities
 template <class T, class Chance>
 Outcome top_down_relaxed(const T& context, const Chance& chance, double taken = 1) {
     return walks::top_down(context, [&](Index node) { return RelaxedTarget<T, Chance>(context, node, chance, taken); });

@@ -21,7 +21,7 @@ namespace lossy {
 ///
 /// @param b   > 0; 1 is lossless
 /// @draws     as TokenVerification: one accept draw per token judged, one last-token draw
-/// @cost      that of TokenVerification
+/// @cost      that of TokenVerification, and a pass for each sum that is not known
 struct UniformBound {
     static constexpr bool lossless = false;
 

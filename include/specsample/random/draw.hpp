@@ -91,7 +91,7 @@ struct DrawArguments {
 
 /// Draw an id with probability weights[i] / sum(weights), and return that sum with it.
 /// @param weights   weights, or a row: draw(rng.at(Purpose::last, 0), row)
-/// @draws           one
+/// @draws           one; none where nothing can be drawn, or the row has one entry only
 /// @cost            one pass
 /// @edge            id -1 where the sum is not a positive number: nothing can be drawn
 template <class Rng, class W>
@@ -173,6 +173,7 @@ Index race(const Rng& rng, const W& weights) {
 /// replacement.
 /// @param winners    the ids, written here
 /// @returns          the number of winners written; -1 if a weight is NaN, infinite or negative
+/// @throws           std::invalid_argument for winners at a null address
 /// @draws            those of a race with one winner, and one for each id that may be among the first
 /// @cost             one pass; allocates for more than 64 winners
 template <class Rng, class W>

@@ -28,7 +28,7 @@ struct Limits {
     std::vector<Token> stop_tokens{};  ///< the text ends after any of these, which stays in it
     /// A predicate that ends the text as RoundLimits::until does, its last token in or out. It is shown the tokens that
     /// a call writes, up to the one in question: all new ones in generate and extend, those of the round in step. It is
-    /// asked about drafted tokens as well, so that no model is asked about anything past an end.
+    /// asked about drafted tokens as well, so that nothing is drafted past an end, and no row past one is read.
     detail::StopPredicate until{};
     std::uint64_t request = 0;  ///< below 2^32; a new text needs a new request
     Index top_logprobs = 0;     ///< how many of the likeliest tokens, 0 .. 64, to list for an on_token with scores

@@ -58,7 +58,8 @@ struct DraftsOf<Draft, true> : DrafterOf<Draft> {};
 ///
 /// Models are held by value; std::ref shares one. A model that has rollback(length) is told when its prefix does not
 /// extend the one before, and before its first; such an object cannot be both draft and target. The text depends on
-/// (seed, request, prompt, models, lookahead, length) alone; under a match rule, on (seed, request, prompt, target). So
+/// (seed, request, prompt, models, lookahead, length) alone, but for drafts that limits shorten under block
+/// verification (Limits); under a match rule, on (seed, request, prompt, target). So
 /// every text, and every step, begins with the length as it was given; one that is shared by std::ref goes on with what
 /// it has learnt. Copies share nothing either, and a call during another one of the same sampler is refused.
 ///
@@ -106,8 +107,9 @@ class Sampler {
     ///                   `const TokenScore&`, it is given the log-probability in the target's row, the margin and the
     ///                   limits.top_logprobs likeliest tokens as well, at a pass per token
     /// @returns          the new tokens, why they ended, and the tally
-    /// @throws           Fault on bad rows, with the tokens written before; std::invalid_argument on bad limits;
-    ///                   what the models and on_token throw
+    /// @throws           Fault on bad rows, and on a stop token outside the vocabulary, with the tokens written before;
+    ///                   std::invalid_argument on bad limits, and on a prompt with an id that is none; what the
+    ///                   models and on_token throw
     template <class Prompt, class OnToken = detail::NoCallback>
     [[nodiscard]] Generation generate(const Prompt& prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
         static_assert(sizeof(detail::PromptRequirement<Prompt>) > 0);
@@ -125,7 +127,8 @@ class Sampler {
 
     /// The same for a prompt written {1, 2, 3}.
     template <class OnToken = detail::NoCallback>
-    [[nodiscard]] Generation generate(std::initializer_list<Token> prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
+    [[nodiscard]] Generation generate(std::initializer_list<Token> prompt, const Limits& limits = {},
+                                      OnToken&& on_token = {}) {
         return generate(std::span(prompt), limits, std::forward<OnToken>(on_token));
     }
 

@@ -68,7 +68,8 @@ class Scorer {
     /// Call judge(rows) on the rows of a draft tree after `text`, and count in its round the passes that they took.
     /// @param known   leading tokens of the text that are the same as at the last call
     /// @edge          the size of the vocabulary is not known before the target's first row. If the draft names an id
-    ///                outside it, the draft ends before that id, and its rows are asked for once more
+    ///                outside it, the draft ends before that id, and its rows are asked for once more; a target that
+    ///                scores several positions at once has then been shown that id
     template <class L, class Judge>
     Round score(std::span<const Token> text, Index known, DraftTree<L>& draft_tree, const Judge& judge) {
         const Round made = score_once(text, known, draft_tree, judge);

@@ -44,7 +44,8 @@ struct RowOf<M> : std::type_identity<Element<std::remove_reference_t<Answer<M, T
 /// @tparam Middle   a model, as a target is
 /// @tparam Rule     how the middle model judges the drafts; one that shares noise shares it with the small model
 /// @draws           those of its rounds, each from a source of its own
-/// @cost            the passes of the middle model that its rounds take; a copy of its row per token
+/// @cost            the passes of the middle model that its rounds take; a pass over each row of it that a round reads,
+///                  and a copy of the row per token
 /// @edge            bad data of either model is a fault of the draft, at the token that was to be drafted. Where the
 ///                  middle model makes no token possible, the draft ends
 /// @source          Chen et al.: "Cascade speculative drafting" (arXiv:2312.11462), vertical cascades, made lossless by

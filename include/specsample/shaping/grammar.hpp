@@ -80,9 +80,10 @@ inline namespace SPECSAMPLE_ABI {
 /// @tparam C   a Cursor
 /// @cost       a comparison of the context with the last one, rollback or copies for the tokens that only the last one
 ///             has, accept for those that only this one has, and the mask. Copies allocate
-/// @edge       a context with a token that the grammar refuses, or after the grammar's end, leaves no token possible: a
-///             fault (Cause::all_masked) if the row is read. The row after a drafted token of probability 0 never is.
-///             Give the grammar's end token to limits.stop_tokens: nothing is asked after those
+/// @edge       a context with a token that the grammar refuses, or after the grammar's end, leaves no token possible.
+///             If the row is read, that is a fault of the target (Cause::all_masked), and the end of a draft. The row
+///             after a drafted token of probability 0 is never read. Give the grammar's end token to
+///             limits.stop_tokens, or let limits.until find it: nothing is asked after the end of a text
 /// @edge       a context shorter than `start` is at the grammar's beginning
 template <class C>
 class Grammar {

@@ -110,7 +110,7 @@ namespace filters {
 /// @tparam Source   a callable of the context, kept by value, that returns words, or the words themselves: a vector, a
 ///                  span or an array of 32-bit integers
 /// @cost            vocab / 32, and O(allowed) if few tokens are allowed, a copy of the row otherwise
-/// @edge            a row in which nothing is allowed is a fault (Cause::all_masked)
+/// @edge            a row in which nothing is allowed is a fault of the target (Cause::all_masked); a draft ends there
 template <class Source>
 class TokenMask {
     static_assert(

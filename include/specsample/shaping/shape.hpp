@@ -200,7 +200,7 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
 /// @cost             that of the shapers; no allocation once the memory is warm
 /// @edge             at temperature 0 one id is left: what is shaped again has no other
 /// @edge             an invalid row comes out as it is, and one in which nothing is left is empty: both are faults
-///                   where they are used
+///                   where verify uses them. A drafter ends its draft at an empty one
 template <class R, detail::ShaperOrChanging P>
     requires Row<R>
 detail::ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context,

@@ -67,8 +67,9 @@ struct Shapeable {
 /// is refused by the compiler; a state that the tokens of a context decide goes into a Grammar.
 ///
 /// @returns   a model with the calls of `model`; see detail::Shaped for the lifetime of its rows
-/// @throws    std::invalid_argument for a setting of the pipeline that is out of range, or if the model's rows have a
-///            temperature already
+/// @throws    std::invalid_argument for a setting of the pipeline that is out of range, or if the pipeline has a
+///            temperature and the model's rows have one already (1 is none); of a temperature that only the rows state,
+///            when they are shaped
 template <class M, class P>
 auto shaped(M model, P pipeline) {
     if constexpr (detail::Shapeable<M, P>::all)

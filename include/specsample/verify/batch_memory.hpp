@@ -69,8 +69,8 @@ detail::Slice<Source> slice(Source&& source, Index begin, Index end) {
 
 /// Write the tokens of rounds as a padded, row-major matrix [rounds x width].
 ///
-/// @param rounds   [B] what verify_batch returned, or any other list of rounds. The row of one with a fault or an
-///                 error is all padding
+/// @param rounds   [B] what verify_batch returned, or any other list of rounds. The row of a round with a fault is
+///                 all padding
 /// @param ids      [B * width] ids of any integral type, in contiguous memory; width K + 1 has room for every round of
 ///                 K drafted tokens
 /// @param pad      the id that fills a row after its tokens

@@ -49,7 +49,7 @@ struct Chance {
     double weight = 1, rest = 1;  ///< of a point mass
 };
 
-/// @cost   O(1); a pass if the rest of a row without some ids is not known
+/// @cost   O(1); a pass if the rest is not known
 template <RatioDistribution L>
 Chance chance_of(const L& distribution, Index token) {
     const double rest = distribution.rest();

@@ -2,8 +2,8 @@
 // the same.
 //
 // The noise of a decision belongs to the position in the text, not to the round. So the text is the same whatever was
-// drafted: by any drafter, with any lookahead, as any tree, or not at all. The distributions of drafted tokens are not
-// read, so any will do.
+// drafted: by any drafter, with any lookahead, as any tree, or not at all. The walk does not read the
+// distributions of drafted tokens, so the text is exact with any.
 //
 //   GreedyMatch   the target's token is the argmax of its row
 //   SampleMatch   it is drawn from the row
@@ -30,7 +30,7 @@ enum class Decision {
 /// @param context   the draft and the target's rows
 /// @param decide    decide(node, rng) -> the target's token; where the row is bad, it leaves a fault in the node
 /// @returns         the accepted path and the target's token after it
-/// @draws           one race draw per position reached, addressed by the absolute position
+/// @draws           those of `decide`, at each position reached; the address is the absolute position
 /// @cost            one decision per position reached; no allocation
 template <class T, class Decide>
 Outcome match(const T& context, const Decide& decide) {

@@ -37,7 +37,7 @@ struct RoughSum {
 
 /// Decide an acceptance. The rows are summed only if the random number is within the ratio's slack.
 /// @param exact   exact() -> Ratio without slack
-/// @draws         one; without slack none where s >= 1 and s >= q
+/// @draws         one; none where s >= 1 and s >= q, in this ratio and in the exact one
 template <class Rng, class Exact>
 bool accept_ratio(const Rng& rng, const Ratio& ratio, const Exact& exact) {
     if (ratio.slack == 0) return accept(rng, ratio.s, ratio.q);

@@ -110,7 +110,8 @@ class ResidualTarget : public NodeRow<T> {
     ResidualTarget(const ResidualTarget&) = delete;
 
     /// The acceptance probability of the next child: min(1, s(x) / Q(x)), within a slack where sums are not known.
-    /// @cost   O(1); a pass if the child rejected before was drawn from a row
+    /// @cost   O(1) once logits are normalised; a pass if the child rejected before was drawn from a row, and one if
+    ///         this child was drawn from a row without some ids, whose sum is not known
     Ratio ratio(Index child) {
         const Token token = this->context().token(child);
         const double mass = this->entry(token);
@@ -127,7 +128,7 @@ class ResidualTarget : public NodeRow<T> {
     }
 
     /// Sum the row, and that of a child, unless both sums are known: then its ratio has no slack.
-    /// @cost   a pass per sum
+    /// @cost   a pass per sum that is not known
     void weigh(Index child) {
         const L distribution = this->distribution(child);
         if (this->fault()) return;

@@ -27,11 +27,11 @@ inline constexpr Index unlimited = std::numeric_limits<Index>::max();
 
 /// The part of the given data that a round checks.
 enum class Check {
-    entries_read,  ///< the entries that decide, and the sum of what the last token is drawn from: no NaN, infinity or
-                   ///< row of logits passes, but a negative entry that no decision reads may. Rows past the node where
-                   ///< a walk stops are never read
-    every_row      ///< every supplied row, in full, so that nothing escapes, not even probabilities given as Logits; not
-                   ///< those past the end of the text, which need not exist
+    entries_read,  ///< the entries that decide, and the sums that a decision or the last token needs: no NaN, infinity
+                   ///< or row of logits passes where the last token is drawn, but an entry that no decision reads, such
+                   ///< as a negative one, may. Rows past the node where a walk stops are never read
+    every_row      ///< every supplied row and every computed row that is reached, in full, so that nothing escapes, not
+                   ///< even probabilities given as Logits; not the rows past the end of the text, which need not exist
 };
 
 /// The limits of a round. Tokens past a limit do not exist: they are neither evaluated nor counted.
@@ -116,7 +116,8 @@ struct Round {
     explicit operator bool() const { return !fault; }
 
     /// Positions of the target's cache that stay valid, for a text of `start` tokens before the round. No model has
-    /// been shown the round's last token yet, and one that ended the text only if its row was asked for.
+    /// been shown a recovered, bonus or matched token yet, and an accepted token that ended the text only if the row
+    /// after it was asked for.
     Index keep_target(Index start) const { return start + accepted; }
 
     /// The same for the draft's cache. A draft model has not been shown a token after which it drafted nothing. For a

@@ -58,8 +58,10 @@
 //   fault            the first bad data met, after which nothing more is read
 // A rule throws nothing on data, keeps no state between rounds, and may run on several threads at once.
 //
-// `lossless` promises that the text has exactly the target's distribution whatever was drafted. Most rules are a few
-// lines on one of three walks, which handle limits, faults and trees: walks::top_down, walks::bottom_up and
+// `lossless` promises that the text has exactly the target's distribution whatever was drafted. Two more constants let
+// a Sampler draft no token that a budget leaves no room for: `drafter_invariant = true`, if the text does not depend on
+// the draft, and `looks_ahead = false`, if no token that is kept depends on drafted tokens behind it. Most rules are a
+// few lines on one of three walks, which handle limits, faults and trees: walks::top_down, walks::bottom_up and
 // walks::match. examples/own_rule.cpp is one, with its proof.
 #pragma once
 

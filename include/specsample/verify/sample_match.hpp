@@ -14,7 +14,7 @@ inline namespace SPECSAMPLE_ABI {
 /// A drafted token x is accepted with probability p(x), tokens drawn from q with probability sum p q. For point masses
 /// no rule accepts more.
 ///
-/// @draws    one race draw per position reached
+/// @draws    one per position reached, at the address of the position's race
 /// @cost     one pass per position reached
 /// @source   Miao et al. (arXiv:2305.09781), section 4.3, "naive sampling"
 struct SampleMatch {

@@ -42,7 +42,7 @@ struct TokenScore {
 struct DraftScore {
     Index node = 0;         ///< its node in the drafted tree
     Token token = 0;        ///< its id
-    double log_draft = 0;   ///< ln Q(token), Q the distribution it was drawn from; 0 for a point mass
+    double log_draft = 0;   ///< ln Q(token), Q the distribution it is judged by; 0 for what counts as a point mass
     double ratio = 0;       ///< min(1, s / Q), with which token verification accepts it. On a chain s = p(token)
     double slack = 0;       ///< |u Q - s|: a random number or rows that differ by less give the same decision
     bool accepted = false;  ///< true if the round kept it
@@ -157,8 +157,9 @@ std::span<const DraftScore> score_drafts(const Links& shape, std::span<const Tok
 
 }  // namespace detail
 
-/// Score every drafted token that a round decided, as token verification decides it. Other ratio walks decide by more
-/// than that; of an accepted token, the distribution and the ratio (p / Q where that is below 1) hold for them too.
+/// Score every drafted token that a round decided and did not cut, as token verification decides it. Other ratio walks
+/// decide by more than that; of an accepted token, the distribution and the ratio (p / Q where that is below 1) hold
+/// for them too.
 ///
 /// @param round           without a fault; of a ratio rule
 /// @param tokens          as the round was given them, like the three that follow
@@ -168,7 +169,8 @@ std::span<const DraftScore> score_drafts(const Links& shape, std::span<const Tok
 /// @param memory          holds the result
 /// @returns               in the order of the walk: per accepted token the siblings rejected before it and itself, and
 ///                        all children of the last node if the round ended there with a recovered token
-/// @cost                  that of the walk without its last draw; no allocation when warm
+/// @cost                  that of the walk without its last draw, and a pass for the sum of each row that is not
+///                        known, of a draft row two; no allocation when warm
 template <class Distributions, class Rows>
     requires detail::DraftDistributions<Distributions> && detail::RowSource<Rows>
 std::span<const DraftScore> draft_scores(const Round& round, std::span<const Token> tokens,

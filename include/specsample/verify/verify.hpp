@@ -229,18 +229,20 @@ Round judge(const Ids& given, const Links& shape, Distributions& distributions, 
 ///                        indexed [i], or a callable of i that computes rows when they are needed. The row after a
 ///                        drafted token that ends the text, a stop token or by limits.until, is never asked for, so K
 ///                        rows are enough if the last token ends it. A callable is asked for row 0, then for the rows
-///                        that the walk reaches, each once on its way down; block verification asks again on its way up
+///                        that the walk reaches, each once on its way down; block and traversal verification ask again
+///                        on their way up
 /// @param rule            a Rule: TokenVerification{} and its like, or one of your own (verify/rule.hpp)
 /// @param rng             RoundRng{seed, request, round start}, or any source with at(purpose, node)
 /// @param limits          stop tokens, a token budget, how much to check
 /// @param workspace       memory for the tokens of the result
 /// @returns               the round; on bad data a round with a fault and no tokens
-/// @throws                std::invalid_argument if limits.max_tokens < 1, or for a Mixed distribution of a token that
-/// was
-///                        drawn from a row, under a rule that shares the target's noise; nothing on bad data
+/// @throws                std::invalid_argument if limits.max_tokens < 1, for tokens at a null or misaligned address,
+///                        and for a Mixed distribution of a token that was drawn from a row under a rule that shares
+///                        the target's noise; nothing on bad data
 /// @draws                 those of the rule
-/// @cost                  that of the rule; under Check::every_row also one pass over every supplied row. No row is
-///                        copied, and nothing is allocated once the workspace has held as many tokens
+/// @cost                  that of the rule; under Check::every_row also a pass over every row that is checked in full,
+///                        the draft's among them. No row is copied, and nothing is allocated once the workspace has
+///                        held as many tokens
 /// @edge                  no drafted tokens: one token from row 0. A round that is cut, by an accepted stop token, the
 ///                        budget or limits.until, has no last token. If limits.until leaves out the first token, it
 ///                        has no token at all

@@ -198,7 +198,8 @@ namespace vocabularies {
 /// @returns        a view of `memory`, of the map's images, and of the row's own numbers if they stay in their order.
 ///                 Logits stay logits at their temperature: exponentials are computed only for ids that share an image
 /// @throws         std::invalid_argument if the row is shorter than the draft's vocabulary, but not empty
-/// @cost           O(what the row holds); one more pass for probabilities of which some have no image; a sort for a
+/// @cost           O(what the row holds); three more passes for probabilities of which some have no image, or of
+///                 16 bits, to normalise what is left; a sort for a
 ///                 sparse row behind a map that is not monotone. No allocation once the memory is warm
 /// @edge           all of q is on ids without an image: q' is uniform over the images
 /// @edge           a row without entries, of a model that has nothing to offer: q' has no ids either

@@ -100,7 +100,7 @@ class RowLists : public KnownNumbers<Scalar> {
             const Index most = reach.most + std::ssize(changed_);
             kernels::select_top(mine, most, -std::numeric_limits<Wide>::infinity(), ids, scratch_);
         } else {
-            // The largest of all is at least this one, and rounding keeps an order: none that is near enough is left out.
+            // The largest of all is no smaller, and rounding keeps an order: none that is near enough is left out.
             const double least = largest_unchanged(mine, {}, key) - reach.distance;
             kernels::select_at_least(mine, static_cast<Wide>(least), ids);
         }

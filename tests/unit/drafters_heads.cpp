@@ -153,6 +153,22 @@ TEST_CASE("the likeliest of each head stand beside the chain", "[draft]") {
     }
 }
 
+TEST_CASE("heads stand after the last token of a chain that is shorter than they are", "[draft]") {
+    const std::vector<Token> prefix{1, 4};
+    const Matrix rows = Heads{.count = 4}(prefix);
+    for (const Index length : {1, 2, 3}) {
+        INFO("a chain of " << length);
+        HybridDrafter hybrid(HeadsDrafter(Heads{.count = length}, length), Heads{.count = 4}, {1, 1, 1, 1});
+        const auto draft_tree = propose(hybrid, prefix, 8);
+        // One beside each token of the chain, and one after the last.
+        REQUIRE(draft_tree.size() == 2 * length + 1);
+        for (Index i = 0; i <= length; ++i) {
+            CHECK(draft_tree.parent(length + i) == i - 1);
+            CHECK(draft_tree.token(length + i) == argmax(rows.row(i)));
+        }
+    }
+}
+
 TEST_CASE("a hybrid is checked", "[draft]") {
     const ContextModel model(vocab, 2);
     CHECK_THROWS_WITH(HybridDrafter(model, Heads{}, {}), ContainsSubstring("the number of branchings is 0"));

@@ -458,4 +458,82 @@ TEST_CASE("a bad sparse row that repeats ids ends with a winner of its own", "[k
     const std::vector<Token> ids(700, 5);
     const std::vector<float> probs(700, 1.f / 700);
     for (std::uint64_t seed = 0; seed < 20; ++seed) CHECK(winner(Sparse(ids, probs, 1000), noise_of(seed)) == 5);
+    // Its blocks have no more places than the buffers of a block.
+    const std::vector<Token> two = [] {
+        std::vector<Token> all(100, 5);
+        all.resize(170, 200);
+        return all;
+    }();
+    const std::vector<double> weights(170, 1);
+    const Sparse row(two, weights, 1000);
+    const RowWeights numbers(detail::as_row(row));
+    const detail::RaceRow<std::remove_const_t<decltype(numbers)>> race(numbers);
+    for (const auto& [place, size] : {std::pair{0, 64}, {64, 36}, {100, 64}, {164, 6}})
+        CHECK(race.block_size_at(place) == size);
+}
+
+TEST_CASE("a long sparse row has the winners of the dense one, wherever its blocks end", "[kernels]") {
+    std::uint64_t seed = 0;
+    for (const Index size : {700, 3000, 60000})
+        for (const double zeros : {.02, .5, .95, .99}) {
+            const Eigen::VectorXd weights = random_row(size, ++seed, zeros, 4);
+            Ids ids;
+            std::vector<double> probs;
+            std::vector<float> logits;
+            Eigen::VectorXf dense = Eigen::VectorXf::Constant(size, -std::numeric_limits<float>::infinity());
+            for (Index i = 0; i < size; ++i) {
+                if (weights[i] == 0 && i % 100 != 0) continue;
+                ids.push_back(static_cast<Token>(i));
+                probs.push_back(weights[i]);
+                logits.push_back(static_cast<float>(std::log(weights[i])));
+                dense[i] = logits.back();
+            }
+            for (const std::size_t places : {1u, 5u, 60u}) {
+                CAPTURE(size, zeros, places, ids.size());
+                const auto noise = noise_of(++seed);
+                const auto most = std::min(places, static_cast<std::size_t>((weights.array() > 0).count()));
+                REQUIRE(winners(Sparse(ids, probs, size), noise, most) == winners(weights, noise, most));
+                REQUIRE(winners_of_logits(Sparse(ids, Logits(logits), size), noise, most) ==
+                        winners_of_logits(Logits(dense), noise, most));
+            }
+        }
+}
+
+TEST_CASE("a row of more blocks than are ordered at once races by the definition", "[kernels]") {
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        Eigen::VectorXd weights = random_row(70000, seed, .3, 6);
+        // The largest weights at the end, at the beginning, or anywhere.
+        if (seed % 3 != 2)
+            for (Index i = 0; i < weights.size(); ++i)
+                weights[i] *= std::exp2(static_cast<double>(seed % 3 == 0 ? i : -i) / 500);
+        const auto noise = noise_of(seed + 70);
+        const Ids all = naive(weights, noise);
+        const Eigen::VectorXf logits = weights.array().log().cast<float>();
+        for (const std::size_t places : {1u, 6u, 40u}) {
+            REQUIRE(winners(weights, noise, places) == Ids(all.begin(), all.begin() + Index(places)));
+            REQUIRE(winners((weights * 0x1p-900).eval(), noise, places) == winners(weights, noise, places));
+        }
+        REQUIRE(winners_of_logits(Logits(logits), noise, 1) == Ids{all[0]});
+    }
+}
+
+TEST_CASE("a race asks for the noise of the ids that may win alone, at any scale and place of the weights",
+          "[kernels]") {
+    long ids = 0, blocks = 0;
+    const auto counted = [&](std::uint32_t lane) {
+        ++(lane < 0x8000'0000u ? ids : blocks);
+        return noise_of(3)(lane);
+    };
+    const Eigen::VectorXd weights = random_row(30000, 5, .1, 3);
+    for (const double scale : {0x1p-1000, 0x1p-60, 1., 0x1p60, 0x1p900}) {
+        ids = blocks = 0;
+        winner((weights * scale).eval(), counted);
+        CAPTURE(scale, ids);
+        CHECK(blocks == (30000 + 63) / 64);
+        CHECK(ids < 150);
+        const Eigen::VectorXd logits = weights.array().log() + std::log(scale);
+        ids = blocks = 0;
+        race_winner(race_weights(Logits(logits)), for_lanes(counted));
+        CHECK(ids < 150);
+    }
 }

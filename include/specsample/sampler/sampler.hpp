@@ -78,8 +78,8 @@ class Sampler {
 
   public:
     /// Make a sampler of two models.
-    /// @throws std::invalid_argument unless 0 <= options.lookahead <= most_drafted, if a lookahead above 0 would cut the
-    ///         trees of a drafter that has a depth of its own, and if a model with rollback is held twice by std::ref
+    /// @throws std::invalid_argument unless 0 <= options.lookahead <= most_drafted, if a lookahead above 0 would cut
+    ///         the trees of a drafter with a depth of its own, and if a model with rollback is held twice by std::ref
     Sampler(Draft draft, Target target, Options options = {}, Rule rule = {}, Lengths length = {})
         : drafter_(Drafts(std::move(draft))),
           scorer_(std::move(target)),
@@ -121,7 +121,8 @@ class Sampler {
 
     /// The same for a prompt written {1, 2, 3}.
     template <class OnToken = detail::NoCallback>
-    [[nodiscard]] Generation generate(std::initializer_list<Token> prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
+    [[nodiscard]] Generation generate(std::initializer_list<Token> prompt, const Limits& limits = {},
+                                      OnToken&& on_token = {}) {
         return generate(std::span(prompt), limits, std::forward<OnToken>(on_token));
     }
 

@@ -60,7 +60,7 @@ int main() {
         distributions.clear();
         for (Index i = 0; i < K && text.back() != end_of_text; ++i) {  // nothing follows the end
             forward(.1f, text, 1, draft_logits.row(i).data());
-            const auto drawn = draft_token(rule, rng, i, masked(draft_logits.row(i), std::ssize(text), draft_memory[i]));
+            const auto drawn = draft_token(rule, rng, i, masked(draft_logits.row(i), start + i, draft_memory[i]));
             text.push_back(drawn.token);
             distributions.push_back(drawn.distribution);
         }

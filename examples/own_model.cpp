@@ -60,7 +60,8 @@ int main() {
     specsample::Sampler sampler(std::ref(draft), std::ref(target), {.lookahead = 4, .seed = 7});
 
     std::vector<Token> text{1, 2, 3};  // grows in place, and keeps what was written if a model throws
-    (void)sampler.extend(text, {.max_new_tokens = 40, .stop_tokens = {11}}, [](Token token) { std::printf("%d ", token); });
+    const auto print = [](Token token) { std::printf("%d ", token); };
+    (void)sampler.extend(text, {.max_new_tokens = 40, .stop_tokens = {11}}, print);
     std::printf("\n%zu tokens; %d target passes, %d draft passes, %.2f tokens per target pass\n", text.size() - 3,
                 static_cast<int>(target.passes), static_cast<int>(draft.passes), sampler.tally().tokens_per_pass());
 }

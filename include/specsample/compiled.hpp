@@ -55,7 +55,8 @@ SPECSAMPLE_RULES(Named, const RowMajorMatrixXf)
 SPECSAMPLE_RULES(Named, LogitsInMemory)
 
 #define SPECSAMPLE_DRAW(Row) \
-    SPECSAMPLE_EXTERN template Index draw_child(const Row&, Index, const RoundRng&, DraftTree<Sampled<row_view_t<Row>>>&);
+    SPECSAMPLE_EXTERN template Index draw_child(const Row&, Index, const RoundRng&, \
+                                                DraftTree<Sampled<row_view_t<Row>>>&);
 
 SPECSAMPLE_DRAW(std::vector<float>)
 SPECSAMPLE_DRAW(Eigen::VectorXf)

@@ -99,7 +99,8 @@ TEST_CASE("many rounds of K-SEQ have the target's joint distribution") {
 
 TEST_CASE("children that are not independent draws of one row are refused") {
     const auto step = [](const auto& children) {
-        Sampler(TreeDrafter(ex3_draft, {2}, children), ex3_target, {.lookahead = 1}, rule).step(std::vector<Token>{});
+        Sampler sampler(TreeDrafter(ex3_draft, {2}, children), ex3_target, {.lookahead = 1}, rule);
+        (void)sampler.step(std::vector<Token>{});
     };
     const std::string must = " is of another kind or row, but must be Sampled{row}, the same row as its siblings";
     CHECK_THROWS_WITH(step(WithoutReplacement{}), "specsample::KSeq: the distribution of node 1" + must);

@@ -58,7 +58,8 @@ namespace k_seq_over_slices {
 using namespace specsample;
 
 Index program(const std::vector<shard::Sharded<std::vector<float>>>& rows, const std::vector<Token>& tokens,
-              const std::vector<DraftedFrom<std::vector<float>, TokenVerification>>& distributions, Workspace& workspace) {
+              const std::vector<DraftedFrom<std::vector<float>, TokenVerification>>& distributions,
+              Workspace& workspace) {
 #ifdef FIXED
     const RecursiveRejection rule;
 #else

@@ -257,7 +257,8 @@ TEST_CASE("no model is shown more than the capacity", "[beam]") {
         longest = std::max(longest, text.size());
         return tied(4)(text);
     };
-    (void)BeamSearch(OnePosition{{target}}, ManyPositions{{target}}, {.lookahead = 4}).generate(prompt, {.max_length = 9});
+    (void)BeamSearch(OnePosition{{target}}, ManyPositions{{target}}, {.lookahead = 4})
+        .generate(prompt, {.max_length = 9});
     CHECK(longest == 8);  // the last token is never shown
 }
 

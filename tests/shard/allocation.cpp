@@ -31,7 +31,8 @@ long allocations_of(const Rule& rule) {
             rows.clear();
             for (std::size_t i = 0; i <= tokens.size(); ++i)
                 rows.emplace_back(Logits(split.slice(logits, rank)), split.first(rank), vocab, ranks);
-            (void)verify(tokens, PointMass{}, rows, rule, RoundRng(1, 0, start), {.check = Check::every_row}, workspace);
+            (void)verify(tokens, PointMass{}, rows, rule, RoundRng(1, 0, start), {.check = Check::every_row},
+                         workspace);
             shape(rows[0], SamplingParams{.top_k = 40}, {}, memory);
             shape(rows[1], SamplingParams{.temperature = .02, .top_p = .9, .repetition_penalty = 1.1}, tokens, memory);
         }

@@ -112,7 +112,7 @@ TEST_CASE("an all-masked position is a fault that keeps what was written before"
     const auto mask = TokenMask([](std::span<const Token> context) { return Words{context.size() < 4 ? 7u : 0u}; });
     const auto target = shaped(from_logits(model), mask);
     try {
-        Sampler(from_logits(model), target, {.lookahead = 2}).generate({1}, {.max_new_tokens = 10});
+        (void)Sampler(from_logits(model), target, {.lookahead = 2}).generate({1}, {.max_new_tokens = 10});
         FAIL("no fault");
     } catch (const Fault& fault) {
         CHECK(fault.fault.cause == Cause::all_masked);
@@ -140,7 +140,7 @@ TEST_CASE("a masked id is never emitted, whatever is drafted", "[shaping]") {
     const auto check = [&](auto draft, auto target) {
         for (std::uint64_t seed = 0; seed < 5; ++seed) {
             std::vector<Token> text{3};
-            Sampler(draft, target, {.lookahead = 4, .seed = seed}).extend(text, {.max_new_tokens = 200});
+            (void)Sampler(draft, target, {.lookahead = 4, .seed = seed}).extend(text, {.max_new_tokens = 200});
             for (std::size_t i = 1; i < text.size(); ++i) {
                 const auto words = allowing(allowed_after(std::span(text).first(i)), vocab);
                 const auto id = static_cast<std::size_t>(text[i]);

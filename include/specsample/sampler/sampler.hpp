@@ -79,8 +79,8 @@ class Sampler {
 
   public:
     /// Make a sampler of two models.
-    /// @throws std::invalid_argument unless 0 <= options.lookahead <= most_drafted, if a lookahead above 0 would cut the
-    ///         trees of a drafter that has a depth of its own, and if a model with rollback is held twice by std::ref
+    /// @throws std::invalid_argument unless 0 <= options.lookahead <= most_drafted, if a lookahead above 0 would cut
+    ///         the trees of a drafter with a depth of its own, and if a model with rollback is held twice by std::ref
     Sampler(Draft draft, Target target, Options options = {}, Rule rule = {}, Lengths length = {})
         : drafter_(Drafts(std::move(draft))),
           scorer_(std::move(target)),

@@ -95,8 +95,8 @@ struct Workspace {
 
 /// The result of one draft and its verification.
 ///
-/// `tokens`, `path` and `error` point into the workspace until its next use. A round with a fault has no tokens: nothing
-/// of it may be committed, and the same round may be asked for again.
+/// `tokens`, `path` and `error` point into the workspace until its next use. A round with a fault has no tokens:
+/// nothing of it may be committed, and the same round may be asked for again.
 struct Round {
     std::span<const Token> tokens{};      ///< the accepted drafted tokens, and at most one more, named by `last`
     std::span<const Index> path{};        ///< the nodes of the accepted tokens; 0, 1, 2 .. in a chain

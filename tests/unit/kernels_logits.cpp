@@ -149,6 +149,21 @@ TEST_CASE("no number is too large for a logit", "[kernels]") {
     }
 }
 
+TEMPLATE_TEST_CASE("a known normaliser is right at any temperature", "[kernels]", EVERY_SCALAR) {
+    const std::vector<TestType> row{to<TestType>(1), to<TestType>(2), to<TestType>(-3), to<TestType>(1)};
+    for (const double temperature : {.05, 1., 1e30, 1e37, 1e38, 1.2e38, 1.3e38, 1e39, 1e300, 1e308, 1.7e308}) {
+        INFO("T = " << temperature);
+        const auto [log_sum, probs] = reference(row, temperature);
+        const Logits known(row, temperature, log_sum);
+        CHECK_FALSE(inspect(known, Side::target, 0));
+        CHECK(distance(known, probs) < 1e-5);
+    }
+    // One that is infinite, or off, is a fault and no number of the row.
+    for (const double wrong : {1e308, -1e308, 700., double{INFINITY}, -double{INFINITY}, double{NAN}})
+        for (const double temperature : {1e-3, 1., 1e300})
+            CHECK(inspect(Logits(row, temperature, wrong), Side::target, 0));
+}
+
 TEST_CASE("a row may have one logit, or none", "[kernels]") {
     for (const double temperature : {0., 1e-30, 1., 1e30}) {
         CHECK(distance(Logits(std::vector<float>{-77}, temperature), {1}) == 0);

@@ -364,6 +364,28 @@ TEST_CASE("Audit: an alarm stays, whatever comes after it", "[analysis]") {
     CHECK_FALSE(audit.alarm(1e-9));
 }
 
+TEST_CASE("Audit: rows of any finite sum are the same evidence", "[analysis]") {
+    // The sums reach from subnormal numbers to where twice a sum is infinite.
+    const auto evidence = [](double draft_scale, double target_scale) {
+        Audit audit;
+        for (int i = 0; i < 100; ++i) {
+            audit.observe(Vector{draft_scale, 3 * draft_scale}, Vector{target_scale, target_scale}, i % 2);
+            if (i % 10 == 0) audit.observe(Vector{target_scale, target_scale}, i % 2);
+        }
+        CHECK_FALSE(audit.alarm(1e-3));
+        return audit.log_evidence();
+    };
+    const double expected = evidence(.25, .5);
+    for (const double draft : {0x1p-1070, 0x1p-1000, 1., 0x1p1000, 0x1p1021})
+        for (const double target : {0x1p-1074, 0x1p-1060, 0x1p-1023, 1., 0x1p1000, 0x1.8p1022}) {
+            INFO(draft << ", " << target);
+            const double found = evidence(draft, target);
+            CHECK(detail::is_finite(found));
+            // The draft's preference is a fair key at any scale, but not the same key.
+            if (draft == target) CHECK(found == Approx(expected));
+        }
+}
+
 TEST_CASE("Audit counts evidence up to a bound, and stays a number", "[analysis]") {
     const Vector target{1e-300, 1}, draft{1, 1e-300};
     Audit audit;

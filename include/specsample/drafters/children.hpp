@@ -67,7 +67,9 @@ struct WithoutReplacement {
         kernels::RestSums<View> rest(row);
         for (std::size_t i = 1; i < ids.size(); ++i) {
             const std::span<const Token> drawn = ids.first(i);
-            add(ids[i], Sampled(row, drawn, rest.without(drawn)));
+            const double left = rest.without(drawn);
+            if (!detail::is_finite(left)) return;  // an overflow: verify blames the row when it judges the first child
+            add(ids[i], Sampled(row, drawn, left));
         }
     }
 

@@ -232,6 +232,7 @@ class Race {
 
     /// The time at which the pivot comes too late to win.
     double limit() const {
+        // The second 2^-12 is for weights in float, whose relative error is below 2e-5 (ScaledExp2).
         constexpr double slack = BlockOrder::slack + 0x1p-12;
         return podium_.is_full() ? row_.time_for(podium_.latest(), pivot_) * slack : longest_time;
     }

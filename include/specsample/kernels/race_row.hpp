@@ -107,7 +107,7 @@ class RaceRow {
 
     explicit RaceRow(const W& weights)
         : numbers_(weights),
-          log_scale_(std::min(numbers_.log_scale(), 0x1p960)),  // so that products with logits are finite
+          log_scale_(std::min(numbers_.log_scale(), 0x1p960)),  // so that products with logits below 2^64 are finite
           nothing_(are_logits() ? -std::numeric_limits<Value>::infinity() : 0) {}
 
     Index size() const { return numbers_.size(); }
@@ -148,6 +148,7 @@ class RaceRow {
     /// The exponential time with which an id of that number would arrive then, or later; at most 2^1000.
     double time_for(double arrival, const Value& number) const {
         if (!are_logits()) return time_until(arrival, static_cast<double>(number));
+        // 2^-50 of an arrival is more than was rounded off it and this sum, and 2^1000 is the longest time.
         return std::exp2(std::min(arrival + exponent(number) + std::abs(arrival) * 0x1p-50, 1000.));
     }
 
@@ -256,7 +257,7 @@ class RaceRow {
         });
     }
 
-    /// log2 of the weight of a logit.
+    /// log2 of the weight of a logit, kept finite: the difference of two infinite ones would be NaN.
     double exponent(const Value& logit) const {
         constexpr double most = std::numeric_limits<double>::max();
         return std::clamp(rounded(static_cast<double>(logit) * log_scale_), -most, most);

@@ -78,7 +78,7 @@ class RoundTimes {
     template <class Cost>
     static double share(Index lookahead, const Measured& a, const Measured& b, const Cost& expected) {
         const double from = expected(a.lookahead), rise = expected(b.lookahead) - from;
-        if (rise > 0) return std::max(0.0, (expected(lookahead) - from) / rise);
+        if (rise > 0) return std::max(0.0, (expected(lookahead) - from) / rise);  // a cost may fall in between
         return static_cast<double>(lookahead - a.lookahead) / static_cast<double>(b.lookahead - a.lookahead);
     }
 

@@ -39,7 +39,8 @@ EIGEN_ALWAYS_INLINE auto ahead(double key, const Keys& keys) {
     return ((key - keys) * 1e300).max(-1.0).min(1.0);
 }
 
-/// The preference of the draft for a token: q / (p + q), which grows with q / p and is defined for zeros too.
+/// The preference of the draft for a token: q / (p + q), which grows with q / p. The smallest normal number defines it
+/// for zeros; where p + q is smaller, it follows q alone. That is fair too, as is any function of the two.
 inline double favour(double q, double p) { return q / std::max(p + q, std::numeric_limits<double>::min()); }
 template <class Q, class P>
 EIGEN_ALWAYS_INLINE auto favour(const Q& q, const P& p) {
@@ -79,12 +80,16 @@ Standing standing_of(const Blocks<Q>& q, const Blocks<P>& p, Index place) {
         of.by_draft += block_sum<double>(count, in_draft, ps, qs);
         of.by_ratio += block_sum<double>(count, in_ratio, ps, qs);
     });
-    of.by_id = (2 * before + key_p) / of.target_sum - 1;
+    of.by_id = before / of.target_sum + (before + key_p) / of.target_sum - 1;  // twice a finite sum may be infinite
     of.by_target /= of.target_sum;
     of.by_draft /= of.target_sum;
     of.by_ratio /= of.target_sum;
+    // The ratio of two probabilities, since rows may have any sum. A bound on it only lowers the mean.
     constexpr double most = 1e100;
-    if (of.draft_sum > 0) of.likelihood = std::min(key_q / key_p * (of.target_sum / of.draft_sum), most) - 1;
+    if (of.draft_sum > 0) {
+        const double prob_q = key_q / of.draft_sum, prob_p = key_p / of.target_sum;
+        of.likelihood = (prob_q > 0 ? std::min(prob_q / prob_p, most) : 0) - 1;
+    }
     return of;
 }
 

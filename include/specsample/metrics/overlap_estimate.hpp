@@ -125,7 +125,7 @@ class OverlapEstimate {
   private:
     static Estimate estimate(const Moments& overlaps, double z) {
         detail::require(detail::is_finite(z) && z >= 0, "OverlapEstimate::acceptance", "z", z, "finite and 0 or more");
-        const double value = std::clamp(overlaps.mean, 0.0, 1.0);
+        const double value = std::clamp(overlaps.mean, 0.0, 1.0);  // rounding may take an overlap above 1
         if (overlaps.count < 2) return {.value = value};
         const double half = z * overlaps.standard_error();
         return {value, std::max(value - half, 0.0), std::min(value + half, 1.0)};

@@ -6,7 +6,9 @@
 //   logits_of(rows)   several of them
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <type_traits>
 #include <utility>
@@ -99,8 +101,12 @@ class Logits {
     detail::Encoding<Value> encoding() const {
         if (!is_known_ || temperature_ == 0) return weights().encoding();
         const double scale = detail::exponent_scale<Value>(temperature_);
-        const double pivot = static_cast<double>(static_cast<Value>(log_sum_exp_ * temperature_));
-        const double factor = std::exp2((pivot / temperature_ - log_sum_exp_) * std::numbers::log2e);
+        // The pivot is bounded to the finite numbers of the scalar. The factor makes up for that, and for its rounding,
+        // at the temperature that the scale stands for: no scale is below the smallest normal number.
+        constexpr double most = std::numeric_limits<Value>::max();
+        constexpr double hottest = std::numbers::log2e / double{std::numeric_limits<Value>::min()};
+        const double pivot = static_cast<Value>(std::clamp(log_sum_exp_ * temperature_, -most, most));
+        const double factor = std::exp2((pivot / std::min(temperature_, hottest) - log_sum_exp_) * std::numbers::log2e);
         return detail::Encoding<Value>(pivot, scale, factor).as_given();
     }
 

@@ -59,7 +59,7 @@ class NucleusSearch {
     /// @param total   the weight of the whole row
     /// @param ids     the result, counted from its first
     void list(std::span<const Wide> mine, double total, Index ranks, std::vector<Token>& ids) {
-        constexpr double rounding = 1e-9;
+        constexpr double rounding = 1e-9;  // more than any of sums of doubles: an id too many is harmless
         const double left_out = (1 - mass_) * total / static_cast<double>(ranks) * (1 - rounding);
         const std::span<const Wide> weights = weigh(mine);
         const double listed = specsample::detail::wide_sum(weights.data(), std::ssize(weights)) - left_out;

@@ -214,8 +214,9 @@ class ResidualTarget : public NodeRow<T> {
         if (rest >= 0) return rest;
         rest = distribution.rest();
         if constexpr (detail::RowDistribution<L>)
-            if (!distribution.is_point() && distribution.without().empty() &&
-                !detail::may_sum_to<typename detail::RowBehind<L, View>::type>(rest))
+            if (!distribution.is_point() && (distribution.without().empty()
+                                                 ? !detail::may_sum_to<typename detail::RowBehind<L, View>::type>(rest)
+                                                 : !detail::is_finite(rest)))
                 this->blame(kernels::inspect(distribution.row(), Side::draft, child));
         return rest;
     }

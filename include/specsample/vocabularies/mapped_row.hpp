@@ -102,7 +102,7 @@ bool make_whole(const R& row, std::span<Value> numbers) {
     } else {
         if (!is_sound()) return true;
         const double sum = wide_sum(numbers.data(), std::ssize(numbers));
-        if (sum < std::numeric_limits<double>::min()) return false;
+        if (sum < std::numeric_limits<double>::min()) return false;  // its inverse may be infinite
         Eigen::Map<Eigen::Array<Value, Eigen::Dynamic, 1>> all(numbers.data(), std::ssize(numbers));
         all = (all.template cast<double>() * (1 / sum)).template cast<Value>();
         return true;

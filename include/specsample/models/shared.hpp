@@ -40,10 +40,18 @@ class SharedModels {
     }
 
   private:
+    struct Visit {
+        SharedModels& models;
+
+        template <class M>
+        void operator()(M& held) const {
+            models.add(held);
+        }
+    };
+
     template <class M>
     void add_held(M& model) {
-        const auto visit = [this](auto& held) { add(held); };
-        if constexpr (requires { model.each_model(visit); }) model.each_model(visit);
+        if constexpr (requires { model.each_model(Visit{*this}); }) model.each_model(Visit{*this});
     }
 
     void add_address(const void* model) {

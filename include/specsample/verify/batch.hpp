@@ -72,9 +72,9 @@ Round judge_one(Judge& judge, Index i, Workspace& workspace) {
 /// @param parallel_for   parallel_for(count, body) calls body(i) once for every i below count, on any threads and in
 ///                       any order, and returns when all calls have. The library starts no threads
 /// @returns              [count] rounds, valid until the next use of `memory`. A bad request has a fault in its own
-///                       round: the bad data, or Cause::broken_contract, with a message in round.error, for what verify or the
-///                       request's rows throw, whatever its type. Without exceptions, only a Request reports what
-///                       verify would throw
+///                       round: the bad data, or Cause::broken_contract, with a message in round.error, for what
+///                       verify or the request's rows throw, whatever its type. Without exceptions, only a Request
+///                       reports what verify would throw
 /// @throws               std::invalid_argument if count < 0; what parallel_for throws
 /// @edge                 a request that parallel_for leaves out has no round either; an i that is no request is refused
 /// @cost                 the sum over the requests; no allocation once every slot has met its longest request

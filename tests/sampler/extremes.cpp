@@ -119,16 +119,22 @@ TEMPLATE_TEST_CASE("a draft row whose sum overflows is a fault of that row, unde
 
 TEST_CASE("a draft row without some ids whose rest overflows is a fault of that row", "[sampler]") {
     const double most = std::numeric_limits<double>::max();
-    const std::vector<double> row{0, most, most}, p{.2, .3, .5};
+    const std::vector<double> row{0, .5, most, most}, p{.2, .3, .25, .25};
     const std::vector<Token> without{0};
-    const std::vector<Token> tokens{1};
     Workspace workspace;
-    const auto faults = [&](const auto& rule) {
+    const auto faults_with = [&](const auto& rule, Token token) {
+        INFO("token " << token);
+        const std::vector<Token> tokens{token};
         const Round round =
             verify(tokens, std::array{Sampled(row, without)}, std::array{p, p}, rule, RoundRng(1, 0, 0), {}, workspace);
-        REQUIRE_FALSE(round);
+        CHECK_FALSE(round);
+        if (!round.fault) return;
         CHECK(round.fault->side == Side::draft);
         CHECK(round.fault->row == 0);
+    };
+    const auto faults = [&](const auto& rule) {
+        faults_with(rule, 1);  // whose own entry is that of a distribution
+        faults_with(rule, 2);
     };
     faults(TokenVerification{});
     faults(BlockVerification{});

@@ -49,7 +49,6 @@ int main() {
     for (Round round; round.end == RoundEnd::none;) {
         const Index start = std::ssize(text);
         const RoundRng rng(/*seed*/ 7, /*request*/ 0, start);
-
         for (Token token : std::span(text).subspan(draft.cache.size()))  // draft
             q[0] = drafted_after(token, std::ssize(draft.cache) - 1);
         distributions.clear();

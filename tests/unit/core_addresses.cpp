@@ -126,6 +126,7 @@ TEST_CASE("lists at null are refused by name", "[core]") {
     CHECK_THROWS_WITH(sampler.step(tokens), refusal("specsample::Sampler: text is null"));
 
     CHECK_THROWS_WITH(vocabularies::IdMap(tokens, 4), refusal("specsample::IdMap: to_target is null"));
+    CHECK_THROWS_WITH(vocabularies::IdMap::from_offsets(tokens, 4), refusal("specsample::IdMap: offsets is null"));
     CHECK_THROWS_WITH(vocabularies::IdMap::same_ids(-1, 4), refusal("IdMap"));
     CHECK_THROWS_WITH(race(Rng({.seed = 1}), probs, at_null<Token>(1)), refusal("specsample::race: winners is null"));
     CHECK_THROWS_WITH(kernels::top_ids(probs, at_null<Token>(1)), refusal("specsample::top_ids: top is null"));

@@ -230,6 +230,33 @@ TEST_CASE(
     CHECK(second < 140);
 }
 
+TEST_CASE("a sibling's slack is |u Q - s|, Q being what it was drawn from and s the residual of those before it") {
+    const Eigen::VectorXd p{{.1, .35, .55}}, q{{.5, .3, .2}};
+    const std::array<Token, 2> tokens{0, 1};
+    const std::array<Index, 2> parents{-1, -1};
+    const std::vector<Token> without{0};
+    const std::array distributions{Sampled(q), Sampled(q, without)};
+    const std::array<Eigen::VectorXd, 3> rows{p, p, p};
+    const double drawn_from = .3 / (.3 + .2), residual = (.35 - .3) / (.05 + .35);
+    int second = 0;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        const RoundRng rng(seed, 0, 0);
+        Workspace workspace;
+        Scores memory;
+        const Tree tree(tokens, parents);
+        const Round round = verify(tree, distributions, rows, TokenVerification{}, rng, {}, workspace);
+        const auto scores = draft_scores(round, tree, distributions, rows, rng, memory);
+        if (scores.size() < 2) continue;
+        ++second;
+        const double u = rng.at(Purpose::accept, 1).uniform();
+        CHECK(close(scores[1].log_draft, std::log(drawn_from), 1e-14));
+        CHECK(close(scores[1].ratio, residual / drawn_from, 1e-14));
+        CHECK(close(scores[1].slack, std::abs(u * drawn_from - residual), 1e-14));
+        CHECK(scores[1].accepted == (u * drawn_from < residual));
+    }
+    CHECK(second > 20);
+}
+
 TEST_CASE("at every depth of a tree the siblings before the kept child are scored, and no others") {
     Index siblings = 0;
     for (std::uint64_t seed = 30; seed < 60; ++seed) {

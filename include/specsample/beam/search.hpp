@@ -122,6 +122,7 @@ class BeamSearch {
                         "at least 0");
         detail::require(!limits.until, where, "limits.until", "a predicate",
                         "left out: stop tokens alone end a beam, for its text changes while it is searched");
+        detail::require_memory(where, "prompt", prompt);
         const Index size = std::ssize(prompt);
         if (limits.max_length < size)
             detail::invalid(where, "limits.max_length", limits.max_length,

@@ -35,7 +35,7 @@ class CactusNode : public walks::NodeRow<T> {
     CactusNode(const T& context, Index node, double delta) : walks::NodeRow<T>(context, node), delta_(delta) {}
 
     walks::Ratio ratio(Index child) {
-        mass_ = this->entry(this->context().token(child));
+        mass_ = this->entry(this->context().token(child)) / this->sum();
         const L distribution = this->distribution(child);
         if (this->fault()) return {};
         const Chance chance = chance_of(distribution, this->context().token(child));
@@ -45,8 +45,8 @@ class CactusNode : public walks::NodeRow<T> {
     void reject(Index child) {
         rejected_ = child;
         rest_ = distribution_at(this->context().distributions, child).rest();
-        // A lift below 1 leaves the others 2^-53 at least: the bound is for a lift of 1, which only a q above 1 rejects.
-        factor_ = std::min(1 / (kept_by_others(mass_, delta_) * rest_), largest_factor);
+        // A lift below 1 leaves the others at least 2^-53: the bound is for a lift of 1, which only q above 1 rejects.
+        factor_ = std::min(this->sum() / (kept_by_others(mass_, delta_) * rest_), largest_factor);
     }
 
     bool is_residual() const { return rejected_ != no_node; }
@@ -70,7 +70,7 @@ class CactusNode : public walks::NodeRow<T> {
     void each(OfRow&& row, OfPoint&& point) const {
         const L distribution = distribution_at(this->context().distributions, rejected_);
         if constexpr (RowDistribution<L>) {
-            if (!distribution.is_point() && rest_ >= least_rest)
+            if (!distribution.is_point() && !(rest_ < least_rest))  // a NaN is found when it is subtracted
                 return row(distribution.row(), distribution.without(), factor_);
         }
         point(this->context().token(rejected_));
@@ -100,8 +100,8 @@ namespace lossy {
 ///
 /// @param delta   >= 0; 0 is lossless for one drafted token per position
 /// @draws         as TokenVerification: one accept draw per token judged, one last-token draw
-/// @cost          O(1) per token, two passes more where the sum of its draft row is not known, and one pass over two
-///                rows after a rejection
+/// @cost          O(1) per token, and one pass over two rows after a rejection; a pass for each sum that is not known,
+///                of a draft row two
 /// @source        Hao, Mou 2026, arXiv:2604.04987
 struct Cactus {
     static constexpr bool lossless = false;

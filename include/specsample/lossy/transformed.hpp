@@ -3,6 +3,7 @@
 // The text follows pi exactly, so its error is that of pi alone. Any ratio rule will do, on chains and trees.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <type_traits>
 
@@ -46,23 +47,34 @@ class TransformedRows {
         const auto p = held.view();
         // A transform reads both rows in full, so they are checked in full unless they have been.
         const bool seen = context_.limits.check == Check::every_row;
-        bool good = check(p, Side::target, i, seen && Rows::are_supplied);
+        double found = 0;
+        double& known = context_.state(i - 1).sum;  // by a check of every row
+        bool good = check(p, Side::target, i, seen && Rows::are_supplied, found);
+        const double sum = std::max(known, found);
+        known = 0;  // of pi, which takes the place of p
         const Index child = context_.shape.first_child(i - 1);
         if (child != no_node && good) {
             const auto distribution = distribution_at(context_.distributions, child);
             if (distribution.is_point()) {
                 const Token token = context_.token(child);
-                made = transform_(one_at(token), p);
+                made = transform_(one_at(token), whole(p, sum));
                 return;
             }
             const auto q = distribution.row();
-            good = check(q, Side::draft, child, seen);
+            double draft_sum = 0;
+            good = check(q, Side::draft, child, seen, draft_sum);
             if (good) {
-                made = transform_(q, p);
+                made = transform_(whole(q, draft_sum), whole(p, sum));
                 return;
             }
         }
-        made = p.template cast<double>();
+        made = whole(p, good ? sum : 1);
+    }
+    /// A row divided by its sum, which rows of few bits need.
+    /// @param sum   0 if it is not known
+    template <class View>
+    static auto whole(const View& row, double sum) {
+        return row.template cast<double>() * (1 / (sum > 0 ? sum : sum_of(row)));
     }
 
     auto one_at(Token token) const {
@@ -70,8 +82,9 @@ class TransformedRows {
     }
 
     template <Row R>
-    bool check(const R& row, Side side, Index number, bool seen) {
-        const auto bad = check_row(row, side, number, context_.vocab, seen ? Check::entries_read : Check::every_row);
+    bool check(const R& row, Side side, Index number, bool seen, double& sum) {
+        const Check how = seen ? Check::entries_read : Check::every_row;
+        const auto bad = check_row(row, side, number, context_.vocab, how, &sum);
         if (bad && !fault_) fault_ = bad;
         return !bad;
     }
@@ -94,10 +107,10 @@ namespace lossy {
 /// A draft whose type has point masses only is refused at compile time, as it has no row to transform with.
 ///
 /// @param transform   transform(q, p) -> an Eigen array expression in double that holds no temporaries; q and p are
-///                    views or expressions whose entries have been checked
+///                    expressions whose entries have been checked, and which sum to 1
 /// @param rule        an exact rule
 /// @draws             those of the rule
-/// @cost              that of the rule, and for each row it asks for one pass over p, one over q and the transform;
+/// @cost              that of the rule, and for each row it asks for two passes over p, two over q and the transform;
 ///                    the workspace holds one row of doubles per node, and nothing is allocated once it does
 /// @edge              a bad entry of a row that is transformed is a fault of the target or the draft, whatever
 ///                    limits.check asks for

@@ -21,7 +21,7 @@ class ThresholdNode : public walks::NodeRow<T> {
 
     walks::Ratio ratio(Index child) {
         const Token token = this->context().token(child);
-        mass_ = this->entry(token);
+        mass_ = this->entry(token) / this->sum();
         each([](auto...) {}, [&](Token tried) { mass_ = tried == token ? 0 : mass_; });
         return rule_.chance(before_, mass_);
     }
@@ -73,7 +73,8 @@ namespace lossy {
 /// @param single        in (0, 1]
 /// @param accumulated   in (0, 1]
 /// @draws               one accept draw per child tried, one last-token draw
-/// @cost                O(1) per child tried, and one pass over one row
+/// @cost                O(1) per child tried, and one pass over one row; a pass more over each row of probabilities for
+///                      its sum
 struct TreeThresholds {
     static constexpr bool lossless = false;
 

@@ -179,6 +179,8 @@ inline constexpr bool owns_rows<LogitRows<Source>> = owns_rows<Source>;
 
 /// The rows of logits of `source` at a temperature, for verify.
 /// @param source   a matrix, anything indexed [i], or a callable of i; an lvalue is borrowed
+/// @edge           a negative or non-finite temperature is refused where a row is read, as Logits refuse it: then one
+///                 request of a batch fails alone
 template <class Source>
 auto logits_of(Source&& source, double temperature = 1) {
     static_assert(

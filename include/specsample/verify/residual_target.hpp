@@ -194,15 +194,8 @@ class ResidualTarget : public NodeRow<T> {
     /// The weights o. Logits are normalised for them.
     Residual left() { return {this->view(), rejected_}; }
 
-    /// The row's sum S.
-    double sum() {
-        double& sum = state().sum;
-        if (sum > 0) return sum;
-        sum = detail::sum_of(this->view());
-        if (!detail::may_sum_to<View>(sum)) this->blame_row();
-        return sum;
-    }
-    /// The same without a pass.
+    double sum() { return NodeRow<T>::sum(); }
+    /// The row's sum without a pass.
     RoughSum rough_sum() {
         if (state().sum > 0) return {state().sum, 0};
         return {1, detail::sum_deviation(this->view())};

@@ -10,6 +10,7 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/tree/links.hpp>
 #include <specsample/verify/distributions.hpp>
+#include <specsample/verify/ratio.hpp>
 #include <specsample/verify/round.hpp>
 #include <specsample/verify/target_rows.hpp>
 
@@ -212,7 +213,16 @@ class NodeRow {
     /// Record what is wrong with the row, if anything is.
     void blame_row() { blame(kernels::inspect(view(), Side::target, node_ + 1)); }
 
-    /// The probability p(x) of a token, checked.
+    /// The row's sum S, which is found once in a round.
+    /// @cost   a pass, unless it is known
+    double sum() {
+        double& sum = context_.state(node_).sum;
+        if (sum > 0) return sum;
+        sum = detail::sum_of(view());
+        if (!detail::may_sum_to<View>(sum)) blame_row();
+        return sum;
+    }
+    /// The entry p(x) of a token, checked.
     double entry(Token token) {
         detail::fetch(view(), token);
         const double mass = static_cast<double>(view().coeff(token));

@@ -147,6 +147,7 @@ class ReducedIdMap : public IdMap {
 template <detail::Integers List>
 ReducedIdMap IdMap::from_offsets(const List& offsets, Index target_vocab) {
     const std::span all(offsets);
+    detail::require_memory("IdMap", "offsets", all);
     IdMap map(target_vocab);
     map.open(all.size());
     for (const auto offset : all) {

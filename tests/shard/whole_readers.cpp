@@ -21,7 +21,7 @@ namespace {
 constexpr Index vocab = 700;
 const std::vector<ranks::Split> some_splits{{{0, vocab}}, {{0, 0, 512, vocab}}, {{0, vocab, vocab}}, {{0, 300, vocab}}};
 
-Eigen::ArrayXf logits_of(std::uint64_t seed, double spread) {
+Eigen::ArrayXf random_logits(std::uint64_t seed, double spread) {
     const Rng rng({.seed = seed});
     Eigen::ArrayXf row(vocab);
     for (Index id = 0; id < vocab; ++id)
@@ -51,10 +51,10 @@ void compare(const Rule& rule) {
     for (std::uint64_t seed = 0; seed < 12; ++seed)
         for (const Check check : {Check::entries_read, Check::every_row}) {
             const auto rows_of = [&](Index count, std::uint64_t shift, const auto& make) {
-                std::vector<decltype(make(logits_of(0, 1)))> rows;
+                std::vector<decltype(make(random_logits(0, 1)))> rows;
                 for (Index row = 0; row < count; ++row)
-                    rows.push_back(make(logits_of(3 * seed + static_cast<std::uint64_t>(row), 12) +
-                                        logits_of(100 + seed + shift, 2)));
+                    rows.push_back(make(random_logits(3 * seed + static_cast<std::uint64_t>(row), 12) +
+                                        random_logits(100 + seed + shift, 2)));
                 return rows;
             };
             const auto whole = [](Eigen::ArrayXf row) { return Logits(std::vector(row.begin(), row.end())); };
@@ -106,7 +106,7 @@ TEST_CASE("drafters that read whole rows draft from slices as from whole ones") 
 }
 
 TEST_CASE("measures of rows of slices are those of whole rows") {
-    const Eigen::ArrayXf p = logits_of(1, 12), q = logits_of(2, 12);
+    const Eigen::ArrayXf p = random_logits(1, 12), q = random_logits(2, 12);
     const auto measured = [](const auto& draft, const auto& row) {
         metrics::Audit audit;
         audit.observe(draft, row, 7);

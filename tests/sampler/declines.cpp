@@ -226,7 +226,7 @@ TEST_CASE("bad rows of a draft stay faults") {
     const auto cause = [](auto row) {
         const auto draft = [row](Prefix) { return row; };
         try {
-            Sampler(draft, target, {.lookahead = 2}).step(std::vector<Token>{1});
+            (void)Sampler(draft, target, {.lookahead = 2}).step(std::vector<Token>{1});
         } catch (const Fault& fault) {
             CHECK(fault.fault.side == Side::draft);
             return fault.fault.cause;

@@ -99,7 +99,7 @@ TEST_CASE("a batch of engines ends its texts where a finished grammar does") {
         std::vector<Token> text{0};
         for (Index i = 0; i < 4; ++i) {
             drafted.push_back(draft(text));
-            tokens.push_back(draft_token(rng.at(Purpose::draft, i), drafted.back()).token);
+            tokens.push_back(draft_token(TokenVerification{}, rng, i, drafted.back()).token);
             text.push_back(tokens.back());
         }
         std::vector<Sampled<detail::row_view_t<Eigen::VectorXd>>> distributions(drafted.begin(), drafted.end());

@@ -41,7 +41,8 @@ TEST_CASE("the rows of a model of logits are probabilities at a temperature", "[
         CHECK(distance(probs_by_id(rows[1]), expected) < 1e-15);
         auto takes_vector = from_logits(TakesVector{}, temperature);
         CHECK(distance(probs_by_id(takes_vector(prefix)), expected) < 1e-6);
-        CHECK(distance(probs_by_id(takes_vector(prefix, 2)[0]), expected) < 1e-6);
+        const auto of_vector = takes_vector(prefix, 2);
+        CHECK(distance(probs_by_id(of_vector[0]), expected) < 1e-6);
     }
 }
 

@@ -162,8 +162,9 @@ TEST_CASE("the row after a last token that ends the text may be left out, after 
             return tokens.size() == at ? StopDecision::include : StopDecision::go_on;
         };
         rules::for_each([&](const auto& rule, const char*) {
-            const Round round =
-                verify(draft.tokens, draft.distributions(), short_of_one, rule, draft.rng, {.until = until}, memory);
+            const auto distributions = draft.distributions();
+            const Round round = verify(draft.tokens, rules::drafted_for(rule, distributions), short_of_one, rule,
+                                       draft.rng, {.until = until}, memory);
             if (at == 4) {
                 REQUIRE(round.fault);
                 CHECK(round.fault->cause == Cause::wrong_count);

@@ -154,7 +154,7 @@ class LogitRows {
         return Logits(element(source_, static_cast<Index>(i)), temperature_);
     }
     /// Refused: the row would view rows that are gone with this list.
-    void operator[](std::size_t i) &&
+    void operator[](detail::Integer auto i) &&
         requires(is_supplied<Source> && owns_rows<Source>)
     = delete;
     auto operator()(Index i)

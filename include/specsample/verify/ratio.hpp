@@ -68,7 +68,7 @@ double sum_of(const View& view) {
 /// Whether a row may have this sum.
 template <class View>
 bool may_sum_to(double sum) {
-    return std::abs(sum - 1) <= tolerance_of<View>;  // false for NaN
+    return is_finite(sum) && std::abs(sum - 1) <= tolerance_of<View>;
 }
 
 }  // namespace detail

@@ -251,7 +251,7 @@ class NodeRow {
         } else {
             const kernels::Drawn drawn = specsample::draw(random, kernels::RowWeights(view()));
             // A whole row must add up to 1.
-            if (drawn.index < 0 || !(std::abs(drawn.sum - 1) <= detail::tolerance_of<View>)) blame_row();
+            if (drawn.index < 0 || !detail::may_sum_to<View>(drawn.sum)) blame_row();
             return drawn;
         }
     }

@@ -380,7 +380,7 @@ TEST_CASE("Audit: rows of any finite sum are the same evidence", "[analysis]") {
     const bool flushes = least * 1 == 0;  // where the user lets the processor take subnormal numbers for 0
     for (const double draft : {0x1p-1070, 0x1p-1000, 1., 0x1p1000, 0x1p1021})
         for (const double target : {0x1p-1074, 0x1p-1060, 0x1p-1023, 1., 0x1p1000, 0x1.8p1022}) {
-            if (flushes && std::min(draft, target) < 0x1p-1020) continue;
+            if (flushes && (std::min(draft, target) < 0x1p-1020 || target > 0x1p1020)) continue;
             INFO(draft << ", " << target);
             const double found = evidence(draft, target);
             CHECK(detail::is_finite(found));

@@ -140,14 +140,14 @@ TEST_CASE("to_prometheus has every counter and rate of a tally", "[analysis]") {
         REQUIRE(read.samples.count(name) == 1);
         CHECK(read.samples.at(name) == value);
     }
-    CHECK(read.samples.size() == expected.size() + 19 + 2);  // the other causes; the other ends of two intervals
+    CHECK(read.samples.size() == expected.size() + 20 + 2);  // the other causes; the other ends of two intervals
     CHECK(read.types.size() == 11 + 3 + 1 + 2 + 3 + 3);
 }
 
 TEST_CASE("to_prometheus of nothing has no rates", "[analysis]") {
     const Exposition read(to_prometheus(Tally{}));
     CHECK(read.samples.at("specsample_rounds_total") == 0);
-    CHECK(read.samples.size() == 11 + 21);
+    CHECK(read.samples.size() == 11 + 22);
     CHECK(read.types.size() == 23);
     const Exposition none(to_prometheus(std::vector<LabelledTally>{}));
     CHECK(none.samples.empty());

@@ -105,7 +105,7 @@ Token first_to_arrive(const Rng& rng, const R& row, std::span<const Token> witho
 
 /// Draw the token of a drafted chain for a rule, and return it with its distribution.
 ///
-/// @param rule   the rule that will judge the draft
+/// @tparam Rule  the rule that will judge the draft
 /// @param rng    the random source of the round, as verify takes it
 /// @param node   the place of the token in the draft: 0 for the first
 /// @param row    probabilities, Logits, or a sparse row of either; borrowed until the round ends, so a temporary that

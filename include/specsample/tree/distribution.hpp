@@ -110,6 +110,7 @@ class Sampled {
     /// @cost   a pass, unless it was given
     double rest() const {
         if (rest_) return *rest_;
+        if (without_.empty() && detail::sum_deviation(row_) == 0) return 1;
         return kernels::BlockSums(kernels::WithoutWeights(row_, without_)).total();
     }
     /// Whether it was given.

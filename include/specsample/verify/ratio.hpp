@@ -40,12 +40,14 @@ struct RoughSum {
 /// @draws         one; none where s >= 1 and s >= q, in this ratio and in the exact one
 template <class Rng, class Exact>
 bool accept_ratio(const Rng& rng, const Ratio& ratio, const Exact& exact) {
-    if (ratio.slack == 0) return accept(rng, ratio.s, ratio.q);
-    // A forced token takes no random number, and a source without numbers decides by itself.
+    const double at_most = ratio.q * (1 + ratio.slack);
+    if (ratio.slack == 0 || (ratio.s >= 1 && ratio.s >= at_most)) return accept(rng, ratio.s, at_most);
+    // A token that may be forced takes no random number before that is known, and a source without numbers decides by
+    // itself.
     if constexpr (requires { rng.uniform(); }) {
         if (ratio.s < 1 || ratio.s < ratio.q) {
             const double u = rng.uniform();
-            if (detail::is_accepted(u, ratio.s, ratio.q * (1 + ratio.slack))) return true;
+            if (detail::is_accepted(u, ratio.s, at_most)) return true;
             if (!detail::is_accepted(u, ratio.s * (1 + ratio.slack), ratio.q)) return false;
             const Ratio summed = exact();
             return detail::is_accepted(u, summed.s, summed.q);

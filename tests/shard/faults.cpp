@@ -76,7 +76,7 @@ std::string sliced(const Case& given, const Rule& rule) {
                                                        static_cast<std::size_t>(odd ? given.missing_distributions : 0));
             const auto judge = [&](auto slice_of) {
                 const auto row = [&](Index i) {
-                    return shard::Sharded(slice_of(given.rows[static_cast<std::size_t>(std::min<Index>(i, 2))]),
+                    return shard::Sharded(slice_of(given.rows[static_cast<std::size_t>(std::clamp<Index>(i, 0, 2))]),
                                           given.split.first(rank) + (odd ? given.first_more : 0),
                                           vocab + (odd ? given.vocab_more : 0), ranks);
                 };
@@ -124,7 +124,7 @@ TEMPLATE_TEST_CASE("bad numbers are the same fault as in the whole row", "", Tok
     for (Numbers& row : masked.rows) row = static_cast<float>(-infinity);
     for (masked.temperature = 0; masked.temperature < 2; ++masked.temperature) {
         CHECK(sliced(masked, TestType()) == whole(masked, TestType()));
-        CHECK_THAT(whole(masked, TestType()), Catch::Matchers::Contains("makes no token possible"));
+        CHECK_THAT(whole(masked, TestType()), ContainsSubstring("makes no token possible"));
     }
     for (const Index first : {0, 400}) {  // one slice has all the mass
         Case given{.logits = true};
@@ -179,7 +179,7 @@ TEST_CASE("a rank that is given something else is a fault of all ranks, and none
                 given.check = Check::entries_read;
                 return sliced(given, TokenVerification());
             };
-            const auto differs = Catch::Matchers::Contains("target row 0 is read by rank 2 in another round");
+            const auto differs = ContainsSubstring("target row 0 is read by rank 2 in another round");
             CHECK(message_of({.limits = same}) == "no fault");
             CHECK_THAT(message_of({.limits = with([](auto& one) { one.max_tokens = 1; })}), differs);
             CHECK_THAT(message_of({.limits = with([](auto& one) { one.max_tokens = 0; })}), differs);
@@ -220,7 +220,7 @@ TEST_CASE("a rank that judges by another rule is a fault of all ranks") {
             },
             10);
         for (const std::string& text : texts)
-            CHECK_THAT(text, Catch::Matchers::Contains("is read by rank 1 in another round than by rank 0"));
+            CHECK_THAT(text, ContainsSubstring("is read by rank 1 in another round than by rank 0"));
     };
     for (const bool are_logits : {false, true}) {
         compare(TokenVerification(), SampleMatch(), are_logits, {700});
@@ -232,7 +232,7 @@ TEST_CASE("a rank that judges by another rule is a fault of all ranks") {
 }
 
 TEST_CASE("a rank that checks more, or is given another tree, is a fault of all ranks") {
-    const auto differs = Catch::Matchers::Contains("target row 0 is read by rank 2 in another round");
+    const auto differs = ContainsSubstring("target row 0 is read by rank 2 in another round");
     const RoundLimits more{.stop_tokens = same_stops, .check = Check::every_row};
     CHECK_THAT(sliced({.logits = true, .check = Check::entries_read, .limits = more}, GreedyMatch()), differs);
 
@@ -324,6 +324,6 @@ TEST_CASE("a rank that gives up is reported to the others") {
     shard::Ranks ranks(communicator);
     const std::vector<float> half(4, .125f);
     const shard::Sharded row(std::span<const float>(half), 0, 8, ranks);
-    CHECK_THROWS_WITH(row.argmax(), Catch::Matchers::Contains("a rank did not come to an exchange"));
-    CHECK_THROWS_WITH(row.argmax(), Catch::Matchers::Contains("a rank did not come to an exchange"));
+    CHECK_THROWS_WITH(row.argmax(), ContainsSubstring("a rank did not come to an exchange"));
+    CHECK_THROWS_WITH(row.argmax(), ContainsSubstring("a rank did not come to an exchange"));
 }

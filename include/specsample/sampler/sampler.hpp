@@ -37,6 +37,10 @@ struct NoCallback {
 template <class OnToken>
 concept TakesScores = !std::invocable<OnToken&, Token> && std::invocable<OnToken&, const TokenScore&>;
 
+/// An on_token. One that takes tokens is not tried with scores, which its body may refuse.
+template <class OnToken>
+concept TokenCallback = Callback<OnToken, Token> || Callback<OnToken, TokenScore>;
+
 /// The drafter of a sampler; a stand-in if a requirement has failed already.
 template <class Draft, bool usable>
 struct DraftsOf {
@@ -194,7 +198,7 @@ class Sampler {
     template <class OnToken>
     FinishReason run(std::vector<Token>& text, const Limits& limits, OnToken& on_token, Tally* of_this_text) {
         static_assert(
-            detail::Callback<OnToken, Token> || detail::Callback<OnToken, TokenScore>,
+            detail::TokenCallback<OnToken>,
             "specsample::Sampler: on_token must be callable with a Token, or a `const TokenScore&`, and return "
             "nothing, or false to end the text");
         const detail::OneCall::Guard guard(call_, "Sampler");

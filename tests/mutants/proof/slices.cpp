@@ -173,13 +173,13 @@ TEST_CASE("mutants: a check of every row reads the rows that tokens were drafted
                  drafts.emplace_back(Logits(split.slice(given.rows[row], rank)), split.first(rank), vocab, ranks);
              for (const Row& row : drafts) distributions.emplace_back(row);
              Workspace workspace;
-             const Round round = verify(given.tokens, distributions, rows, GumbelMatch(), RoundRng(1, 0, 0),
+             const Round round = verify(given.tokens, distributions, rows, SampleMatch(), RoundRng(1, 0, 0),
                                         {.check = Check::every_row}, workspace);
              const Index drafted = ranks.traffic().exchanges;
              const auto entry = distributions[0].weight(1100);  // of the last slice, and never drafted
              return std::tuple(round.tokens[0], entry, drafted, ranks.traffic().exchanges);
          }, 5)) {
-        CHECK(std::get<0>(tokens) == given.whole(GumbelMatch(), 1)[0]);
+        CHECK(std::get<0>(tokens) == given.whole(SampleMatch(), 1)[0]);
         CHECK(std::get<1>(tokens) == Logits(given.rows[1]).probs().coeff(1100));
         CHECK(std::get<3>(tokens) == std::get<2>(tokens) + 1);
     }

@@ -26,7 +26,7 @@ struct Declines {
 
 TEST_CASE("every drafter is exact where a model has nothing to offer", "[distribution]") {
     for (const auto& [vocab, depth] : {std::pair<Index, Index>{2, 3}, {3, 2}})
-        for (const std::uint64_t which : {0, 1, 2, 3, 4}) {
+        for (const std::uint64_t which : {0u, 1u, 2u, 3u, 4u}) {
             const Remembered a(Declines{ContextModel(vocab, 1), which}), b(Declines{ContextModel(vocab, 2), which + 2});
             const Remembered target(ContextModel(vocab, 3, which % 2 == 0 ? Rows::smooth : Rows::with_zeros));
             for (const Named& named : drafters(a, b)) {

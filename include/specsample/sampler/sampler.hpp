@@ -271,7 +271,9 @@ class Sampler {
             drafter_.propose(text, known_, rng, draft_tree_);
             if (draft_tree_.fault()) return {.proposed = draft_tree_.size(), .fault = draft_tree_.fault()};
             return scorer_.score(text, known_, draft_tree_, [&](auto& rows) {
-                workspace_.endings = draft_tree_.endings();
+                workspace_.endings.clear();
+                for (Index node = 0; node < draft_tree_.size(); ++node)
+                    workspace_.endings.take(node, draft_tree_.endings(), node);
                 const Round made = detail::judge(draft_tree_.tokens(), draft_tree_.links(), draft_tree_.distributions(),
                                                  rows, rule_, rng, allowed, workspace_);
                 if constexpr (scored)

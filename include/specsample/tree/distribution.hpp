@@ -85,7 +85,7 @@ class Sampled {
     template <Row R>
         requires std::same_as<detail::row_view_t<R>, View>
     Sampled(const R& row, ListRef<Token> without, std::optional<double> rest = {})
-        : row_(detail::as_row(row)), without_(without), rest_(rest) {
+        : row_(detail::as_row(row)), without_(without), rest_(rest.value_or(-1)) {
         const double sum = rest.value_or(0);
         detail::require(detail::is_finite(sum) && sum >= 0, "Sampled", "rest", sum, "a finite number of at least 0");
     }
@@ -109,12 +109,12 @@ class Sampled {
     /// The sum of all weights.
     /// @cost   a pass, unless it was given
     double rest() const {
-        if (rest_) return *rest_;
+        if (rest_ >= 0) return rest_;
         if (without_.empty() && detail::sum_deviation(row_) == 0) return 1;
         return kernels::BlockSums(kernels::WithoutWeights(row_, without_)).total();
     }
     /// Whether it was given.
-    bool knows_rest() const { return rest_.has_value(); }
+    bool knows_rest() const { return rest_ >= 0; }
 
     /// Remember that this token was drawn, and what the row stores for it: verify then compares.
     /// @cost   O(1), and a look at the removed ids
@@ -159,7 +159,7 @@ class Sampled {
   private:
     View row_;
     std::span<const Token> without_{};
-    std::optional<double> rest_{};
+    double rest_ = -1;  ///< negative: not known
     std::uint64_t drawn_bits_ = 0;
     Token drawn_ = -1;           ///< the token that was remembered
     std::uint32_t removed_ = 0;  ///< the digest of the removed ids then

@@ -57,14 +57,14 @@ class Endings {
     }
 
   private:
-    enum class Answer : std::uint8_t { unknown, go_on, include, exclude, past_the_end };
+    enum Answer : Token { unknown, go_on, include, exclude, past_the_end };
 
-    Answer& known(Index node) { return known_[static_cast<std::size_t>(node)]; }
+    Token& known(Index node) { return known_[static_cast<std::size_t>(node)]; }
 
     Answer answer(const DraftedText& draft, Index node) {
-        if (known_.size() < draft.tokens.size()) known_.resize(draft.tokens.size(), Answer::unknown);
+        if (known_.size() < draft.tokens.size()) known_.resize(draft.tokens.size());
         if (known(node) == Answer::unknown) ask_along_path(draft, node);
-        return known(node);
+        return static_cast<Answer>(known(node));
     }
 
     /// Ask about the nodes on the path to a node, from the root down, where nothing is known yet.
@@ -87,7 +87,7 @@ class Endings {
                                                    : Answer::go_on;
     }
 
-    std::vector<Answer> known_;  ///< by node
+    std::vector<Token> known_;  ///< an Answer by node: one more type of vector costs every program 150 symbols
     std::vector<Index> nodes_;   ///< on a path, the last first
     std::vector<Token> path_;
 };

@@ -87,7 +87,8 @@ struct Workspace {
     void start(const Ids& given) {
         drafted.clear();
         for (const auto id : given) drafted.push_back(static_cast<Token>(id));
-        nodes.assign(drafted.size() + 1, {});
+        nodes.clear();
+        nodes.resize(drafted.size() + 1);
         path.reserve(drafted.size());
         tokens.reserve(drafted.size() + 1);
     }

@@ -154,6 +154,21 @@ TEST_CASE("a search ends where the model has nothing to offer", "[draft]") {
     CHECK(propose(draft, {1}, 0, {}, 3).size() == 0);
 }
 
+TEST_CASE("a search forgets the one before", "[draft]") {
+    const ContextModel model(4, 3);
+    BeamDrafter beams(model, 3);
+    DynamicTreeDrafter tree(model, {.width = 3, .nodes = 7});
+    Text prefix;
+    for (const Index depth : {4, 1, 3, 2, 0, 4}) {
+        prefix.push_back(static_cast<Token>(depth % 4));
+        CAPTURE(depth);
+        BeamDrafter fresh_beams(model, 3);
+        DynamicTreeDrafter fresh_tree(model, {.width = 3, .nodes = 7});
+        CHECK(paths(propose(beams, prefix, depth, {}, 4)) == paths(propose(fresh_beams, prefix, depth, {}, 4)));
+        CHECK(paths(propose(tree, prefix, depth, {}, 4)) == paths(propose(fresh_tree, prefix, depth, {}, 4)));
+    }
+}
+
 TEST_CASE("sizes of searches are checked", "[draft]") {
     const ContextModel model(3, 1);
     CHECK_THROWS_WITH(BeamDrafter(model, 0), ContainsSubstring("BeamDrafter: width is 0, but must be at least 1"));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <specsample/drafters/heads_tree.hpp>
 #include <specsample/rows/sparse.hpp>
 #include <specsample/sampler/sampler.hpp>
 #include <specsample/shaping/from_logits.hpp>
@@ -166,6 +167,25 @@ TEST_CASE("heads stand after the last token of a chain that is shorter than they
             CHECK(draft_tree.parent(length + i) == i - 1);
             CHECK(draft_tree.token(length + i) == argmax(rows.row(i)));
         }
+    }
+}
+
+TEST_CASE("a hybrid drafts behind others what it drafts alone", "[draft]") {
+    const std::vector<Token> prefix{1, 4};
+    HybridDrafter hybrid(ContextModel(vocab, 2), Heads{}, {2, 1, 1});
+    CHECK(hybrid.depth() == 3);
+    CHECK(HybridDrafter(HeadsTreeDrafter(Heads{.count = 4}, chain_tree(4)), Heads{}, {1, 1, 1}).depth() == 4);
+    const auto alone = propose(hybrid, prefix, 3);
+    DraftTree<decltype(hybrid)::Distribution> draft_tree;
+    draft_tree.open(3, {}, vocab);
+    draft_tree.add(draft_tree.add(root_node, 3, PointMass{}), 2, PointMass{});
+    hybrid.propose(prefix, RoundRng(3, 0, 2), draft_tree);
+    REQUIRE(draft_tree.size() == 2 + alone.size());
+    for (Index i = 0; i < alone.size(); ++i) {
+        const Index parent = alone.parent(i);
+        CHECK(draft_tree.parent(2 + i) == (parent == root_node ? root_node : 2 + parent));
+        if (alone.distributions()[static_cast<std::size_t>(i)].is_point())
+            CHECK(draft_tree.token(2 + i) == alone.token(i));
     }
 }
 

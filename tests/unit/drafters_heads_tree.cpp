@@ -84,6 +84,28 @@ TEST_CASE("ranks that a row does not have leave nodes out, and what is below the
     CHECK(std::ranges::equal(draft_tree.view().parents, std::vector<Index>{-1, 0, 0, 1, 2}));
 }
 
+TEST_CASE("a tree of heads forgets the rows of the text before", "[draft]") {
+    // As many ranks as the last token says, from that token on.
+    const auto heads = [](std::span<const Token> prefix) {
+        Rows rows(2, Eigen::VectorXd::Zero(vocab));
+        for (Index i = 0; i < prefix.back(); ++i)
+            rows[0][(prefix.back() + i) % vocab] = rows[1][i] = .1 + .01 * double(i);
+        return rows;
+    };
+    const auto tokens = [](auto& draft, Token last) {
+        DraftTree<PointMass> draft_tree;
+        draft_tree.open(2, {}, vocab);
+        draft.propose(std::vector<Token>{last}, RoundRng(1, 0, 1), draft_tree);
+        return std::vector<Token>(draft_tree.tokens().begin(), draft_tree.tokens().end());
+    };
+    HeadsTreeDrafter draft(heads, expansion_tree({3, 2}));
+    for (const Token last : {3, 1, 5, 2, 0, 4}) {
+        HeadsTreeDrafter fresh(heads, expansion_tree({3, 2}));
+        CAPTURE(last);
+        CHECK(tokens(draft, last) == tokens(fresh, last));
+    }
+}
+
 TEST_CASE("trees of heads are checked", "[draft]") {
     CHECK_THROWS_WITH(HeadsTreeDrafter(Ranked{}, TreeShape()),
                       ContainsSubstring("HeadsTreeDrafter: the number of nodes is 0, but must be at least 1"));

@@ -128,6 +128,19 @@ TEST_CASE("the first drafter that proposes anything is the last that is asked", 
     CHECK(std::ranges::equal(draft_tree.tokens(), std::vector<Token>{1}));
 }
 
+TEST_CASE("the first drafter that proposes anything is chosen behind others as well", "[draft]") {
+    United draft(Fixed{{1, 2}}, FirstOf(Fixed{}, Fixed{{3}}, Fixed{{4}}));
+    const auto draft_tree = propose(draft, 3);
+    CHECK(std::ranges::equal(draft_tree.tokens(), std::vector<Token>{1, 2, 3}));
+}
+
+TEST_CASE("united drafters are as deep as the deepest", "[draft]") {
+    const ContextModel model(vocab, 1);
+    CHECK(United(TreeDrafter(model, {1, 1}), TreeDrafter(model, {1, 1, 1})).depth() == 3);
+    CHECK(United(TreeDrafter(model, {2, 1, 1}), Fixed{{1}}).depth() == 3);
+    CHECK(FirstOf(Fixed{{1}}, Fixed{}).depth() == 0);
+}
+
 TEST_CASE("under shared noise united drafters race, and what is named stands beside", "[draft]") {
     const ContextModel a(vocab, 1), target(vocab, 4);
     STATIC_REQUIRE(detail::SharedNoiseDrafter<decltype(United(Fixed{}, a))>);

@@ -455,21 +455,19 @@ TEST_CASE("a block races by its largest weight wherever in the block that is", "
 }
 
 TEST_CASE("a bad sparse row that repeats ids ends with a winner of its own", "[kernels]") {
-    const std::vector<Token> ids(700, 5);
-    const std::vector<float> probs(700, 1.f / 700);
-    for (std::uint64_t seed = 0; seed < 20; ++seed) CHECK(winner(Sparse(ids, probs, 1000), noise_of(seed)) == 5);
     // Its blocks have no more places than the buffers of a block.
-    const std::vector<Token> two = [] {
-        std::vector<Token> all(100, 5);
-        all.resize(170, 200);
-        return all;
-    }();
+    std::vector<Token> two(100, 5);
+    two.resize(170, 200);
     const std::vector<double> weights(170, 1);
     const Sparse row(two, weights, 1000);
     const RowWeights numbers(detail::as_row(row));
     const detail::RaceRow<std::remove_const_t<decltype(numbers)>> race(numbers);
     for (const auto& [place, size] : {std::pair{0, 64}, {64, 36}, {100, 64}, {164, 6}})
-        CHECK(race.block_size_at(place) == size);
+        REQUIRE(race.block_size_at(place) == size);
+
+    const std::vector<Token> ids(700, 5);
+    const std::vector<float> probs(700, 1.f / 700);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) CHECK(winner(Sparse(ids, probs, 1000), noise_of(seed)) == 5);
 }
 
 TEST_CASE("a long sparse row has the winners of the dense one, wherever its blocks end", "[kernels]") {
@@ -493,10 +491,26 @@ TEST_CASE("a long sparse row has the winners of the dense one, wherever its bloc
                 const auto noise = noise_of(++seed);
                 const auto most = std::min(places, static_cast<std::size_t>((weights.array() > 0).count()));
                 REQUIRE(winners(Sparse(ids, probs, size), noise, most) == winners(weights, noise, most));
+                // Numbers that are read through a buffer.
+                const Eigen::Map<const Eigen::VectorXd> listed(probs.data(), std::ssize(probs));
+                const Eigen::Matrix<double, Eigen::Dynamic, 2, Eigen::RowMajor> strided = listed.replicate(1, 2);
+                REQUIRE(winners(Sparse(ids, strided.col(0), size), noise, most) == winners(weights, noise, most));
                 REQUIRE(winners_of_logits(Sparse(ids, Logits(logits), size), noise, most) ==
                         winners_of_logits(Logits(dense), noise, most));
             }
         }
+}
+
+TEST_CASE("a block of a sparse row is listed whole, also where a buffer of its numbers ends", "[kernels]") {
+    Ids ids(700);
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<Token>(i + 32);  // the ids of a block: 480 to 543
+    for (const Index heavy : {480, 511, 512, 520, 543, 544}) {
+        Eigen::Matrix<double, Eigen::Dynamic, 2, Eigen::RowMajor> strided(700, 2);
+        strided.setConstant(1e-30);
+        strided(heavy, 0) = 1;
+        for (std::uint64_t seed = 0; seed < 20; ++seed)
+            REQUIRE(winner(Sparse(ids, strided.col(0), 800), noise_of(seed)) == heavy + 32);
+    }
 }
 
 TEST_CASE("a row of more blocks than are ordered at once races by the definition", "[kernels]") {
@@ -531,6 +545,13 @@ TEST_CASE("a race asks for the noise of the ids that may win alone, at any scale
         CAPTURE(scale, ids);
         CHECK(blocks == (30000 + 63) / 64);
         CHECK(ids < 150);
+        // Masked logits need none.
+        Eigen::VectorXf masked = Eigen::VectorXf::Constant(640, -std::numeric_limits<float>::infinity());
+        masked[100] = masked[101] = masked[320] = static_cast<float>(std::log(scale));
+        ids = blocks = 0;
+        race_winner(race_weights(Logits(masked)), for_lanes(counted));
+        CHECK(blocks == 2);
+        CHECK(ids <= 3);
         const Eigen::VectorXd logits = weights.array().log() + std::log(scale);
         ids = blocks = 0;
         race_winner(race_weights(Logits(logits)), for_lanes(counted));

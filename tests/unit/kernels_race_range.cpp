@@ -181,6 +181,7 @@ TEMPLATE_TEST_CASE("at the smallest temperatures the largest logit wins", "[kern
         for (std::uint64_t seed = 0; seed < 20; ++seed) {
             CAPTURE(temperature);
             REQUIRE(race(Rng({.seed = seed}), Logits(logits, temperature)) == 2);
+            REQUIRE(race(Rng({.seed = seed}), Logits((logits * TestType(1e9)).eval(), temperature)) == 2);
             REQUIRE(draw(Rng({.seed = seed}), Logits(logits, temperature)).index == 2);
         }
 }

@@ -24,5 +24,5 @@
 \,^ */// @, s,<,\\<,g
 
 # The inline namespace of a configuration (core/config.hpp) is no part of the names that users write.
-s/^inline namespace SPECSAMPLE_ABI {//
-s,^}  // inline namespace,,
+s/^namespace specsample { inline namespace SPECSAMPLE_ABI {/namespace specsample {/
+s,^}}\(}*\)  // namespace,}\1  // namespace,

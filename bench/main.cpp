@@ -14,8 +14,7 @@
 
 #include "kernels.hpp"
 
-namespace bench {
-namespace {
+namespace bench { namespace {
 
 void run(benchmark::State& state, const Kernel& kernel, const Setting& setting) {
     const Race race = kernel.race(setting);

@@ -10,8 +10,7 @@
 #include "kernels.hpp"
 #include "plot.hpp"
 
-namespace bench {
-namespace {
+namespace bench { namespace {
 
 constexpr const char* usage =
     "--runs N       how often all is measured, 5; figures are medians, with the lowest and the highest\n"

@@ -68,8 +68,8 @@ int main() {
         forward(.2f, text, drafted.size() + 1, logits.data());
 
         const auto rows = [&](Index i) { return masked(logits.row(i), start + i, memory[i]); };
-        round = verify(drafted, distributions, rows, rule, rng,
-                       {.max_tokens = 100 - start, .stop_tokens = stop_tokens}, workspace);
+        round = verify(drafted, distributions, rows, rule, rng, {.max_tokens = 100 - start, .stop_tokens = stop_tokens},
+                       workspace);
         if (!round) return std::puts(message(round).c_str()), 1;
 
         text.erase(text.begin() + start, text.end());

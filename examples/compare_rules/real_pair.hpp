@@ -122,12 +122,12 @@ class RealPair {
         specsample::Tally before = sampler.tally();
         double squares = 0;
         (void)sampler.extend(text, {.max_new_tokens = tokens_, .max_length = target_.context(), .request = request},
-                       [&](specsample::Token) {
-                           const auto& now = sampler.tally();
-                           if (now.rounds == before.rounds) return;
-                           squares += std::pow(static_cast<double>(now.tokens - before.tokens), 2);
-                           before = now;
-                       });
+                             [&](specsample::Token) {
+                                 const auto& now = sampler.tally();
+                                 if (now.rounds == before.rounds) return;
+                                 squares += std::pow(static_cast<double>(now.tokens - before.tokens), 2);
+                                 before = now;
+                             });
         return squares + std::pow(static_cast<double>(sampler.tally().tokens - before.tokens), 2);
     }
 

@@ -39,8 +39,8 @@ struct ParallelText {
 
 /// A place to write a text: a sequence of the context, and the memory of its rounds.
 struct ParallelSlot {
-    using Distribution = decltype(specsample::Mixed(
-        std::declval<specsample::DraftedFrom<TextRow, specsample::TokenVerification>>()));
+    using Distribution =
+        decltype(specsample::Mixed(std::declval<specsample::DraftedFrom<TextRow, specsample::TokenVerification>>()));
 
     std::size_t sequence = 0;
     ParallelText* text = nullptr;              ///< null: the slot is free

@@ -23,9 +23,7 @@
 #define SPECSAMPLE_EXTERN extern
 #endif
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 // The rows of a draft, and what its tokens were drawn from.
 template <class Row>
@@ -54,7 +52,7 @@ SPECSAMPLE_RULES(DrawnFrom<Logits<Column<float>>>, LogitsInMemory)
 SPECSAMPLE_RULES(Named, const RowMajorMatrixXf)
 SPECSAMPLE_RULES(Named, LogitsInMemory)
 
-#define SPECSAMPLE_DRAW(Row) \
+#define SPECSAMPLE_DRAW(Row)                                                        \
     SPECSAMPLE_EXTERN template Index draw_child(const Row&, Index, const RoundRng&, \
                                                 DraftTree<Sampled<row_view_t<Row>>>&);
 
@@ -66,8 +64,6 @@ SPECSAMPLE_DRAW(Eigen::VectorXd)
 #undef SPECSAMPLE_RULES
 #undef SPECSAMPLE_DRAW
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail
 
 #undef SPECSAMPLE_EXTERN

@@ -30,8 +30,7 @@
 #include <specsample/models/ask.hpp>
 #include <specsample/rows/owner.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 // The types that the concepts mention, each with the header that defines it.
 
@@ -292,5 +291,4 @@ using PlainContext = RoundContext<const PointMass, const RowMajorMatrix<float>, 
 template <class R>
 concept Rule = detail::RuleClaim<R> && detail::RuleFor<R, detail::PlainContext>;
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -17,7 +17,7 @@ foreach(header IN LISTS headers)
         math(EXPR offences "${offences} + 1")
     endif()
     if(text MATCHES "namespace [A-Za-z_:]*::inline ")
-        message(NOTICE "${header} opens an inline namespace beside another, which hides what is in it from ctags: open it in a line of its own")
+        message(NOTICE "${header} opens an inline namespace beside another, which hides what is in it from ctags: open it by itself")
         math(EXPR offences "${offences} + 1")
     endif()
     # A rank that waits for other threads does so for a time. No other header names a time, and few programs include it.

@@ -1,5 +1,5 @@
-// Rows that do not sum to 1, within the tolerance of their scalars: the text follows the normalised rows, for every rule,
-// lookahead and kind of row.
+// Rows that do not sum to 1, within the tolerance of their scalars: the text follows the normalised rows, for every
+// rule, lookahead and kind of row.
 #include <cmath>
 #include <type_traits>
 
@@ -108,9 +108,8 @@ template <class Scalar>
 double half_distance(double deviation) {
     const auto target = target_rows<Scalar>(deviation);
     const Normalised<Unnormalised<Scalar>> meant{target};
-    return std::max(
-        distance(TokenVerification{}, draft_rows<Scalar>(-deviation), target, meant, 2),
-        distance(BlockVerification{}, draft_rows<Scalar>(-deviation), target, meant, 2));
+    return std::max(distance(TokenVerification{}, draft_rows<Scalar>(-deviation), target, meant, 2),
+                    distance(BlockVerification{}, draft_rows<Scalar>(-deviation), target, meant, 2));
 }
 
 }  // namespace

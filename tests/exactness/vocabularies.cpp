@@ -1,7 +1,7 @@
 // The distribution of a text whose drafts come from a model with another vocabulary: reduced, many to one, an
 // intersection.
-#include <specsample/vocabularies.hpp>
 #include <specsample/theory.hpp>
+#include <specsample/vocabularies.hpp>
 
 #include "exactness/kinds.hpp"
 #include "exactness/trees.hpp"

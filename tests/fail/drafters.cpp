@@ -22,8 +22,7 @@ struct Zeros {
 #endif
         for (Index node = root_node; draft_tree.grows(node);) node = draft_tree.add(node, 0, PointMass{});
 }
-}
-;
+};
 
 int program() {
     const auto target = [](std::span<const Token>) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(2, .5f); };

@@ -331,8 +331,8 @@ int program() {
 #else
     const std::array distributions{Sampled{row}};
 #endif
-    const auto round = verify(tokens, distributions, std::array{row, row}, GumbelMatch{}, RoundRng(1, 2, 3),
-                              RoundLimits{}, workspace);
+    const auto round =
+        verify(tokens, distributions, std::array{row, row}, GumbelMatch{}, RoundRng(1, 2, 3), RoundLimits{}, workspace);
     return static_cast<int>(round.accepted);
 }
 

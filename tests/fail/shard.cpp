@@ -3,7 +3,8 @@
 #include <specsample/specsample.hpp>
 
 // case: strided_slice
-// expect: error: static assertion failed.*specsample::Sharded: a slice must be contiguous in memory; copy it to a vector
+// expect: error: static assertion failed.*specsample::Sharded: a slice must be contiguous in memory; copy it to a
+// vector
 #if defined FIXED || defined CASE_strided_slice
 namespace strided_slice {
 

@@ -168,6 +168,7 @@ struct Shaped {
     static constexpr Format format = Kind::format;
     static inline SamplingParams settings;  ///< sampling parameters of the input
     static inline std::vector<Token> context;
+    static inline std::vector<std::uint32_t> words;  // of settings.mask
 
     struct Memory {
         typename Kind::Memory given;
@@ -207,17 +208,16 @@ struct Shaped {
             settings.logit_bias.emplace_back(token, bytes.one_in(2) ? -infinity : bytes.byte());
         }
         if (bytes.one_in(3)) {
-            std::vector<std::uint32_t> words;
+            words.clear();
             for (Index left = bytes.below(3); left > 0; --left)
                 words.push_back(static_cast<std::uint32_t>(bytes.word(4)));
-            settings.mask = [words](std::span<const Token>) { return std::span<const std::uint32_t>(words); };
+            settings.mask = words;
         }
     }
 
     /// May the settings leave this token, if the row itself allows it?
     static bool allows(const Numbers& numbers, Index token) {
         if (settings.mask) {
-            const auto words = settings.mask(context);
             const auto word = static_cast<std::size_t>(token / 32);
             if (word >= words.size() || (words[word] >> (token % 32) & 1) == 0) return false;
         }

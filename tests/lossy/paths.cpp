@@ -93,7 +93,7 @@ TEST_CASE("typical acceptance reads no row below a token that it does not accept
     draft.rows[0] = row({.96, .04});
     Workspace workspace;
     (void)verify(Tree(draft.tokens, draft.parents), PointMass{}, rows, TypicalAcceptance{},
-           ScriptedRng().set(Purpose::last, 0, .5), {}, workspace);
+                 ScriptedRng().set(Purpose::last, 0, .5), {}, workspace);
     CHECK(asked == std::vector<Index>{0, 1, 1});  // that of the last token once more
 }
 

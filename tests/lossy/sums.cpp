@@ -65,8 +65,8 @@ TEST_CASE("rows that do not sum to 1 are no fault of a transform, in either chec
         for (std::uint64_t seed = 0; seed < 100; ++seed) {
             const RoundRng rng(seed, 0, 0);
             const auto [token, distribution] = draft_token(rule, rng, 0, q);
-            const Round round = verify(std::array{token}, std::array{distribution}, rows, rule, rng, {.check = check},
-                                       workspace);
+            const Round round =
+                verify(std::array{token}, std::array{distribution}, rows, rule, rng, {.check = check}, workspace);
             CHECK(message(round) == "");
         }
     }

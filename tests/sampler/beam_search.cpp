@@ -518,9 +518,8 @@ TEST_CASE("a search says what is wrong with its options and limits", "[beam]") {
     auto search = with({});
     CHECK_THROWS_WITH(search.generate(prompt, {.max_new_tokens = -1}),
                       "specsample::BeamSearch: limits.max_new_tokens is -1, but must be at least 0");
-    CHECK_THROWS_WITH(
-        search.generate(prompt, {.max_length = 1}),
-        "specsample::BeamSearch: limits.max_length is 1, but must be at least the 2 tokens there are");
+    CHECK_THROWS_WITH(search.generate(prompt, {.max_length = 1}),
+                      "specsample::BeamSearch: limits.max_length is 1, but must be at least the 2 tokens there are");
     CHECK_THROWS_WITH(search.generate({-3}),
                       "specsample::BeamSearch: a token of the prompt is -3, but must be a token id of 31 bits");
     CHECK_THROWS_WITH(search.generate(std::span(static_cast<const Token*>(nullptr), 3)),

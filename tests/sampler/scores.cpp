@@ -63,7 +63,7 @@ TEST_CASE("a callback that takes scores may end the text") {
 TEST_CASE("a callback that takes either gets tokens") {
     Sampler sampler(draft, target, {.seed = 4});
     (void)sampler.generate(prompt, {.max_new_tokens = 3},
-                     [](auto token) { static_assert(std::is_same_v<decltype(token), Token>); });
+                           [](auto token) { static_assert(std::is_same_v<decltype(token), Token>); });
 }
 
 TEST_CASE("at temperature 0 the scores tell how near another decision was") {

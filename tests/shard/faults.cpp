@@ -238,7 +238,7 @@ TEST_CASE("a rank that checks more, or is given another tree, is a fault of all 
 
     const std::vector<float> row(static_cast<std::size_t>(vocab), 1.f / vocab);
     const ranks::Split split = ranks::equal(vocab, 3);
-    for (const std::string& text : ranks::on_ranks(3, [&](Index rank, shard::Ranks&ranks) {
+    for (const std::string& text : ranks::on_ranks(3, [&](Index rank, shard::Ranks& ranks) {
              const std::vector<shard::Sharded<std::vector<float>>> rows(
                  3, shard::Sharded(std::vector<float>(row.begin(), row.begin() + split.count(rank)), split.first(rank),
                                    vocab, ranks));
@@ -261,7 +261,7 @@ TEST_CASE("a text that is another on one rank is a fault of all ranks where its 
                                          SamplingParams{.min_p = .5}, SamplingParams{.typical_p = .5}})
         for (const auto& context : {same, longer, other}) {
             CAPTURE(params.top_k, params.top_p, params.min_p, context.size());
-            for (const bool faulted : ranks::on_ranks(3, [&](Index rank, shard::Ranks&ranks) {
+            for (const bool faulted : ranks::on_ranks(3, [&](Index rank, shard::Ranks& ranks) {
                      filters::ShapedMemory<float> memory;
                      try {
                          shape(shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks), params,
@@ -283,7 +283,7 @@ TEST_CASE("a pipeline that is another on one rank is a fault of all ranks") {
         {{.top_p = .5}, {.top_p = .4}}, {{.temperature = .5, .top_p = .5}, {.temperature = .4, .top_p = .5}},
         {{.top_k = 4}, {.top_p = .5}},  {{.top_k = 4}, {.typical_p = .5}}};
     for (const auto& [same, other] : pairs)
-        for (const bool faulted : ranks::on_ranks(3, [&](Index rank, shard::Ranks&ranks) {
+        for (const bool faulted : ranks::on_ranks(3, [&](Index rank, shard::Ranks& ranks) {
                  filters::ShapedMemory<float> memory;
                  try {
                      shape(shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks),

@@ -223,7 +223,7 @@ void compare(std::uint64_t seed) {
 
     const Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>> numbers(row.data(), vocab);
     const std::string expected = left_of(form(numbers), random_stages(seed, vocab, likely), context);
-    for (const std::string& left : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks&ranks) {
+    for (const std::string& left : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
              const shard::Sharded mine(form(split.slice(row, rank)), split.first(rank), vocab, ranks);
              return left_of(mine, random_stages(seed, vocab, likely), context);
          })) {
@@ -250,7 +250,7 @@ TEST_CASE("a token that a bias bans is left out by top-k of slices as by that of
         const Stages pipeline{{filters::LogitBias({{400, -infinity}}), filters::TopK(k)}};
         const std::string expected = left_of(Logits(row), pipeline, {});
         const ranks::Split split = ranks::equal(vocab, 3);
-        for (const std::string& left : ranks::on_ranks(3, [&](Index rank, shard::Ranks&ranks) {
+        for (const std::string& left : ranks::on_ranks(3, [&](Index rank, shard::Ranks& ranks) {
                  return left_of(shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks),
                                 pipeline, {});
              })) {

@@ -107,7 +107,7 @@ TEST_CASE("a batch of requests over rows of slices is judged one after the other
         std::vector<Token> all;
         for (const Round& round : verify_batch(
                  3,
-                 [&](Index i, Workspace&workspace) {
+                 [&](Index i, Workspace& workspace) {
                      const auto at = [&, i](Index row) -> const auto& {
                          return rows[static_cast<std::size_t>(4 * i + row)];
                      };

@@ -60,7 +60,7 @@ void compare(const Rule& rule) {
             const auto whole = [](Eigen::ArrayXf row) { return Logits(std::vector(row.begin(), row.end())); };
             const auto expected = round_of(rows_of(3, 0, whole), rows_of(2, 1, whole), rule, seed, check);
             for (const auto& split : some_splits)
-                for (const auto& seen : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks&ranks) {
+                for (const auto& seen : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
                          const auto sliced = [&](Eigen::ArrayXf row) {
                              const auto mine = split.slice(row, rank);
                              return shard::Sharded(Logits(std::vector(mine.begin(), mine.end())), split.first(rank),
@@ -94,7 +94,7 @@ TEST_CASE("drafters that read whole rows draft from slices as from whole ones") 
         const Text expected = text_of(drafter(whole(draft)), whole_rows(target), TokenVerification());
         REQUIRE(expected.tokens.size() > 5);
         for (const auto& split : some_splits)
-            for (const Text& text : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks&ranks) {
+            for (const Text& text : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
                      return text_of(drafter(sliced(draft, split, rank, ranks)), sliced_rows(target, split, rank, ranks),
                                     TokenVerification());
                  }))
@@ -117,7 +117,7 @@ TEST_CASE("measures of rows of slices are those of whole rows") {
     };
     const auto expected = measured(Logits(q), Logits(p));
     for (const auto& split : some_splits)
-        for (const auto& seen : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks&ranks) {
+        for (const auto& seen : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
                  const auto sliced = [&](const Eigen::ArrayXf& row) {
                      return shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks);
                  };

@@ -9,8 +9,8 @@
 #include <specsample/sampler/sampler.hpp>
 #include <specsample/shaping/from_logits.hpp>
 #include <specsample/testing/models.hpp>
-#include <specsample/verify/gumbel_match.hpp>
 #include <specsample/theory.hpp>
+#include <specsample/verify/gumbel_match.hpp>
 
 #include "support/catch.hpp"
 

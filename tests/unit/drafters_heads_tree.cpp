@@ -65,7 +65,7 @@ TEST_CASE("a tree of heads ends where it may not grow", "[draft]") {
     CHECK(propose(draft, 0).size() == 0);
     const std::vector<Token> stops{0};
     CHECK(propose(draft, 2, stops).size() == 2 + 3);  // nothing after token 0
-    const auto small = propose(draft, 2, {}, 3);  // ids of 3 and more are no tokens of the target
+    const auto small = propose(draft, 2, {}, 3);      // ids of 3 and more are no tokens of the target
     CHECK_FALSE(small.fault());
     CHECK(std::ranges::all_of(small.tokens(), [](Token token) { return token < 3; }));
     CHECK(small.size() > 0);

@@ -175,10 +175,8 @@ TEST_CASE("a text made to collide loses matches, and never gets a false one") {
 }
 
 TEST_CASE("an index refuses wrong lengths by name") {
-    CHECK_THROWS_WITH(detail::NgramIndex(0, 3),
-                      "specsample::NgramIndex: min_match is 0, but must be at least 1");
-    CHECK_THROWS_WITH(detail::NgramIndex(-2, 3),
-                      "specsample::NgramIndex: min_match is -2, but must be at least 1");
+    CHECK_THROWS_WITH(detail::NgramIndex(0, 3), "specsample::NgramIndex: min_match is 0, but must be at least 1");
+    CHECK_THROWS_WITH(detail::NgramIndex(-2, 3), "specsample::NgramIndex: min_match is -2, but must be at least 1");
     CHECK_THROWS_WITH(detail::NgramIndex(4, 3),
                       "specsample::NgramIndex: max_match is 3, but must be at least min_match, 4");
     detail::NgramIndex index(1, 3);

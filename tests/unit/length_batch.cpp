@@ -100,9 +100,8 @@ TEST_CASE("a batch refuses impossible parameters, by name", "[length]") {
     const std::vector<double> acceptance(4, .5);
     CHECK_THROWS_WITH(best_lookaheads(acceptance, -1, .1, flat, lookaheads),
                       "specsample::best_lookaheads: most is -1, but must be 0 or more");
-    CHECK_THROWS_WITH(
-        best_lookaheads(acceptance, 3, .1, flat, lookaheads),
-        "specsample::best_lookaheads: size of acceptance is 4, but must be most for each request");
+    CHECK_THROWS_WITH(best_lookaheads(acceptance, 3, .1, flat, lookaheads),
+                      "specsample::best_lookaheads: size of acceptance is 4, but must be most for each request");
     CHECK_THROWS_WITH(best_lookaheads(acceptance, 2, -1, flat, lookaheads),
                       "specsample::best_lookaheads: draft_cost is -1, but must be finite and 0 or more");
     CHECK_THROWS_WITH(best_lookaheads(std::vector<double>{.5, .5, 2, .5}, 2, .1, flat, lookaheads),
@@ -110,10 +109,9 @@ TEST_CASE("a batch refuses impossible parameters, by name", "[length]") {
     CHECK_THROWS_AS(best_lookaheads(std::vector<double>{.5, std::numeric_limits<double>::quiet_NaN(), .5, .5}, 2, .1,
                                     flat, lookaheads),
                     std::invalid_argument);
-    CHECK_THROWS_WITH(
-        best_lookaheads(acceptance, 2, .1, std::vector<double>{1, 1, 1, 1, 1}, lookaheads),
-        "specsample::best_lookaheads: size of the verify_cost table is 5, but must be at least lookahead "
-        "+ 1");
+    CHECK_THROWS_WITH(best_lookaheads(acceptance, 2, .1, std::vector<double>{1, 1, 1, 1, 1}, lookaheads),
+                      "specsample::best_lookaheads: size of the verify_cost table is 5, but must be at least lookahead "
+                      "+ 1");
     CHECK_THROWS_AS(best_lookaheads(
                         acceptance, 2, .1, [](Index) { return 0.; }, lookaheads),
                     std::invalid_argument);

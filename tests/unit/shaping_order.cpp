@@ -162,9 +162,8 @@ TEST_CASE("a temperature is given once, by the row or by the pipeline", "[shapin
             CHECK_THROWS_AS(through(SamplingParams{.temperature = stated}, Logits(row, own)), std::invalid_argument);
             CHECK_THROWS_AS(through(Pipeline{TopK{2}, Temperature{stated}}, Logits(row, own)), std::invalid_argument);
         }
-    CHECK_THROWS_WITH(
-        through(SamplingParams{.temperature = .8}, Logits(row, .5)),
-        twice + "0.5 by the row or an earlier step and 0.8 here, but must be given once (1 is none)");
+    CHECK_THROWS_WITH(through(SamplingParams{.temperature = .8}, Logits(row, .5)),
+                      twice + "0.5 by the row or an earlier step and 0.8 here, but must be given once (1 is none)");
     CHECK_NOTHROW(through(SamplingParams{.temperature = .8}, Logits(row, 1)));
     CHECK_NOTHROW(through(Pipeline{Temperature{1}, Temperature{.5}, Temperature{1}}, Logits(row)));
     CHECK_NOTHROW(through(SamplingParams{.temperature = 1}, Logits(row, .5)));

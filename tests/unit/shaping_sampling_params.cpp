@@ -89,12 +89,9 @@ TEST_CASE("settings out of range are refused when they are used, and when a mode
     check({.top_p = 2}, "specsample::TopP: top_p is 2, but must be in (0, 1]");
     check({.min_p = 2}, "specsample::MinP: min_p is 2, but must be in [0, 1]");
     check({.typical_p = 0}, "specsample::TypicalP: typical_p is 0, but must be in (0, 1]");
-    check({.repetition_penalty = 0},
-          "specsample::RepetitionPenalty: penalty is 0, but must be a positive number");
-    check({.frequency_penalty = infinity},
-          "specsample::FrequencyPenalty: penalty is inf, but must be a finite number");
-    check({.presence_penalty = infinity},
-          "specsample::PresencePenalty: penalty is inf, but must be a finite number");
+    check({.repetition_penalty = 0}, "specsample::RepetitionPenalty: penalty is 0, but must be a positive number");
+    check({.frequency_penalty = infinity}, "specsample::FrequencyPenalty: penalty is inf, but must be a finite number");
+    check({.presence_penalty = infinity}, "specsample::PresencePenalty: penalty is inf, but must be a finite number");
     check({.penalty_last_n = -1}, "specsample::Window: last_n is -1, but must be at least 0");
     check({.prompt_size = -1}, "specsample::Window: skip is -1, but must be at least 0");
     check({.logit_bias = {{1, infinity}}},

@@ -3,8 +3,8 @@
 
 #include <specsample/kernels/residual.hpp>
 #include <specsample/testing/models.hpp>
-#include <specsample/verify/token.hpp>
 #include <specsample/theory.hpp>
+#include <specsample/verify/token.hpp>
 
 #include "support/catch.hpp"
 

@@ -14,8 +14,7 @@ using namespace specsample::testing;
 
 namespace {
 
-constexpr Rows every_kind[] = {Rows::smooth, Rows::with_zeros, Rows::peaked, Rows::point_masses,
-                              Rows::spanning};
+constexpr Rows every_kind[] = {Rows::smooth, Rows::with_zeros, Rows::peaked, Rows::point_masses, Rows::spanning};
 
 /// Every prefix of up to `length` tokens out of `vocab`.
 template <class F>

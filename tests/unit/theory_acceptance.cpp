@@ -54,6 +54,5 @@ TEST_CASE("acceptance stays between 0 and 1 when the rows round above it", "[ana
 TEST_CASE("acceptance refuses rows of different sizes", "[analysis]") {
     const std::vector<double> p{.5, .5}, q{.2, .3, .5};
     CHECK_THROWS_AS(acceptance(q, p), std::invalid_argument);
-    CHECK_THROWS_WITH(total_variation(q, p),
-                      ContainsSubstring("specsample::overlap: ") && ContainsSubstring("size"));
+    CHECK_THROWS_WITH(total_variation(q, p), ContainsSubstring("specsample::overlap: ") && ContainsSubstring("size"));
 }

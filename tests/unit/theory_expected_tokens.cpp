@@ -62,11 +62,8 @@ TEST_CASE("clustered acceptance emits more than expected_tokens of its mean", "[
 
 TEST_CASE("expected_tokens refuses invalid probabilities and counts", "[analysis]") {
     CHECK_THROWS_AS(expected_tokens(1.25, 4), std::invalid_argument);
-    CHECK_THROWS_WITH(expected_tokens(1.25, 4),
-                      "specsample::expected_tokens: alpha is 1.25, but must be in [0, 1]");
-    CHECK_THROWS_WITH(expected_tokens(-.5, 4),
-                      "specsample::expected_tokens: alpha is -0.5, but must be in [0, 1]");
+    CHECK_THROWS_WITH(expected_tokens(1.25, 4), "specsample::expected_tokens: alpha is 1.25, but must be in [0, 1]");
+    CHECK_THROWS_WITH(expected_tokens(-.5, 4), "specsample::expected_tokens: alpha is -0.5, but must be in [0, 1]");
     CHECK_THROWS_AS(expected_tokens(std::nan(""), 4), std::invalid_argument);
-    CHECK_THROWS_WITH(expected_tokens(.5, -1),
-                      "specsample::expected_tokens: lookahead is -1, but must be 0 or more");
+    CHECK_THROWS_WITH(expected_tokens(.5, -1), "specsample::expected_tokens: lookahead is -1, but must be 0 or more");
 }

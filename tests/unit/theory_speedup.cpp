@@ -121,24 +121,20 @@ TEST_CASE("operations_factor follows its formula and every parameter", "[analysi
 TEST_CASE("speedup refuses impossible parameters, by name", "[analysis]") {
     const std::vector<double> three{1., 1.1, 1.2};
     CHECK_THROWS_AS(speedup(.8, 3, .1, three), std::invalid_argument);
-    CHECK_THROWS_WITH(
-        speedup(.8, 3, .1, three),
-        "specsample::speedup: size of the verify_cost table is 3, but must be at least lookahead + 1");
+    CHECK_THROWS_WITH(speedup(.8, 3, .1, three),
+                      "specsample::speedup: size of the verify_cost table is 3, but must be at least lookahead + 1");
     CHECK_NOTHROW(speedup(.8, 2, .1, three));
-    CHECK_THROWS_WITH(
-        speedup(.8, 0, .1, std::vector<double>{}),
-        "specsample::speedup: size of the verify_cost table is 0, but must be at least lookahead + 1");
+    CHECK_THROWS_WITH(speedup(.8, 0, .1, std::vector<double>{}),
+                      "specsample::speedup: size of the verify_cost table is 0, but must be at least lookahead + 1");
     CHECK_THROWS_WITH(speedup(1.5, 3, .1), "specsample::speedup: alpha is 1.5, but must be in [0, 1]");
     CHECK_THROWS_WITH(speedup(.5, -3, .1), "specsample::speedup: lookahead is -3, but must be 0 or more");
-    CHECK_THROWS_WITH(speedup(.5, 3, -.5),
-                      "specsample::speedup: draft_cost is -0.5, but must be finite and 0 or more");
+    CHECK_THROWS_WITH(speedup(.5, 3, -.5), "specsample::speedup: draft_cost is -0.5, but must be finite and 0 or more");
     CHECK_THROWS_AS(speedup(.5, 3, std::nan("")), std::invalid_argument);
     CHECK_THROWS_WITH(speedup(.5, 3, .1, [](Index) { return 0.; }),
                       "specsample::speedup: verify_cost is 0, but must be finite and above 0");
     CHECK_THROWS_AS(speedup(.5, 1, .1, std::vector<double>{0., 1.}), std::invalid_argument);
-    CHECK_THROWS_WITH(
-        operations_factor(.5, 3, -1.),
-        "specsample::operations_factor: draft_operations is -1, but must be finite and 0 or more");
+    CHECK_THROWS_WITH(operations_factor(.5, 3, -1.),
+                      "specsample::operations_factor: draft_operations is -1, but must be finite and 0 or more");
     CHECK_THROWS_WITH(operations_factor(-1., 3, 1.),
                       "specsample::operations_factor: alpha is -1, but must be in [0, 1]");
     CHECK_THROWS_WITH(operations_factor(.5, -1, 1.),

@@ -266,16 +266,13 @@ TEST_CASE("transport bounds take rows of any kind", "[analysis]") {
 
 TEST_CASE("transport bounds refuse rows of two sizes and no draft", "[analysis]") {
     const Vector two{.5, .5};
-    CHECK_THROWS_WITH(
-        transport_bound(two, ex3_target, 2),
-        "specsample::transport_bound: the draft row's size is 2, but must be the target row's, 3");
-    CHECK_THROWS_WITH(
-        transport_bound_without_replacement(ex3_draft, two, 1),
-        "specsample::transport_bound_without_replacement: the draft row's size is 3, but must be the "
-        "target row's, 2");
+    CHECK_THROWS_WITH(transport_bound(two, ex3_target, 2),
+                      "specsample::transport_bound: the draft row's size is 2, but must be the target row's, 3");
+    CHECK_THROWS_WITH(transport_bound_without_replacement(ex3_draft, two, 1),
+                      "specsample::transport_bound_without_replacement: the draft row's size is 3, but must be the "
+                      "target row's, 2");
     CHECK_THROWS_AS(transport_bound_greedy(ex3_draft, two, 1), std::invalid_argument);
-    CHECK_THROWS_WITH(transport_bound(two, two, 0),
-                      "specsample::transport_bound: drafts is 0, but must be 1 or more");
+    CHECK_THROWS_WITH(transport_bound(two, two, 0), "specsample::transport_bound: drafts is 0, but must be 1 or more");
     CHECK_THROWS_AS(transport_bound_without_replacement(two, two, 0), std::invalid_argument);
     CHECK_THROWS_AS(transport_bound_greedy(two, two, -1), std::invalid_argument);
 }

@@ -252,8 +252,7 @@ TEST_CASE("the tokens of all sizes are those of the dynamic programme", "[tree]"
 
 TEST_CASE("acceptances that are none are refused by name", "[tree]") {
     const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-    CHECK_THROWS_WITH((RankAcceptance{{.5, 1.5}}),
-                      "specsample::RankAcceptance: rank 1 is 1.5, but must be in [0, 1]");
+    CHECK_THROWS_WITH((RankAcceptance{{.5, 1.5}}), "specsample::RankAcceptance: rank 1 is 1.5, but must be in [0, 1]");
     CHECK_THROWS_WITH((RankAcceptance{{.5, -.25}}),
                       "specsample::RankAcceptance: rank 1 is -0.25, but must be in [0, 1]");
     CHECK_THROWS_WITH(RankAcceptance(Table{{.5}, {.5, 2}}),
@@ -283,10 +282,8 @@ TEST_CASE("bounds below 0 and ranks without an acceptance are refused", "[tree]"
                       "specsample::sparse_tree_tokens: max_nodes is -1, but must be at least 0");
     CHECK_THROWS_WITH(sparse_tree_tokens(acceptance, 1, -1),
                       "specsample::sparse_tree_tokens: max_depth is -1, but must be at least 0");
-    CHECK_THROWS_WITH(
-        expected_path_value(expansion_tree({3}), acceptance),
-        "specsample::expected_path_value: the rank of node 2 is 2, but must be below the 2 of its depth");
-    CHECK_THROWS_WITH(
-        expected_path_value(chain_tree(2), Table{{.5}}),
-        "specsample::expected_path_value: the rank of node 1 is 0, but must be below the 0 of its depth");
+    CHECK_THROWS_WITH(expected_path_value(expansion_tree({3}), acceptance),
+                      "specsample::expected_path_value: the rank of node 2 is 2, but must be below the 2 of its depth");
+    CHECK_THROWS_WITH(expected_path_value(chain_tree(2), Table{{.5}}),
+                      "specsample::expected_path_value: the rank of node 1 is 0, but must be below the 0 of its depth");
 }

@@ -88,10 +88,9 @@ TEST_CASE("the same ids under two paddings", "[shaping]") {
 }
 
 TEST_CASE("a wrong id map is refused by name", "[shaping]") {
-    CHECK_THROWS_WITH(
-        IdMap(std::vector{0, 1, 7}, 5),
-        "specsample::IdMap: the image of draft id 2 is 7, but must be in [0, 5), or -1 in a list of ids "
-        "for none");
+    CHECK_THROWS_WITH(IdMap(std::vector{0, 1, 7}, 5),
+                      "specsample::IdMap: the image of draft id 2 is 7, but must be in [0, 5), or -1 in a list of ids "
+                      "for none");
     CHECK_THROWS_WITH(IdMap(std::vector{0, -2}, 5), ContainsSubstring("the image of draft id 1 is -2, but must be"));
     CHECK_THROWS_WITH(IdMap(std::vector<std::uint32_t>{0, 0xffff'ffff}, 5),
                       ContainsSubstring("the image of draft id 1 is 4294967295"));
@@ -109,8 +108,7 @@ TEST_CASE("a wrong id map is refused by name", "[shaping]") {
 }
 
 TEST_CASE("an id map without ids or without an image is refused", "[shaping]") {
-    const std::string draft =
-        "specsample::IdMap: the draft vocabulary is 0, but must be a positive 31-bit number";
+    const std::string draft = "specsample::IdMap: the draft vocabulary is 0, but must be a positive 31-bit number";
     CHECK_THROWS_WITH(IdMap(std::vector<int>{}, 5), draft);
     CHECK_THROWS_WITH(IdMap::from_offsets(std::vector<int>{}, 5), draft);
     CHECK_THROWS_WITH(IdMap::same_ids(0, 5), draft);
@@ -119,7 +117,6 @@ TEST_CASE("an id map without ids or without an image is refused", "[shaping]") {
         CHECK_THROWS_WITH(IdMap(std::vector{0}, vocab), "specsample::IdMap: the target vocabulary is " +
                                                             std::to_string(vocab) +
                                                             ", but must be a positive 31-bit number");
-    CHECK_THROWS_WITH(
-        IdMap(std::vector{-1, -1}, 5),
-        "specsample::IdMap: the number of draft ids with an image is 0, but must be at least 1");
+    CHECK_THROWS_WITH(IdMap(std::vector{-1, -1}, 5),
+                      "specsample::IdMap: the number of draft ids with an image is 0, but must be at least 1");
 }

@@ -56,16 +56,14 @@ TEST_CASE("texts are strings or views, in anything contiguous", "[shaping]") {
 
 TEST_CASE("rows of the target may be padded beyond its texts", "[shaping]") {
     CHECK(vocabulary_intersection(Texts{"a"}, Texts{"a", "b"}, 64).target_vocab() == 64);
-    CHECK_THROWS_WITH(
-        vocabulary_intersection(Texts{"a"}, Texts{"a", "b"}, 1),
-        "specsample::vocabulary_intersection: target_vocab is 1, but must be at least the number of the "
-        "target's texts, 2");
+    CHECK_THROWS_WITH(vocabulary_intersection(Texts{"a"}, Texts{"a", "b"}, 1),
+                      "specsample::vocabulary_intersection: target_vocab is 1, but must be at least the number of the "
+                      "target's texts, 2");
 }
 
 TEST_CASE("vocabularies with nothing in common are refused", "[shaping]") {
-    CHECK_THROWS_WITH(
-        vocabulary_intersection(Texts{"a"}, Texts{"b"}),
-        "specsample::IdMap: the number of draft ids with an image is 0, but must be at least 1");
+    CHECK_THROWS_WITH(vocabulary_intersection(Texts{"a"}, Texts{"b"}),
+                      "specsample::IdMap: the number of draft ids with an image is 0, but must be at least 1");
     CHECK_THROWS_AS(vocabulary_intersection(Texts{}, Texts{"b"}), std::invalid_argument);
 }
 

@@ -266,14 +266,12 @@ TEST_CASE("a row that is no distribution does not become one behind a map", "[sh
 TEST_CASE("sizes that cannot belong to a map are refused", "[shaping]") {
     const IdMap map(all_kinds, 7);
     filters::ShapedMemory<double> memory;
-    CHECK_THROWS_WITH(
-        push_forward(map, std::vector<double>{.5, .5}, memory),
-        "specsample::push_forward: the size of the row is 2, but must be at least the draft vocabulary "
-        "of the map, 6");
-    CHECK_THROWS_WITH(
-        covered_mass(map, std::vector<double>{.5, .5}),
-        "specsample::covered_mass: the size of the row is 2, but must be the target vocabulary of the "
-        "map, 7");
+    CHECK_THROWS_WITH(push_forward(map, std::vector<double>{.5, .5}, memory),
+                      "specsample::push_forward: the size of the row is 2, but must be at least the draft vocabulary "
+                      "of the map, 6");
+    CHECK_THROWS_WITH(covered_mass(map, std::vector<double>{.5, .5}),
+                      "specsample::covered_mass: the size of the row is 2, but must be the target vocabulary of the "
+                      "map, 7");
 }
 
 TEST_CASE("a map onto every target id leaves a dense row", "[shaping]") {

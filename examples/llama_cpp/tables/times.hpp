@@ -153,7 +153,7 @@ class Times {
                                         {.lookahead = most, .seed = 1}, specsample::TokenVerification{},
                                         std::ref(length));
             (void)sampler.generate(pair_->tokens_of(kinds[kind].prompts[0]),
-                             {.max_new_tokens = tokens, .stop_tokens = pair_->stop_tokens()});
+                                   {.max_new_tokens = tokens, .stop_tokens = pair_->stop_tokens()});
             std::printf("   %s %.1f, %d of %d", std::string(kinds[kind].name).c_str(),
                         static_cast<double>(length.asked) / static_cast<double>(length.rounds),
                         static_cast<int>(length.rests), static_cast<int>(length.rounds));

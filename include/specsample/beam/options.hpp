@@ -6,10 +6,7 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace beam {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace beam {
 
 /// The options of a beam search, fixed for its life. Draft width and lookahead change its speed, never its beams.
 struct BeamOptions {
@@ -35,5 +32,4 @@ struct BeamResult {
 };
 }  // namespace beam
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -23,10 +23,7 @@
 #include <specsample/sampler/scorer.hpp>
 #include <specsample/tree/draft_tree.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace beam {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace beam {
 
 /// Speculative beam search: the beams of plain beam search with the target, whatever the draft model.
 ///
@@ -213,5 +210,4 @@ class BeamSearch {
 };
 }  // namespace beam
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -8,9 +8,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/top.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// A beam with one more token; or a finished beam, unchanged.
 struct Extension {
@@ -62,6 +60,4 @@ class Extensions {
     std::vector<Index> places_;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

@@ -13,9 +13,7 @@
 #include <specsample/tree/draft_tree.hpp>
 #include <specsample/verify/verify.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// A beam in a round.
 struct RoundBeam {
@@ -142,6 +140,4 @@ class BeamTree {
     std::vector<Token> prefix_;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

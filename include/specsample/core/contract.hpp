@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -19,9 +18,7 @@
 
 #include <specsample/core/config.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// Raise `error`; never returns. It is cold, so that the code of failures stays out of the hot path.
 template <class Error>
@@ -72,8 +69,10 @@ constexpr void require(bool holds, std::string_view where, std::string_view what
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_memory(std::string_view where, std::string_view what,
                                                                  bool is_null, std::size_t align, std::size_t count) {
-    invalid(where, what, is_null ? "null" : "at an address that is no multiple of " + to_text(align),
-            "the address of " + to_text(count) + " of its type");
+    char is[64], must[64];
+    std::snprintf(is, sizeof is, is_null ? "null" : "at an address that is no multiple of %zu", align);
+    std::snprintf(must, sizeof must, "the address of %zu of its type", count);
+    raise(std::invalid_argument(refusal_text(where, what, is, must)));
 }
 
 /// Check where `count` elements lie: not at null, and aligned.
@@ -88,9 +87,7 @@ constexpr void require_memory(std::string_view where, std::string_view what, con
 /// Check where a list lies.
 template <class List>
 constexpr void require_memory(std::string_view where, std::string_view what, const List& list) {
-    require_memory(where, what, std::data(list), std::size(list));
+    require_memory(where, what, list.data(), list.size());
 }
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

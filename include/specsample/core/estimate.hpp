@@ -10,10 +10,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace metrics {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace metrics {
 
 /// A probability estimated from counts: 0 <= low <= value <= high <= 1.
 struct Estimate {
@@ -61,5 +58,4 @@ inline constexpr double z95 = 1.96;
 }
 }  // namespace metrics
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -16,8 +16,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// The origin of bad data: a draft row or drafted token, a target row, or the limits of the round.
 enum class Side { draft, target, limits };
@@ -180,5 +179,4 @@ class Fault : public std::invalid_argument {
     std::vector<Token> emitted;  ///< the tokens that this call had written before the faulty round
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -7,8 +7,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// The largest number of tokens in a draft, on a path or in a tree, and of alternatives for one position. It is far
 /// more than pays, and small enough that no length can exhaust memory by itself.
@@ -24,5 +23,4 @@ inline void require_length(std::string_view where, std::string_view what, Index 
 }
 
 }  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -5,11 +5,12 @@
 #include <initializer_list>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// A std::span<const T> for types that keep a borrowed list: limits, trees, draft distributions.
 ///
@@ -52,8 +53,18 @@ class ListRef : public std::span<const T> {
     }
 };
 
-}  // inline namespace
-}  // namespace specsample
+namespace detail {
+
+/// Whether an id is in a list.
+constexpr bool is_among(std::span<const Token> ids, std::integral auto id) {
+    for (const Token one : ids)
+        if (std::cmp_equal(one, id)) return true;
+    return false;
+}
+
+}  // namespace detail
+
+}}  // namespace specsample
 
 // The elements outlive a ListRef, as those of a span do.
 /// @cond   a name of the standard library

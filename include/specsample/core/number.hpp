@@ -11,9 +11,7 @@
 
 #include <specsample/core/config.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The bits of infinity: every bit of the exponent and no other.
 inline constexpr std::uint64_t infinity_bits = 0x7ff0'0000'0000'0000;
@@ -54,5 +52,4 @@ EIGEN_ALWAYS_INLINE constexpr bool is_zero(const double& x) noexcept { return !i
 EIGEN_ALWAYS_INLINE constexpr bool is_positive(const double& x) noexcept { return is_finite(x) && x > 0; }
 }  // namespace detail
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

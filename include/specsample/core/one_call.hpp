@@ -6,9 +6,7 @@
 
 #include <specsample/core/contract.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// A flag that is set while a call of its object runs. It belongs to the object and not to its value: a copy starts
 /// with no call.
@@ -40,6 +38,4 @@ class OneCall {
     std::atomic_flag under_way_{};
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

@@ -17,8 +17,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -75,9 +74,9 @@ concept EigenView = requires(const R& rows) { viewing_eigen(rows); };
 /// Whether a contiguous list views memory: a span, or a type of someone's own that is copied as a few words and has no
 /// size of its own.
 template <class R>
-inline constexpr bool is_view = std::ranges::enable_borrowed_range<R> ||
-                                (std::is_trivially_copyable_v<R> && sizeof(R) <= 4 * sizeof(void*) &&
-                                 !requires { std::tuple_size<R>::value; });
+inline constexpr bool is_view =
+    std::ranges::enable_borrowed_range<R> ||
+    (std::is_trivially_copyable_v<R> && sizeof(R) <= 4 * sizeof(void*) && !requires { std::tuple_size<R>::value; });
 
 /// Whether a row, or a list of ids, owns some of its numbers, so that they are gone with it.
 template <class R>
@@ -160,5 +159,4 @@ template <Row R>
 using row_scalar_t = typename row_view_t<R>::Scalar;
 }  // namespace detail
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

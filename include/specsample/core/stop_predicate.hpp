@@ -8,8 +8,7 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// A predicate's answer about the last of the tokens that it is shown.
 enum class StopDecision {
@@ -85,5 +84,4 @@ class StopPredicate {
 };
 }  // namespace detail
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -13,8 +13,7 @@
 #include <specsample/core/fault.hpp>
 #include <specsample/core/lengths.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// The contribution of one round to a `Tally`, counted after the round was cut: it describes what was really emitted.
 struct RoundCounts {
@@ -227,5 +226,4 @@ struct Tally {
     }
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

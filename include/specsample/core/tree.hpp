@@ -7,8 +7,7 @@
 #include <specsample/core/list_ref.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// The number of the root: the prefix that the draft continues.
 inline constexpr Index root_node = -1;
@@ -31,5 +30,4 @@ template <class Ids, class Parents>
 Tree(const Ids&, const Parents&) -> Tree<typename decltype(std::span(std::declval<const Ids&>()))::value_type,
                                          typename decltype(std::span(std::declval<const Parents&>()))::value_type>;
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -5,8 +5,7 @@
 
 #include <specsample/core/config.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// A token id. Arguments may have any integral type; inside the library ids have 32 bits.
 using Token = std::int32_t;
@@ -30,5 +29,4 @@ enum class LastToken {
     stopped     ///< none: the end of the text, a budget or the caller cut the round before it
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

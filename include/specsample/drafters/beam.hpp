@@ -21,8 +21,7 @@
 #include <specsample/kernels/top.hpp>
 #include <specsample/models/host.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// A beam search of a model: level by level, it scores the most probable next tokens of the most probable paths.
@@ -80,10 +79,7 @@ class Beams {
     }
 
     /// Call visit on the models that are held here: see SharedModels.
-    template <class Visit>
-    void each_model(const Visit& visit) {
-        visit(model_);
-    }
+    void each_model(const auto& visit) { visit(model_); }
 
   private:
     const Node& at(Index node) const { return nodes_[static_cast<std::size_t>(node)]; }
@@ -190,10 +186,7 @@ class BeamDrafter {
     }
 
     /// Call visit on the models that are held here: see SharedModels.
-    template <class Visit>
-    void each_model(const Visit& visit) {
-        visit(beams_);
-    }
+    void each_model(const auto& visit) { visit(beams_); }
 
   private:
     detail::Beams<Model> beams_;
@@ -241,10 +234,7 @@ class DynamicTreeDrafter {
     }
 
     /// Call visit on the models that are held here: see SharedModels.
-    template <class Visit>
-    void each_model(const Visit& visit) {
-        visit(beams_);
-    }
+    void each_model(const auto& visit) { visit(beams_); }
 
   private:
     detail::Beams<Model> beams_;
@@ -254,5 +244,4 @@ class DynamicTreeDrafter {
     std::vector<Index> added_;
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -14,8 +14,7 @@
 #include <specsample/models/host.hpp>
 #include <specsample/random/draw.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Draw a token from a row, and add it to a draft tree with that row as its distribution.
@@ -28,8 +27,10 @@ Index draw_child(const R& row, Index parent, const Source& rng, DraftTree<L>& dr
         const Index token = race(rng.at(Purpose::race, draft_tree.depth(parent)), row);
         if (token >= 0) return draft_tree.add(parent, token, SharedNoise{});
     } else {
-        const auto [token, view, rest] = drawn_from(row, rng.at(Purpose::draft, node));
-        if (token >= 0) return draft_tree.add(parent, token, Sampled(view, {}, rest));
+        const auto drawn = drawn_from(row, rng.at(Purpose::draft, node));
+        Sampled distribution(drawn.probs);
+        distribution.know_rest(drawn.rest);
+        if (drawn.token >= 0) return draft_tree.add(parent, drawn.token, distribution);
     }
     return draft_tree.decline(row);
 }
@@ -97,10 +98,7 @@ class ChainDrafter {
     }
 
     /// Call visit on the models that are held here: see SharedModels.
-    template <class Visit>
-    void each_model(const Visit& visit) {
-        visit(model_);
-    }
+    void each_model(const auto& visit) { visit(model_); }
 
   private:
     bool stops_before(Index slot) const {
@@ -123,5 +121,4 @@ ChainDrafter(Model) -> ChainDrafter<Model, detail::NeverStop>;
 template <class Model, class Ending>
 ChainDrafter(Model, Ending) -> ChainDrafter<Model, Ending>;
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

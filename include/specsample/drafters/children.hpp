@@ -13,10 +13,7 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/tree/distribution.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace children {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace children {
 
 // Each policy is called with
 //   row   the drafter's row, a view that outlives the round
@@ -34,7 +31,9 @@ struct Independent {
         for (std::size_t i = 0; i < ids.size(); ++i) {
             const kernels::Drawn drawn = draw(rng(i), kernels::RowWeights(row));
             if (drawn.index < 0) return;
-            add(drawn.index, Sampled(row, {}, detail::rest_of(row, drawn.sum)));
+            Sampled distribution(row);
+            distribution.know_rest(detail::rest_of(row, drawn.sum));
+            add(drawn.index, distribution);
         }
     }
 };
@@ -115,5 +114,4 @@ struct GreedyChildren {
 };
 }  // namespace children
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

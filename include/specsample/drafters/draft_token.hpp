@@ -17,19 +17,15 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <span>
-#include <tuple>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <specsample/random/draw.hpp>
 #include <specsample/rows/logits.hpp>
 #include <specsample/tree/distribution.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// The distribution of a token that draft_token draws for a rule from a row of type R: what an engine keeps a list of
 /// while it drafts.
@@ -53,7 +49,6 @@ template <class Rule, class Source>
 struct DraftArguments {
     static constexpr bool rule = RuleClaim<Rule>;
     static constexpr bool source = !rule || RandomSource<Source>;
-    static constexpr bool all = rule && source;
     static_assert(
         rule,
         "specsample::draft_token: the first argument must be the rule that will judge the token, which decides "
@@ -64,15 +59,21 @@ struct DraftArguments {
         "it; write specsample::RoundRng(seed, request, round_start)");
 };
 
+/// What a draw found in a row.
+template <class View>
+struct RowDraw {
+    Token token;  ///< -1 if nothing can be drawn
+    View probs;   ///< the row as probabilities, with its normaliser
+    double rest;  ///< their sum, as Sampled::know_rest takes it
+};
+
 /// Draw a token from a row.
-/// @returns   its id, -1 if nothing can be drawn, the row as probabilities with the normaliser that the draw found, and
-///            their sum
 template <class Rng, Row R>
-std::tuple<Token, row_view_t<R>, std::optional<double>> drawn_from(const R& row, const Rng& rng) {
+RowDraw<row_view_t<R>> drawn_from(const R& row, const Rng& rng) {
     const auto weights = kernels::row_weights(row);
     const kernels::Drawn drawn = draw(rng, weights);
-    const auto view = kernels::probs_of(row, weights);
-    return {static_cast<Token>(drawn.index), view, rest_of(view, drawn.sum)};
+    const auto probs = kernels::probs_of(row, weights);
+    return {static_cast<Token>(drawn.index), probs, rest_of(probs, drawn.sum)};
 }
 
 /// A row whose normaliser was found when a token was drawn from it: a check of every row compares it with the numbers.
@@ -97,7 +98,7 @@ Token first_to_arrive(const Rng& rng, const R& row, std::span<const Token> witho
     const std::span<Token> winners = many.empty() ? std::span(few).first(without.size() + 1) : std::span(many);
     const Index found = race(rng, row, winners);
     for (const Token id : winners.first(static_cast<std::size_t>(std::max<Index>(found, 0))))
-        if (std::ranges::find(without, id) == without.end()) return id;
+        if (!is_among(without, id)) return id;
     return -1;
 }
 
@@ -123,10 +124,11 @@ template <class Rule, class Source, Row R>
     if constexpr (detail::shares_noise<Rule>) {
         return {static_cast<Token>(race(rng.at(Purpose::race, node), row)), {}};
     } else {
-        const auto [token, view, rest] = detail::drawn_from(row, rng.at(Purpose::draft, node));
-        Sampled distribution(detail::with_kept_normaliser(view), {}, rest);
-        distribution.remember(token);
-        return {token, distribution};
+        const auto drawn = detail::drawn_from(row, rng.at(Purpose::draft, node));
+        Sampled distribution(detail::with_kept_normaliser(drawn.probs));
+        distribution.know_rest(drawn.rest);
+        distribution.remember(drawn.token);
+        return {drawn.token, distribution};
     }
 }
 
@@ -160,9 +162,7 @@ template <class Rule, class Source, Row R>
 }
 
 template <class Rule, class Source, Row R, class... More>
-requires detail::owns<R> detail::DraftedToken<R, Rule> draft_token(const Rule&, const Source&, Index, const R&& row,
-                                                                   More&&...)
-= delete;
+    requires detail::owns<R>
+detail::DraftedToken<R, Rule> draft_token(const Rule&, const Source&, Index, const R&& row, More&&...) = delete;
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -10,9 +10,7 @@
 #include <specsample/random/rng.hpp>
 #include <specsample/tree/draft_tree.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// A drafter that can also draw with the target's noise.
 template <class D>
@@ -56,6 +54,4 @@ template <class D, bool shares_noise>
 using DistributionOf =
     std::conditional_t<shares_noise && SharedNoiseDrafter<D>, SharedNoise, typename Unwrapped<D>::Distribution>;
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

@@ -18,8 +18,7 @@
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/kernels/top.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace heads {
 
@@ -179,10 +178,7 @@ class HybridDrafter {
     }
 
     /// Call visit on the models that are held here: see SharedModels.
-    template <class Visit>
-    void each_model(const Visit& visit) {
-        visit(chain_);
-    }
+    void each_model(const auto& visit) { visit(chain_); }
 
   private:
     template <class L>
@@ -200,5 +196,4 @@ class HybridDrafter {
 };
 }  // namespace heads
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -10,10 +10,7 @@
 #include <specsample/drafters/heads.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace heads {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace heads {
 
 /// Drafts a tree in which each node takes the token of its rank in the row of its depth: all combinations of the heads'
 /// most probable tokens (expansion_tree), or the best of them (sparse_tree). The tokens are point masses. A tree of 8
@@ -87,5 +84,4 @@ class HeadsTreeDrafter {
 };
 }  // namespace heads
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -12,8 +12,7 @@
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/drafters/ngram_index.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Bounds on the suffix of a text that must have occurred before. The longest that did is used, at its latest
 /// occurrence.
@@ -77,5 +76,4 @@ class LookupDrafter {
     detail::NgramIndex index_;
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -14,10 +14,7 @@
 #include <specsample/core/lengths.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The longest suffix of a text that occurred before, at its latest earlier occurrence.
 struct NgramMatch {
@@ -161,5 +158,4 @@ class NgramIndex {
 };
 }  // namespace detail
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -15,8 +15,7 @@
 #include <specsample/core/lengths.hpp>
 #include <specsample/drafters/drafter.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// The latest n-grams, grouped by their first token. A new n-gram replaces the one of its group that was added the
 /// longest time ago, if there is no room for one more.
@@ -110,5 +109,4 @@ class PoolDrafter {
     const NgramPool* pool_;
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

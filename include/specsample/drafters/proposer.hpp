@@ -8,9 +8,7 @@
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/models/host.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The drafter that D stands for: a drafter is itself, a model becomes a drafter of chains.
 template <class D>
@@ -48,16 +46,11 @@ class Proposer {
     }
 
     /// Call visit on the models that are held here: see SharedModels.
-    template <class Visit>
-    void each_model(const Visit& visit) {
-        visit(drafter_);
-    }
+    void each_model(const auto& visit) { visit(drafter_); }
 
   private:
     D drafter_;
     Shown shown_;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

@@ -15,10 +15,7 @@
 #include <specsample/core/types.hpp>
 #include <specsample/drafters/transitions.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The suffix automaton of several texts. The last text is open: tokens are appended to it and removed from its end.
 /// The texts before it are closed for good. No string runs from one text into the next.
@@ -234,5 +231,4 @@ class SuffixAutomaton {
 };
 }  // namespace detail
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

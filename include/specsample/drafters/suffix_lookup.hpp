@@ -15,8 +15,7 @@
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/drafters/suffix_automaton.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// The size of a suffix lookup's tree, and the shortest suffix of a text that counts as a match.
 struct SuffixLookupOptions {
@@ -149,5 +148,4 @@ class SuffixLookupDrafter {
     std::vector<Follower> followers_;
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

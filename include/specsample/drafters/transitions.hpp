@@ -8,9 +8,7 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 constexpr std::uint64_t transition_hash(std::int32_t from, Token token) {
     std::uint64_t hash = std::uint64_t{static_cast<std::uint32_t>(from)} << 32 | static_cast<std::uint32_t>(token);
@@ -107,6 +105,4 @@ class Transitions {
     std::vector<Edge> lists_;  // by state: its newest transition
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

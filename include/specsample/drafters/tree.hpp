@@ -12,8 +12,7 @@
 #include <specsample/models/host.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Drafts a tree of a given shape from a model's rows: child i of a node is the i-th that Children gives, the i-th most
 /// probable or the i-th drawn.
@@ -76,10 +75,7 @@ class TreeDrafter {
     }
 
     /// Call visit on the models that are held here: see SharedModels.
-    template <class Visit>
-    void each_model(const Visit& visit) {
-        visit(model_);
-    }
+    void each_model(const auto& visit) { visit(model_); }
 
   private:
     static const std::vector<Index>& checked(const std::vector<Index>& branching) {
@@ -203,5 +199,4 @@ TreeDrafter(Model, std::vector<Index>) -> TreeDrafter<Model, children::WithoutRe
 template <class Model, class Children>
 TreeDrafter(Model, std::vector<Index>, Children) -> TreeDrafter<Model, Children>;
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

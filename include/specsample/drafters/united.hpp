@@ -15,8 +15,7 @@
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/random/draw.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The distribution type that can hold each of several distributions; void if there is none.
@@ -58,8 +57,7 @@ class Drafters {
     }
 
     /// Call visit on the models that are held here: see SharedModels.
-    template <class Visit>
-    void each_model(const Visit& visit) {
+    void each_model(const auto& visit) {
         std::apply([&](auto&... drafter) { (visit(drafter), ...); }, drafters_);
     }
 
@@ -149,5 +147,4 @@ class FirstOf : public detail::Drafters<D...> {
     }
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -8,8 +8,7 @@
 #include <specsample/kernels/entries.hpp>
 #include <specsample/kernels/nan.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -62,5 +61,4 @@ Eigen::Matrix<Scalar, Eigen::Dynamic, 1> one_hot(Index size, Index id) {
 }
 }  // namespace kernels
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -17,9 +17,7 @@
 #include <specsample/core/row.hpp>
 #include <specsample/kernels/convert.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// Entries per block: few enough for accurate float sums, enough that the loop over blocks costs nothing.
 inline constexpr Index block_size = 512;
@@ -278,6 +276,4 @@ double largest(const Blocks<View>& numbers, Index first, Index count) {
     }
 }
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

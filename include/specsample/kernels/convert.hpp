@@ -22,9 +22,7 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// A bfloat16 is the upper half of a float's bits.
 EIGEN_ALWAYS_INLINE float bits_to_float(Eigen::bfloat16, std::int16_t bits) {
@@ -146,9 +144,7 @@ template <class Half>
     for (Index i = 0; i < count; ++i) load_floats(in + i, out[i]);
 }
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail
 
 template <class Half>
 struct Eigen::internal::functor_traits<specsample::detail::Widened<Half>> {

@@ -10,14 +10,12 @@
 #include <concepts>
 #include <cstddef>
 #include <limits>
-#include <numeric>
 #include <span>
 
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/weights.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace kernels {
 
@@ -191,7 +189,9 @@ class RestSums {
         } else {
             sums_[static_cast<std::size_t>(block)] = sum();
         }
-        return std::accumulate(sums_.begin(), sums_.begin() + static_cast<std::ptrdiff_t>(count_), 0.);
+        double total = 0;
+        for (std::size_t i = 0; i < count_; ++i) total += sums_[i];
+        return total;
     }
 
   private:
@@ -225,5 +225,4 @@ Drawn draw_index(const W& weights, Uniform&& uniform) {
 }
 }  // namespace kernels
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -8,9 +8,7 @@
 #include <specsample/core/types.hpp>
 #include <specsample/kernels/exp2.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// Maps a stored number to its weight: probabilities, logits, or all weight on one place.
 template <class Value>
@@ -97,6 +95,4 @@ class Encoding {
     Value scale_ = 1;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

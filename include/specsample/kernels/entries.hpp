@@ -14,9 +14,7 @@
 #include <specsample/kernels/block.hpp>
 #include <specsample/kernels/encoding.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// A block of logits that become weights where they are used: going through a buffer would cost a third of the sum.
 template <class View, class Number>
@@ -238,9 +236,7 @@ decltype(auto) visit_both(const Blocks<P>& p, const Blocks<Q>& q, Index first, I
     });
 }
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail
 
 namespace Eigen::internal {
 

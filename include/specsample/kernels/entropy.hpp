@@ -5,8 +5,7 @@
 
 #include <specsample/kernels/entries.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 template <class View>
@@ -44,5 +43,4 @@ double entropy(const R& row) {
 }
 }  // namespace kernels
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

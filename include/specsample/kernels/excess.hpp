@@ -4,9 +4,7 @@
 #include <specsample/core/config.hpp>
 #include <specsample/core/number.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// Twice max(0, x - y), for Eigen's binaryExpr: d + |d| with d = x - y. Unlike a maximum this keeps a NaN, so that a
 /// bad row does not pass unseen. It is a functor because an expression that names d twice computes it twice.
@@ -39,9 +37,7 @@ class Scaled {
     Value factor_;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail
 
 template <class Value>
 struct Eigen::internal::functor_traits<specsample::detail::TwiceExcess<Value>> {

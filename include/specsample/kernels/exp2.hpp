@@ -13,9 +13,7 @@
 #include <specsample/core/config.hpp>
 #include <specsample/core/number.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
 inline constexpr bool nan_may_be_lost = true;  ///< by a minimum or a maximum, whose operands may be swapped
@@ -167,9 +165,7 @@ class ByReference {
     const Functor* functor_;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail
 
 template <class Value, bool vectorised>
 struct Eigen::internal::functor_traits<specsample::detail::ScaledExp2<Value, vectorised>> {

@@ -10,8 +10,7 @@
 #include <specsample/kernels/draw.hpp>
 #include <specsample/kernels/entries.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace kernels {
 
@@ -261,11 +260,7 @@ std::optional<RowFault> inspect_kind(const View& view, Side side, Index number) 
         const bool is_one = std::abs(sum - 1) <= std::min(tolerance_of<View>, rounding);
         const bool is_uniform = least * static_cast<double>(size) > 1 - rounding;
         if (!is_one || is_uniform || positive < 2) return std::nullopt;
-        return RowFault{.side = side,
-                        .cause = Cause::probabilities,
-                        .row = number,
-                        .value = static_cast<double>(size),
-                        .bound = sum};
+        return RowFault{side, Cause::probabilities, number, static_cast<double>(size), sum};
     }
     return std::nullopt;
 }
@@ -293,5 +288,4 @@ inline bool makes_nothing_possible(const RowFault& fault) {
 }
 }  // namespace detail
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

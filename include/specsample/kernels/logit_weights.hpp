@@ -15,8 +15,7 @@
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/kernels/draw.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// log2(e) / T, clamped to the positive normal numbers of the scalar, because 0 * inf is NaN; of doubles not quite to
@@ -109,5 +108,4 @@ double log_sum_exp(const R& logits) {
 }
 }  // namespace kernels
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -10,9 +10,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/block.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// Accumulates whether a number was NaN, for Eigen's binaryExpr: the sign bit of `seen` is set once one was. Its other
 /// bits are arbitrary.
@@ -63,9 +61,7 @@ bool has_nan(const Value* numbers, Index count) {
     return sees<NanWatch<Value>>(numbers, count);
 }
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail
 
 template <class Value>
 struct Eigen::internal::functor_traits<specsample::detail::NanWatch<Value>> {

@@ -4,8 +4,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/kernels/entries.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The overlap, summed over the places of p.
@@ -49,5 +48,4 @@ double overlap(const Q& q, const P& p) {
 }
 }  // namespace kernels
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -6,9 +6,7 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The earliest arrivals so far, in order; of equal ones the lowest id first.
 class Podium {
@@ -42,6 +40,4 @@ class Podium {
     std::size_t arrived_ = 0;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

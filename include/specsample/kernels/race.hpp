@@ -32,8 +32,7 @@
 #include <specsample/kernels/podium.hpp>
 #include <specsample/kernels/race_row.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace kernels {
 
@@ -284,5 +283,4 @@ Index race_winner(const W& weights, N&& noise) {
 }
 }  // namespace kernels
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

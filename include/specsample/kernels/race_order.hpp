@@ -11,9 +11,7 @@
 
 #include <specsample/kernels/block.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// Hands out numbered blocks, those with the smallest bounds first.
 ///
@@ -93,6 +91,4 @@ class BlockOrder {
     float next_ = 0;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

@@ -16,9 +16,7 @@
 #include <specsample/kernels/race_time.hpp>
 #include <specsample/kernels/weights.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The numbers that race, by place: weights, read one by one.
 template <class W>
@@ -268,6 +266,4 @@ class RaceRow {
     Value nothing_;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

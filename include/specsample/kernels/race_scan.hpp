@@ -16,9 +16,7 @@
 #include <specsample/kernels/block.hpp>
 #include <specsample/kernels/nan.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The number of ids that share the noise of a block: those that agree in all bits but the last six.
 inline constexpr Index race_block = 64;
@@ -99,9 +97,7 @@ EIGEN_ALWAYS_INLINE void largest_of_four(const float* numbers, Packet& doubt, fl
     pstoreu(largest, fold<4>(packet_max, column));
 }
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail
 
 template <class Value>
 struct Eigen::internal::functor_traits<specsample::detail::WeightWatch<Value>> {

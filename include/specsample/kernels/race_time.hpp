@@ -9,9 +9,7 @@
 
 #include <specsample/core/config.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 inline constexpr double longest_time = 0x1p1000;
 
@@ -38,6 +36,4 @@ inline double time_until(double arrival, double weight) {
     return std::exp2(std::min(exponent + std::log2(weight), 1000.));
 }
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

@@ -8,8 +8,7 @@
 #include <specsample/kernels/excess.hpp>
 #include <specsample/kernels/weights.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -96,7 +95,7 @@ class ResidualWeights {
         } else {
             taken_->each(
                 [&](const Q& q, std::span<const Token> without, double factor) {
-                    if (std::ranges::find(without, id) == without.end())
+                    if (!detail::is_among(without, id))
                         residual -= detail::rounded(factor * static_cast<double>(q.coeff(id)));
                 },
                 [&](Token token) { residual = token == id ? 0 : residual; });
@@ -181,5 +180,4 @@ template <class P, class Q, class... Factor>
 ResidualWeights(const P&, const Q&, Factor...) -> ResidualWeights<P, Q>;
 }  // namespace kernels
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

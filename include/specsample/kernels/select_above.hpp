@@ -15,8 +15,7 @@
 
 #include <specsample/kernels/block.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Entries per tile. With 256, finding the largest value costs nothing beside the reading of cold memory; with 64 it
@@ -118,5 +117,4 @@ void select_at_least(std::span<const Value> row, std::type_identity_t<Value> thr
 }
 }  // namespace kernels
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -16,8 +16,7 @@
 
 #include <specsample/kernels/select_above.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace kernels {
 
@@ -192,5 +191,4 @@ void keep(std::span<const Value> row, std::span<Token> ids, Cut<Value> cut, std:
 }
 
 }  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

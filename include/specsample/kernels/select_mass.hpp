@@ -9,8 +9,7 @@
 
 #include <specsample/kernels/select_cut.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The mass of a value in a nucleus: the value itself.
@@ -88,5 +87,4 @@ void select_mass(std::span<const Value> row, double total, double fraction, std:
 }
 }  // namespace kernels
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

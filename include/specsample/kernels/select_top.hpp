@@ -9,8 +9,7 @@
 
 #include <specsample/kernels/select_cut.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The fewest groups of tiles: merging tiles into fewer is not worth its cost.
@@ -88,5 +87,4 @@ void select_top(std::span<const Value> row, Index k, std::type_identity_t<Value>
 }
 }  // namespace kernels
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

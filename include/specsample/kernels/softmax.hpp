@@ -4,10 +4,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/kernels/logit_weights.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace kernels {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace kernels {
 
 /// The probabilities of logits at a temperature.
 ///
@@ -32,5 +29,4 @@ auto softmax(const R& logits, double temperature = 1) {
 }
 }  // namespace kernels
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

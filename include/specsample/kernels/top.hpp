@@ -8,8 +8,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/entries.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Write the places of the largest numbers at [begin, end) to `places`; see below.
@@ -70,5 +69,4 @@ Index top_ids(const R& row, std::span<Token> top) {
 }
 }  // namespace kernels
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -15,8 +15,7 @@
 #include <specsample/core/list_ref.hpp>
 #include <specsample/kernels/entries.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace kernels {
 
 /// Numbers that a token can be drawn from: a number of places, the weight at one, and the sum of a range in double. If
@@ -102,9 +101,7 @@ class WithoutWeights {
     {
         return row_.share().changed();
     }
-    double operator[](Index place) const {
-        return std::ranges::find(without_, row_.id(place)) == without_.end() ? row_[place] : 0;
-    }
+    double operator[](Index place) const { return detail::is_among(without_, row_.id(place)) ? 0 : row_[place]; }
 
     /// The sum over a range, added up around the ids: subtracting their weights would leave rounding errors.
     double sum(Index first, Index count) const {
@@ -169,5 +166,4 @@ template <Row R, Weights W>
 void probs_of(const R&& row, const W& weights) = delete;
 }  // namespace kernels
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -12,10 +12,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/tally.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// Estimates the conditional acceptance at every position j, the probability of acceptance given that j is reached.
 ///
@@ -103,5 +100,4 @@ class AcceptanceMemory {
 };
 }  // namespace detail
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -11,8 +11,7 @@
 
 #include <specsample/theory/verify_cost.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// A token that could be drafted. It is emitted if it and all before it are accepted, with probability `survival`.
@@ -117,5 +116,4 @@ void best_lookaheads(std::span<const double> acceptance, Index most, double draf
 }
 }  // namespace theory
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -13,8 +13,7 @@
 #include <specsample/length/round_times.hpp>
 #include <specsample/theory/verify_cost.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Drafts the number of tokens with the most expected tokens per cost, or none if drafting does not pay.
 ///
@@ -144,5 +143,4 @@ class GoodputLength {
     Index since_plain_ = plain_interval;  ///< rounds with a draft since the last one without
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

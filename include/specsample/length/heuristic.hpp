@@ -5,8 +5,7 @@
 
 #include <specsample/length/length.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Drafts K + 2 tokens after a full acceptance of K, else max(1, K - 1): the heuristic of Hugging Face transformers.
 ///
@@ -45,5 +44,4 @@ class HeuristicLength {
     Index lookahead_;
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

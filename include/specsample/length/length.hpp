@@ -4,8 +4,7 @@
 #include <specsample/concepts.hpp>
 #include <specsample/core/tally.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Drafts as many tokens as the options allow, in every round.
 struct FixedLength {
@@ -18,5 +17,4 @@ struct FixedLength {
     void record(const RoundCounts&) {}
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

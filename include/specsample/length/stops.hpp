@@ -15,8 +15,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/entropy.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Stop after a token whose draft probability is below a threshold. The token is kept.
 /// @edge     threshold 0: never stops; 1: stops after every token of probability below 1
@@ -82,5 +81,4 @@ class EntropyStop {
     double largest_;
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -21,8 +21,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/row.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
@@ -111,5 +110,4 @@ template <LossyRule Rule, Row Q, Row P>
 }
 }  // namespace lossy
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

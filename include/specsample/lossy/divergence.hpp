@@ -16,8 +16,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// a log(a / b): 0 if a = 0, infinite if only b = 0, NaN if an argument is.
@@ -98,5 +97,4 @@ struct Wasserstein {
 };
 }  // namespace lossy
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

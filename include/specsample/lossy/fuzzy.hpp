@@ -6,10 +6,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/divergence.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace lossy {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lossy {
 
 /// The transform that takes the draft's row wherever it is close to the target's:
 ///
@@ -44,5 +41,4 @@ template <class Divergence>
 Fuzzy(double, Divergence) -> Fuzzy<Divergence>;
 }  // namespace lossy
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -7,10 +7,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/relaxed.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace lossy {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lossy {
 
 /// The residual that `Lenience` draws the last token from after a rejection.
 enum class LenientResidual {
@@ -67,5 +64,4 @@ struct Lenience {
 };
 }  // namespace lossy
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -10,8 +10,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/divergence.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
@@ -129,5 +128,4 @@ template <class Divergence>
 Mentored(double, Divergence) -> Mentored<Divergence>;
 }  // namespace lossy
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -6,10 +6,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/paths.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace lossy {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lossy {
 
 /// The paths from the root to a leaf that `PathHeuristic` judges.
 enum class Paths {
@@ -136,5 +133,4 @@ struct PathHeuristic {
 };
 }  // namespace lossy
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

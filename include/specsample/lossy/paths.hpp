@@ -10,8 +10,7 @@
 
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
@@ -85,5 +84,4 @@ Outcome keep_path(const T& context, Index node) {
 }
 
 }  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -6,10 +6,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/relaxed.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace lossy {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lossy {
 
 /// Accept x if p(x) / q(x) >= t, else draw from max(0, p - q), or from p if that is 0 everywhere.
 ///
@@ -51,5 +48,4 @@ struct RatioThreshold {
 };
 }  // namespace lossy
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

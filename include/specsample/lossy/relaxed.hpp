@@ -3,10 +3,7 @@
 
 #include <specsample/verify/top_down.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace lossy {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lossy {
 
 /// A node whose children are accepted with a probability computed from the exact s/Q. A rejection leaves
 /// max(0, s - taken Q), which with taken = 1 is the residual of the exact rule.
@@ -44,5 +41,4 @@ Outcome top_down_relaxed(const T& context, const Chance& chance, double taken = 
 }
 }  // namespace lossy
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -11,8 +11,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/token.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The rows pi(q_i, p_i), each made when a walk first asks for it in a round.
@@ -176,5 +175,4 @@ template <class Transform, class Rule>
 Transformed(Transform, Rule) -> Transformed<Transform, Rule>;
 }  // namespace lossy
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -11,10 +11,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/paths.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace lossy {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lossy {
 
 /// Accept x if p(x) > min(epsilon, delta exp(-H(p))), H the entropy in nats.
 ///
@@ -98,5 +95,4 @@ struct TypicalAcceptance {
 };
 }  // namespace lossy
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -7,10 +7,7 @@
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/relaxed.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace lossy {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lossy {
 
 /// Accept x if r < min(1, p(x)/q(x)) for r uniform on [0, b].
 ///
@@ -54,5 +51,4 @@ struct UniformBound {
 };
 }  // namespace lossy
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -21,8 +21,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/entries.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The scores of a token in its target row, -1 or more each, one for every key that is bet on.
@@ -255,5 +254,4 @@ class Audit {
 };
 }  // namespace metrics
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

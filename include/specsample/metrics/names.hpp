@@ -9,10 +9,7 @@
 #include <specsample/core/fault.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace metrics {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace metrics {
 
 /// The name of a kind of last token: its enumerator.
 constexpr std::string_view name_of(LastToken last) {
@@ -81,5 +78,4 @@ constexpr std::string_view name_of(Cause cause) {
 }
 }  // namespace metrics
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

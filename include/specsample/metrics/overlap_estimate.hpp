@@ -12,10 +12,7 @@
 
 #include <specsample/core/estimate.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace metrics {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace metrics {
 
 /// Count, mean and spread of numbers that come one by one, without the cancellation of sum(x^2) - n mean^2.
 /// @source   Welford 1962, Technometrics 4:419; merging: Chan, Golub, LeVeque 1979, Stanford STAN-CS-79-773
@@ -139,5 +136,4 @@ class OverlapEstimate {
 };
 }  // namespace metrics
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

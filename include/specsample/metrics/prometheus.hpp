@@ -15,8 +15,7 @@
 
 #include <specsample/metrics/report.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace metrics {
 
@@ -198,5 +197,4 @@ namespace metrics {
 }
 }  // namespace metrics
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -16,8 +16,7 @@
 #include <specsample/core/tally.hpp>
 #include <specsample/metrics/names.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// A counter of some struct: its key in every format, a sentence that describes it, and the member.
@@ -189,5 +188,4 @@ namespace metrics {
 }
 }  // namespace metrics
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

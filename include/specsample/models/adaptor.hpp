@@ -8,9 +8,7 @@
 
 #include <specsample/concepts.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The form in which a model takes the prefix of a call: a span or a vector.
 template <class M, class... Rest>
@@ -64,10 +62,7 @@ class Adaptor {
     /// See temperature_of.
     double temperature_of_rows() const { return temperature_of(model_); }
     /// Call visit on the models that are held here: see SharedModels.
-    template <class Visit>
-    void each_model(const Visit& visit) {
-        visit(model_);
-    }
+    void each_model(const auto& visit) { visit(model_); }
 
   protected:
     explicit Adaptor(M model) : model_(std::move(model)) {}
@@ -84,6 +79,4 @@ class Adaptor {
 template <class M>
 concept RowsModel = (Model<M> || ManyModel<M> || TreeCallable<M>)&&!TokenModel<M>;
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

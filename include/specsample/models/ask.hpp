@@ -15,9 +15,7 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The type of a model itself, also where it is given as std::ref.
 template <class M>
@@ -65,6 +63,4 @@ class LastAnswer {
     std::conditional_t<is_borrowed, R*, std::optional<R>> held_{};
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

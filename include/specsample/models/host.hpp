@@ -10,9 +10,7 @@
 
 #include <specsample/concepts.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// Make `context` equal to `text`, of which it already has the `known` leading tokens, with room for `more` tokens.
 /// @cost   O(size - known); when full, it grows to twice the size and 1024 tokens, since texts grow by a round at a
@@ -75,10 +73,7 @@ class Host {
     }
 
     /// Call visit on the models that are held here: see SharedModels.
-    template <class Visit>
-    void each_model(const Visit& visit) {
-        visit(model_);
-    }
+    void each_model(const auto& visit) { visit(model_); }
 
   private:
     /// Number of positions of the prefix whose rows are asked for.
@@ -135,6 +130,4 @@ struct SearchedRow : std::type_identity<Answer<M>> {};
 template <TreeModel M>
 struct SearchedRow<M> : std::type_identity<Element<std::remove_reference_t<typename TreeAnswer<M>::type>>> {};
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

@@ -16,9 +16,7 @@
 #include <specsample/models/adaptor.hpp>
 #include <specsample/rows/rows.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The prefix of every row that a call asks for, the tokens drafted before its position included.
 class Contexts {
@@ -187,6 +185,4 @@ class RowAdaptor : public Adaptor<RowAdaptor<M, Change>, M> {
     typename MemoryFor<ChangedRows, TreeCallable<M>, Change, M, Tree<Token, Index>>::type tree_;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

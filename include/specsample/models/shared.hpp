@@ -10,9 +10,7 @@
 #include <specsample/concepts.hpp>
 #include <specsample/core/contract.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 template <class M>
 inline constexpr bool is_reference = false;
@@ -32,7 +30,7 @@ class SharedModels {
     template <class M>
     void add(M& given) {
         if constexpr (is_reference<std::remove_cv_t<M>>) {
-            if constexpr (Rewindable<M>) add_address(&given.get());
+            if constexpr (Rewindable<M>) add_address(reinterpret_cast<Index>(&given.get()));
             add_held(given.get());
         } else {
             add_held(given);
@@ -40,21 +38,11 @@ class SharedModels {
     }
 
   private:
-    struct Visit {
-        SharedModels& models;
-
-        template <class M>
-        void operator()(M& held) const {
-            models.add(held);
-        }
-    };
-
-    template <class M>
-    void add_held(M& model) {
-        if constexpr (requires { model.each_model(Visit{*this}); }) model.each_model(Visit{*this});
+    void add_held(auto& model) {
+        if constexpr (requires { model.each_model([](auto&) {}); }) model.each_model([this](auto& held) { add(held); });
     }
 
-    void add_address(const void* model) {
+    void add_address(Index model) {
         if (std::ranges::find(models_, model) != models_.end())
             invalid(where_, "a model with rollback", "given twice by std::ref, so that two parts would share its cache",
                     "given once: a cache follows one text; give each part a model of its own, or one without rollback "
@@ -63,9 +51,7 @@ class SharedModels {
     }
 
     std::string_view where_;
-    std::vector<const void*> models_;
+    std::vector<Index> models_;  ///< their addresses
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

@@ -11,8 +11,7 @@
 #include <specsample/core/types.hpp>
 #include <specsample/random/philox.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// The decision that a random number is for. Purposes never share numbers: one used for two decisions couples them and
 /// biases the text (the acceptance number reused for the residual: total variation 1/20 on a toy of three tokens).
@@ -65,5 +64,4 @@ constexpr PhiloxCounter random_bits(const Address& address, std::uint32_t lane =
 }
 }  // namespace detail
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -23,8 +23,7 @@
 #include <specsample/random/address.hpp>
 #include <specsample/rows/logits.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -195,5 +194,4 @@ Index race(const Rng& rng, const W& weights, std::span<Token> winners) {
     }
 }
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

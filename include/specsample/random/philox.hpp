@@ -17,10 +17,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// A counter, or the random bits made from it: 128 bits in four words, lowest first.
 template <class Word>
@@ -96,5 +93,4 @@ static_assert(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4
               PhiloxCounter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }  // namespace detail
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

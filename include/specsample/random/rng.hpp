@@ -16,8 +16,7 @@
 #include <specsample/kernels/draw.hpp>
 #include <specsample/random/address.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// The random numbers of one address. They are a pure function of it: a copy, or a second call, gives the same numbers.
 class Rng {
@@ -154,5 +153,4 @@ class GeneratorRng {
     Generator* generator_;
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

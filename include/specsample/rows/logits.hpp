@@ -17,8 +17,7 @@
 #include <specsample/kernels/logit_weights.hpp>
 #include <specsample/rows/owner.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// A row of logits at a temperature, accepted wherever a row of probabilities is.
 ///
@@ -191,5 +190,4 @@ auto logits_of(Source&& source, double temperature = 1) {
         return detail::LogitRows<Source>(std::forward<Source>(source), temperature);
 }
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -13,8 +13,7 @@
 #include <specsample/core/list_ref.hpp>
 #include <specsample/core/row.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -76,5 +75,4 @@ detail::StridedColumn<T> member(std::type_identity_t<ListRef<S>> structs, T S::*
     return {first, static_cast<Index>(all.size()), Eigen::InnerStride<>(step)};
 }
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

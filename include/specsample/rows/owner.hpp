@@ -16,9 +16,7 @@
 
 #include <specsample/rows/rows.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// Whether a part of a row owns its numbers: one that is viewed is named as a reference.
 template <class R>
@@ -148,6 +146,4 @@ class OwnedRow {
     Stored row_;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

@@ -12,9 +12,7 @@
 
 #include <specsample/core/row.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// Whether a list of rows owns them, so that they are gone with it.
 template <class Source>
@@ -62,5 +60,4 @@ concept RowSource = (detail::EigenMatrix<std::remove_cvref_t<R>> || std::invocab
 };
 }  // namespace detail
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

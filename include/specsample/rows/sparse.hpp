@@ -8,8 +8,7 @@
 
 #include <specsample/rows/logits.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Ids in memory: contiguous, or one field of an array of structs.
@@ -178,5 +177,4 @@ class Sparse {
 template <class Ids, class R>
 Sparse(Ids&&, R&&, Index) -> Sparse<detail::Part<Ids>, detail::Part<R>>;
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -9,8 +9,7 @@
 
 #include <specsample/verify/round.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// The options of a sampler, fixed for its life.
 struct Options {
@@ -63,5 +62,4 @@ struct Generation {
     Token operator[](detail::Integer auto i) const { return tokens[static_cast<std::size_t>(i)]; }
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -6,9 +6,7 @@
 #include <specsample/concepts.hpp>
 #include <specsample/drafters/drafter.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// True for a row that states its encoding (Logits, Sparse) over numbers that it borrows from an owner, which is gone
 /// when the model has returned.
@@ -196,6 +194,4 @@ struct Requirements {
                   "where the model keeps the rows");
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

@@ -24,8 +24,7 @@
 #include <specsample/verify/token.hpp>
 #include <specsample/verify/verify.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The on_token of a caller who gives none.
@@ -63,9 +62,9 @@ struct DraftsOf<Draft, true> : DrafterOf<Draft> {};
 /// Models are held by value; std::ref shares one. A model that has rollback(length) is told when its prefix does not
 /// extend the one before, and before its first; such an object cannot be both draft and target. The text depends on
 /// (seed, request, prompt, models, lookahead, length) alone, but for drafts that limits shorten under block
-/// verification (Limits); under a match rule, on (seed, request, prompt, target). So
-/// every text, and every step, begins with the length as it was given; one that is shared by std::ref goes on with what
-/// it has learnt. Copies share nothing either, and a call during another one of the same sampler is refused.
+/// verification (Limits); under a match rule, on (seed, request, prompt, target). So every text, and every step, begins
+/// with the length as it was given; one that is shared by std::ref goes on with what it has learnt. Copies share
+/// nothing either, and a call during another one of the same sampler is refused.
 ///
 /// @tparam Draft     draft(prefix) -> row, or -> Token (a point mass); or a Drafter, for trees
 /// @tparam Target    target(prefix) -> row, target(prefix, n) -> n rows in one pass, target(prefix, tree) -> the rows
@@ -234,12 +233,11 @@ class Sampler {
     /// Append a round's tokens one by one; false if on_token ended the text, which cuts the round there.
     template <class OnToken>
     bool write(Round& made, std::vector<Token>& text, OnToken& on_token) {
-        const auto told = [&](std::size_t i) -> decltype(auto) {
-            if constexpr (detail::TakesScores<OnToken>) {
-                return std::as_const(scores_.tokens[i]);
-            } else {
+        const auto told = [&](std::size_t i) -> const auto& {
+            if constexpr (detail::TakesScores<OnToken>)
+                return scores_.tokens[i];
+            else
                 return made.tokens[i];
-            }
         };
         for (std::size_t i = 0; i < made.tokens.size(); ++i) {
             text.push_back(made.tokens[i]);
@@ -271,9 +269,7 @@ class Sampler {
             drafter_.propose(text, known_, rng, draft_tree_);
             if (draft_tree_.fault()) return {.proposed = draft_tree_.size(), .fault = draft_tree_.fault()};
             return scorer_.score(text, known_, draft_tree_, [&](auto& rows) {
-                workspace_.endings.clear();
-                for (Index node = 0; node < draft_tree_.size(); ++node)
-                    workspace_.endings.take(node, draft_tree_.endings(), node);
+                workspace_.endings.take(draft_tree_.endings());
                 const Round made = detail::judge(draft_tree_.tokens(), draft_tree_.links(), draft_tree_.distributions(),
                                                  rows, rule_, rng, allowed, workspace_);
                 if constexpr (scored)
@@ -300,5 +296,4 @@ class Sampler {
     Index known_ = 0;  ///< leading tokens of the text that drafter and target were shown before
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

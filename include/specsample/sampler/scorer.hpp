@@ -13,9 +13,7 @@
 #include <specsample/tree/draft_tree.hpp>
 #include <specsample/verify/verify.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The rows of a tree that came in several passes. The row after a node that ends the text is not asked for; the root's
 /// stands in its place, and no walk reads it.
@@ -82,10 +80,7 @@ class Scorer {
     }
 
     /// Call visit on the models that are held here: see SharedModels.
-    template <class Visit>
-    void each_model(const Visit& visit) {
-        visit(target_);
-    }
+    void each_model(const auto& visit) { visit(target_); }
 
   private:
     template <class L, class Judge>
@@ -206,6 +201,4 @@ class Scorer {
     Index vocab_ = 0x7fffffff;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

@@ -19,8 +19,7 @@
 #include <specsample/verify/token.hpp>
 #include <specsample/verify/verify.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// A row of a model, whether rows come one by one or several at a time.
@@ -107,8 +106,7 @@ class StagedDrafter {
     }
 
     /// Call visit on the models that are held here: see SharedModels.
-    template <class Visit>
-    void each_model(const Visit& visit) {
+    void each_model(const auto& visit) {
         visit(drafter_);
         visit(scorer_);
     }
@@ -181,5 +179,4 @@ class StagedDrafter {
     Workspace workspace_;
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

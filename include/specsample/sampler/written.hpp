@@ -6,9 +6,7 @@
 
 #include <specsample/verify/round.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// Turns the predicate of a text into one of its rounds: it is shown all that a call has written, not the tokens of the
 /// round alone.
@@ -47,6 +45,4 @@ class Written {
     std::size_t committed_ = 0;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

@@ -20,13 +20,10 @@
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/rows/logits.hpp>
 #include <specsample/shaping/memory.hpp>
-#include <specsample/shaping/outlook.hpp>
 #include <specsample/shaping/scan.hpp>
+#include <specsample/shaping/stages.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace filters {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace filters {
 
 /// The kind of a row's numbers.
 enum class NumberKind { probabilities, logits };
@@ -295,5 +292,4 @@ class Candidates {
 };
 }  // namespace filters
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

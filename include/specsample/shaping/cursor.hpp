@@ -12,9 +12,7 @@
 
 #include <specsample/shaping/mask.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 template <class C>
 bool accepts(C& cursor, Token token) {
@@ -118,6 +116,4 @@ class Trail {
     std::vector<Token> taken_;  ///< the tokens that the cursor has accepted
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

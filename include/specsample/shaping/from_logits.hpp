@@ -9,8 +9,7 @@
 #include <specsample/models/adaptor.hpp>
 #include <specsample/rows/logits.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -65,5 +64,4 @@ auto from_logits(M model, double temperature = 1) {
     if constexpr (is_model) return detail::FromLogits<M>(std::move(model), temperature);
 }
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

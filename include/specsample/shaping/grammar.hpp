@@ -13,8 +13,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/shaping/cursor.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Allow only the tokens that a grammar allows after the context of a row.
 ///
@@ -126,5 +125,4 @@ class Grammar {
     Index start_;
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -10,8 +10,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/shaping/window.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace filters {
 
@@ -43,7 +42,7 @@ struct AddBiases {
             }
     }
 
-    void foresee(filters::Outlook& outlook, std::span<const Token>) const {
+    void foresee(auto& outlook, std::span<const Token>) const {
         for (const filters::Bias& bias : biases) outlook.change(bias.first);
     }
 };
@@ -72,7 +71,7 @@ class LogitBias {
     }
 
     /// What it does to logits: see Outlook.
-    void foresee(Outlook& outlook, std::span<const Token> context) const {
+    void foresee(auto& outlook, std::span<const Token> context) const {
         detail::AddBiases{biases_}.foresee(outlook, context);
     }
 
@@ -81,5 +80,4 @@ class LogitBias {
 };
 }  // namespace filters
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

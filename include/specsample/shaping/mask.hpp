@@ -13,8 +13,7 @@
 #include <specsample/concepts.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace filters {
 
@@ -177,20 +176,10 @@ class AnyMask {
     /// Whether there is a source.
     explicit operator bool() const { return static_cast<bool>(apply_); }
 
-    /// The words after a context, of a source.
-    std::vector<std::uint32_t> operator()(std::span<const Token> context) const {
-        std::vector<std::uint32_t> copy;
-        const auto keep = [&](std::span<const std::uint32_t> words) { copy.assign(words.begin(), words.end()); };
-        apply_(context, std::cref(keep));
-        return copy;
-    }
-
     template <class Value>
     void operator()(Candidates<Value>& row, std::span<const Token> context) const {
         if (!apply_) return;
-        const auto apply = [&](std::span<const std::uint32_t> words) {
-            detail::apply_mask(row, {words, row.vocab()});
-        };
+        const auto apply = [&](std::span<const std::uint32_t> words) { detail::apply_mask(row, {words, row.vocab()}); };
         apply_(context, std::cref(apply));
     }
 
@@ -201,5 +190,4 @@ class AnyMask {
 };
 }  // namespace filters
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

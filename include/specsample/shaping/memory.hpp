@@ -9,8 +9,7 @@
 #include <specsample/kernels/select_cut.hpp>
 #include <specsample/kernels/select_typical.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -50,5 +49,4 @@ struct ShapedMemory {
 };
 
 }  // namespace filters
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -11,8 +11,7 @@
 #include <specsample/kernels/select_above.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The smallest possible number that is not below `x`: a possible number is >= least_from(x) exactly if it is >= x.
@@ -59,7 +58,7 @@ class MinP {
     }
 
     /// What it does to logits: see Outlook.
-    void foresee(Outlook& outlook, std::span<const Token>) const {
+    void foresee(auto& outlook, std::span<const Token>) const {
         if (min_p_ > 0 && !outlook.is_greedy()) outlook.limit({.distance = -outlook.temperature() * std::log(min_p_)});
     }
 
@@ -68,5 +67,4 @@ class MinP {
 };
 }  // namespace filters
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

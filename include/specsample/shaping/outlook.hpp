@@ -5,25 +5,10 @@
 #include <span>
 #include <vector>
 
-#include <specsample/core/contract.hpp>
 #include <specsample/core/types.hpp>
-#include <specsample/models/ask.hpp>
+#include <specsample/shaping/stages.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace detail {
-
-/// The temperature after one more: a temperature is applied once, and 1 is none.
-inline double heated_once(double before, double by) {
-    if (before != 1 && by != 1)
-        invalid("Temperature", "temperature",
-                "given twice, " + to_text(before) + " by the row or an earlier step and " + to_text(by) + " here",
-                "given once (1 is none)");
-    return by == 1 ? before : by;
-}
-
-}  // namespace detail
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace filters {
 
@@ -96,17 +81,6 @@ class Outlook {
 
 namespace detail {
 
-/// Call f with every stage of a pipeline, in order; with a shaper that is none. Both may be given by std::ref.
-template <class P, class F>
-void for_each_stage(const P& given, const F& f) {
-    const Unwrapped<P>& pipeline = given;
-    if constexpr (requires { pipeline.for_each_stage(f); }) {
-        pipeline.for_each_stage(f);
-    } else {
-        f(pipeline);
-    }
-}
-
 /// Let the stages of a pipeline that come before the first limit change some logits.
 /// @param outlook   a new one
 template <class P, class Row>
@@ -118,5 +92,4 @@ void change_logits(const P& pipeline, Row& row, std::span<const Token> context, 
 }
 
 }  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

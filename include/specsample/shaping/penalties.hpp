@@ -12,10 +12,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/shaping/window.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace filters {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace filters {
 
 /// Repetition penalty: lowers the logit z of every token of the window, once, however often it occurs.
 ///
@@ -40,7 +37,7 @@ class RepetitionPenalty {
     }
 
     /// What it does to logits: see Outlook.
-    void foresee(Outlook& outlook, std::span<const Token> context) const {
+    void foresee(auto& outlook, std::span<const Token> context) const {
         if (penalty_ != 1) detail::foresee(outlook, window_.of(context));
     }
 
@@ -71,7 +68,7 @@ class FrequencyPenalty {
     }
 
     /// What it does to logits: see Outlook.
-    void foresee(Outlook& outlook, std::span<const Token> context) const {
+    void foresee(auto& outlook, std::span<const Token> context) const {
         if (penalty_ != 0) detail::foresee(outlook, window_.of(context));
     }
 
@@ -101,7 +98,7 @@ class PresencePenalty {
     }
 
     /// What it does to logits: see Outlook.
-    void foresee(Outlook& outlook, std::span<const Token> context) const {
+    void foresee(auto& outlook, std::span<const Token> context) const {
         if (penalty_ != 0) detail::foresee(outlook, window_.of(context));
     }
 
@@ -111,5 +108,4 @@ class PresencePenalty {
 };
 }  // namespace filters
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -10,8 +10,7 @@
 #include <specsample/shaping/candidates.hpp>
 #include <specsample/shaping/temperature.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The temperature after a pipeline, of rows at temperature `before`; 1 if none is stated.
@@ -89,5 +88,4 @@ class Pipeline {
 template <class... Shapers>
 Pipeline(Shapers...) -> Pipeline<Shapers...>;
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -14,8 +14,7 @@
 #include <specsample/shaping/top_p.hpp>
 #include <specsample/shaping/typical_p.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Sampling parameters as requests carry them. Each stage is off unless it is set, and costs nothing then.
 ///
@@ -75,5 +74,4 @@ struct SamplingParams {
     }
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -14,9 +14,7 @@
 #include <specsample/kernels/select_above.hpp>
 #include <specsample/shaping/memory.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The result of one pass.
 struct Scan {
@@ -80,6 +78,4 @@ double sum_by_block(const Value* numbers, Index count) {
     return total;
 }
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

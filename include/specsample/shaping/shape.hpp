@@ -17,8 +17,7 @@
 #include <specsample/shaping/candidates.hpp>
 #include <specsample/shaping/pipeline.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The row that holds a row's numbers: the row itself, or the one inside a sparse row.
@@ -84,34 +83,6 @@ filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumb
     return {numbers, kind, row_size(row), is_sparse, tolerance_of<View>, memory, scratch};
 }
 
-/// The candidates of a row of which others have a part: those that the pipeline can leave, or all, which every rank
-/// has afterwards.
-template <class Value, class R, class P>
-filters::Candidates<Value> gathered_candidates(const R& row, const P& pipeline, std::span<const Token> context,
-                                               ShapedNumbers<Value>& memory, ShapingScratch<Value>& scratch) {
-    const auto candidates = [&](Index count, std::optional<double> total) {
-        constexpr filters::NumberKind kind =
-            holds_logits<R> ? filters::NumberKind::logits : filters::NumberKind::probabilities;
-        return filters::Candidates<Value>(std::span<const Value>(memory.numbers).first(static_cast<std::size_t>(count)),
-                                          kind, row_size(row), count < row_size(row), tolerance_of<row_view_t<R>>,
-                                          memory, scratch, total);
-    };
-    const auto gathered = [&] {
-        if constexpr (holds_logits<R>) {
-            filters::Outlook outlook(row.temperature(), scratch.places);
-            for_each_stage(pipeline, [&](const auto& stage) { outlook.ask(stage, context); });
-            return row.state().gather(outlook, context, memory.numbers, memory.ids, [&](Index count) {
-                filters::Candidates<Value> few = candidates(count, {});
-                few.heat_row(row.temperature());
-                change_logits(pipeline, few, context, {row.temperature(), scratch.places});
-            });
-        } else {
-            return row.state().gather_all(context, memory.numbers);
-        }
-    }();
-    return candidates(gathered.count, gathered.total);
-}
-
 /// The numbers that are left, in the form that a row holds: logits as they are, since they normalise themselves;
 /// probabilities normalised, unless nothing was done to them.
 template <Row R, class Value>
@@ -165,7 +136,7 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
     constexpr bool may_stay = std::is_lvalue_reference_v<R> || !owns<std::remove_cvref_t<R>>;
     auto candidates = [&] {
         if constexpr (requires { row.state(); }) {
-            return gathered_candidates<Value>(row, pipeline, context, memory, scratch);
+            return gathered_candidates<Value>(row.state(), row, pipeline, context, memory, scratch);  // of shard
         } else {
             return candidates_of<Value>(row, may_stay, memory, scratch);
         }
@@ -211,5 +182,4 @@ detail::ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> co
     }
 }
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -7,8 +7,7 @@
 #include <specsample/models/row_adaptor.hpp>
 #include <specsample/shaping/shape.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Sends a row through a pipeline.
@@ -76,5 +75,4 @@ auto shaped(M model, P pipeline) {
         return detail::Shaped<M, P>(std::move(model), detail::ShapeRow<P>(std::move(pipeline)));
 }
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

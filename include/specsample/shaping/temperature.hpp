@@ -5,10 +5,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace filters {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace filters {
 
 /// Divide logits by a temperature T.
 ///
@@ -38,12 +35,11 @@ class Temperature {
     double temperature() const { return temperature_; }
 
     /// What it does to logits: see Outlook.
-    void foresee(Outlook& outlook, std::span<const Token>) const { outlook.heat(temperature_); }
+    void foresee(auto& outlook, std::span<const Token>) const { outlook.heat(temperature_); }
 
   private:
     double temperature_;
 };
 }  // namespace filters
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -10,10 +10,7 @@
 #include <specsample/kernels/select_top.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace filters {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace filters {
 
 /// Keep the k most probable tokens, the lower ids first among equals. 0 keeps everything.
 ///
@@ -40,7 +37,7 @@ class TopK {
     }
 
     /// What it does to logits: see Outlook.
-    void foresee(Outlook& outlook, std::span<const Token>) const {
+    void foresee(auto& outlook, std::span<const Token>) const {
         if (top_k_ > 0 && !outlook.is_greedy()) outlook.limit({.most = top_k_});
     }
 
@@ -49,5 +46,4 @@ class TopK {
 };
 }  // namespace filters
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -10,10 +10,7 @@
 #include <specsample/kernels/select_mass.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace filters {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace filters {
 
 /// Keep the nucleus: the fewest most probable tokens whose probabilities sum to at least p, with the one that reaches
 /// p, the lower ids first among equals. Probabilities are those of the candidates left so far, at the temperature so
@@ -43,7 +40,7 @@ class TopP {
     }
 
     /// What it does to logits: see Outlook.
-    void foresee(Outlook& outlook, std::span<const Token>) const {
+    void foresee(auto& outlook, std::span<const Token>) const {
         if (top_p_ != 1 && !outlook.is_greedy()) outlook.limit({.mass = top_p_, .temperature = outlook.temperature()});
     }
 
@@ -52,5 +49,4 @@ class TopP {
 };
 }  // namespace filters
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -7,10 +7,7 @@
 #include <specsample/kernels/select_typical.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace filters {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace filters {
 
 /// Keep the fewest most typical tokens whose probabilities sum to at least p. The most typical are those whose surprise
 /// -ln p(x) is closest to the entropy. Probabilities are those of the candidates left so far, at the temperature so
@@ -36,7 +33,7 @@ class TypicalP {
     }
 
     /// What it does to logits: see Outlook.
-    void foresee(Outlook& outlook, std::span<const Token>) const {
+    void foresee(auto& outlook, std::span<const Token>) const {
         if (typical_p_ != 1 && !outlook.is_greedy()) outlook.limit({});
     }
 
@@ -45,5 +42,4 @@ class TypicalP {
 };
 }  // namespace filters
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

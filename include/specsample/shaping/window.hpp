@@ -9,8 +9,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace filters {
 
@@ -57,7 +56,7 @@ void for_counts(filters::Candidates<Value>& row, std::span<const Token> window, 
 }
 
 /// The logits of the tokens in a window may change.
-inline void foresee(filters::Outlook& outlook, std::span<const Token> window) {
+void foresee(auto& outlook, std::span<const Token> window) {
     for (const Token token : window) outlook.change(token);
 }
 
@@ -85,5 +84,4 @@ void add_to_logit(filters::Candidates<Value>& row, Index place, double by) {
 }
 
 }  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

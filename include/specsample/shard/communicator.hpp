@@ -14,9 +14,7 @@
 
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace shard {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard {
 
 /// What one rank sends to all in one exchange.
 using Message = std::vector<std::byte>;
@@ -46,6 +44,4 @@ struct OneRank {
     }
 };
 
-}  // namespace shard
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::shard

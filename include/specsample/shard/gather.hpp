@@ -12,9 +12,7 @@
 #include <specsample/tree/links.hpp>
 #include <specsample/verify/distributions.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace shard::detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 
 /// A digest of what must be the same on all ranks in a round.
 template <class Ids, class Shape, class Source, class Limits>
@@ -208,6 +206,4 @@ class RoundRows {
     std::vector<RankRow*>* list_ = &own_;
 };
 
-}  // namespace shard::detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::shard::detail

@@ -15,9 +15,7 @@
 #include <specsample/shard/own_slice.hpp>
 #include <specsample/shard/ranks.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace shard::detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 
 /// The numbers of a row that this rank has.
 template <class Scalar>
@@ -150,6 +148,4 @@ class KnownNumbers : public RankRow {
     std::vector<Scalar> whole_;   ///< these
 };
 
-}  // namespace shard::detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::shard::detail

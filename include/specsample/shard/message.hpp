@@ -8,9 +8,7 @@
 
 #include <specsample/shard/communicator.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace shard::detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 
 /// Appends numbers to a message.
 class Writer {
@@ -51,6 +49,4 @@ class Reader {
     std::span<const std::byte> rest_;
 };
 
-}  // namespace shard::detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::shard::detail

@@ -15,9 +15,7 @@
 #include <specsample/kernels/select_mass.hpp>
 #include <specsample/shaping/candidates.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace shard::detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 
 /// What a rank computes on the way to a nucleus. Its memory is kept from row to row.
 template <class Wide>
@@ -121,6 +119,4 @@ class NucleusSearch {
     kernels::SelectionScratch<Wide> scratch_;
 };
 
-}  // namespace shard::detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::shard::detail

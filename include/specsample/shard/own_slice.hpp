@@ -14,9 +14,7 @@
 #include <specsample/kernels/race.hpp>
 #include <specsample/shard/split.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace shard::detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 
 using specsample::detail::Blocks;
 using specsample::detail::Column;
@@ -171,6 +169,4 @@ class OwnSlice {
     Encoding<Value> encoding_;
 };
 
-}  // namespace shard::detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::shard::detail

@@ -24,9 +24,7 @@
 #include <specsample/shard/message.hpp>
 #include <specsample/shard/split.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace shard {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard {
 
 /// What a rank has exchanged with the others.
 struct Traffic {
@@ -283,6 +281,4 @@ class Ranks {
     std::vector<detail::RankRow*> list_;
 };
 
-}  // namespace shard
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::shard

@@ -7,9 +7,7 @@
 
 #include <specsample/shard/row_state.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace shard::detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 
 template <class Scalar>
 std::uint64_t RowState<Scalar>::wish() const {
@@ -188,6 +186,4 @@ void RowState<Scalar>::finish_open() {
     wants_ = {};
 }
 
-}  // namespace shard::detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::shard::detail

@@ -9,9 +9,7 @@
 
 #include <specsample/shard/row_state.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace shard::detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 
 template <class Scalar>
 template <class Wide, class Change>
@@ -55,6 +53,4 @@ auto RowState<Scalar>::gather_nucleus(const filters::Reach& reach, std::uint64_t
     return {Base::write_listed(numbers, ids), total};
 }
 
-}  // namespace shard::detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::shard::detail

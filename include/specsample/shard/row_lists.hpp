@@ -17,9 +17,7 @@
 #include <specsample/shaping/outlook.hpp>
 #include <specsample/shard/known_numbers.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace shard::detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 
 /// What ranks find in a row by listing ids.
 template <class Scalar>
@@ -232,6 +230,4 @@ class RowLists : public KnownNumbers<Scalar> {
     kernels::SelectionScratch<Compute<Scalar>> scratch_;
 };
 
-}  // namespace shard::detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::shard::detail

@@ -13,9 +13,7 @@
 #include <specsample/shard/nucleus.hpp>
 #include <specsample/shard/row_lists.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace shard::detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 
 /// The state of a row of `Scalar`.
 ///
@@ -268,6 +266,4 @@ class RowState final : public RowLists<Scalar> {
     NucleusSearch<specsample::detail::Compute<Scalar>> nucleus_;
 };
 
-}  // namespace shard::detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::shard::detail

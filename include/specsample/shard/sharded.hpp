@@ -15,13 +15,12 @@
 
 #include <specsample/rows/logits.hpp>
 #include <specsample/rows/owner.hpp>
+#include <specsample/shard/candidates.hpp>
 #include <specsample/shard/gather.hpp>
 #include <specsample/shard/slice.hpp>
 #include <specsample/verify/match.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace shard {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard {
 
 namespace detail {
 
@@ -232,6 +231,4 @@ class Sharded {
 template <class Given>
 Sharded(Given&&, Index, Index, Ranks&) -> Sharded<specsample::detail::Part<Given>>;
 
-}  // namespace shard
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::shard

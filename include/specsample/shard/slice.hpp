@@ -12,8 +12,7 @@
 #include <specsample/shard/row_exchange.hpp>
 #include <specsample/shard/row_gather.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace shard::detail {
 
@@ -163,5 +162,4 @@ class Blocks<shard::detail::Slice<Number>> {
 
 }  // namespace detail
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -16,9 +16,7 @@
 #include <specsample/core/fault.hpp>
 #include <specsample/kernels/draw.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace shard {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard {
 
 /// The slice of one rank.
 struct SliceBounds {
@@ -124,6 +122,4 @@ class Split {
 
 }  // namespace detail
 
-}  // namespace shard
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::shard

@@ -12,9 +12,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/shard/communicator.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace shard {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard {
 
 /// What the threads of a group share. Each of them makes its own Thread of it.
 class ThreadGroup {
@@ -86,6 +84,4 @@ class Thread {
     Index rank_;
 };
 
-}  // namespace shard
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::shard

@@ -21,9 +21,7 @@
 #include <specsample/testing/enumerate.hpp>
 #include <specsample/theory/one_round_bound.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace testing {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace testing {
 
 /// Draw a token from the target, the same as a round of lookahead 0 does with the same source.
 /// @returns  the token; -1 where the row's sum is not a positive number
@@ -127,6 +125,4 @@ double exact_one_round_bound(Draft draft, Target target, Index lookahead, const 
     return bound;
 }
 
-}  // namespace testing
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::testing

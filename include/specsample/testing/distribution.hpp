@@ -22,9 +22,7 @@
 #include <specsample/sampler.hpp>
 #include <specsample/testing/enumerate.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace testing {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace testing {
 
 /// Probabilities of token strings.
 using TextDistribution = std::map<std::vector<Token>, double>;
@@ -152,6 +150,4 @@ inline std::vector<std::vector<Token>> all_texts(Index vocab, Index length) {
     return texts;
 }
 
-}  // namespace testing
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::testing

@@ -21,9 +21,7 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/testing/shared_race.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace testing {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace testing {
 
 /// An enumeration of all paths through a program's decisions, one after another (depth first, by replay).
 class Enumerator {
@@ -255,6 +253,4 @@ class EnumeratedRng {
     std::vector<Index> parts_;
 };
 
-}  // namespace testing
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::testing

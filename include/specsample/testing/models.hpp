@@ -10,9 +10,7 @@
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/random/rng.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace testing {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace testing {
 
 /// A model with the same row after every prefix.
 struct FixedModel {
@@ -85,6 +83,4 @@ struct Nudged {
     }
 };
 
-}  // namespace testing
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::testing

@@ -8,9 +8,7 @@
 
 #include <specsample/random/draw.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace testing {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace testing {
 
 /// A random source with one uniform number per address, set by the test.
 class ScriptedRng {
@@ -69,6 +67,4 @@ class CountingRng {
     mutable std::map<Purpose, long> counts_;
 };
 
-}  // namespace testing
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::testing

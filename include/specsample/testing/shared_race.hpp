@@ -11,9 +11,7 @@
 
 #include <specsample/core/row.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace testing {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace testing {
 
 /// The probability that m wins at rates q and j wins at rates p, with the same noise; q sums to 1.
 inline double both_win(const Eigen::VectorXd& q, Index m, const Eigen::VectorXd& p, Index j) {
@@ -54,6 +52,4 @@ inline Eigen::VectorXd winner_given(const Eigen::VectorXd& q, Index m, const Eig
     return result;
 }
 
-}  // namespace testing
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::testing

@@ -9,10 +9,7 @@
 #include <specsample/core/row.hpp>
 #include <specsample/kernels/overlap.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace theory {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace theory {
 
 /// The probability that a token drawn from `draft` is accepted against `target`.
 ///
@@ -48,5 +45,4 @@ template <Row Draft, Row Target>
 }
 }  // namespace theory
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -9,8 +9,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/theory/speedup.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace theory {
 
@@ -82,5 +81,4 @@ namespace theory {
 }
 }  // namespace theory
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

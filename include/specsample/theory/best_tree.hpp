@@ -10,10 +10,7 @@
 #include <specsample/core/types.hpp>
 #include <specsample/theory/verify_cost.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace theory {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace theory {
 
 /// The size of a drafted tree that `best_tree` found, and its speed-up.
 struct BestTree {
@@ -71,5 +68,4 @@ template <class Tokens, VerifyCost Cost>
 }
 }  // namespace theory
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

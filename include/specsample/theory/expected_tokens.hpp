@@ -10,8 +10,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/types.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -59,5 +58,4 @@ namespace theory {
 }
 }  // namespace theory
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

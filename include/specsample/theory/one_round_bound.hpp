@@ -10,10 +10,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/number.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace theory {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace theory {
 
 /// The contribution of one drafted chain x_1 .. x_K to the one-round bound.
 ///
@@ -46,5 +43,4 @@ namespace theory {
 }
 }  // namespace theory
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -9,8 +9,7 @@
 
 #include <specsample/theory/expected_tokens.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace theory {
 
@@ -91,5 +90,4 @@ namespace theory {
 }
 }  // namespace theory
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -10,8 +10,7 @@
 #include <specsample/theory/expected_tokens.hpp>
 #include <specsample/theory/verify_cost.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -78,5 +77,4 @@ template <VerifyCost Cost = FlatCost>
 }
 }  // namespace theory
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -28,8 +28,7 @@
 #include <specsample/kernels/weights.hpp>
 #include <specsample/theory/acceptance.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// A token that can be drafted, by its probabilities in the two rows.
@@ -214,5 +213,4 @@ template <Row Draft, Row Target>
 }
 }  // namespace theory
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -37,8 +37,7 @@
 #include <specsample/tree/links.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 template <class Numbers>
@@ -185,5 +184,4 @@ void with_root(const Parents& parents, Rooted&& rooted) {
 }
 }  // namespace attention
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -31,8 +31,7 @@
 #include <specsample/kernels/draw.hpp>
 #include <specsample/kernels/inspect.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
@@ -104,7 +103,7 @@ class Sampled {
 
     /// The entry of a token in the row; 0 for an id that was removed.
     double weight(Index token) const {
-        return std::ranges::find(without_, token) == without_.end() ? static_cast<double>(row_.coeff(token)) : 0;
+        return detail::is_among(without_, token) ? 0 : static_cast<double>(row_.coeff(token));
     }
     /// The sum of all weights.
     /// @cost   a pass, unless it was given
@@ -115,6 +114,8 @@ class Sampled {
     }
     /// Whether it was given.
     bool knows_rest() const { return rest_ >= 0; }
+    /// State it, as the draw found it; negative: it is not known.
+    void know_rest(double rest) { rest_ = rest; }
 
     /// Remember that this token was drawn, and what the row stores for it: verify then compares.
     /// @cost   O(1), and a look at the removed ids
@@ -134,24 +135,15 @@ class Sampled {
     /// @param token   the token that is judged, at this node
     std::optional<RowFault> change(Token token, Index node) const {
         if (drawn_ < 0) return std::nullopt;
-        RowFault fault{.side = Side::draft, .row = node, .id = drawn_};
-        if (token != drawn_) {
-            fault.cause = Cause::token_changed;
-            fault.value = token;
-            fault.bound = drawn_;
-            return fault;
-        }
-        if (removed_ != detail::digest_of(without_)) {
-            fault.cause = Cause::removed_changed;
-            return fault;
-        }
+        const auto fault = [&](Cause cause, double value, double bound) {
+            return RowFault{Side::draft, cause, node, value, bound, drawn_};
+        };
+        if (token != drawn_) return fault(Cause::token_changed, token, drawn_);
+        if (removed_ != detail::digest_of(without_)) return fault(Cause::removed_changed, 0, 0);
         if constexpr (!requires { row_.functor().numbers().remember(token); }) {
             const std::uint64_t bits = detail::stored_bits(row_, drawn_);
-            if (bits == drawn_bits_) return std::nullopt;
-            fault.cause = Cause::row_changed;
-            fault.value = ~bits == 0 ? 0 : std::bit_cast<double>(bits);
-            fault.bound = ~drawn_bits_ == 0 ? 0 : std::bit_cast<double>(drawn_bits_);
-            return fault;
+            const auto number = [](std::uint64_t of) { return ~of == 0 ? 0 : std::bit_cast<double>(of); };
+            if (bits != drawn_bits_) return fault(Cause::row_changed, number(bits), number(drawn_bits_));
         }
         return std::nullopt;
     }
@@ -206,11 +198,11 @@ class Mixed {
 namespace detail {
 
 /// The rest of a whole row from which a token was drawn, by the sum that the draw found: 1 for logits that were
-/// normalised here; not known if nothing could be drawn.
+/// normalised here; negative, not known, if nothing could be drawn.
 template <class View>
-std::optional<double> rest_of(const View& row, double sum) {
+double rest_of(const View& row, double sum) {
     if (sum_deviation(row) == 0) return 1;
-    return is_positive(sum) ? std::optional(sum) : std::nullopt;
+    return is_positive(sum) ? sum : -1;
 }
 
 /// The type of distribution that two types convert to; void where there is none.
@@ -247,5 +239,4 @@ inline constexpr bool shares_noise = requires { requires bool(Rule::shares_noise
 
 }  // namespace detail
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

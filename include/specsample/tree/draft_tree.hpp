@@ -13,8 +13,7 @@
 #include <specsample/tree/endings.hpp>
 #include <specsample/tree/links.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// The draft tree that a drafter fills. Its memory is reused from round to round.
 ///
@@ -74,11 +73,7 @@ class DraftTree {
             if constexpr (detail::RowDistribution<L>)
                 if (!distribution.is_point() && std::cmp_equal(id, -1)) return decline(distribution.row());
             if (is_drawn(distribution))
-                blame({.side = Side::draft,
-                       .cause = Cause::outside_vocabulary,
-                       .row = size(),
-                       .value = static_cast<double>(id),
-                       .bound = static_cast<double>(vocab_)});
+                blame({Side::draft, Cause::outside_vocabulary, size(), double(id), double(vocab_)});
             return declined;
         }
         tokens_.push_back(static_cast<Token>(id));
@@ -109,7 +104,8 @@ class DraftTree {
         tokens_.resize(static_cast<std::size_t>(node));
         parents_.resize(tokens_.size());
         while (distributions_.size() > tokens_.size()) distributions_.pop_back();
-        links_.connect(std::span<const Index>(parents_));
+        links_.become_chain(0);
+        for (const Index parent : parents_) links_.add(parent);
         return true;
     }
 
@@ -133,16 +129,11 @@ class DraftTree {
     /// What the predicate has answered so far.
     const detail::Endings& endings() const { return endings_; }
     /// Take over what it has answered about a node of another tree with the same path.
-    template <class M>
-    void take_ending(Index node, const DraftTree<M>& from, Index there) {
+    void take_ending(Index node, const auto& from, Index there) {
         if (node != declined) endings_.take(node, from.endings(), there);
     }
     /// Whether a token is one of the stop tokens.
-    bool is_stop(Token token) const {
-        for (const Token stop : stop_tokens_)
-            if (token == stop) return true;
-        return false;
-    }
+    bool is_stop(Token token) const { return detail::is_among(stop_tokens_, token); }
 
     std::span<const Token> tokens() const { return tokens_; }
     const std::vector<L>& distributions() const { return distributions_; }
@@ -179,5 +170,4 @@ class DraftTree {
     detail::Links links_;
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -1,17 +1,13 @@
 // Endings: where the nodes of a draft end the text.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <span>
 #include <vector>
 
 #include <specsample/core/stop_predicate.hpp>
 #include <specsample/tree/links.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// A draft, and what ends the text.
 struct DraftedText {
@@ -20,9 +16,7 @@ struct DraftedText {
     std::span<const Token> stop_tokens;
     const StopPredicate& until;
 
-    bool is_stop(Index node) const {
-        return std::ranges::find(stop_tokens, tokens[static_cast<std::size_t>(node)]) != stop_tokens.end();
-    }
+    bool is_stop(Index node) const { return is_among(stop_tokens, tokens[static_cast<std::size_t>(node)]); }
 };
 
 /// What a predicate has answered about the nodes of a draft. It is asked about a node once at most, after the node's
@@ -31,6 +25,12 @@ class Endings {
   public:
     /// Begin with a new draft, about which nothing is known.
     void clear() { known_.clear(); }
+
+    /// Take over all that is known about another draft of the same nodes.
+    void take(const Endings& from) {
+        known_.resize(from.known_.size());
+        for (std::size_t i = 0; i < known_.size(); ++i) known_[i] = from.known_[i];
+    }
 
     /// Take over what is known about a node of another draft.
     void take(Index node, const Endings& from, Index there) {
@@ -43,28 +43,26 @@ class Endings {
     /// follows such a node, and the row after it is never asked for.
     bool ends(const DraftedText& draft, Index node) {
         if (node == root_node) return false;
-        return draft.is_stop(node) || (draft.until && answer(draft, node) != Answer::go_on);
+        return draft.is_stop(node) || (draft.until && answer(draft, node) != go_on);
     }
 
     /// The predicate's decision about the tokens on the path to a node.
     /// @pre   no node above ends the text
     StopDecision decision(const DraftedText& draft, Index node) {
-        if (!draft.until) return StopDecision::go_on;
-        const Answer known = answer(draft, node);
-        return known == Answer::include   ? StopDecision::include
-               : known == Answer::exclude ? StopDecision::exclude
-                                          : StopDecision::go_on;
+        return draft.until ? static_cast<StopDecision>(answer(draft, node) - 1) : StopDecision::go_on;
     }
 
   private:
-    enum Answer : Token { unknown, go_on, include, exclude, past_the_end };
+    // An answer is 1 more than the predicate's decision, or one of the first two. Answers are tokens because one more
+    // type of vector would cost every program 150 symbols.
+    static constexpr Token unknown = 0, past_the_end = -1, go_on = 1 + static_cast<Token>(StopDecision::go_on);
 
     Token& known(Index node) { return known_[static_cast<std::size_t>(node)]; }
 
-    Answer answer(const DraftedText& draft, Index node) {
+    Token answer(const DraftedText& draft, Index node) {
         if (known_.size() < draft.tokens.size()) known_.resize(draft.tokens.size());
-        if (known(node) == Answer::unknown) ask_along_path(draft, node);
-        return static_cast<Answer>(known(node));
+        if (known(node) == unknown) ask_along_path(draft, node);
+        return known(node);
     }
 
     /// Ask about the nodes on the path to a node, from the root down, where nothing is known yet.
@@ -73,25 +71,17 @@ class Endings {
         for (; node != root_node; node = draft.links.parent(node)) nodes_.push_back(node);
         path_.clear();
         bool is_past = false;
-        for (; !nodes_.empty(); nodes_.pop_back()) {
-            const Index at = nodes_.back();
+        for (std::size_t i = nodes_.size(); i-- > 0;) {
+            const Index at = nodes_[i];
             path_.push_back(draft.tokens[static_cast<std::size_t>(at)]);
-            if (known(at) == Answer::unknown) known(at) = is_past ? Answer::past_the_end : asked(draft.until(path_));
-            is_past = is_past || known(at) != Answer::go_on || draft.is_stop(at);
+            if (known(at) == unknown) known(at) = is_past ? past_the_end : 1 + static_cast<Token>(draft.until(path_));
+            is_past = is_past || known(at) != go_on || draft.is_stop(at);
         }
     }
 
-    static Answer asked(StopDecision decision) {
-        return decision == StopDecision::include   ? Answer::include
-               : decision == StopDecision::exclude ? Answer::exclude
-                                                   : Answer::go_on;
-    }
-
-    std::vector<Token> known_;  ///< an Answer by node: one more type of vector costs every program 150 symbols
-    std::vector<Index> nodes_;   ///< on a path, the last first
+    std::vector<Token> known_;  ///< the answer about each node
+    std::vector<Index> nodes_;  ///< on a path, the last first
     std::vector<Token> path_;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

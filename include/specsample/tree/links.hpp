@@ -15,9 +15,7 @@
 #include <specsample/core/row.hpp>
 #include <specsample/core/tree.hpp>  // IWYU pragma: export
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The message for a parent that is neither -1 nor an earlier node; empty for a good one.
 /// @param where   the caller, in the message
@@ -114,6 +112,4 @@ class Links {
     std::vector<Node> nodes_;  ///< the root first; unused by a chain
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

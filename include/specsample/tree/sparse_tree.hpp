@@ -28,8 +28,7 @@
 #include <specsample/tree/links.hpp>
 #include <specsample/tree/tree_shape.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace theory {
 
@@ -219,5 +218,4 @@ namespace theory {
 }
 }  // namespace theory
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -19,8 +19,7 @@
 #include <specsample/core/row.hpp>
 #include <specsample/tree/links.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 /// The shape of a draft tree, as a value: node i follows parent(i), -1 for the prefix, and its token is the candidate
 /// of rank(i) in the row after its parent, 0 the likeliest.
 ///
@@ -172,5 +171,4 @@ template <detail::Integer Rank = Index>
     return {std::move(parents), std::move(ranks)};
 }
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

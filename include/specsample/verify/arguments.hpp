@@ -10,9 +10,7 @@
 #include <specsample/verify/round_context.hpp>
 #include <specsample/verify/rule.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// Token ids in contiguous memory, of any integral type.
 template <class T>
@@ -68,6 +66,4 @@ struct VerifyArguments {
         "= draft_token(rule, rng, node, row), or give PointMass{} for tokens of another origin");
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

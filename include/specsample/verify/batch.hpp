@@ -19,8 +19,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/verify/round.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Memory that batches reuse: a workspace per slot, whichever thread works there. After the first batch of a size, a
 /// batch allocates nothing.
@@ -81,7 +80,7 @@ Round judge_one(Judge& judge, Index i, Workspace& workspace) {
 template <class Judge, class ParallelFor = detail::PlainLoop>
     requires std::invocable<Judge&, Index, Workspace&>
 [[nodiscard]] std::span<Round> verify_batch(Index count, Judge&& judge, BatchWorkspace& memory,
-                                                  ParallelFor&& parallel_for = {}) {
+                                            ParallelFor&& parallel_for = {}) {
     constexpr auto where = "verify_batch";
     detail::require(count >= 0, where, "count", count, "at least 0");
     const auto size = static_cast<std::size_t>(count);
@@ -104,10 +103,9 @@ template <class Judge, class ParallelFor = detail::PlainLoop>
 template <class Requests, class ParallelFor = detail::PlainLoop>
     requires requires(Requests& requests, Workspace& workspace) { requests[requests.size()](workspace); }
 [[nodiscard]] std::span<Round> verify_batch(Requests&& requests, BatchWorkspace& memory,
-                                                  ParallelFor&& parallel_for = {}) {
+                                            ParallelFor&& parallel_for = {}) {
     const auto judge = [&](Index i, Workspace& workspace) { return requests[static_cast<std::size_t>(i)](workspace); };
     return verify_batch(static_cast<Index>(requests.size()), judge, memory, std::forward<ParallelFor>(parallel_for));
 }
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

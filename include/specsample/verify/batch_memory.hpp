@@ -13,8 +13,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/rows/rows.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Elements [begin, end) of a list, or of a callable that computes them.
@@ -101,5 +100,4 @@ void write_padded(const Rounds& rounds, Ids&& ids, std::type_identity_t<Id> pad 
     }
 }
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

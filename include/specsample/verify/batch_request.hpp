@@ -8,8 +8,7 @@
 #include <specsample/verify/batch.hpp>
 #include <specsample/verify/verify.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The message of what verify would throw, if anything.
@@ -76,5 +75,4 @@ template <class Tokens, class Distributions, class Rows, class Rule, class Sourc
 Request(Tokens&&, Distributions&&, Rows&&, Rule, Source, RoundLimits)
     -> Request<Tokens, Distributions, Rows, Rule, Source>;
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -5,8 +5,7 @@
 
 #include <specsample/verify/bottom_up.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Block verification: the prefixes of a chain are accepted or rejected as wholes, the longest first.
 ///
@@ -38,5 +37,4 @@ struct BlockVerification {
 /// @source   Weng et al.: "Traversal verification for speculative tree decoding", 2025 (arXiv:2505.12398), Theorem 3.1
 using TraversalVerification = BlockVerification;
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

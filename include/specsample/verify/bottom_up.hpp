@@ -14,8 +14,7 @@
 
 #include <specsample/verify/residual_target.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The next move of a walk: down to a child, stay and end here, or up to the parent.
@@ -98,5 +97,4 @@ Outcome bottom_up(const T& context) {
 }
 }  // namespace walks
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

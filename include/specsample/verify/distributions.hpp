@@ -8,10 +8,7 @@
 #include <specsample/rows/rows.hpp>
 #include <specsample/tree/distribution.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// One distribution for all nodes, or one per node.
 template <class L>
@@ -57,9 +54,9 @@ Chance chance_of(const L& distribution, Index token) {
     return {distribution.weight(token), rest};
 }
 
-/// The largest factor D / (c rest) on a row that is subtracted from another: times an entry it stays finite in float, so
-/// that 0 times the factor is 0. The rest is at least 2^-24, so that a larger factor has c < 2^-102. And c bounds the
-/// mass of the residual c o / D, which is all that this bound can change.
+/// The largest factor D / (c rest) on a row that is subtracted from another: times an entry it stays finite in float,
+/// so that 0 times the factor is 0. The rest is at least 2^-24, so that a larger factor has c < 2^-102. And c bounds
+/// the mass of the residual c o / D, which is all that this bound can change.
 inline constexpr double largest_factor = 0x1p126;
 
 /// The type of a view of the rows behind distributions of type L; `Other` if they have none.
@@ -73,5 +70,4 @@ struct RowBehind<L, Other> {
 };
 
 }  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

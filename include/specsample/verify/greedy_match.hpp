@@ -7,8 +7,7 @@
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/verify/match.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Greedy decoding of the target: argmax at every position, the lowest id on ties.
 ///
@@ -35,5 +34,4 @@ struct GreedyMatch {
     }
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

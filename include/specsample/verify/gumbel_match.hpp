@@ -7,8 +7,7 @@
 #include <specsample/rows/logits.hpp>
 #include <specsample/verify/match.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Draws the target's token by a race whose noise the drafter shares, and accepts a drafted token that is the same.
 ///
@@ -37,5 +36,4 @@ struct GumbelMatch {
     }
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

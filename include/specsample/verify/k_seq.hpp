@@ -10,8 +10,7 @@
 #include <specsample/verify/ratio.hpp>
 #include <specsample/verify/top_down.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The constants of a node with n children drawn independently from q.
@@ -85,7 +84,8 @@ class KSeqNode : public walks::NodeRow<T> {
         const auto p = this->view().template cast<double>();
         const auto q = distribution.row().template cast<double>();
         const double stretch = sum_ / rest_;  // q as large as p
-        const auto left = p - q.min(p * (1 / (stretch * constants_.rho))).unaryExpr(Scaled(constants_.factor * stretch));
+        const auto left =
+            p - q.min(p * (1 / (stretch * constants_.rho))).unaryExpr(Scaled(constants_.factor * stretch));
         return this->draw_from_rest(rng, kernels::RowWeights((left + left.abs()) * .5), [&] {
             this->blame_row();
             this->blame(kernels::inspect(distribution.row(), Side::draft, first));
@@ -152,5 +152,4 @@ struct KSeq {
     }
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

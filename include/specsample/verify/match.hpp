@@ -13,10 +13,7 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace walks {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace walks {
 
 /// How a match rule decides the target's token, so that rows which several ranks share can be asked for it at once.
 enum class Decision {
@@ -56,5 +53,4 @@ Outcome match(const T& context, const Decide& decide) {
 }
 }  // namespace walks
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

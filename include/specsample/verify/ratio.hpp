@@ -1,9 +1,9 @@
 // Acceptance probabilities, where a row's sum may not be known yet.
 //
 // A row of 16 bits sums to 1 within a percent only, one of 32 bits within a thousandth. What a rule judges is the row
-// divided by its sum, which takes a pass to find. But the random number of an acceptance is seldom so close to the ratio
-// that the last percent decides: a ratio known within a slack decides nearly always, and the sums are found when it
-// does not. The decision is the same.
+// divided by its sum, which takes a pass to find. But the random number of an acceptance is seldom so close to the
+// ratio that the last percent decides: a ratio known within a slack decides nearly always, and the sums are found when
+// it does not. The decision is the same.
 #pragma once
 
 #include <cmath>
@@ -11,8 +11,7 @@
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/random/draw.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace walks {
 
@@ -20,7 +19,7 @@ namespace walks {
 struct Ratio {
     double s = 0;
     double q = 1;
-    double slack = 0;  ///< the exact s / q is at most 1 + slack times this one, and this one as much times the exact one
+    double slack = 0;  ///< between this s / q and the exact one: neither is more than 1 + slack times the other
 };
 
 /// The sum of a row's weights, if known; otherwise 1, and its largest deviation from that.
@@ -74,5 +73,4 @@ bool may_sum_to(double sum) {
 }
 
 }  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -13,9 +13,9 @@
 // because D - T never changes: it is the mass that is left to the nodes above. So a node needs c and one number per
 // rejected child. Nothing of the size of the vocabulary is stored, and the mass of s is w = T / D.
 //
-// Rows of few bits do not add up to 1. What is judged is the normalised row p / S, and Q = weight / rest. A row that was
-// never summed has a sum within a known tolerance of 1, which decides nearly every acceptance of a first child; only the
-// others, and residuals, sum it. With entries of p as they are stored, o is S times larger.
+// Rows of few bits do not add up to 1. What is judged is the normalised row p / S, and Q = weight / rest. A row that
+// was never summed has a sum within a known tolerance of 1, which decides nearly every acceptance of a first child;
+// only the others, and residuals, sum it. With entries of p as they are stored, o is S times larger.
 #pragma once
 
 #include <algorithm>
@@ -28,10 +28,7 @@
 #include <specsample/verify/ratio.hpp>
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace walks {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace walks {
 
 /// The rejected children of a node, as what they subtract from its row.
 template <class Distributions>
@@ -123,7 +120,7 @@ class ResidualTarget : public NodeRow<T> {
         const RoughSum sum = rough_sum();
         RoughSum rest = rough_rest(child, distribution);
         double weight = distribution.weight(token);
-        if (rest.value < detail::least_rest) rest = RoughSum(), weight = 1;
+        if (rest.value < detail::least_rest) rest = {1, 0}, weight = 1;
         return {state().c * residual * rest.value, weight * denominator * sum.value, sum.slack_beside(rest)};
     }
 
@@ -207,9 +204,9 @@ class ResidualTarget : public NodeRow<T> {
         if (rest >= 0) return rest;
         rest = distribution.rest();
         if constexpr (detail::RowDistribution<L>)
-            if (!distribution.is_point() && (distribution.without().empty()
-                                                 ? !detail::may_sum_to<typename detail::RowBehind<L, View>::type>(rest)
-                                                 : !detail::is_finite(rest)))
+            if (!distribution.is_point() &&
+                (distribution.without().empty() ? !detail::may_sum_to<typename detail::RowBehind<L, View>::type>(rest)
+                                                : !detail::is_finite(rest)))
                 this->blame(kernels::inspect(distribution.row(), Side::draft, child));
         return rest;
     }
@@ -246,5 +243,4 @@ class ResidualTarget : public NodeRow<T> {
 };
 }  // namespace walks
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

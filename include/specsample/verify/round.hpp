@@ -19,8 +19,7 @@
 #include <specsample/tree/endings.hpp>
 #include <specsample/tree/links.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// The value of a limit that bounds nothing.
 inline constexpr Index unlimited = std::numeric_limits<Index>::max();
@@ -42,9 +41,7 @@ struct RoundLimits {
     Check check = Check::entries_read;  ///< how much of the rows to check
 
     /// True if this id, of any integral type, is a stop token.
-    bool stops(detail::Integer auto id) const {
-        return std::ranges::any_of(stop_tokens, [id](Token stop) { return std::cmp_equal(stop, id); });
-    }
+    bool stops(detail::Integer auto id) const { return detail::is_among(stop_tokens, id); }
 };
 
 /// Whether a round ends the text, and why.
@@ -80,7 +77,8 @@ struct Workspace {
     detail::Links links;               ///< of the drafted tree
     detail::Endings endings;           ///< where its nodes end the text, as far as it is known
     std::vector<Eigen::ArrayXd> rows;  ///< made by a target transform, one per node
-    std::string error;                 ///< why a request of a batch has no round
+    std::vector<Token> error;          ///< why a request of a batch has no round: a text, in memory of a type of
+                                       ///< vector that there is, since one more costs every program 25 symbols
 
     /// Make room for a round over these drafted tokens.
     template <class Ids>
@@ -185,11 +183,12 @@ namespace detail {
 }
 /// The same for a message that the workspace keeps.
 [[gnu::cold]] inline Round no_round(std::string_view why, Workspace& workspace) {
-    workspace.error = why;
-    return no_round(workspace.error);
+    workspace.error.resize(why.size() / sizeof(Token) + 1);
+    char* const text = reinterpret_cast<char*>(workspace.error.data());
+    std::ranges::copy(why, text);
+    return no_round({text, why.size()});
 }
 
 }  // namespace detail
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -14,8 +14,7 @@
 #include <specsample/verify/round.hpp>
 #include <specsample/verify/target_rows.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace walks {
 
@@ -280,5 +279,4 @@ class NodeRow {
 };
 }  // namespace walks
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

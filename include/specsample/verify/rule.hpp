@@ -68,9 +68,7 @@
 #include <specsample/concepts.hpp>
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The compile-time checks of a rule: each mistake gives one sentence.
 /// @tparam T   the context that it is called with
@@ -94,6 +92,4 @@ struct RuleRequirements {
                   "static constexpr bool lossless = true; (or false)");
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

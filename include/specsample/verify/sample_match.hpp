@@ -6,8 +6,7 @@
 
 #include <specsample/verify/match.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Draws the target's token at every position and accepts a drafted token that is the same.
 ///
@@ -28,5 +27,4 @@ struct SampleMatch {
     }
 };
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -19,8 +19,7 @@
 #include <specsample/rows/owner.hpp>
 #include <specsample/verify/residual_target.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// A token and its log-probability.
 struct ScoredId {
@@ -192,5 +191,4 @@ std::span<const DraftScore> draft_scores(const Round& round, const Tree<Token, P
                                 round, memory);
 }
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -7,9 +7,7 @@
 #include <specsample/rows/owner.hpp>
 #include <specsample/rows/rows.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The target's rows, as a walk reads them. Row 0 gives the vocabulary its size, before any walk, and is kept for the
 /// first who asks for it: a computed row costs a model's pass or a shaping, so none is asked for twice on the way down.
@@ -42,6 +40,4 @@ class TargetRows {
     std::optional<Row> first_;
 };
 
-}  // namespace detail
-}  // inline namespace
-}  // namespace specsample
+}}}  // namespace specsample::detail

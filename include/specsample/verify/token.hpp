@@ -7,8 +7,7 @@
 
 #include <specsample/verify/top_down.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Token verification: drafted tokens are accepted one by one, in order, until one is rejected.
 ///
@@ -45,5 +44,4 @@ using SpecInfer = TokenVerification;
 ///           2024 (arXiv:2402.12374)
 using RecursiveRejection = TokenVerification;
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -9,10 +9,7 @@
 
 #include <specsample/verify/residual_target.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
-
-namespace walks {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace walks {
 
 /// A node as the top-down walk uses it: see ResidualTarget.
 template <class N>
@@ -69,5 +66,4 @@ Outcome top_down(const T& context) {
 }
 }  // namespace walks
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

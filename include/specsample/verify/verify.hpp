@@ -9,8 +9,7 @@
 #include <specsample/verify/arguments.hpp>
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The message for limits that leave no room for a token; empty for good ones.
@@ -50,11 +49,8 @@ std::optional<RowFault> check_ids(const Ids& ids, Side side, Index vocab) {
     Index place = 0;
     for (const auto id : ids) {
         if (std::cmp_less(id, 0) || std::cmp_greater_equal(id, vocab))
-            return RowFault{.side = side,
-                            .cause = Cause::outside_vocabulary,
-                            .row = place,
-                            .value = static_cast<double>(id),
-                            .bound = static_cast<double>(vocab)};
+            return RowFault{side, Cause::outside_vocabulary, place, static_cast<double>(id),
+                            static_cast<double>(vocab)};
         ++place;
     }
     return std::nullopt;
@@ -93,8 +89,8 @@ std::optional<RowFault> check_all(const T& context) {
             const auto held = context.rows.row(row);
             if constexpr (requires { held.row().is_sound(); })
                 if (held.row().is_sound()) continue;
-            const auto bad = check_row(held.view(), Side::target, row, context.vocab, Check::every_row,
-                                       &context.state(row - 1).sum);
+            const auto bad =
+                check_row(held.view(), Side::target, row, context.vocab, Check::every_row, &context.state(row - 1).sum);
             if (bad) return bad;
         }
     }
@@ -254,7 +250,8 @@ template <class Tokens, class Distributions, class Rows, class Rule, class Sourc
     if constexpr (Arguments::all) {
         const auto given = std::span(tokens);
         detail::require_memory("verify", "tokens", given);
-        detail::require_none(detail::refusal_of_drawn<Rule>(distributions, static_cast<Index>(given.size())));
+        if constexpr (detail::shares_noise<Rule>)
+            detail::require_none(detail::refusal_of_drawn<Rule>(distributions, static_cast<Index>(given.size())));
         workspace.links.become_chain(static_cast<Index>(given.size()));
         workspace.endings.clear();
         return detail::judge(given, workspace.links, distributions, rows, rule, rng, limits, workspace);
@@ -279,7 +276,8 @@ template <class Id, class Parent, class Distributions, class Rows, class Rule, c
                                 std::remove_reference_t<Rows>, Rule, Source>;
     if constexpr (Arguments::all) {
         detail::require_none(detail::refusal_of_sizes(tree.tokens.size(), tree.parents.size()));
-        detail::require_none(detail::refusal_of_drawn<Rule>(distributions, static_cast<Index>(tree.tokens.size())));
+        if constexpr (detail::shares_noise<Rule>)
+            detail::require_none(detail::refusal_of_drawn<Rule>(distributions, std::ssize(tree.tokens)));
         workspace.links.connect(tree.parents);
         workspace.endings.clear();
         return detail::judge(tree.tokens, workspace.links, distributions, rows, rule, rng, limits, workspace);
@@ -288,5 +286,4 @@ template <class Id, class Parent, class Distributions, class Rows, class Rule, c
     }
 }
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -14,8 +14,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/row.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Integers in memory: a vector, an array or a span of any integral type.
@@ -191,5 +190,4 @@ struct TargetIds {
 };
 }  // namespace vocabularies
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

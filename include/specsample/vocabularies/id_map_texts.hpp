@@ -17,8 +17,7 @@
 
 #include <specsample/vocabularies/id_map.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The texts of a vocabulary, by id: a vector, an array or a span of strings or string views.
@@ -137,5 +136,4 @@ inline std::string message(const VocabularyDifference& found) {
 }
 }  // namespace vocabularies
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

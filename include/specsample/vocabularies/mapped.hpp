@@ -14,8 +14,7 @@
 #include <specsample/vocabularies/mapped_prefix.hpp>
 #include <specsample/vocabularies/mapped_row.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Sends a row through a map of ids.
@@ -126,5 +125,4 @@ auto mapped(M model, Map map) {
 }
 }  // namespace vocabularies
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

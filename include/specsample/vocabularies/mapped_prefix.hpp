@@ -12,8 +12,7 @@
 #include <specsample/concepts.hpp>
 #include <specsample/models/adaptor.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 template <class F>
@@ -79,10 +78,7 @@ class PrefixMapped {
     PrefixMapped(M model, Translate translate) : model_(std::move(model)), translate_(std::move(translate)) {}
 
     /// Call visit on the models that are held here: see SharedModels.
-    template <class Visit>
-    void each_model(const Visit& visit) {
-        visit(model_);
-    }
+    void each_model(const auto& visit) { visit(model_); }
 
     decltype(auto) operator()(std::span<const Token> prefix) {
         const auto& text = std::invoke(translate_, prefix);
@@ -133,5 +129,4 @@ auto prefix_mapped(M model, Translate translate) {
 }
 }  // namespace vocabularies
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

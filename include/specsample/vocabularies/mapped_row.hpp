@@ -24,8 +24,7 @@
 #include <specsample/shaping/shape.hpp>
 #include <specsample/vocabularies/id_map.hpp>
 
-namespace specsample {
-inline namespace SPECSAMPLE_ABI {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// The places of a row whose ids have an image, in the order of the images.
@@ -243,5 +242,4 @@ double covered_mass(const IdMap& map, const R& target) {
 }
 }  // namespace vocabularies
 
-}  // inline namespace
-}  // namespace specsample
+}}  // namespace specsample

@@ -1,0 +1,43 @@
+// The candidates of a row of slices, as a pipeline begins with them: shape() finds them where such a row is shaped.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include <specsample/shaping/outlook.hpp>
+#include <specsample/shaping/shape.hpp>
+#include <specsample/shard/row_gather.hpp>
+
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
+
+/// The candidates that the pipeline can leave of a row, or all of them; every rank has them afterwards.
+template <class Value, class Scalar, class R, class P>
+filters::Candidates<Value> gathered_candidates(RowState<Scalar>& state, const R& row, const P& pipeline,
+                                               std::span<const Token> context,
+                                               specsample::detail::ShapedNumbers<Value>& memory,
+                                               specsample::detail::ShapingScratch<Value>& scratch) {
+    using View = specsample::detail::row_view_t<R>;
+    constexpr bool are_logits = specsample::detail::holds_logits<R>;
+    const auto candidates = [&](Index count, std::optional<double> total) {
+        constexpr auto kind = are_logits ? filters::NumberKind::logits : filters::NumberKind::probabilities;
+        return filters::Candidates<Value>(std::span<const Value>(memory.numbers).first(static_cast<std::size_t>(count)),
+                                          kind, row.size(), count < row.size(), specsample::detail::tolerance_of<View>,
+                                          memory, scratch, total);
+    };
+    const auto gathered = [&] {
+        if constexpr (are_logits) {
+            filters::Outlook outlook(row.temperature(), scratch.places);
+            specsample::detail::for_each_stage(pipeline, [&](const auto& stage) { outlook.ask(stage, context); });
+            return state.gather(outlook, context, memory.numbers, memory.ids, [&](Index count) {
+                filters::Candidates<Value> few = candidates(count, {});
+                few.heat_row(row.temperature());
+                specsample::detail::change_logits(pipeline, few, context, {row.temperature(), scratch.places});
+            });
+        } else {
+            return state.gather_all(context, memory.numbers);
+        }
+    }();
+    return candidates(gathered.count, gathered.total);
+}
+
+}}}  // namespace specsample::shard::detail

@@ -66,6 +66,7 @@ namespace detail {
 /// A model that can be called for the last n positions of a prefix.
 template <class M>
 concept ManyModel = detail::takes_span<M, Index> || detail::takes_vector<M, Index>;
+
 }  // namespace detail
 
 /// A model that scores the last n positions of a prefix in one pass.
@@ -85,6 +86,7 @@ concept TreeCallable = detail::takes_span<M, Tree<Token, Index>> || detail::take
 /// Its result: Answer<M, Tree<Token, Index>>, which g++ 12 takes for Answer<M, Index> where a concept names both.
 template <class M>
 struct TreeAnswer : std::type_identity<Answer<M, Tree<Token, Index>>> {};
+
 }  // namespace detail
 
 /// A model that scores a prefix and every node of a token tree after it in one pass.
@@ -119,6 +121,7 @@ concept SearchedModel = RowModel<M> || TreeModel<M>;
 /// A row that is an Eigen expression over temporaries of the callable, which are gone when it returns.
 template <class R>
 concept DanglingRow = EigenRow<std::remove_cvref_t<R>> && !detail::ReturnedRow<R>;
+
 }  // namespace detail
 
 // ---- Drafters -------------------------------------------------------------------------------------------------------
@@ -141,6 +144,7 @@ concept RowDistribution = RatioDistribution<L> && requires(const L& distribution
     { distribution.without() } -> std::convertible_to<std::span<const Token>>;
     { distribution.knows_rest() } -> std::convertible_to<bool>;
 };
+
 }  // namespace detail
 
 /// The draft distribution q of one token. tree/distribution.hpp has all of them; few programs need another.

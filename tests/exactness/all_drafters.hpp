@@ -41,19 +41,6 @@ class AnyDrafter {
     std::function<void(std::span<const Token>, const EnumeratedRng&, DraftTree<Distribution>&)> propose_;
 };
 
-/// Heads from one model, which continue as if every token were token 0.
-struct Heads {
-    Remembered model;
-    std::size_t count;
-
-    std::vector<Eigen::VectorXd> operator()(std::span<const Token> prefix) const {
-        std::vector<Eigen::VectorXd> rows;
-        std::vector<Token> text(prefix.begin(), prefix.end());
-        for (; rows.size() < count; text.push_back(0)) rows.push_back(model(text));
-        return rows;
-    }
-};
-
 struct Named {
     const char* name;
     AnyDrafter drafter;

@@ -67,19 +67,6 @@ class AnyPart {
     std::shared_ptr<Base> part_;
 };
 
-/// Heads from one model, which continue as if every token were token 0.
-struct Heads {
-    Remembered model;
-    std::size_t count;
-
-    std::vector<Eigen::VectorXd> operator()(std::span<const Token> prefix) const {
-        std::vector<Eigen::VectorXd> rows;
-        std::vector<Token> text(prefix.begin(), prefix.end());
-        for (; rows.size() < count; text.push_back(0)) rows.push_back(model(text));
-        return rows;
-    }
-};
-
 struct Composition {
     std::string name;
     AnyPart drafter;

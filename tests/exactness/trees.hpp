@@ -35,6 +35,19 @@ class Remembered {
         std::make_shared<std::map<std::vector<Token>, Eigen::VectorXd>>();
 };
 
+/// Heads from one model, which continue as if every token were token 0.
+struct Heads {
+    Remembered model;
+    std::size_t count;
+
+    std::vector<Eigen::VectorXd> operator()(std::span<const Token> prefix) const {
+        std::vector<Eigen::VectorXd> rows;
+        std::vector<Token> text(prefix.begin(), prefix.end());
+        for (; rows.size() < count; text.push_back(0)) rows.push_back(model(text));
+        return rows;
+    }
+};
+
 using RememberedView = detail::row_view_t<Eigen::VectorXd>;
 
 /// A custom drafter: expand(text, depth, rng, add) adds the children of a node, whose path ends `text`; rng(i) is the

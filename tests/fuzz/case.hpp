@@ -95,9 +95,10 @@ class Case {
         must(!every.is_good() || every == read, "a round that passed every check is the round without them");
 
         // KSeq refuses more: siblings of different rows.
-        must(read.refusal.empty() == !input_.must_refuse || std::same_as<Rule, KSeq>, "broken contracts are refused");
-        must(!input_.must_refuse || !every.refusal.empty(), "broken contracts are refused in any mode");
-        if (!input_.must_refuse && input_.is_good_round())
+        const bool must_refuse = input_.template is_refused_by<Rule>();
+        must(read.refusal.empty() == !must_refuse || std::same_as<Rule, KSeq>, "broken contracts are refused");
+        must(!must_refuse || !every.refusal.empty(), "broken contracts are refused in any mode");
+        if (!must_refuse && input_.is_good_round())
             must(!read.round.fault && !every.round.fault, "good rows have no fault");
         for (const Told* one : {&read, &every}) {
             if (one->round.fault) check_fault(*one);

@@ -78,6 +78,16 @@ struct Input {
                std::ranges::all_of(stops, [&](Token id) { return id >= 0 && id < vocab; }) && are_drawn();
     }
 
+    /// Must verify refuse it? A rule that shares noise also refuses tokens that were drawn from a row without it.
+    template <class Rule>
+    bool is_refused_by() const {
+        if (must_refuse) return true;
+        if constexpr (has_rows && detail::shares_noise<Rule>)
+            return has_all_distributions() &&
+                   std::ranges::any_of(distributions, [](const auto& one) { return !one.is_point(); });
+        return false;
+    }
+
   private:
     void read_shape(Bytes& bytes) {
         const Index size = bytes.below(7);

@@ -18,12 +18,7 @@ void check(const char* name, const Rule& rule) {
     int ended = 0;
     for (std::uint64_t seed = 0; seed < 240; ++seed) {
         const auto draft = random_round::draft_of(seed);
-        auto blind = draft;
-        for (Index node = 0; node < draft.size(); ++node) {
-            const std::vector<Token> path = draft.context(node);
-            if (std::any_of(path.begin() + std::ssize(draft.text), path.end(), ends))
-                blind.target_rows[static_cast<std::size_t>(node + 1)].setZero();
-        }
+        const auto blind = draft.over_after(ends);
         Workspace memory, blind_memory;
         for (const StopDecision stop : {StopDecision::include, StopDecision::exclude}) {
             Index asked = 0;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
@@ -28,6 +29,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Random choices that are the same everywhere.
 struct Chance {
     std::mt19937 source;
+    bool is_heated = false;  ///< a temperature was chosen: a second one is refused, so there are few
 
     Index below(Index n) { return static_cast<Index>(source() % static_cast<std::uint32_t>(n)); }
     bool one_in(Index n) { return below(n) == 0; }
@@ -35,6 +37,11 @@ struct Chance {
     template <class T>
     T of(const std::vector<T>& all) {
         return all[static_cast<std::size_t>(below(std::ssize(all)))];
+    }
+    double temperature(const std::vector<double>& all) {
+        const double chosen = is_heated && !one_in(30) ? 1 : of(all);
+        is_heated = is_heated || chosen != 1;
+        return chosen;
     }
 };
 
@@ -87,7 +94,7 @@ Index random_k(Chance& chance, Index vocab) {
 }
 
 SamplingParams random_params(Chance& chance, Index vocab, std::span<const Token> likely) {
-    SamplingParams params{.temperature = chance.of<double>({0, 1e-3, .5, 1}), .top_k = random_k(chance, vocab)};
+    SamplingParams params{.temperature = chance.temperature({0, 1e-3, .5, 1}), .top_k = random_k(chance, vocab)};
     if (params.top_k < 0) params.top_k = 0;
     if (chance.one_in(2)) params.top_p = chance.of<double>({1e-9, .5, .95, 1});
     if (chance.one_in(3)) params.min_p = chance.of<double>({1e-300, .05, 1});
@@ -99,8 +106,8 @@ SamplingParams random_params(Chance& chance, Index vocab, std::span<const Token>
     return params;
 }
 
-Stages random_stages(std::uint64_t seed, Index vocab, std::span<const Token> likely) {
-    Chance chance{std::mt19937(static_cast<unsigned>(seed))};
+Stages random_stages(std::uint64_t seed, bool is_heated, Index vocab, std::span<const Token> likely) {
+    Chance chance{std::mt19937(static_cast<unsigned>(seed)), is_heated};
     Stages made;
     for (Index count = chance.below(4); count >= 0; --count) {
         switch (chance.below(14)) {
@@ -118,7 +125,7 @@ Stages random_stages(std::uint64_t seed, Index vocab, std::span<const Token> lik
                 made.all.emplace_back(filters::TypicalP(chance.of<double>({.1, .9, 1})));
                 break;
             case 5:
-                made.all.emplace_back(filters::Temperature(chance.of<double>({0, 1e-3, .5, 1, 3})));
+                made.all.emplace_back(filters::Temperature(chance.temperature({0, 1e-3, .5, 1, 3})));
                 break;
             case 6:
                 made.all.emplace_back(filters::RepetitionPenalty(chance.of<double>({.5, 1, 1.3})));
@@ -173,9 +180,10 @@ Eigen::Array<Scalar, Eigen::Dynamic, 1> random_row(Chance& chance, Index vocab, 
     return row.template cast<float>().template cast<Scalar>();
 }
 
-/// What is left: each id and number to the bit, and the tokens that are drawn from them.
+/// What is left: each id and number to the bit, and the tokens that are drawn from them; or why the pipeline is
+/// refused.
 template <class R>
-std::string left_of(const R& row, const Stages& pipeline, std::span<const Token> context) {
+std::string left_of(const R& row, const Stages& pipeline, std::span<const Token> context) try {
     filters::ShapedMemory<detail::ShapedValue<R>> memory;
     const auto shaped = shape(row, pipeline, context, memory);
     std::string all = shaped.ids().holds_every_id() ? "dense" : "sparse";
@@ -195,14 +203,17 @@ std::string left_of(const R& row, const Stages& pipeline, std::span<const Token>
         all += token_of(TokenVerification()) + token_of(GumbelMatch());
     }
     return all;
+} catch (const std::invalid_argument& refused) {
+    return refused.what();
 }
 
+/// @returns   whether the pipeline was not refused
 template <class Scalar, bool are_logits>
-void compare(std::uint64_t seed) {
+bool compare(std::uint64_t seed) {
     Chance chance{std::mt19937(static_cast<unsigned>(seed))};
     const Index vocab = chance.of<Index>({1, 2, 3, 5, 40, 70, 513, 1100});
     const auto row = random_row<Scalar>(chance, vocab, are_logits);
-    const double temperature = chance.of<double>({0, 1e-3, .7, 1, 1, 1});
+    const double temperature = chance.temperature({0, 1e-3, .7, 1, 1, 1});
     std::vector<Token> likely(5);  // of which a context or a bias has some
     likely.resize(static_cast<std::size_t>(kernels::top_ids(row.template cast<double>().exp().eval(), likely)));
     likely.push_back(0);
@@ -222,24 +233,30 @@ void compare(std::uint64_t seed) {
     std::sort(split.borders.begin(), split.borders.end());
 
     const Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>> numbers(row.data(), vocab);
-    const std::string expected = left_of(form(numbers), random_stages(seed, vocab, likely), context);
+    const auto stages = [&] { return random_stages(seed, are_logits && temperature != 1, vocab, likely); };
+    const std::string expected = left_of(form(numbers), stages(), context);
     for (const std::string& left : ranks::on_ranks(split.ranks(), [&](Index rank, shard::Ranks& ranks) {
              const shard::Sharded mine(form(split.slice(row, rank)), split.first(rank), vocab, ranks);
-             return left_of(mine, random_stages(seed, vocab, likely), context);
+             return left_of(mine, stages(), context);
          })) {
         CAPTURE(seed, are_logits, vocab, split.borders, temperature);
         CHECK(left == expected);
     }
+    return !expected.starts_with("specsample");
 }
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("random pipelines leave of slices what they leave of the whole row", "", float, double,
                    Eigen::half) {
+    int good = 0;
     for (std::uint64_t seed = 0; seed < 500; ++seed) {
-        compare<TestType, true>(seed);
-        compare<TestType, false>(seed);
+        good += compare<TestType, true>(seed) ? 1 : 0;
+        good += compare<TestType, false>(seed) ? 1 : 0;
     }
+    CAPTURE(good);
+    CHECK(good > 900);
+    CHECK(good < 1000);  // some temperatures are given twice, and refused by all ranks alike
 }
 
 TEST_CASE("a token that a bias bans is left out by top-k of slices as by that of the whole row") {

@@ -1,6 +1,7 @@
 // Random drafts of any shape over known models, with all data of a round, for tests of properties.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include <specsample/testing/models.hpp>
@@ -61,6 +62,18 @@ struct Draft {
         std::vector<Token> path = context(parent(node));
         path.push_back(tokens[static_cast<std::size_t>(node)]);
         return path;
+    }
+
+    /// The same with a target that makes no token possible after one that ends the text, as a grammar that is over.
+    template <class Ends>
+    Draft over_after(const Ends& ends) const {
+        Draft over = *this;
+        for (Index node = 0; node < size(); ++node) {
+            const std::vector<Token> path = context(node);
+            if (std::any_of(path.begin() + std::ssize(text), path.end(), ends))
+                over.target_rows[static_cast<std::size_t>(node + 1)].setZero();
+        }
+        return over;
     }
 
     Tree<Token, Index> tree() const { return {tokens, parents}; }

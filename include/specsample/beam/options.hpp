@@ -30,6 +30,7 @@ struct BeamResult {
     Index steps = 0;          ///< steps of the plain beam search, each of which would be a round
     Index drafted = 0;        ///< tokens in the drafted trees
 };
+
 }  // namespace beam
 
 }}  // namespace specsample

@@ -208,6 +208,7 @@ class BeamSearch {
     Index known_ = 0;                   ///< leading tokens of the text that the target was shown before
     detail::OneCall call_;
 };
+
 }  // namespace beam
 
 }}  // namespace specsample

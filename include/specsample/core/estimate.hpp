@@ -56,6 +56,7 @@ inline constexpr double z95 = 1.96;
     const double half = z * std::sqrt(value * (1.0 - value) / n + z * z / (4.0 * n * n)) / scale;
     return {value, std::clamp(center - half, 0.0, value), std::clamp(center + half, value, 1.0)};
 }
+
 }  // namespace metrics
 
 }}  // namespace specsample

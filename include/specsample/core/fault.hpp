@@ -51,6 +51,7 @@ namespace metrics {
 
 /// The number of causes of bad data: counters by cause are an array of this size, indexed by Cause.
 inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::broken_contract) + 1;
+
 }  // namespace metrics
 
 /// A description of bad data, as a value.

@@ -23,4 +23,5 @@ inline void require_length(std::string_view where, std::string_view what, Index 
 }
 
 }  // namespace detail
+
 }}  // namespace specsample

@@ -50,6 +50,7 @@ EIGEN_ALWAYS_INLINE constexpr bool is_zero(const double& x) noexcept { return !i
 
 /// Whether `x` is positive and finite.
 EIGEN_ALWAYS_INLINE constexpr bool is_positive(const double& x) noexcept { return is_finite(x) && x > 0; }
+
 }  // namespace detail
 
 }}  // namespace specsample

@@ -84,6 +84,7 @@ inline constexpr bool owns =
     EigenOwner<R> || (!EigenMatrix<R> && !is_view<R> && requires(const R& list) { std::span(list); });
 template <StatedRow R>
 inline constexpr bool owns<R> = R::owns;
+
 }  // namespace detail
 
 /// One position's distribution over the vocabulary.
@@ -157,6 +158,7 @@ using row_view_t = decltype(as_row(std::declval<const std::remove_cvref_t<R>&>()
 /// The type of the numbers in a row.
 template <Row R>
 using row_scalar_t = typename row_view_t<R>::Scalar;
+
 }  // namespace detail
 
 }}  // namespace specsample

@@ -82,6 +82,7 @@ class StopPredicate {
     void* predicate_ = nullptr;
     StopDecision (*call_)(void*, std::span<const Token>) = nullptr;
 };
+
 }  // namespace detail
 
 }}  // namespace specsample

@@ -46,6 +46,7 @@ struct PositionCounts {
 
     friend bool operator==(const PositionCounts&, const PositionCounts&) = default;
 };
+
 }  // namespace metrics
 
 /// Counters over rounds. A round is one draft and one verification. It costs one target pass if the target scores all

@@ -40,6 +40,7 @@ struct NeverStop {
     static constexpr bool before(const auto&) { return false; }
     static constexpr bool after(double) { return false; }
 };
+
 }  // namespace detail
 
 /// Drafts a chain up to the depth limit, each token drawn from the model's row, or returned by the model itself.

@@ -112,6 +112,7 @@ struct GreedyChildren {
         for (const Token token : named) add(token, PointMass{});
     }
 };
+
 }  // namespace children
 
 }}  // namespace specsample

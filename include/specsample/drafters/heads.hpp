@@ -39,6 +39,7 @@ namespace heads {
 template <class H>
 concept HeadsModel = Model<H> && (detail::RowMajorRows<std::remove_cvref_t<detail::Answer<H>>> ||
                                   detail::IndexedRows<std::remove_cvref_t<detail::Answer<H>>>);
+
 }  // namespace heads
 
 namespace detail {
@@ -194,6 +195,7 @@ class HybridDrafter {
     std::vector<Token> ids_;
     std::vector<Token> context_;
 };
+
 }  // namespace heads
 
 }}  // namespace specsample

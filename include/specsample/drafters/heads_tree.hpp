@@ -82,6 +82,7 @@ class HeadsTreeDrafter {
     std::vector<Index> added_;             ///< by node of the shape, its number in the draft tree
     std::vector<Token> context_;
 };
+
 }  // namespace heads
 
 }}  // namespace specsample

@@ -156,6 +156,7 @@ class NgramIndex {
     std::vector<Table> tables_;      // by length
     std::vector<TextEnd> previous_;  // by place: the end of that n-gram's previous occurrence
 };
+
 }  // namespace detail
 
 }}  // namespace specsample

@@ -229,6 +229,7 @@ class SuffixAutomaton {
     Index counted_ = 0;             // number of ends, of the closed texts and the open one, in the counts
     bool stale_ = false;            // true if all must be counted anew
 };
+
 }  // namespace detail
 
 }}  // namespace specsample

@@ -59,6 +59,7 @@ Eigen::Matrix<Scalar, Eigen::Dynamic, 1> one_hot(Index size, Index id) {
     if (id >= 0) row[id] = Scalar{1};
     return row;
 }
+
 }  // namespace kernels
 
 }}  // namespace specsample

@@ -25,6 +25,7 @@ struct Drawn {
     Index index = -1;
     double sum = 0;  ///< of all weights
 };
+
 }  // namespace kernels
 
 namespace detail {
@@ -223,6 +224,7 @@ Drawn draw_index(const W& weights, Uniform&& uniform) {
         return draw_index(BlockSums<W>(weights), uniform);
     }
 }
+
 }  // namespace kernels
 
 }}  // namespace specsample

@@ -41,6 +41,7 @@ template <Row R>
 double entropy(const R& row) {
     return detail::entropy_of(detail::Blocks(detail::as_row(row)));
 }
+
 }  // namespace kernels
 
 }}  // namespace specsample

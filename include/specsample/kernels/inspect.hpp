@@ -17,6 +17,7 @@ namespace kernels {
 /// The largest deviation from 1 that the sum of a row of these scalars may have. A smaller one is not corrected.
 template <detail::Floating Scalar>
 inline constexpr double sum_tolerance = sizeof(Scalar) == 2 ? 1e-2 : 1e-3;
+
 }  // namespace kernels
 
 namespace detail {
@@ -264,6 +265,7 @@ std::optional<RowFault> inspect_kind(const View& view, Side side, Index number) 
     }
     return std::nullopt;
 }
+
 }  // namespace detail
 
 namespace kernels {
@@ -276,6 +278,7 @@ template <Row R>
 std::optional<RowFault> inspect(const R& row, Side side, Index number) {
     return detail::inspect_view<detail::row_view_t<R>>(detail::as_row(row), side, number);
 }
+
 }  // namespace kernels
 
 namespace detail {
@@ -286,6 +289,7 @@ inline bool makes_nothing_possible(const RowFault& fault) {
     return fault.cause == Cause::empty || fault.cause == Cause::all_masked ||
            (fault.cause == Cause::not_normalised && fault.value == 0);
 }
+
 }  // namespace detail
 
 }}  // namespace specsample

@@ -106,6 +106,7 @@ double log_sum_exp(const R& logits) {
         return LogitWeights(detail::as_row(logits), 1, detail::row_size(logits)).log_sum_exp();
     }
 }
+
 }  // namespace kernels
 
 }}  // namespace specsample

@@ -46,6 +46,7 @@ double overlap(const Q& q, const P& p) {
     const detail::Blocks draft(detail::as_row(q));
     return target.holds_every_id() ? detail::overlap_at(draft, target) : detail::overlap_at(target, draft);
 }
+
 }  // namespace kernels
 
 }}  // namespace specsample

@@ -41,6 +41,7 @@ namespace kernels {
 /// An id is a lane; the block of 64 ids that begins at id is lane 2^31 + id / 64.
 template <class N>
 concept LaneNoise = std::invocable<N&, std::span<const std::uint32_t>, double*>;
+
 }  // namespace kernels
 
 namespace detail {
@@ -281,6 +282,7 @@ Index race_winner(const W& weights, N&& noise) {
     double arrival = 0;
     return race_winners(weights, noise, {&winner, 1}, {&arrival, 1}) == 1 ? winner : -1;
 }
+
 }  // namespace kernels
 
 }}  // namespace specsample

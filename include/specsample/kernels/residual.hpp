@@ -178,6 +178,7 @@ class ResidualWeights {
 
 template <class P, class Q, class... Factor>
 ResidualWeights(const P&, const Q&, Factor...) -> ResidualWeights<P, Q>;
+
 }  // namespace kernels
 
 }}  // namespace specsample

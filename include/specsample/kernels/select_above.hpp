@@ -115,6 +115,7 @@ void select_at_least(std::span<const Value> row, std::type_identity_t<Value> thr
     detail::select_if(
         row, [=](Value x) { return x >= threshold; }, kept);
 }
+
 }  // namespace kernels
 
 }}  // namespace specsample

@@ -28,6 +28,7 @@ struct SelectionScratch {
     std::vector<Value> values;   ///< of candidates, in any order
     std::vector<double> masses;  ///< of bins
 };
+
 }  // namespace kernels
 
 namespace detail {
@@ -191,4 +192,5 @@ void keep(std::span<const Value> row, std::span<Token> ids, Cut<Value> cut, std:
 }
 
 }  // namespace detail
+
 }}  // namespace specsample

@@ -85,6 +85,7 @@ void select_mass(std::span<const Value> row, double total, double fraction, std:
     detail::tile_maxima(row, scratch.maxima);
     detail::select_mass_by_maxima(row, total, fraction, kept, scratch);
 }
+
 }  // namespace kernels
 
 }}  // namespace specsample

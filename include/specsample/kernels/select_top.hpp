@@ -85,6 +85,7 @@ void select_top(std::span<const Value> row, Index k, std::type_identity_t<Value>
     detail::tile_maxima(row, scratch.maxima);
     detail::select_top_by_maxima(row, k, above, kept, scratch);
 }
+
 }  // namespace kernels
 
 }}  // namespace specsample

@@ -27,6 +27,7 @@ struct Typicality {
 struct TypicalScratch {
     std::vector<Typicality> tokens;
 };
+
 }  // namespace kernels
 
 namespace detail {
@@ -99,6 +100,7 @@ void select_typical(std::span<const Value> probs, double fraction, std::vector<T
     std::ranges::transform(tokens.first(count), kept.begin(), &Typicality::id);
     std::ranges::sort(kept);
 }
+
 }  // namespace kernels
 
 }}  // namespace specsample

@@ -27,6 +27,7 @@ auto softmax(const R& logits, double temperature = 1) {
     detail::copy_blocks(blocks, row.data());
     return row;
 }
+
 }  // namespace kernels
 
 }}  // namespace specsample

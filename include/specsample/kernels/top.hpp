@@ -67,6 +67,7 @@ Index top_ids(const R& row, std::span<Token> top) {
         if (const Index id = blocks.id(place); id >= 0 && id < view.size()) top[inside++] = static_cast<Token>(id);
     return static_cast<Index>(inside);
 }
+
 }  // namespace kernels
 
 }}  // namespace specsample

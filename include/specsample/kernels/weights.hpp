@@ -164,6 +164,7 @@ detail::row_view_t<R> probs_of(const R& row, const W& weights) {
 template <Row R, Weights W>
     requires detail::owns<R>
 void probs_of(const R&& row, const W& weights) = delete;
+
 }  // namespace kernels
 
 }}  // namespace specsample

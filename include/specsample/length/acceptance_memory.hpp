@@ -98,6 +98,7 @@ class AcceptanceMemory {
 
     std::vector<Position> positions_;
 };
+
 }  // namespace detail
 
 }}  // namespace specsample

@@ -114,6 +114,7 @@ void best_lookaheads(std::span<const double> acceptance, Index most, double draf
         --left;
     }
 }
+
 }  // namespace theory
 
 }}  // namespace specsample

@@ -81,6 +81,7 @@ class RoundTimes {
 
     std::vector<Measured> measured_;  ///< by lookahead
 };
+
 }  // namespace detail
 
 }}  // namespace specsample

@@ -108,6 +108,7 @@ struct BigLittle {
         return detail::emitted(at.q, chances(q, p), at.p);
     }
 };
+
 }  // namespace lossy
 
 }}  // namespace specsample

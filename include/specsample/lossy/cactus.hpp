@@ -139,6 +139,7 @@ struct Cactus {
         return distribution;
     }
 };
+
 }  // namespace lossy
 
 }}  // namespace specsample

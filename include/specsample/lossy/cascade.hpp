@@ -145,6 +145,7 @@ struct TokenV3 {
         return detail::tokenwise(q, p, p, (1 - alpha) * detail::largest(p));
     }
 };
+
 }  // namespace lossy
 
 }}  // namespace specsample

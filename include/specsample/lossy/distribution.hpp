@@ -33,6 +33,7 @@ concept LossyRule = !R::lossless && requires(const R& rule, const Eigen::ArrayXd
     { rule.distribution(row, row) } -> std::same_as<Eigen::ArrayXd>;
     { rule.chances(row, row) } -> std::same_as<Eigen::ArrayXd>;
 };
+
 }  // namespace lossy
 
 namespace detail {
@@ -108,6 +109,7 @@ template <LossyRule Rule, Row Q, Row P>
 [[nodiscard]] double total_variation_from_target(const Rule& rule, const Q& q, const P& p) {
     return (rule.distribution(q, p) - detail::to_array(p)).abs().sum() / 2;
 }
+
 }  // namespace lossy
 
 }}  // namespace specsample

@@ -95,6 +95,7 @@ struct Wasserstein {
         return detail::sum_of(p, q, [&](double a, double b) { return std::abs(ahead += a - b); });
     }
 };
+
 }  // namespace lossy
 
 }}  // namespace specsample

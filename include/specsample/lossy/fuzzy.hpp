@@ -39,6 +39,7 @@ struct Fuzzy {
 Fuzzy(double) -> Fuzzy<>;
 template <class Divergence>
 Fuzzy(double, Divergence) -> Fuzzy<Divergence>;
+
 }  // namespace lossy
 
 }}  // namespace specsample

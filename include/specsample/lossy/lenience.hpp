@@ -62,6 +62,7 @@ struct Lenience {
   private:
     double taken() const { return residual == LenientResidual::standard ? 1 : l; }
 };
+
 }  // namespace lossy
 
 }}  // namespace specsample

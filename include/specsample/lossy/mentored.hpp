@@ -29,6 +29,7 @@ struct MedianScales {
         return (low * p).max(q.min(high * p + free * (p <= q / largest).template cast<double>() * q));
     }
 };
+
 }  // namespace lossy
 
 namespace detail {
@@ -126,6 +127,7 @@ struct Mentored {
 Mentored(double) -> Mentored<>;
 template <class Divergence>
 Mentored(double, Divergence) -> Mentored<Divergence>;
+
 }  // namespace lossy
 
 }}  // namespace specsample

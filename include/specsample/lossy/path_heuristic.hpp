@@ -131,6 +131,7 @@ struct PathHeuristic {
         return best;
     }
 };
+
 }  // namespace lossy
 
 }}  // namespace specsample

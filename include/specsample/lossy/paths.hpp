@@ -36,6 +36,7 @@ inline double arithmetic_mean(const PathSums& path) {
 inline double geometric_mean(const PathSums& path) {
     return path.length == 0 ? 1 : std::exp(path.log_sum / static_cast<double>(path.length));
 }
+
 }  // namespace lossy
 
 namespace detail {
@@ -84,4 +85,5 @@ Outcome keep_path(const T& context, Index node) {
 }
 
 }  // namespace detail
+
 }}  // namespace specsample

@@ -206,6 +206,7 @@ struct GreedyLenience {
         return detail::ranked_distribution(*this, q, p);
     }
 };
+
 }  // namespace lossy
 
 }}  // namespace specsample

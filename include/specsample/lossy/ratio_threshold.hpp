@@ -46,6 +46,7 @@ struct RatioThreshold {
         return detail::emitted(at.q, chances(q, p), detail::left_over(at.p, 1, at.q));
     }
 };
+
 }  // namespace lossy
 
 }}  // namespace specsample

@@ -39,6 +39,7 @@ template <class T, class Chance>
 Outcome top_down_relaxed(const T& context, const Chance& chance, double taken = 1) {
     return walks::top_down(context, [&](Index node) { return RelaxedTarget<T, Chance>(context, node, chance, taken); });
 }
+
 }  // namespace lossy
 
 }}  // namespace specsample

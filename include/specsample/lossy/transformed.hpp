@@ -173,6 +173,7 @@ template <class Transform>
 Transformed(Transform) -> Transformed<Transform>;
 template <class Transform, class Rule>
 Transformed(Transform, Rule) -> Transformed<Transform, Rule>;
+
 }  // namespace lossy
 
 }}  // namespace specsample

@@ -145,6 +145,7 @@ struct TreeThresholds {
         return distribution;
     }
 };
+
 }  // namespace lossy
 
 }}  // namespace specsample

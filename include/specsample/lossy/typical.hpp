@@ -93,6 +93,7 @@ struct TypicalAcceptance {
         return best;
     }
 };
+
 }  // namespace lossy
 
 }}  // namespace specsample

@@ -49,6 +49,7 @@ struct UniformBound {
         return detail::emitted(at.q, chances(q, p), detail::left_over(at.p, 1, at.q));
     }
 };
+
 }  // namespace lossy
 
 }}  // namespace specsample

@@ -252,6 +252,7 @@ class Audit {
     Index tokens_ = 0;
     bool is_impossible_ = false;
 };
+
 }  // namespace metrics
 
 }}  // namespace specsample

@@ -76,6 +76,7 @@ constexpr std::string_view name_of(Cause cause) {
     }
     return "unknown";
 }
+
 }  // namespace metrics
 
 }}  // namespace specsample

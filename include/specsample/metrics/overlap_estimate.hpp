@@ -134,6 +134,7 @@ class OverlapEstimate {
 
     std::vector<Moments> positions_;
 };
+
 }  // namespace metrics
 
 }}  // namespace specsample

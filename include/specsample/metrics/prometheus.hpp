@@ -30,6 +30,7 @@ struct LabelledTally {
     Tally tally;
     std::vector<Label> labels{};
 };
+
 }  // namespace metrics
 
 namespace detail {
@@ -195,6 +196,7 @@ namespace metrics {
     const LabelledTally of{tally, labels};
     return to_prometheus(std::span(&of, 1), prefix);
 }
+
 }  // namespace metrics
 
 }}  // namespace specsample

@@ -186,6 +186,7 @@ namespace metrics {
     json.close('}');
     return std::move(json).text();
 }
+
 }  // namespace metrics
 
 }}  // namespace specsample

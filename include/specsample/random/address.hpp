@@ -62,6 +62,7 @@ constexpr PhiloxKey key_of(const Address& address) {
 constexpr PhiloxCounter random_bits(const Address& address, std::uint32_t lane = 0) {
     return philox4x32(counter_of(address, lane), key_of(address));
 }
+
 }  // namespace detail
 
 }}  // namespace specsample

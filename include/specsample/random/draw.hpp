@@ -37,6 +37,7 @@ auto split(const Source& rng, Index part) {
         "shares no number with it; RoundRng and GeneratorRng have it");
     return rng.split(part);
 }
+
 }  // namespace detail
 
 /// Decide the acceptance of a token: true with probability min(1, s/q).

@@ -107,6 +107,7 @@ concept BitGenerator = std::invocable<G&> && std::unsigned_integral<std::invoke_
     { G::min() } -> std::same_as<std::invoke_result_t<G&>>;
     { G::max() } -> std::same_as<std::invoke_result_t<G&>>;
 };
+
 }  // namespace detail
 
 /// A random source over a generator that the caller owns. Addresses are ignored, so the text of a request depends on

@@ -24,6 +24,7 @@ using RowsInMemory = Eigen::Map<const RowMajorMatrix<Scalar>, Eigen::Unaligned, 
 template <class Data>
 concept PointsToFloating =
     std::is_pointer_v<std::decay_t<Data>> && Floating<std::remove_cv_t<std::remove_pointer_t<std::decay_t<Data>>>>;
+
 }  // namespace detail
 
 /// View the rows of a batch that lies row-major in memory.

@@ -58,6 +58,7 @@ concept RowSource = (detail::EigenMatrix<std::remove_cvref_t<R>> || std::invocab
                      detail::Indexed<R>)&&requires(R& rows, Index i) {
     { detail::element(rows, i) } -> Row;
 };
+
 }  // namespace detail
 
 }}  // namespace specsample

@@ -290,6 +290,7 @@ class Candidates {
     std::span<const Value> weights_;
     std::optional<double> total_;
 };
+
 }  // namespace filters
 
 }}  // namespace specsample

@@ -48,6 +48,7 @@ class FromLogits : public detail::Adaptor<FromLogits<M>, M> {
 
     double temperature_;
 };
+
 }  // namespace detail
 
 /// Take the rows of a model (or std::ref of one) as logits, so that all readers read probabilities.

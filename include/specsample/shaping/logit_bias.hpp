@@ -16,6 +16,7 @@ namespace filters {
 
 /// A token and the number that is added to its logit: -infinity bans it.
 using Bias = std::pair<Token, double>;
+
 }  // namespace filters
 
 namespace detail {
@@ -78,6 +79,7 @@ class LogitBias {
   private:
     std::vector<Bias> biases_;
 };
+
 }  // namespace filters
 
 }}  // namespace specsample

@@ -26,6 +26,7 @@ void keep_where(Candidates<Value>& row, const Allows& allows) {
         if (allows(static_cast<Token>(row.id(place)))) places.push_back(static_cast<Token>(place));
     row.keep(places);
 }
+
 }  // namespace filters
 
 namespace detail {
@@ -188,6 +189,7 @@ class AnyMask {
 
     std::function<void(std::span<const Token>, const Applied&)> apply_{};
 };
+
 }  // namespace filters
 
 }}  // namespace specsample

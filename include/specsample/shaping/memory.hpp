@@ -49,4 +49,5 @@ struct ShapedMemory {
 };
 
 }  // namespace filters
+
 }}  // namespace specsample

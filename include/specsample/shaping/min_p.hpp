@@ -65,6 +65,7 @@ class MinP {
   private:
     double min_p_;
 };
+
 }  // namespace filters
 
 }}  // namespace specsample

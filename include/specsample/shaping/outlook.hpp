@@ -92,4 +92,5 @@ void change_logits(const P& pipeline, Row& row, std::span<const Token> context, 
 }
 
 }  // namespace detail
+
 }}  // namespace specsample

@@ -106,6 +106,7 @@ class PresencePenalty {
     double penalty_;
     Window window_;
 };
+
 }  // namespace filters
 
 }}  // namespace specsample

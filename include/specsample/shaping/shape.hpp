@@ -109,6 +109,7 @@ using ShapedRow = Sparse<detail::IdList<Token>,
                          std::conditional_t<detail::holds_logits<std::remove_cvref_t<R>>,
                                             Logits<detail::Column<detail::ShapedValue<std::remove_cvref_t<R>>>>,
                                             detail::Column<detail::ShapedValue<std::remove_cvref_t<R>>>>>;
+
 }  // namespace detail
 
 namespace filters {
@@ -116,6 +117,7 @@ namespace filters {
 /// The type that a row of type R has after sampling parameters or a pipeline: what shape returns.
 template <Row R>
 using ShapedRow = detail::ShapedRow<R>;
+
 }  // namespace filters
 
 namespace detail {

@@ -56,6 +56,7 @@ struct Shapeable {
         "specsample::shaped: the second argument must be a SamplingParams, a shaper or a Pipeline of shapers; "
         "write shaped(model, SamplingParams{.temperature = 0.8, .top_p = 0.95})");
 };
+
 }  // namespace detail
 
 /// Wrap a model (or std::ref of one) so that its rows go through a pipeline: a SamplingParams{...}, one shaper, or a

@@ -40,6 +40,7 @@ class Temperature {
   private:
     double temperature_;
 };
+
 }  // namespace filters
 
 }}  // namespace specsample

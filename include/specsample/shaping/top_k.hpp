@@ -44,6 +44,7 @@ class TopK {
   private:
     Index top_k_;
 };
+
 }  // namespace filters
 
 }}  // namespace specsample

@@ -47,6 +47,7 @@ class TopP {
   private:
     double top_p_;
 };
+
 }  // namespace filters
 
 }}  // namespace specsample

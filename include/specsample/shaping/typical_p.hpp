@@ -40,6 +40,7 @@ class TypicalP {
   private:
     double typical_p_;
 };
+
 }  // namespace filters
 
 }}  // namespace specsample

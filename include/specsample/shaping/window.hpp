@@ -33,6 +33,7 @@ struct Window {
         return rest.last(static_cast<std::size_t>(std::min(last_n, std::ssize(rest))));
     }
 };
+
 }  // namespace filters
 
 namespace detail {
@@ -84,4 +85,5 @@ void add_to_logit(filters::Candidates<Value>& row, Index place, double by) {
 }
 
 }  // namespace detail
+
 }}  // namespace specsample

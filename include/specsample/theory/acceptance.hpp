@@ -43,6 +43,7 @@ template <Row Draft, Row Target>
 [[nodiscard]] double total_variation(const Draft& draft, const Target& target) {
     return 1.0 - acceptance(draft, target);
 }
+
 }  // namespace theory
 
 }}  // namespace specsample

@@ -40,6 +40,7 @@ template <VerifyCost Cost>
     }
     return best;
 }
+
 }  // namespace theory
 
 namespace detail {
@@ -79,6 +80,7 @@ namespace theory {
     const double y = detail::lambert_excess(decay * (1.0 / draft_cost - 1.0));  // A = 1 + u, z = 1 + y, A - z = -ln z
     return std::log1p(y) / decay - 1.0;
 }
+
 }  // namespace theory
 
 }}  // namespace specsample

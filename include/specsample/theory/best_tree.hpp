@@ -66,6 +66,7 @@ template <class Tokens, VerifyCost Cost>
     }
     return best;
 }
+
 }  // namespace theory
 
 }}  // namespace specsample

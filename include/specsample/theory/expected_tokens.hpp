@@ -56,6 +56,7 @@ namespace theory {
     detail::require_drafting("expected_tokens", alpha, lookahead);
     return detail::geometric_sum(alpha, lookahead + 1);
 }
+
 }  // namespace theory
 
 }}  // namespace specsample

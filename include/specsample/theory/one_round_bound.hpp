@@ -41,6 +41,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace theory {
     }
     return tokens;
 }
+
 }  // namespace theory
 
 }}  // namespace specsample

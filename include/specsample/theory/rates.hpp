@@ -30,6 +30,7 @@ struct DraftedRate {
 struct CapacityRate {
     double value;
 };
+
 }  // namespace theory
 
 namespace detail {
@@ -88,6 +89,7 @@ namespace theory {
                     "in [1 / (lookahead + 1), 1]");
     return {detail::alpha_of_tokens(rate.value * capacity, lookahead)};
 }
+
 }  // namespace theory
 
 }}  // namespace specsample

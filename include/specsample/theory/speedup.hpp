@@ -75,6 +75,7 @@ template <VerifyCost Cost = FlatCost>
     const double operations = static_cast<double>(lookahead) * draft_operations + positions;
     return operations / detail::geometric_sum(alpha, lookahead + 1);
 }
+
 }  // namespace theory
 
 }}  // namespace specsample

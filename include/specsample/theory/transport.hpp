@@ -211,6 +211,7 @@ template <Row Draft, Row Target>
             bound += std::min(static_cast<double>(p.coeff(i)), static_cast<double>(q.coeff(i)) / left);
     return std::min(bound, 1.0);
 }
+
 }  // namespace theory
 
 }}  // namespace specsample

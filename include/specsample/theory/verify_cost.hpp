@@ -37,6 +37,7 @@ concept VerifyCost = CostTable<Cost> || CostCurve<Cost>;
 struct FlatCost {
     constexpr double operator()(Index) const { return 1.0; }
 };
+
 }  // namespace theory
 
 namespace detail {

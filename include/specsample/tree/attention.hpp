@@ -182,6 +182,7 @@ void with_root(const Parents& parents, Rooted&& rooted) {
     for (Index node = 0; node < std::ssize(list); ++node)
         detail::store(where, out[static_cast<std::size_t>(node + 1)], detail::parent_of(where, list, node) + 1);
 }
+
 }  // namespace attention
 
 }}  // namespace specsample

@@ -77,6 +77,7 @@ class RankAcceptance {
     std::vector<std::vector<double>> rows_;
     bool repeats_ = false;
 };
+
 }  // namespace theory
 
 namespace detail {
@@ -216,6 +217,7 @@ namespace theory {
     }
     return tokens;
 }
+
 }  // namespace theory
 
 }}  // namespace specsample

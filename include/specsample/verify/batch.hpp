@@ -53,6 +53,7 @@ Round judge_one(Judge& judge, Index i, Workspace& workspace) {
     return judge(i, workspace);
 #endif
 }
+
 }  // namespace detail
 
 /// Judge a batch of requests, one round each.

@@ -95,6 +95,7 @@ Outcome bottom_up(const T& context) {
         }
     }
 }
+
 }  // namespace walks
 
 }}  // namespace specsample

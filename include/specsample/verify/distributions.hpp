@@ -70,4 +70,5 @@ struct RowBehind<L, Other> {
 };
 
 }  // namespace detail
+
 }}  // namespace specsample

@@ -51,6 +51,7 @@ Outcome match(const T& context, const Decide& decide) {
         if (outcome.accepted == context.limits.max_tokens || context.ends(child)) return outcome;
     }
 }
+
 }  // namespace walks
 
 }}  // namespace specsample

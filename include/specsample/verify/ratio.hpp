@@ -55,6 +55,7 @@ bool accept_ratio(const Rng& rng, const Ratio& ratio, const Exact& exact) {
     const Ratio summed = exact();
     return accept(rng, summed.s, summed.q);
 }
+
 }  // namespace walks
 
 namespace detail {
@@ -73,4 +74,5 @@ bool may_sum_to(double sum) {
 }
 
 }  // namespace detail
+
 }}  // namespace specsample

@@ -241,6 +241,7 @@ class ResidualTarget : public NodeRow<T> {
     Rejected rejected_;
     std::optional<kernels::BlockSums<Residual>> sums_;
 };
+
 }  // namespace walks
 
 }}  // namespace specsample

@@ -277,6 +277,7 @@ class NodeRow {
     std::optional<View> view_;
     std::optional<RowFault> fault_;
 };
+
 }  // namespace walks
 
 }}  // namespace specsample

@@ -64,6 +64,7 @@ template <class T>
 Outcome top_down(const T& context) {
     return top_down(context, [&](Index node) { return ResidualTarget<T>(context, node); });
 }
+
 }  // namespace walks
 
 }}  // namespace specsample

@@ -188,6 +188,7 @@ class OwnIds {
 struct TargetIds {
     Token operator()(Token target) const { return target; }
 };
+
 }  // namespace vocabularies
 
 }}  // namespace specsample

@@ -134,6 +134,7 @@ inline std::string message(const VocabularyDifference& found) {
            ": " + detail::quoted(found.draft_text) + " in the draft, " + detail::quoted(found.target_text) +
            " in the target";
 }
+
 }  // namespace vocabularies
 
 }}  // namespace specsample

@@ -123,6 +123,7 @@ auto mapped(M model, Map map) {
         return mapped(std::move(model), std::move(map), std::move(reads));
     }
 }
+
 }  // namespace vocabularies
 
 }}  // namespace specsample

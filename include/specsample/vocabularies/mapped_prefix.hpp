@@ -127,6 +127,7 @@ template <Model M, detail::PrefixTranslation Translate>
 auto prefix_mapped(M model, Translate translate) {
     return PrefixMapped<M, Translate>(std::move(model), std::move(translate));
 }
+
 }  // namespace vocabularies
 
 }}  // namespace specsample

@@ -240,6 +240,7 @@ double covered_mass(const IdMap& map, const R& target) {
     for (const Token id : map.images()) mass += static_cast<double>(row.coeff(id));
     return mass;
 }
+
 }  // namespace vocabularies
 
 }}  // namespace specsample

@@ -69,9 +69,10 @@ struct Place {
     Pair operator()(Index i) const { return pool[first + i]; }
 };
 
-/// Verify against rows of probabilities.
+/// Verify against rows of probabilities. The sums of the draft's are known from its draws.
 textbook::Ending judge_probs(const Draft& draft, const Place& place, Check check, specsample::Workspace& workspace) {
-    const auto distribution = [&](Index i) { return specsample::Sampled(place(i).draft); };
+    const double sum = place.pool.contents().draft_sum;
+    const auto distribution = [&](Index i) { return specsample::Sampled(place(i).draft, {}, sum); };
     const auto row = [&](Index i) { return place(i).target; };
     return judge(draft, Indexed{distribution, draft.size()}, Indexed{row, draft.size() + 1}, check, workspace);
 }
@@ -89,7 +90,8 @@ textbook::Ending judge_logits(const Draft& draft, const Place& place, specsample
 
 /// Verify against the target's logits and the draft's probabilities.
 textbook::Ending judge_mixed(const Draft& draft, const Place& place, specsample::Workspace& workspace) {
-    const auto distribution = [&](Index i) { return specsample::Sampled(place(i).draft); };
+    const double sum = place.pool.contents().draft_sum;
+    const auto distribution = [&](Index i) { return specsample::Sampled(place(i).draft, {}, sum); };
     const auto row = [&](Index i) { return specsample::Logits(place(i).target); };
     return judge(draft, Indexed{distribution, draft.size()}, Indexed{row, draft.size() + 1}, Check::entries_read,
                  workspace);
@@ -104,7 +106,7 @@ class ShapedRounds {
         row.copy_to(memory_->draft);
     }
 
-    Contents distributions() const { return {target_.cast<double>(), draft_.cast<double>(), 0, 0, 0}; }
+    Contents distributions() const { return {target_.cast<double>(), draft_.cast<double>(), 0, 0, 1, 0}; }
 
     textbook::Ending operator()(const Draft& draft, const Place& place, specsample::Workspace& workspace) const {
         const auto distribution = [&](Index) { return specsample::Sampled(memory_->draft); };

@@ -113,6 +113,7 @@ const Contents& fill_pool(const Setting& setting) {
     std::tie(contents.target, contents.target_log_sum) = store(target, setting.numbers != Numbers::probs, pair);
     std::tie(contents.draft, contents.draft_log_sum) =
         store(draft, setting.numbers == Numbers::logits, pair + setting.vocab);
+    contents.draft_sum = contents.draft.sum();
     contents.positions = repeat_position(2 * sizeof(Scalar) * static_cast<std::size_t>(setting.vocab));
     in_pool = key;
     return contents;

@@ -47,6 +47,7 @@ std::size_t pool_bytes();
 struct Contents {
     Eigen::ArrayXd target, draft;          ///< probabilities by the numbers as stored
     double target_log_sum, draft_log_sum;  ///< ln sum exp of the numbers, if they are logits
+    double draft_sum;                      ///< of the probabilities
     Index positions;
 };
 

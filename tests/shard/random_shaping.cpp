@@ -39,7 +39,7 @@ struct Chance {
         return all[static_cast<std::size_t>(below(std::ssize(all)))];
     }
     double temperature(const std::vector<double>& all) {
-        const double chosen = is_heated && !one_in(30) ? 1 : of(all);
+        const double chosen = is_heated && !one_in(8) ? 1 : of(all);
         is_heated = is_heated || chosen != 1;
         return chosen;
     }

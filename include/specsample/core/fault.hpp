@@ -110,8 +110,7 @@ namespace detail {
                 return "drafted token %n is %V, but must be a token id, at least 0 and of 31 bits";
             if (fault.value < 0) return "drafted token %n is %V, but must be inside the vocabulary [0, %B)";
             return "drafted token %n is %V, but must be inside the vocabulary [0, %B); for a draft with another one "
-                   "see "
-                   "vocabularies::mapped and vocabularies::IdMap::same_ids";
+                   "see vocabularies::mapped and vocabularies::IdMap::same_ids";
         case Cause::unordered_ids:
             return "%r has id %V after %B at place %i, but the ids of a sparse row must be strictly increasing";
         case Cause::id_outside:
@@ -135,22 +134,12 @@ namespace detail {
 
 /// The text that a mark of a sentence stands for.
 [[nodiscard]] inline std::string text_of_mark(char mark, const RowFault& fault) {
-    switch (mark) {
-        case 'r':
-            return (fault.side == Side::draft ? "draft row " : "target row ") + to_text(fault.row);
-        case 'n':
-            return to_text(fault.row);
-        case 'v':
-            return to_text(fault.value);
-        case 'b':
-            return to_text(fault.bound);
-        case 'V':
-            return whole_text(fault.value);
-        case 'B':
-            return whole_text(fault.bound);
-        default:
-            return to_text(fault.id);
-    }
+    if (mark == 'r') return (fault.side == Side::draft ? "draft row " : "target row ") + to_text(fault.row);
+    if (mark == 'n') return to_text(fault.row);
+    if (mark == 'v') return to_text(fault.value);
+    if (mark == 'b') return to_text(fault.bound);
+    if (mark == 'V') return whole_text(fault.value);
+    return mark == 'B' ? whole_text(fault.bound) : to_text(fault.id);
 }
 
 }  // namespace detail

@@ -84,20 +84,6 @@ struct OddNumbers {
     double negative = 0;
     bool like_logits = false;  ///< whether some are below -1 or well above 1
     bool has_finite = false;
-
-    /// Add those of the ids that follow.
-    void add(const OddNumbers& next) {
-        if (not_finite_at < 0) {
-            not_finite_at = next.not_finite_at;
-            not_finite = next.not_finite;
-        }
-        if (negative_at < 0) {
-            negative_at = next.negative_at;
-            negative = next.negative;
-        }
-        like_logits |= next.like_logits;
-        has_finite |= next.has_finite;
-    }
 };
 
 /// Look for such numbers at the places [first, end), up to the first that is not finite.

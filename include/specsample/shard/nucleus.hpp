@@ -14,6 +14,7 @@
 
 #include <specsample/kernels/select_mass.hpp>
 #include <specsample/shaping/candidates.hpp>
+#include <specsample/shaping/outlook.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 

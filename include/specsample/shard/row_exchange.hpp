@@ -9,6 +9,20 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 
+/// Add what the ids that follow hold.
+inline void add(OddNumbers& odd, const OddNumbers& next) {
+    if (odd.not_finite_at < 0) {
+        odd.not_finite_at = next.not_finite_at;
+        odd.not_finite = next.not_finite;
+    }
+    if (odd.negative_at < 0) {
+        odd.negative_at = next.negative_at;
+        odd.negative = next.negative;
+    }
+    odd.like_logits |= next.like_logits;
+    odd.has_finite |= next.has_finite;
+}
+
 template <class Scalar>
 std::uint64_t RowState<Scalar>::wish() const {
     Digest digest;
@@ -75,7 +89,7 @@ void RowState<Scalar>::read(Topic topic, Index rank, Reader& in) {
             return;
         }
         case Topic::odd:
-            if (const auto found = in.take<OddNumbers>(); all_odd_.not_finite_at < 0) all_odd_.add(found);
+            if (const auto found = in.take<OddNumbers>(); all_odd_.not_finite_at < 0) add(all_odd_, found);
             return;
         case Topic::list:
             return this->read_list(in);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <specsample/drafters/children.hpp>
+#include <specsample/drafters/draft_token.hpp>
 #include <specsample/random.hpp>
 #include <specsample/verify.hpp>
 
@@ -36,6 +37,9 @@ struct Draft {
     std::vector<double> rest;  ///< negative for a point mass
 };
 
+/// A drafter's policy for chains under GumbelMatch: the token is the first to arrive in the race that the rule judges.
+struct SharedRace {};
+
 /// Draw trees with branching[d] children per node of depth d, all from one row.
 template <class Children>
 std::vector<Draft> draw_drafts(const Row& row, const std::vector<Index>& branching, const Children& children) {
@@ -46,19 +50,25 @@ std::vector<Draft> draw_drafts(const Row& row, const std::vector<Index>& branchi
         Index begin = root_node, end = 0;  // the nodes of a level
         for (const Index count : branching) {
             for (Index node = begin; node < end; ++node) {
-                std::vector<Token> ids(static_cast<std::size_t>(count));
                 const Index first = size();
-                children(
-                    row, std::span(ids),
-                    [&](std::size_t n) { return draft.rng.at(Purpose::draft, first + static_cast<Index>(n)); },
-                    [&](auto token, const Distribution& distribution) {
-                        draft.tokens.push_back(static_cast<Token>(token));
-                        draft.parents.push_back(node);
-                        draft.rest.push_back(distribution.is_point() ? -1 : distribution.rest());
-                        auto& without = draft.without.emplace_back();
-                        if (!distribution.is_point())
-                            without.assign(distribution.without().begin(), distribution.without().end());
-                    });
+                const auto add = [&](auto token, const Distribution& distribution) {
+                    draft.tokens.push_back(static_cast<Token>(token));
+                    draft.parents.push_back(node);
+                    draft.rest.push_back(distribution.is_point() ? -1 : distribution.rest());
+                    auto& without = draft.without.emplace_back();
+                    if (!distribution.is_point())
+                        without.assign(distribution.without().begin(), distribution.without().end());
+                };
+                if constexpr (std::same_as<Children, SharedRace>) {
+                    add(specsample::draft_token(specsample::GumbelMatch{}, draft.rng, first, row).token,
+                        specsample::PointMass{});
+                } else {
+                    std::vector<Token> ids(static_cast<std::size_t>(count));
+                    children(
+                        row, std::span(ids),
+                        [&](std::size_t n) { return draft.rng.at(Purpose::draft, first + static_cast<Index>(n)); },
+                        add);
+                }
             }
             begin = std::exchange(end, size());
         }
@@ -178,7 +188,7 @@ void add_rules(Kernels& kernels) {
     add("block/chain", chain, BlockVerification{}, Independent{});
     add("sample_match/chain", chain, SampleMatch{}, Independent{});
     add("greedy_match/chain", chain, GreedyMatch{}, Independent{});
-    add("gumbel_match/chain", chain, GumbelMatch{}, Independent{});
+    add("gumbel_match/chain", chain, GumbelMatch{}, SharedRace{});
     add("recursive/tree", tree, RecursiveRejection{}, WithoutReplacement{});
     add("traversal/tree", tree, TraversalVerification{}, WithoutReplacement{});
     add("k_seq/tree", tree, KSeq{}, Independent{});

@@ -118,36 +118,26 @@ OddNumbers odd_numbers(const Blocks<View>& row, double tolerance) {
     }
 }
 
-/// The fault of logits whose normaliser is bad: a stated normaliser itself, if the logits are good.
-template <class View>
-[[gnu::cold, gnu::noinline]] RowFault diagnose_logits(const Blocks<View>& row, double sum, RowFault fault) {
-    const OddNumbers odd = odd_numbers(row, fault.bound);
-    fault.cause = Cause::all_masked;
-    if (odd.not_finite_at >= 0) {
-        fault.cause = Cause::not_finite;
-        fault.value = odd.not_finite;
-        fault.id = row.id(odd.not_finite_at);
-    } else if (odd.has_finite && row.encoding().is_given()) {
-        fault.cause = Cause::not_normalised;
-        fault.value = sum;
-    }
-    return fault;
-}
-
-/// The fault of a row whose sum or smallest entry is bad.
+/// The fault of a row whose sum, or smallest entry, or normaliser is bad: of logits that are good, the normaliser that
+/// was stated.
 template <class View>
 [[gnu::cold, gnu::noinline]] RowFault diagnose(const Blocks<View>& row, double sum, RowFault fault) {
     const OddNumbers odd = odd_numbers(row, fault.bound);
+    fault.value = sum;
     if (odd.not_finite_at >= 0) {
         fault.cause = Cause::not_finite;
         fault.value = odd.not_finite;
         fault.id = row.id(odd.not_finite_at);
         return fault;
     }
-    const bool has_negative = odd.negative_at >= 0;
-    if (has_negative) fault.id = row.id(odd.negative_at);
-    fault.cause = odd.like_logits ? Cause::logits : has_negative ? Cause::negative : Cause::not_normalised;
-    fault.value = fault.cause == Cause::negative ? odd.negative : sum;
+    if constexpr (is_entries_row<View>)
+        if (row.size() == 0 || !row.encoding().is_probability()) {
+            fault.cause = odd.has_finite && row.encoding().is_given() ? Cause::not_normalised : Cause::all_masked;
+            return fault;
+        }
+    if (odd.negative_at >= 0) fault.id = row.id(odd.negative_at);
+    fault.cause = odd.like_logits ? Cause::logits : odd.negative_at >= 0 ? Cause::negative : Cause::not_normalised;
+    if (fault.cause == Cause::negative) fault.value = odd.negative;
     return fault;
 }
 
@@ -204,7 +194,7 @@ std::optional<RowFault> inspect_view(const View& view, Side side, Index number, 
     if constexpr (is_entries_row<View>) {
         if (const auto bad = inspect_ids(view, side, number)) return bad;
         const auto& encoding = blocks.encoding();
-        if (blocks.size() == 0 || (encoding.is_bad() && !encoding.is_given())) return diagnose_logits(blocks, 0, fault);
+        if (blocks.size() == 0 || (encoding.is_bad() && !encoding.is_given())) return diagnose(blocks, 0, fault);
         if (!encoding.is_probability() && !encoding.is_given()) return std::nullopt;
     }
     const CheckedSum sum = checked_sum(view);
@@ -213,9 +203,6 @@ std::optional<RowFault> inspect_view(const View& view, Side side, Index number, 
         bool is_refused = false;  // by code that saw more of the row
         if constexpr (is_entries_row<View>) is_refused = blocks.encoding().is_refused();
         if (!is_refused) return std::nullopt;
-    }
-    if constexpr (is_entries_row<View>) {
-        if (blocks.encoding().is_given()) return diagnose_logits(blocks, sum.all, fault);
     }
     return diagnose(blocks, sum.all, fault);
 }

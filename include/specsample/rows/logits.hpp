@@ -77,12 +77,15 @@ class Logits {
 
     /// The probabilities, as an expression. They are not a distribution if the logits define none.
     /// @cost   one pass if the normaliser is not known
-    auto probs() const& { return detail::Entries(numbers(), detail::EveryId{}, size(), encoding()).row(); }
+    auto probs() const& { return encoded(encoding()); }
 
     /// The row as it races, in which only the scale of the logits counts: no normaliser is found.
     /// @cost   none, at temperature 0 that of an argmax
-    auto unnormalised() const& {
-        return detail::Entries(numbers(), detail::EveryId{}, size(), unnormalised_encoding()).row();
+    auto unnormalised() const& { return encoded(unnormalised_encoding()); }
+
+    /// The row in an encoding that was found before.
+    auto encoded(const detail::Encoding<Value>& encoding) const& {
+        return detail::Entries(numbers(), detail::EveryId{}, size(), encoding).row();
     }
 
     /// The weights that a token is drawn from. They know the normaliser.
@@ -93,6 +96,7 @@ class Logits {
     void numbers() && requires(owns) = delete;
     void probs() && requires(owns) = delete;
     void unnormalised() && requires(owns) = delete;
+    void encoded(const detail::Encoding<Value>&) && requires(owns) = delete;
     void weights() && requires(owns) = delete;
 
     Index argmax() const { return specsample::kernels::argmax(numbers()); }

@@ -65,6 +65,7 @@ template <class Ids, class R>
 class Sparse {
     using StoredIds = std::conditional_t<detail::borrows<Ids>, detail::ListOf<Ids>, Ids>;
     using StoredRow = detail::StoredAs<R>;
+    using Value = detail::Compute<detail::row_scalar_t<StoredRow>>;
 
   public:
     /// True if the ids or the row are gone with this row.
@@ -109,8 +110,7 @@ class Sparse {
     /// @cost   O(1); a pass over the stored entries if they are logits
     auto probs() const& {
         const auto encoding = detail::encoding_of(row_);
-        return detail::Entries(detail::numbers_of(row_), ids(), vocab_, is_refused_ ? encoding.as_refused() : encoding)
-            .row();
+        return encoded(is_refused_ ? encoding.as_refused() : encoding);
     }
 
     /// Mark this row as bad: it is a fault wherever it is used, even if the entries that are read there are good.
@@ -129,12 +129,18 @@ class Sparse {
     auto unnormalised() const&
         requires requires(const StoredRow& row) { row.unnormalised_encoding(); }
     {
-        return detail::Entries(row_.numbers(), ids(), vocab_, row_.unnormalised_encoding()).row();
+        return encoded(row_.unnormalised_encoding());
+    }
+
+    /// The row in an encoding that was found before.
+    auto encoded(const detail::Encoding<Value>& encoding) const& {
+        return detail::Entries(detail::numbers_of(row_), ids(), vocab_, encoding).row();
     }
 
     // Refused: views of numbers that are gone with this row.
     void probs() && requires(owns) = delete;
     void unnormalised() && requires(owns) = delete;
+    void encoded(const detail::Encoding<Value>&) && requires(owns) = delete;
     void weights() && requires(owns) = delete;
 
     /// The id with the largest number, the lowest id on ties; -1 if there is none.

@@ -20,8 +20,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 ///           token that ends the text. What a budget cuts off was drawn before
 /// @cost     K - accepted passes over two rows, the last of which serves the draw; one over one row if all are
 ///           accepted. Before these, a pass over each target row of a drafted token, for the sum of probabilities or
-///           the normaliser of logits, and over each draft row whose sum is not known; a normaliser that is not stated
-///           is found again at every return from a child
+///           the normaliser of logits, and over each draft row whose sum is not known
 /// @source   Sun et al. (arXiv:2403.10444), Theorems 1 and 2
 struct BlockVerification {
     static constexpr bool lossless = true;

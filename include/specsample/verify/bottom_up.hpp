@@ -73,8 +73,7 @@ namespace walks {
 ///                  text ends before
 /// @cost            a pass per rejected child that was drawn from a row; the last of them serves the last token, which
 ///                  costs a pass of its own only if nothing was rejected. Per node that is entered, a pass for the sum
-///                  of a row of probabilities or the normaliser of logits; that of logits is found again whenever the
-///                  walk comes back. No allocation
+///                  of a row of probabilities or the normaliser of logits, once in a round. No allocation
 template <class T>
 Outcome bottom_up(const T& context) {
     detail::BottomUpState walk;

@@ -65,9 +65,15 @@ struct Workspace {
         bool is_point = false;     ///< true if that distribution counts as a point mass
         double rest = -1;          ///< the sum of that distribution's weights; negative until it is known
         double sum = 0;            ///< the sum of its row; 0 until it is known
+        // The normaliser of its row of logits, as an Encoding takes it; the factor is 0 until it is known.
+        double pivot = 0, scale = 0, factor_of_logits = 0;
 
-        /// A walk enters the node with s = c p.
-        void enter(double weight) { *this = {.c = weight, .residual = weight, .rest = rest, .sum = sum}; }
+        /// A walk enters the node with s = c p. What is known of its row and its distribution stays known.
+        void enter(double weight) {
+            c = residual = weight;
+            is_summed = true, is_point = false;
+            rejected = no_node, factor = 0;
+        }
     };
 
     std::vector<Token> drafted;        ///< the drafted tokens

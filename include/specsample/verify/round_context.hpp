@@ -115,6 +115,25 @@ void fetch_beside(const P& target, const Q& draft) {
     if constexpr (SharedView<P> && SharedView<Q>) draft.functor().numbers().fetch_beside(target.functor().numbers());
 }
 
+/// Read a row as probabilities. The normaliser of logits is found once in a round, and kept with the node: a walk may
+/// come back to it.
+template <class Held>
+auto read_once(const Held& held, Workspace::Node& node) {
+    if constexpr (requires { held.row().encoded({0, 0, 0}); }) {
+        if (node.factor_of_logits > 0) return held.row().encoded({node.pivot, node.scale, node.factor_of_logits});
+        const auto view = held.view();
+        const auto& encoding = view.functor().encoding();
+        if (encoding.is_logit() && !encoding.is_given() && !encoding.is_refused() && !encoding.is_bad()) {
+            node.pivot = encoding.pivot();
+            node.scale = encoding.scale();
+            node.factor_of_logits = encoding.factor();
+        }
+        return view;
+    } else {
+        return held.view();
+    }
+}
+
 /// Check that `mass`, the entry of `token` in a row seen as View, can be a probability. In a draft row it must be above
 /// 0: the token was drawn from it.
 template <class View>
@@ -192,10 +211,11 @@ class NodeRow {
     /// The row as it was given.
     const auto& row() const { return held_.row(); }
 
-    /// Its probabilities. Logits are normalised at the first call.
+    /// Its probabilities.
+    /// @cost   a pass over logits whose normaliser is not stated, once in a round
     const View& view() {
         if (!view_) {
-            view_.emplace(held_.view());
+            view_.emplace(detail::read_once(held_, context_.state(node_)));
             if (detail::is_known_bad(*view_)) blame_row();
         }
         return *view_;

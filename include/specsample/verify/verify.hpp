@@ -89,8 +89,9 @@ std::optional<RowFault> check_all(const T& context) {
             const auto held = context.rows.row(row);
             if constexpr (requires { held.row().is_sound(); })
                 if (held.row().is_sound()) continue;
+            Workspace::Node& node = context.state(row - 1);
             const auto bad =
-                check_row(held.view(), Side::target, row, context.vocab, Check::every_row, &context.state(row - 1).sum);
+                check_row(read_once(held, node), Side::target, row, context.vocab, Check::every_row, &node.sum);
             if (bad) return bad;
         }
     }

@@ -1,0 +1,12 @@
+# A build without CMake finds the installed library by pkg-config, also where the prefix was moved to.
+file(REMOVE_RECURSE ${SCRATCH})
+file(COPY ${INSTALLED}/ DESTINATION ${SCRATCH}/moved)
+file(WRITE ${SCRATCH}/eigen3.pc "Name: eigen3\nDescription: that of these tests\nVersion: 3.4\nCflags:\n")
+set(ENV{PKG_CONFIG_PATH} ${SCRATCH}:${SCRATCH}/moved/share/pkgconfig)
+execute_process(COMMAND ${PKG_CONFIG} --cflags specsample OUTPUT_VARIABLE cflags COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(cflags UNIX_COMMAND "${cflags}")
+if(NOT cflags MATCHES "moved.*include")
+    message(FATAL_ERROR "pkg-config names ${cflags}, but must name the include folder of ${SCRATCH}/moved")
+endif()
+execute_process(COMMAND ${CXX} ${FLAGS} ${cflags} ${MAIN} -o ${SCRATCH}/consumer COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${SCRATCH}/consumer COMMAND_ERROR_IS_FATAL ANY)

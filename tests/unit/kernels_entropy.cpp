@@ -55,6 +55,21 @@ TEST_CASE("entropies of rows that can be written down", "[kernels]") {
     }
 }
 
+TEMPLATE_TEST_CASE("the entropy bounds the logarithm of an entry by that of the smallest normal number, and no more",
+                   "[kernels]", float, double) {
+    constexpr TestType least = std::numeric_limits<TestType>::min();
+    for (const TestType below :
+         {std::numeric_limits<TestType>::denorm_min(), least / 1024, least / 2, least / 2 * 1.5f}) {
+        const double found = entropy(std::vector<TestType>{1, below});
+        CHECK(found >= 0);
+        CHECK(found <= reference(std::vector<TestType>{1, below}) * 1.01);
+    }
+    for (const TestType above : {least * 1024, least * 0x1p20f, TestType(1e-30), TestType(1e-6)}) {
+        const double expected = reference(std::vector<TestType>{1, above});
+        CHECK(entropy(std::vector<TestType>{1, above}) == Approx(expected).epsilon(1e-5));
+    }
+}
+
 TEMPLATE_TEST_CASE("the entropy agrees with a long double reference at every size", "[kernels]", float, double,
                    Eigen::half, Eigen::bfloat16) {
     for (const Index size : {1, 31, 32, 33, 511, 512, 513, 5000}) {

@@ -83,7 +83,8 @@ namespace detail {
 template <class M>
 concept TreeCallable = detail::takes_span<M, Tree<Token, Index>> || detail::takes_vector<M, Tree<Token, Index>>;
 
-/// Its result: Answer<M, Tree<Token, Index>>, which g++ 12 takes for Answer<M, Index> where a concept names both.
+/// The result of a TreeCallable: Answer<M, Tree<Token, Index>>, which g++ 12 takes for Answer<M, Index> where a concept
+/// names both.
 template <class M>
 struct TreeAnswer : std::type_identity<Answer<M, Tree<Token, Index>>> {};
 
@@ -113,8 +114,8 @@ concept StableRows = requires { requires bool(detail::Unwrapped<M>::stable_rows)
 
 namespace detail {
 
-/// A model that drafters of trees can ask: about one position at a time; or about a tree, and then they ask about each
-/// level in one call.
+/// A model that drafters of trees can ask: about one position at a time, or about a tree, so that one call serves a
+/// whole level.
 template <class M>
 concept SearchedModel = RowModel<M> || TreeModel<M>;
 
@@ -147,7 +148,7 @@ concept RowDistribution = RatioDistribution<L> && requires(const L& distribution
 
 }  // namespace detail
 
-/// The draft distribution q of one token. tree/distribution.hpp has all of them; few programs need another.
+/// The draft distribution q of one token. tree/distribution.hpp has the usual distributions; few programs need another.
 template <class L>
 concept DraftDistribution = detail::RatioDistribution<L> || std::same_as<L, SharedNoise>;
 
@@ -187,7 +188,7 @@ concept Drafter = requires { typename detail::Unwrapped<D>::Distribution; } &&
 
 /// Decides where a chain ends before its depth limit. stop.before(row) ends it before a token is drawn from `row`;
 /// stop.after(prob) ends it after a token that was drawn with this probability, and the token stays in the draft. Both
-/// are lossless: the first looks at the text before the token alone, the second drops nothing. Dropping a drafted token
+/// are lossless: `before` looks only at the text before the token, and `after` drops nothing. Dropping a drafted token
 /// because it is improbable is lossy (total variation 3/20 on three tokens), and a stop cannot ask for it.
 template <class S>
 concept DraftStop = requires(const S& stop, const Eigen::ArrayXf& row, double prob) {
@@ -210,7 +211,7 @@ concept Length = requires(L& length, const L& known, Index most, const RoundCoun
 // ---- Shaping --------------------------------------------------------------------------------------------------------
 
 /// A step of a shaping pipeline: shaper(candidates, context) changes the candidates for the token that follows
-/// `context`, which is the whole prefix, the tokens drafted before that position included.
+/// `context`, which is the whole prefix, including the tokens drafted before that position.
 template <class S>
 concept Shaper = std::invocable<const S&, filters::Candidates<float>&, std::span<const Token>> ||
                  std::invocable<const S&, filters::Candidates<double>&, std::span<const Token>>;

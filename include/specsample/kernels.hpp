@@ -1,4 +1,4 @@
-// Floor 1, the kernels: they reduce rows to numbers and draw tokens from weights. All SIMD code is here.
+// Floor 1, the kernels: they reduce rows to numbers and draw tokens from weights. All SIMD code over rows is here.
 #pragma once
 
 #include <specsample/kernels/argmax.hpp>          // IWYU pragma: export

@@ -19,8 +19,8 @@
     "specsample needs Eigen 3.4 or newer: install it (Debian, Ubuntu: apt install libeigen3-dev) and add its include path, for example -I/usr/include/eigen3"
 #endif
 
-// With AVX-512, g++ 12 takes undefined registers of its own intrinsics for variables that nobody set (GCC bug 105593).
-// The first include of the intrinsics decides what it says of them.
+// With AVX-512, g++ 12 warns of uninitialised variables inside its own intrinsics (GCC bug 105593). The pragmas must be
+// in force at the first include of the intrinsics: later ones have no effect.
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"

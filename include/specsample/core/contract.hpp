@@ -2,8 +2,8 @@
 //
 //   raise<Error>(...)    throws Error, or calls SPECSAMPLE_FAIL where exceptions are off
 //   require(...)         raises std::invalid_argument "specsample::where: what is X, but must be Y" unless it holds
-//   require_memory(...)  raises it for elements at null or at an address that is not aligned
-//   to_text(x)           numbers as messages show them
+//   require_memory(...)  raises the same error for elements at null or at an unaligned address
+//   to_text(x)           the text of a number, as messages show it
 #pragma once
 
 #include <concepts>
@@ -37,10 +37,11 @@ inline std::string to_text(std::integral auto value) { return std::to_string(val
     std::snprintf(buffer, sizeof buffer, format, value);
     return buffer;
 }
-/// A whole number, without a cast: 64-bit ids, signed or not, fit no one integral type.
+/// Print a whole number that is given as a double, because no one integral type holds all 64-bit ids, signed and
+/// unsigned.
 [[gnu::cold]] inline std::string whole_text(double value) { return to_text(value, "%.0f"); }
 
-/// The message of a broken contract: "specsample::where: what is `is`, but must be `must`".
+/// Return the message of a broken contract: "specsample::where: what is `is`, but must be `must`".
 [[gnu::cold, gnu::noinline]] inline std::string refusal_text(std::string_view where, std::string_view what,
                                                              std::string_view is, std::string_view must) {
     std::string message = "specsample::";
@@ -54,7 +55,7 @@ template <class Is>
     return refusal_text(where, what, to_text(is), must);
 }
 
-/// Raise std::invalid_argument with that message.
+/// Raise std::invalid_argument with the message of refusal_text.
 template <class Is>
 [[noreturn, gnu::cold, gnu::noinline]] void invalid(std::string_view where, std::string_view what, const Is& is,
                                                     std::string_view must) {
@@ -75,8 +76,8 @@ constexpr void require(bool holds, std::string_view where, std::string_view what
     raise(std::invalid_argument(refusal_text(where, what, is, must)));
 }
 
-/// Check where `count` elements lie: not at null, and aligned.
-/// @edge   any address will do for no elements
+/// Check that the address of `count` elements is aligned and not null.
+/// @edge   any address is valid for 0 elements
 template <class T>
 constexpr void require_memory(std::string_view where, std::string_view what, const T* data, std::size_t count) {
     if (count == 0) return;
@@ -84,7 +85,7 @@ constexpr void require_memory(std::string_view where, std::string_view what, con
     if (!std::is_constant_evaluated()) is_aligned = reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0;
     if (data == nullptr || !is_aligned) refuse_memory(where, what, data == nullptr, alignof(T), count);
 }
-/// Check where a list lies.
+/// Check the address of a list's elements.
 template <class List>
 constexpr void require_memory(std::string_view where, std::string_view what, const List& list) {
     require_memory(where, what, list.data(), list.size());

@@ -28,10 +28,11 @@ inline constexpr double z95 = 1.96;
 ///
 ///     value = a / n;      interval = (value + z^2/2n -+ z sqrt(value (1 - value) / n + z^2/4n^2)) / (1 + z^2/n)
 ///
-/// The denominator n is the evaluated, not the drafted tokens. A position is evaluated depending only on the decisions
-/// before it, so accepted - alpha * evaluated is a martingale, and the ratio of the sums is the maximum-likelihood
-/// estimate of alpha. Positions after a rejection were never decided: accepted / drafted counts them as failures and
-/// gives .388 where alpha is .7 (lookahead 5). The mean of per-round ratios is biased too: add up counts first.
+/// The denominator n counts evaluated tokens, not drafted ones. Whether a position is evaluated depends only on the
+/// decisions before it, so accepted - alpha * evaluated is a martingale, and the ratio of the sums is the
+/// maximum-likelihood estimate of alpha. Positions after a rejection were never decided: accepted / drafted counts them
+/// as failures and gives .388 where alpha is .7 (lookahead 5). The mean of per-round ratios is biased too: add up
+/// counts first.
 ///
 /// The interval assumes decisions that are independent given alpha. If acceptance varies between texts, the true spread
 /// is larger: compare texts with each other before trusting a narrow interval. Where a walk decides several positions

@@ -1,7 +1,7 @@
 // Bad data in a round: the row, the cause, and the message about them.
 //
 //   RowFault   a value; a round that met bad data carries one and commits nothing
-//   Fault      the exception of Sampler and BeamSearch: the same, with every token that was emitted before
+//   Fault      the exception of Sampler and BeamSearch: a RowFault, and every token emitted before the bad round
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ enum class Side { draft, target, limits };
 
 /// The kind of bad data, and with it what the numbers of a RowFault stand for.
 enum class Cause {
-    wrong_count,         ///< `value` rows or distributions were given for a round that has `bound`
+    wrong_count,         ///< `value` rows or distributions were given for a round that needs `bound`
     empty,               ///< a row without entries
     wrong_size,          ///< a row of `value` entries in a round whose rows have `bound`
     not_finite,          ///< `value` (NaN or infinite) at `id`
@@ -33,17 +33,17 @@ enum class Cause {
     logits,              ///< the row sums to `value` and has entries that no probability can have
     probabilities,       ///< a row given as logits whose `value` numbers are probabilities that sum to `bound`
     zero_at_token,       ///< a row that gives its own drafted token `id` no probability
-    row_changed,         ///< a row whose entry of token `id` was `bound` when that was drawn from it, and is `value`
-    removed_changed,     ///< a row from which other ids are removed now than when token `id` was drawn from the rest
+    row_changed,         ///< a row whose entry at token `id` is `value`, but was `bound` when that token was drawn
+    removed_changed,     ///< a row whose list of removed ids has changed since token `id` was drawn
     token_changed,       ///< drafted token `value`, at a place for which `bound` was drawn
     outside_vocabulary,  ///< token `value` with a vocabulary of `bound`
     unordered_ids,       ///< a sparse row whose id `value` follows id `bound`, at place `id`
     id_outside,          ///< a sparse row with id `value`, of a vocabulary of `bound`, at place `id`
     all_masked,          ///< a row of logits that are all -inf, or a sparse row without ids
-    slice_begin,         ///< the slice of rank `id` begins at id `value`, and the one before it ends at `bound`
-    slice_end,           ///< the slice of rank `id` ends at id `value`, and should end at `bound`
-    slice_vocabulary,    ///< rank `id` has a vocabulary of `value` ids, and others one of `bound`
-    ranks_differ,        ///< rank `id` is not where rank 0 is: another seed, text, draft, or order of calls
+    slice_begin,         ///< the slice of rank `id` begins at id `value`, but the previous slice ends at `bound`
+    slice_end,           ///< the slice of rank `id` ends at id `value`, but must end at `bound`
+    slice_vocabulary,    ///< rank `id` has a vocabulary of `value` ids, but other ranks have `bound` ids
+    ranks_differ,        ///< rank `id` and rank 0 differ in seed, text, draft or order of calls
     broken_contract,     ///< a request of a batch that has no round: `Round::error` says why
 };
 
@@ -66,8 +66,8 @@ struct RowFault {
 
 namespace detail {
 
-/// The sentence about a fault. Marks stand for its numbers: %r the name of the row, %n its number, %v the value, %b the
-/// bound, %V and %B the same as whole numbers, %i the id or place.
+/// Return the sentence about a fault, with marks in place of its numbers: %r the name of the row, %n its number, %v the
+/// value, %b the bound, %V and %B value and bound as whole numbers, %i the id or place.
 [[nodiscard]] inline const char* sentence(const RowFault& fault) {
     const bool draft = fault.side == Side::draft;
     switch (fault.cause) {
@@ -106,7 +106,7 @@ namespace detail {
                    "its own";
         case Cause::outside_vocabulary:
             if (!draft) return "limits.stop_tokens[%n] is %V, but must be inside the vocabulary [0, %B)";
-            if (fault.bound >= std::numeric_limits<Token>::max())  // the target has not said yet how many it has
+            if (fault.bound >= std::numeric_limits<Token>::max())  // the size of the vocabulary is not known yet
                 return "drafted token %n is %V, but must be a token id, at least 0 and of 31 bits";
             if (fault.value < 0) return "drafted token %n is %V, but must be inside the vocabulary [0, %B)";
             return "drafted token %n is %V, but must be inside the vocabulary [0, %B); for a draft with another one "
@@ -132,7 +132,7 @@ namespace detail {
     return "%r is bad";
 }
 
-/// The text that a mark of a sentence stands for.
+/// Return the text that replaces a mark in a sentence.
 [[nodiscard]] inline std::string text_of_mark(char mark, const RowFault& fault) {
     if (mark == 'r') return (fault.side == Side::draft ? "draft row " : "target row ") + to_text(fault.row);
     if (mark == 'n') return to_text(fault.row);
@@ -144,7 +144,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// The message for a fault: what the data is, and what it must be.
+/// Return the message for a fault: what the data is, and what it must be.
 [[gnu::cold]] inline std::string message(const RowFault& fault) {
     std::string text;
     for (const char* at = detail::sentence(fault); *at != 0; ++at) {

@@ -15,7 +15,8 @@ struct EveryId {
     static Index size(Index vocab) { return vocab; }
 };
 
-/// The ids of a sparse row, strictly increasing; or every id, if that is known at run time only.
+/// The ids of a sparse row, strictly increasing. A default list holds every id, for rows that only run time shows to be
+/// dense.
 template <class Id>
 class IdList {
   public:
@@ -28,14 +29,14 @@ class IdList {
     Index size(Index vocab) const { return holds_every_id() ? vocab : size_; }
     Index id(Index place) const { return holds_every_id() ? place : static_cast<Index>(ids_[place * step_]); }
 
-    /// The place of an id, -1 if it is not listed.
+    /// Return the place of an id, or -1 if it is not listed.
     Index place_of(Index id) const {
         if (holds_every_id()) return id;
         const Index place = first_from(id);
         return place < size_ && this->id(place) == id ? place : -1;
     }
 
-    /// The first place at or after `from` whose id is not below `id`.
+    /// Return the first place at or after `from` whose id is not below `id`.
     /// @cost   logarithmic in the distance from `from`: a walk along two lists costs little more than their length
     Index first_from(Index id, Index from = 0) const {
         Index count = 1;

@@ -1,4 +1,4 @@
-// The bound of draft lengths. Larger ones are refused by name, before anything is allocated for them.
+// The upper bound of draft lengths. A larger length is refused by name, before any memory is allocated for it.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
-/// The largest number of tokens in a draft, on a path or in a tree, and of alternatives for one position. It is far
-/// more than pays, and small enough that no length can exhaust memory by itself.
+/// The largest number of tokens in a draft, on a path or in a tree, and of alternatives for one position. The bound is
+/// far above every useful length, and low enough that no length exhausts memory by itself.
 inline constexpr Index most_drafted = Index{1} << 16;
 
 namespace detail {

@@ -44,7 +44,7 @@ class ListRef : public std::span<const T> {
                       "list a name that lives for as long as it is used");
     }
 
-    /// Refuses elements in braces, which are a temporary as well.
+    /// Refuse elements in braces, because they are a temporary as well.
     template <std::same_as<T> U>
     constexpr ListRef(std::initializer_list<U>&& list) : Span(list.begin(), list.size()) {
         static_assert(!std::same_as<T, U>,
@@ -55,7 +55,7 @@ class ListRef : public std::span<const T> {
 
 namespace detail {
 
-/// Whether an id is in a list.
+/// Return whether an id is in a list.
 constexpr bool is_among(std::span<const Token> ids, std::integral auto id) {
     for (const Token one : ids)
         if (std::cmp_equal(one, id)) return true;
@@ -66,7 +66,7 @@ constexpr bool is_among(std::span<const Token> ids, std::integral auto id) {
 
 }}  // namespace specsample
 
-// The elements outlive a ListRef, as those of a span do.
+// A ListRef may be gone before its elements, like a span.
 /// @cond   a name of the standard library
 template <class T>
 inline constexpr bool std::ranges::enable_borrowed_range<specsample::ListRef<T>> = true;

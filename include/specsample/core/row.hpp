@@ -2,9 +2,9 @@
 //
 //   Row             any Eigen vector expression, contiguous memory of floating-point numbers, or a row with an encoding
 //                   of its own (Logits, Sparse)
-//   as_row(row)     its probabilities as a column array: a Map where there is memory, an expression otherwise
+//   as_row(row)     the row's probabilities as a column array: a Map where there is memory, an expression otherwise
 //   row_view_t<R>   the type of that array
-//   row_size(row)   the size of its vocabulary
+//   row_size(row)   the size of the row's vocabulary
 //   Integer         token ids in arguments: any integral type
 #pragma once
 
@@ -49,13 +49,14 @@ inline constexpr bool is_initializer_list = false;
 template <class T>
 inline constexpr bool is_initializer_list<std::initializer_list<T>> = true;
 
-/// Contiguous memory with a size: std::vector, std::span, std::array. Not an initializer_list, which can be returned
-/// although its numbers cannot.
+/// Contiguous memory with a size: std::vector, std::span, std::array. An initializer_list is excluded: a function can
+/// return it, but its numbers are gone by then.
 template <class R>
 concept ContiguousRow = !EigenRow<R> && !is_initializer_list<R> && requires(const R& row) { std::span(row); } &&
                         Floating<typename decltype(std::span(std::declval<const R&>()))::value_type>;
 
-/// A row whose numbers are not plain probabilities: row.probs() is an expression of those, over row.size() ids.
+/// A row whose numbers are not plain probabilities: row.probs() gives the probabilities as an expression over
+/// row.size() ids.
 template <class R>
 concept StatedRow = !EigenRow<R> && !ContiguousRow<R> && requires(const R& row) {
     { row.size() } -> std::convertible_to<Index>;
@@ -65,20 +66,21 @@ concept StatedRow = !EigenRow<R> && !ContiguousRow<R> && requires(const R& row) 
 
 template <class R>
 concept EigenMatrix = requires(const R& rows) { any_eigen(rows); };
-/// Eigen objects that own their numbers, and those that view memory. Any other expression may hold temporaries.
+/// Eigen objects that own their numbers (EigenOwner) or view memory (EigenView). Other expressions may hold
+/// temporaries.
 template <class R>
 concept EigenOwner = requires(const R& rows) { owning_eigen(rows); };
 template <class R>
 concept EigenView = requires(const R& rows) { viewing_eigen(rows); };
 
-/// Whether a contiguous list views memory: a span, or a type of someone's own that is copied as a few words and has no
-/// size of its own.
+/// Whether a contiguous list views memory: a span, or a user's type that is trivially copyable, at most four words
+/// long, and without a fixed number of elements.
 template <class R>
 inline constexpr bool is_view =
     std::ranges::enable_borrowed_range<R> ||
     (std::is_trivially_copyable_v<R> && sizeof(R) <= 4 * sizeof(void*) && !requires { std::tuple_size<R>::value; });
 
-/// Whether a row, or a list of ids, owns some of its numbers, so that they are gone with it.
+/// Whether a row, or a list of ids, owns some of its numbers, so that they do not outlive it.
 template <class R>
 inline constexpr bool owns =
     EigenOwner<R> || (!EigenMatrix<R> && !is_view<R> && requires(const R& list) { std::span(list); });
@@ -141,7 +143,7 @@ auto as_row(const R& row) {
     }
 }
 
-/// The number of ids that a row is over: the size of its vocabulary.
+/// Return the number of ids of a row: the size of its vocabulary.
 template <Row R>
 Index row_size(const R& row) {
     if constexpr (ContiguousRow<R>) {

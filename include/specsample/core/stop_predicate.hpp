@@ -1,4 +1,4 @@
-// The predicate by which a caller ends a text.
+// A predicate with which a caller ends a text.
 #pragma once
 
 #include <concepts>
@@ -19,7 +19,7 @@ enum class StopDecision {
 
 namespace detail {
 
-/// What answers with a StopDecision or a bool, and not with a number, which may mean anything.
+/// A callable of the tokens that returns a StopDecision or a bool. A number is refused, because it may mean anything.
 template <class F>
 concept Decides = std::is_invocable_v<F&, std::span<const Token>> &&
                   (std::is_invocable_r_v<StopDecision, F&, std::span<const Token>> ||
@@ -36,9 +36,9 @@ concept Decides = std::is_invocable_v<F&, std::span<const Token>> &&
 /// It may return a bool instead: true includes the token.
 ///
 /// It is called with tokens that may follow the text in a round: with the first one, the first two, and so on, until it
-/// ends the text. A draft is asked about as well, node by node, so that nothing is drafted or judged past an end: with
-/// the tokens on the path to a node, once per node of a draft, after its parent, in any order of the branches; and
-/// again if the round is repeated. Its answer must depend on the text and these tokens alone.
+/// ends the text. It is also called for a draft, so that nothing is drafted or judged past an end: once per node, after
+/// the node's parent, with the tokens on the path to the node. Branches come in any order, and a repeated round asks
+/// again. Its answer must depend on the text and these tokens alone.
 class StopPredicate {
   public:
     StopPredicate() = default;
@@ -70,7 +70,7 @@ class StopPredicate {
         }
     }
 
-    /// True if there is a predicate.
+    /// Return whether there is a predicate.
     explicit operator bool() const { return call_ != nullptr; }
 
     /// Ask the predicate; without one the text goes on.

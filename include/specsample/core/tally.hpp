@@ -23,14 +23,14 @@ struct RoundCounts {
     Index tokens = 0;     ///< tokens emitted: accepted + 1, or accepted if there is no last token
     LastToken last = LastToken::stopped;  ///< the kind of the last token
     Index depth = -1;     ///< positions of the drafted tree, its longest path; -1 for a chain, which has `proposed`
-    Index discarded = 0;  ///< tokens decided and then cut, as the text ended before them; not among `tokens`
+    Index discarded = 0;  ///< tokens decided and then cut, because the text ended before them; not in `tokens`
     Index passes = 1;     ///< target passes of the round
-    std::optional<Cause> fault{};  ///< bad data: the round emitted nothing, and nothing else of it is counted
+    std::optional<Cause> fault{};  ///< bad data: the round emitted nothing, and only the fault is counted
 
-    /// The number of positions of the draft: the depth of a tree, or the length of a chain.
+    /// Return the number of positions of the draft: the depth of a tree, or the length of a chain.
     [[nodiscard]] Index positions() const { return depth < 0 ? proposed : depth; }
 
-    /// Was the round ended among its drafted tokens by something other than a rejection?
+    /// Return whether the round ended without a rejection and without a last token.
     [[nodiscard]] bool is_cut() const { return last == LastToken::stopped && evaluated == accepted; }
 
     friend bool operator==(const RoundCounts&, const RoundCounts&) = default;
@@ -42,7 +42,7 @@ namespace metrics {
 struct PositionCounts {
     Index evaluated = 0;  ///< drafted tokens that were judged
     Index accepted = 0;   ///< judged tokens that were emitted
-    Index censored = 0;   ///< drafted tokens that were not judged, as a stop, a budget or the caller cut the round
+    Index censored = 0;   ///< drafted tokens not judged, because a stop, a budget or the caller cut the round
 
     friend bool operator==(const PositionCounts&, const PositionCounts&) = default;
 };
@@ -53,14 +53,13 @@ struct PositionCounts {
 /// drafted positions at once, and several (`passes`) if a token tree is scored path by path, or a chain row by row.
 ///
 /// `evaluated` counts decisions, not drafted tokens: a position after a rejection, or past a stop, was never decided
-/// and is in `proposed` only. In a tree a position is a depth: it is accepted if a token at that depth is, and
-/// `proposed` counts all nodes. Every rate is a ratio of sums, never a mean of ratios, so that tallies can be merged in
-/// any order. Tallies are equal if all their counters are.
+/// and is in `proposed` only. In a tree a position is a depth: it counts as accepted if a token at that depth was
+/// accepted, and `proposed` counts all nodes. Every rate is a ratio of sums, never a mean of ratios, so that tallies
+/// can be merged in any order. Tallies are equal if all their counters are.
 ///
-/// A position that was not decided because of a stop, and not because of a rejection, is `censored`: it counts neither
-/// as a success nor as a failure. Tokens that were decided and then cut, because a callback or a stop string ended the
-/// text before them, are `discarded`. A round that met bad data is in `faults`, under its cause, and in no other
-/// counter.
+/// A position left undecided by a stop, rather than by a rejection, is `censored`: it counts neither as a success nor
+/// as a failure. Tokens that were decided and then cut, because a callback or a stop string ended the text before them,
+/// are `discarded`. A round that met bad data is in `faults`, under its cause, and in no other counter.
 ///
 /// Use one tally per thread: they share nothing, and += adds them up afterwards. The result equals the tally of all
 /// rounds, in whatever order they were counted and merged.
@@ -77,7 +76,7 @@ struct Tally {
     Index matched = 0;    ///< rounds whose last token was the target's own choice, where a match rule left the draft
     Index stopped = 0;    ///< rounds without a last token
     Index tokens = 0;     ///< tokens emitted = accepted + recovered + bonus + matched
-    /// Counts per 0-based position in the round, as many as the longest draft had.
+    /// Counts per 0-based position in the round, up to the length of the longest draft.
     std::vector<metrics::PositionCounts> positions;
     Index discarded = 0;                               ///< sum of RoundCounts::discarded
     Index passes = 0;                                  ///< sum of RoundCounts::passes: target passes
@@ -92,9 +91,9 @@ struct Tally {
     }
 
     /// Add one round.
-    /// @pre      0 <= accepted <= evaluated <= positions <= proposed, evaluated <= accepted + 1, passes >= 1;
-    ///           tokens = accepted + 1, or accepted in a stopped round; only a stopped round discards tokens, at most
-    ///           those that it can have decided. For a round with a fault only tokens = 0
+    /// @pre      0 <= accepted <= evaluated <= positions <= proposed, evaluated <= accepted + 1, passes >= 1; tokens =
+    ///           accepted + 1, or accepted in a stopped round; only a stopped round discards tokens, at most positions
+    ///           + 1 - tokens. For a round with a fault only: tokens = 0
     /// @throws   std::invalid_argument, with nothing added, if this does not hold
     /// @cost     O(positions); allocates only for a draft longer than all before
     void record(const RoundCounts& round) {
@@ -141,23 +140,24 @@ struct Tally {
         return *this;
     }
 
-    /// The number of rounds that met bad data of this cause.
+    /// Return the number of rounds that met bad data of this cause.
     [[nodiscard]] Index faults_of(Cause cause) const { return faults[static_cast<std::size_t>(cause)]; }
-    /// The number of rounds that met bad data of any cause.
+    /// Return the number of rounds that met bad data of any cause.
     [[nodiscard]] Index faulty_rounds() const {
         Index sum = 0;
         for (const Index rounds_of_cause : faults) sum += rounds_of_cause;
         return sum;
     }
 
-    /// The conditional acceptance over all positions, accepted / evaluated, with its interval: `estimate_acceptance`.
+    /// Return the conditional acceptance over all positions, accepted / evaluated, with its interval:
+    /// `estimate_acceptance`.
     /// @edge nothing evaluated: value 0, interval [0, 1]
     [[nodiscard]] metrics::Estimate acceptance(double z = metrics::z95) const {
         return metrics::estimate_acceptance(accepted, evaluated, z);
     }
 
-    /// The conditional acceptance at one 0-based position: the share of rounds that accepted it among those that
-    /// decided it.
+    /// Return the conditional acceptance at one 0-based position: of the rounds that decided it, the share that
+    /// accepted it.
     /// @throws std::invalid_argument if the position is negative
     /// @edge   a position that no round decided: value 0, interval [0, 1]
     [[nodiscard]] metrics::Estimate acceptance_at(Index position, double z = metrics::z95) const {
@@ -167,14 +167,14 @@ struct Tally {
         return metrics::estimate_acceptance(at.accepted, at.evaluated, z);
     }
 
-    /// The mean number of tokens emitted per round: the block efficiency.
+    /// Return the mean number of tokens emitted per round: the block efficiency.
     /// @edge no rounds: 0
     [[nodiscard]] double tokens_per_round() const {
         return rounds == 0 ? 0.0 : static_cast<double>(tokens) / static_cast<double>(rounds);
     }
 
-    /// The mean number of tokens emitted per target pass, 1 for plain decoding. Below tokens_per_round() if rounds take
-    /// several passes.
+    /// Return the mean number of tokens emitted per target pass, 1 for plain decoding. It is below tokens_per_round()
+    /// if rounds take several passes.
     /// @edge no rounds: 0
     [[nodiscard]] double tokens_per_pass() const {
         return passes == 0 ? 0.0 : static_cast<double>(tokens) / static_cast<double>(passes);

@@ -16,14 +16,14 @@ inline constexpr Index no_node = -1;
 
 /// A token tree: the drafted tokens, and the node that each of them follows.
 ///
-///     parents {-1, 0, 0}    one token after the prefix, two after that one
+///     parents {-1, 0, 0}    one token after the prefix, two after that token
 ///
 /// Parents come before their children, and siblings are in the order in which they were drawn. Siblings may repeat a
 /// token. Both lists are borrowed; temporaries do not compile.
 template <class Id, class Parent>
 struct Tree {
     ListRef<Id> tokens;       ///< [K] ids, of any integral type
-    ListRef<Parent> parents;  ///< [K] the node before each, -1 for the prefix
+    ListRef<Parent> parents;  ///< [K] each token's parent node, -1 for the prefix
 };
 
 template <class Ids, class Parents>

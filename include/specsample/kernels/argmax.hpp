@@ -12,10 +12,10 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
-/// The id of the largest number of a row; see kernels::argmax.
+/// Return the id of the largest number of a row; see kernels::argmax.
 template <class View>
 Index largest_id(const Blocks<View>& blocks) {
-    if constexpr (requires { blocks.largest_id(); }) {  // no rank has them all
+    if constexpr (requires { blocks.largest_id(); }) {  // split rows only
         return blocks.largest_id();
     } else {
         using Value = typename Blocks<View>::Value;
@@ -39,8 +39,8 @@ Index largest_id(const Blocks<View>& blocks) {
 
 namespace kernels {
 
-/// The id of the largest entry, the lowest id on ties. Drafts, targets and plain decoding share this rule: greedy texts
-/// only agree if their ties are broken alike. Logits are compared as they are, without a softmax.
+/// Return the id of the largest entry, the lowest id on ties. Drafts, targets and plain decoding share this rule:
+/// greedy texts agree only if all of them break ties alike. Logits are compared directly, without a softmax.
 /// @returns  -1 if there is no largest entry: the row is empty, holds a NaN or +inf, or has nothing above -inf
 /// @cost     one pass
 template <Row R>
@@ -52,7 +52,7 @@ Index argmax(const R& row) {
     }
 }
 
-/// The distribution with all mass on `id`; a row of zeros for id -1.
+/// Make the distribution with all mass on `id`; a row of zeros for id -1.
 template <class Scalar>
 Eigen::Matrix<Scalar, Eigen::Dynamic, 1> one_hot(Index size, Index id) {
     Eigen::Matrix<Scalar, Eigen::Dynamic, 1> row = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>::Zero(size);

@@ -1,9 +1,9 @@
 // Rows in blocks: every kernel reads memory through this file.
 //
-// A block is small enough that float sums inside it are accurate to about 1e-7; the sums of blocks are added in
-// double. A running float sum over 262144 tokens would be off by 5e-4. Contiguous float and double rows are read
-// in place, half and bfloat16 ones too where the target converts them in a sum's own loop; anything else (strides,
-// expressions, logits that are read more than once) goes through a buffer in the L1 cache.
+// A block is small enough that float sums inside it are accurate to about 1e-7; the sums of blocks are added in double.
+// A running float sum over 262144 tokens would be off by 5e-4. Contiguous float and double rows are read in place, half
+// and bfloat16 rows too where the processor converts them inside a sum's loop; anything else (strides, expressions,
+// logits that are read more than once) goes through a buffer in the L1 cache.
 //
 // A stored entry has a place (0, 1, 2, ..) and an id. The two are the same number, except in a sparse row.
 #pragma once
@@ -26,8 +26,8 @@ inline constexpr Index block_size = 512;
 /// the same sum on every machine: the token that a random number picks must not depend on the width of a register.
 inline constexpr Index lane_count = 64;
 
-/// Lanes that are summed together: four packets of floats. With two, each addition would wait for the one before it;
-/// eight do not stay in registers.
+/// Lanes that are summed together: four packets of floats. With two packets, each addition would wait for the previous
+/// one; eight packets do not stay in registers.
 inline constexpr Index stripe_width = std::clamp<Index>(EIGEN_MAX_STATIC_ALIGN_BYTES, 16, lane_count);
 
 /// The scalar in which entries are summed inside a block.
@@ -39,7 +39,8 @@ using Lanes = Eigen::Array<Compute<Scalar>, lane_count, 1>;
 template <class Scalar>
 using Stripe = Eigen::Array<Compute<Scalar>, stripe_width, 1>;
 
-/// The `count` numbers of a block from its place `first` on, as an array expression, which converts 16-bit ones.
+/// Return the `count` numbers of a block from its place `first` on as an array expression, which converts 16-bit
+/// numbers to float.
 template <Index count, class Value>
 EIGEN_ALWAYS_INLINE auto entries_at(const Value* numbers, Index first) {
     if constexpr (sizeof(Value) == 2) {
@@ -49,12 +50,13 @@ EIGEN_ALWAYS_INLINE auto entries_at(const Value* numbers, Index first) {
     }
 }
 
-/// How many entries ahead a pass over logits prefetches: it turns one to two blocks of them into weights in the time
-/// that memory takes to answer. Passes that compute less than they read leave it to the processor, which reads faster
-/// alone.
+/// How many entries ahead a pass over logits prefetches. In the time that memory takes to answer, the pass turns one to
+/// two blocks of logits into weights. Passes that compute less than they read do not prefetch, because the processor
+/// alone reads faster.
 inline constexpr Index prefetch_distance = 5 * block_size / 2;
 
-/// Prefetch a cache line. Eigen's function is not used: g++ takes it for one without effect and drops some calls.
+/// Prefetch a cache line. Eigen's function is not used, because g++ takes it for a function without effect and drops
+/// some calls.
 EIGEN_ALWAYS_INLINE void prefetch([[maybe_unused]] const void* line) {
 #if defined(__GNUC__)
     __builtin_prefetch(line);
@@ -82,13 +84,14 @@ class Blocks {
     double at(Index id) const { return (*this)[id]; }
     double log_weight(Index place) const { return std::log((*this)[place]); }
 
-    /// The numbers that the weights are made of: these themselves.
+    /// Return the numbers that the weights are made of: here the weights themselves.
     const Blocks& numbers() const { return *this; }
 
     static Index id(Index place) { return place; }
     static Index place_of(Index id) { return id; }
 
-    /// Places [first, first + count), count <= block_size, as contiguous memory: the row's own, else `buffer`.
+    /// Return the entries at the places [first, first + count), count <= block_size, in contiguous memory: the row's
+    /// own where possible, else `buffer`.
     const Value* read(Index first, Index count, [[maybe_unused]] Buffer& buffer) const {
         if constexpr (std::is_same_v<View, Column<Value>>) {
             return view_.data() + first;
@@ -102,7 +105,8 @@ class Blocks {
         }
     }
 
-    /// The same block for one use by entries_at: 16-bit numbers stay as they are stored, if a sum's loop converts them.
+    /// Return the block as `read` does, but leave 16-bit numbers unconverted if entries_at converts them in the
+    /// caller's loop. For callers that use each number once.
     auto stored(Index first, Index count, Buffer& buffer) const {
         if constexpr (std::is_same_v<View, Column<Scalar>> && loads_floats<Scalar>) {
             return view_.data() + first;
@@ -111,14 +115,14 @@ class Blocks {
         }
     }
 
-    /// Call f with the same block, in a form that block_sum takes.
+    /// Call f with the block that `stored` returns, which block_sum takes.
     template <class F>
     decltype(auto) visit(Index first, Index count, Buffer& buffer, F&& f) const {
         return f(stored(first, count, buffer));
     }
 
     /// Prefetch the numbers at [first, first + count). A pass that computes as long as it reads keeps the processor
-    /// from prefetching far ahead by itself: with this, logits from memory take a third less time.
+    /// from prefetching far ahead by itself: with this call, a pass over logits in memory takes a third less time.
     EIGEN_ALWAYS_INLINE void expect(Index first, Index count) const {
         if constexpr (std::is_same_v<View, Column<Scalar>>) {
             constexpr Index line = 64 / Index{sizeof(Scalar)};
@@ -149,9 +153,9 @@ void copy_blocks(const Blocks<View>& numbers, typename Blocks<View>::Value* memo
     });
 }
 
-/// Sum of all lanes by halving, in place: the same additions for every packet width. Packets are added as such: a loop
-/// over single lanes would take half as long again, and Eigen expressions of every half would take longer to compile
-/// than the rest of a kernel.
+/// Sum all lanes by halving, in place, with the same additions for every packet width. Whole packets are added: a loop
+/// over single lanes would take half as long again, and an Eigen expression per half would take longer to compile than
+/// the rest of a kernel.
 template <Index size, class Value>
 EIGEN_ALWAYS_INLINE Value reduce(Value* lanes) {
     using namespace Eigen::internal;
@@ -169,13 +173,13 @@ EIGEN_ALWAYS_INLINE Value reduce(Value* lanes) {
     }
 }
 
-/// Sum over one block of term(x..), x.. one array of entries per row of `rows`: whole sets of lanes first, one stripe
-/// at a time so that the loop runs in registers, then the remaining entries one by one.
+/// Sum term(x..) over one block, where every x is an array of entries of one of `rows`. Whole sets of lanes come first,
+/// one stripe at a time so that the loop runs in registers, then the remaining entries one by one.
 ///
-/// A caller that loops is marked [[gnu::flatten]]: otherwise g++ does not inline all of the small calls in here, and a
-/// call in the innermost loop makes the sum wait for memory.
-/// @param term   maps arrays of entries to an array expression that uses each of them once: an entry may be a power
-///               that is computed where it is used
+/// Mark a caller that loops [[gnu::flatten]]: otherwise g++ does not inline all of the small calls in here, and a call
+/// in the innermost loop makes the sum wait for memory.
+/// @param term   maps arrays of entries to an array expression that uses each array once, because an entry may be a
+///               power that is computed where it is used
 /// @param rows   the numbers of the block, or anything else that entries_at takes
 template <class Sum, class Term, class... Rows>
 Sum block_sum(Index count, const Term& term, const Rows&... rows) {
@@ -195,14 +199,14 @@ Sum block_sum(Index count, const Term& term, const Rows&... rows) {
     return total;
 }
 
-/// The sum of numbers, in double.
+/// Return the sum of numbers, in double.
 template <class Value>
 double wide_sum(const Value* numbers, Index count) {
     return block_sum<double>(
         count, [](const auto& x) { return x.template cast<double>(); }, numbers);
 }
 
-/// Combine load(first), .., load(first + count - 1). Halving needs fewer steps one after the other than a loop.
+/// Combine load(first), .., load(first + count - 1). Halving makes a shorter chain of dependent steps than a loop.
 template <Index count, class Combine, class Load>
 EIGEN_ALWAYS_INLINE auto fold(const Combine& combine, const Load& load, Index first = 0) {
     if constexpr (count == 1) {
@@ -218,7 +222,7 @@ inline constexpr auto packet_sum = [](const auto& a, const auto& b) { return Eig
 inline constexpr auto packet_or = [](const auto& a, const auto& b) { return Eigen::internal::por(a, b); };
 
 /// Combine the lanes of a packet, halves first, until at most four are left. Eigen's own reductions of wider packets
-/// read from memory what was just written in smaller parts, which a processor has to wait for.
+/// read back memory that was just written in smaller parts, which stalls the processor.
 template <class Combine, class Packet>
 EIGEN_ALWAYS_INLINE auto few_lanes(const Combine& combine, const Packet& packet) {
     using namespace Eigen::internal;
@@ -233,7 +237,7 @@ EIGEN_ALWAYS_INLINE auto few_lanes(const Combine& combine, const Packet& packet)
     }
 }
 
-/// The same of `count` numbers, which are whole packets.
+/// Combine `count` numbers, which fill whole packets, until at most four lanes are left.
 template <Index count, class Combine, class Value>
 EIGEN_ALWAYS_INLINE auto few_lanes(const Combine& combine, const Value* numbers) {
     using namespace Eigen::internal;
@@ -243,13 +247,13 @@ EIGEN_ALWAYS_INLINE auto few_lanes(const Combine& combine, const Value* numbers)
     return few_lanes(combine, fold<count / size>(combine, load));
 }
 
-/// The largest of `count` numbers, which are whole packets.
+/// Return the largest of `count` numbers, which fill whole packets.
 template <Index count, class Value>
 EIGEN_ALWAYS_INLINE Value largest_of(const Value* numbers) {
     return Eigen::internal::predux_max(few_lanes<count>(packet_max, numbers));
 }
 
-/// The largest of numbers, a stripe at a time; -inf if there are none.
+/// Return the largest of some numbers, read a stripe at a time; -inf if there are none.
 template <class Value>
 Value block_max(Index count, const Value* numbers) {
     constexpr Value lowest = -std::numeric_limits<Value>::infinity();
@@ -261,10 +265,10 @@ Value block_max(Index count, const Value* numbers) {
     return largest;
 }
 
-/// The largest number at the places [first, first + count) of a row; -inf if there are none.
+/// Return the largest number at the places [first, first + count) of a row; -inf if there are none.
 template <class View>
 double largest(const Blocks<View>& numbers, Index first, Index count) {
-    if constexpr (requires { numbers.largest(first, count); }) {  // no rank has them all
+    if constexpr (requires { numbers.largest(first, count); }) {  // split rows only
         return numbers.largest(first, count);
     } else {
         using Value = typename Blocks<View>::Value;

@@ -1,12 +1,13 @@
-// Half precision and bfloat16 to float: a register at a time where the target has the instructions, else in integers.
+// Half precision and bfloat16 to float: a register at a time where the processor has the instructions, else in
+// integers.
 //
-//   load_floats           the floats of as many 16-bit numbers as fit into a register: an overload per register
-//   loads_floats<Half>    whether there is one for Eigen's registers; then a sum converts rows in its own loop
+//   load_floats           converts 16-bit numbers to as many floats as fit into a register: an overload per register
+//   loads_floats<Half>    whether Eigen's registers have an overload; then a sum converts rows in its own loop
 //   Widened<Half>         the functor of an array expression of 16-bit numbers
-//   to_floats             a block of them, written to memory
+//   to_floats             converts a block of 16-bit numbers and writes it to memory
 //
 // Eigen 3.4 converts such rows entry by entry in most builds, which costs more than reading them. A conversion to float
-// is exact, so all ways give the same bits. What decides between them is part of SPECSAMPLE_ABI.
+// is exact, so all ways give the same bits. The instruction sets that choose the way are part of SPECSAMPLE_ABI.
 #pragma once
 
 #if defined(__AVX2__)
@@ -24,14 +25,14 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// A bfloat16 is the upper half of a float's bits.
+/// Convert a bfloat16: it is the upper half of a float's bits.
 EIGEN_ALWAYS_INLINE float bits_to_float(Eigen::bfloat16, std::int16_t bits) {
     return std::bit_cast<float>(std::int32_t{bits} << 16);
 }
 
-/// A half has a shorter exponent than a float. Zero and subnormal halves are first read as 2^-15 (1 + m), a normal
-/// float, and become 2^-14 m by adding 2^-15 (m - 1): no float on the way is subnormal, so nothing is lost in a build
-/// that flushes subnormal floats to zero. This addition also quiets a signalling NaN, as F16C does.
+/// Convert a half, whose exponent is shorter than a float's. Zero and subnormal halves are first read as 2^-15 (1 + m),
+/// a normal float, and become 2^-14 m by adding 2^-15 (m - 1): no float on the way is subnormal, so nothing is lost in
+/// a build that flushes subnormal floats to zero. This addition also quiets a signalling NaN, as F16C does.
 EIGEN_ALWAYS_INLINE float bits_to_float(Eigen::half, std::int16_t bits) {
     constexpr std::int32_t exponent = 0x1f << 23, lowest = 1 << 23, rebias = 112 << 23;
     const std::int32_t shifted = std::int32_t{bits} << 13;
@@ -46,7 +47,7 @@ EIGEN_ALWAYS_INLINE float bits_to_float(Eigen::half, std::int16_t bits) {
                                 (shifted & std::numeric_limits<std::int32_t>::min()));
 }
 
-/// The bits at `in`. They are copied, because Eigen's types hide them from g++'s vectoriser.
+/// Return the bits at `in`. They are copied, because Eigen's types hide them from g++'s vectoriser.
 template <class Half>
 EIGEN_ALWAYS_INLINE std::int16_t bits_at(const Half* in) {
     std::int16_t bits;
@@ -63,7 +64,7 @@ EIGEN_ALWAYS_INLINE void load_floats(const Half* in, float& out) {
 #if defined(__AVX2__)
 EIGEN_ALWAYS_INLINE __m128i load_eight(const void* in) { return _mm_loadu_si128(static_cast<const __m128i*>(in)); }
 
-/// The bytes are shuffled to their places; in -1 there is a zero.
+/// Shuffle the bytes to their places; place -1 stands for a zero byte.
 EIGEN_ALWAYS_INLINE void load_floats(const Eigen::bfloat16* in, __m256& out) {
     const __m256i places = _mm256_setr_epi8(-1, -1, 0, 1, -1, -1, 2, 3, -1, -1, 4, 5, -1, -1, 6, 7,  //
                                             -1, -1, 8, 9, -1, -1, 10, 11, -1, -1, 12, 13, -1, -1, 14, 15);

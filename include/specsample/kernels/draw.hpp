@@ -19,11 +19,11 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace kernels {
 
-/// The result of a draw: the id of a weight, or -1 if the sum of the weights is not a positive number or not the sum
-/// that was stated.
+/// The result of a draw: the id of a weight, or -1 if the sum of the weights is not a positive number, or not the sum
+/// that the caller stated.
 struct Drawn {
     Index index = -1;
-    double sum = 0;  ///< of all weights
+    double sum = 0;  ///< the sum of all weights
 };
 
 }  // namespace kernels
@@ -36,26 +36,26 @@ inline constexpr Index max_blocks = 512;
 /// Entries of a piece, the level between a block and a token.
 inline constexpr Index piece_size = 64;
 
-/// Whether u q < s. The product of a small q would lose bits below the normal numbers.
+/// Return whether u q < s. A small q is scaled up first, because its product would lose bits below the normal numbers.
 inline bool is_accepted(double u, double s, double q) {
     const double unit = q < 0x1p-960 ? 0x1p100 : 1;
     return u * (q * unit) < s * unit;
 }
 
-/// The running sum that a random number in [0, 1) stands for. Sums below the normal numbers are whole multiples of the
-/// smallest double: a product that was rounded to the nearest of them would favour the last ids.
+/// Return the running sum that a random number in [0, 1) stands for. Below the normal numbers, sums are whole multiples
+/// of the smallest double, and the product is rounded down to one: rounding to the nearest would favour the last ids.
 inline double target_of(double u, double total) {
     constexpr double least = std::numeric_limits<double>::denorm_min();
     if (total < std::numeric_limits<double>::min()) return std::floor(u * (total / least)) * least;
     return rounded(u * total);
 }
 
-/// The entry of [first, end) at which the running sum passes `rest`, or -1 if none does.
+/// Return the entry of [first, end) at which the running sum passes `rest`, or -1 if the sum stays below.
 template <kernels::Weights W>
 Index pick_entry(const W& weights, Index first, Index end, double rest) {
     double sum = 0;
     Index i = first;
-    for (; i + 4 <= end; i += 4) {  // up to the group of four that holds it: their sum is no chain of additions
+    for (; i + 4 <= end; i += 4) {  // find the group of four first: its sum is no chain of additions
         const double passed = sum + ((weights[i] + weights[i + 1]) + (weights[i + 2] + weights[i + 3]));
         if (rest < passed) break;
         sum = passed;
@@ -67,8 +67,8 @@ Index pick_entry(const W& weights, Index first, Index end, double rest) {
     return -1;
 }
 
-/// The last entry of positive weight at or before `from`, else the first one after it: where rounding overshoots, the
-/// draw still gives a token of positive weight.
+/// Return the last entry of positive weight at or before `from`, else the first one after it. So a draw gives a token
+/// of positive weight even where rounding overshoots.
 template <kernels::Weights W>
 [[gnu::cold]] Index nearest_positive(const W& weights, Index from) {
     for (Index i = from; i >= 0; --i)
@@ -78,8 +78,8 @@ template <kernels::Weights W>
     return -1;
 }
 
-/// The place at `rest` within [first, end); if rounding puts it past the end of a piece, ~place of the last entry
-/// there.
+/// Return the place at `rest` within [first, end). If rounding puts it past the end of a piece, return ~place of the
+/// last entry of that piece.
 template <kernels::Weights W>
 Index pick_in_block(const W& weights, Index first, Index end, double rest) {
     for (Index piece = first; piece < end; piece += piece_size) {
@@ -94,7 +94,7 @@ Index pick_in_block(const W& weights, Index first, Index end, double rest) {
     return ~(end - 1);
 }
 
-/// The length of the blocks of a row that are summed: the smallest multiple of the block size that leaves at most
+/// Return the length of the blocks whose sums a draw keeps: the smallest multiple of the block size that leaves at most
 /// max_blocks blocks.
 inline Index block_length(Index size) {
     constexpr Index most = max_blocks * block_size;
@@ -140,7 +140,7 @@ class BlockSums {
         return weights_.share();
     }
 
-    /// The place at which the cumulative weights pass u * total(), u in [0, 1).
+    /// Return the place at which the cumulative weights pass u * total(), u in [0, 1).
     /// @pre the total is a positive number
     Index pick(double u) const {
         const double target = detail::target_of(u, total_);
@@ -164,7 +164,7 @@ class BlockSums {
     std::array<double, detail::max_blocks> up_to_;
 };
 
-/// The sums of what is left of a row while ids are removed from it.
+/// The sum of the entries that are left of a row while ids are removed from it one by one.
 /// @cost   one pass, then a block and at most 512 additions per id
 template <class View>
 class RestSums {
@@ -180,7 +180,7 @@ class RestSums {
         }
     }
 
-    /// The sum without `removed`, of which all but the last were removed by the calls before.
+    /// Remove the last of `removed` and return the sum that is left. Earlier calls have removed the others.
     double without(ListRef<Token> removed) {
         const Index block = RowWeights<View>(row_).place_of(removed.back()) / per_block_, first = block * per_block_;
         const auto left = WithoutWeights<View>(row_, removed);
@@ -208,8 +208,8 @@ class RestSums {
 /// @param uniform   gives a random number in [0, 1)
 /// @returns         the id and the weights' sum; -1 if the sum is zero, NaN or infinite
 /// @draws           one call of `uniform`; none if nothing can be drawn, or there is one entry only
-/// @cost            one pass over the weights, unless they are summed already, then at most 512 block sums, a block and
-///                  64 entries; no allocation
+/// @cost            one pass over the weights, unless it was made before, then at most 512 block sums, a block and 64
+///                  entries; no allocation
 /// @edge            an entry of weight 0 is never drawn; a random number that rounding puts past the end draws the last
 ///                  entry of positive weight
 /// @accuracy        total variation from rounding below 1e-6 for float rows of up to 262144 entries

@@ -14,14 +14,14 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 template <class Value>
 class Encoding {
   public:
-    /// The numbers are probabilities.
+    /// Read the numbers as probabilities.
     Encoding() = default;
 
-    /// The numbers are logits: x has weight factor * 2^((x - pivot) * scale).
+    /// Read the numbers as logits: x has weight factor * 2^((x - pivot) * scale).
     Encoding(double pivot, double scale, double factor)
         : kind_(Kind::logit), factor_(factor), pivot_(static_cast<Value>(pivot)), scale_(static_cast<Value>(scale)) {}
 
-    /// All weight is on one place; on none for -1.
+    /// Put all weight on one place; on none for -1.
     static Encoding peak(Index place) {
         Encoding encoding;
         encoding.kind_ = Kind::peak;
@@ -29,14 +29,15 @@ class Encoding {
         return encoding;
     }
 
-    /// This encoding, marked as having a factor given by the caller: that the weights sum to 1 has not been checked.
+    /// Return this encoding, marked as having a factor given by the caller: nobody has checked that the weights sum to
+    /// 1.
     Encoding as_given() const {
         Encoding encoding = *this;
         encoding.is_given_ = true;
         return encoding;
     }
 
-    /// This encoding, marked as refused: code that saw the whole row found a fault in it.
+    /// Return this encoding, marked as refused: code that saw the whole row found a fault in it.
     Encoding as_refused() const {
         Encoding encoding = *this;
         encoding.is_refused_ = true;
@@ -47,7 +48,7 @@ class Encoding {
     bool is_given() const { return is_given_; }
     bool is_refused() const { return is_refused_; }
 
-    /// True for a row of logits that has no distribution, which its normaliser shows.
+    /// Return whether the row is of logits that define no distribution, which their normaliser shows.
     bool is_bad() const { return kind_ == Kind::peak ? peak_ < 0 : kind_ == Kind::logit && !is_positive(factor_); }
 
     Value weight(Value x, Index place) const {
@@ -55,7 +56,7 @@ class Encoding {
         return kind_ == Kind::probability ? x : static_cast<Value>(place == peak_ ? 1 : 0);
     }
 
-    /// ln of the weight, also where the weight itself underflows.
+    /// Return ln of the weight, also where the weight itself underflows.
     double log_weight(Value x, Index place) const {
         if (kind_ != Kind::logit) return std::log(static_cast<double>(weight(x, place)));
         return (static_cast<double>(x) - static_cast<double>(pivot_)) * static_cast<double>(scale_) *
@@ -64,21 +65,21 @@ class Encoding {
     }
 
     bool is_logit() const { return kind_ == Kind::logit; }
-    /// The factor of logits in exponents: x has a weight in proportion to 2^(x scale).
+    /// Return the factor that turns logits into exponents: x has a weight in proportion to 2^(x * scale).
     double scale() const { return static_cast<double>(scale_); }
 
-    /// The weight of a logit that equals the pivot, and that logit.
+    /// Return the weight of a logit that equals the pivot; pivot() returns that logit.
     double factor() const { return factor_; }
     double pivot() const { return static_cast<double>(pivot_); }
-    /// The place with all weight, if is_peak().
+    /// Return whether all weight is on one place; peak() returns that place.
     bool is_peak() const { return kind_ == Kind::peak; }
     Index peak() const { return peak_; }
 
-    /// The power that a logit is mapped by. It is made anew for every block: it is larger than the numbers that it is
-    /// made from, and rows are copied more often.
+    /// Return the power that maps a logit to its weight. It is made anew for every block instead of stored, because it
+    /// is larger than the numbers that it is made from, and rows are copied more often.
     ScaledExp2<Value> power() const { return ScaledExp2<Value>(pivot_, scale_, static_cast<Value>(factor_)); }
 
-    /// The place with all weight, counted from `first`; -1 if it is not in [first, first + count).
+    /// Return the place with all weight, counted from `first`; -1 if it is not in [first, first + count).
     Index peak_in(Index first, Index count) const {
         return peak_ >= first && peak_ < first + count ? peak_ - first : -1;
     }

@@ -1,6 +1,6 @@
 // Rows that are more than probabilities in memory: numbers, the ids they belong to, and their encoding.
 //
-//   Powers            a block of logits, in the loop that sums them
+//   Powers            a block of logits that become weights in the loop that sums them
 //   EntriesRow        the row, as an Eigen expression of its weights by id
 //
 // The row is an expression, so every function that takes a row takes it. Kernels read it in blocks, by place: a sparse
@@ -26,7 +26,8 @@ class Powers {
     Powers(const ScaledExp2<Value>& power, const Blocks<View>& row, Index first, const Number* numbers)
         : power_(power), row_(&row), first_(first), numbers_(numbers) {}
 
-    /// The weights of `count` logits. The next block is prefetched a few lines at a time: a burst would stall the loop.
+    /// Return the weights of `count` logits, and prefetch a few lines of a later block: a burst of prefetches would
+    /// stall the loop.
     template <Index count>
     EIGEN_ALWAYS_INLINE auto at(Index place) const {
         row_->expect(first_ + place + prefetch_distance, count);
@@ -71,7 +72,7 @@ class Entries {
     const Encoding<Value>& encoding() const { return encoding_; }
     void mean(const Encoding<Value>& encoding) { encoding_ = encoding; }
 
-    /// The row of these entries.
+    /// Return the row of these entries.
     auto row() const {
         using Plain = Eigen::Array<Value, Eigen::Dynamic, 1>;
         return Eigen::CwiseNullaryOp<Entries, Plain>(vocab_, 1, *this);
@@ -133,14 +134,15 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
 
     void expect(Index first, Index count) const { numbers_.expect(first, count); }
 
-    /// Who has which part of the numbers, if no rank has them all.
+    /// Return the exchange with the other ranks. Split rows only: see SharedWeights.
     auto share() const
         requires requires(const Blocks<View>& numbers) { numbers.share(); }
     {
         return numbers_.share().of(encoding());
     }
 
-    /// Call f with the same block: logits become weights in f's own loop if their powers are computed in packets.
+    /// Call f with a block, in a form that block_sum takes: logits become weights in f's own loop if their powers are
+    /// computed in packets.
     template <class F>
     decltype(auto) visit(Index first, Index count, Buffer& buffer, F&& f) const {
         if constexpr (vectorised_exp2<Value>) {
@@ -165,7 +167,7 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
         return buffer.data();
     }
 
-    /// The weights of a block of numbers that are not logits.
+    /// Return the weights of a block of numbers that are not logits.
     const Value* read_weights(Index first, Index count, Buffer& buffer) const {
         if (entries_.encoding().is_probability()) return numbers_.read(first, count, buffer);
         buffer.head(count).setZero();
@@ -178,7 +180,8 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     Blocks<View> numbers_;
 };
 
-/// Row q at the places [first, first + count) of row p, both sparse: one walk along their sorted ids.
+/// Write row q at the places [first, first + count) of row p to `buffer`, both rows sparse, in one walk along their
+/// sorted ids.
 template <class P, class Q>
 const typename Blocks<Q>::Value* meet(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
                                       typename Blocks<Q>::Buffer& buffer) {
@@ -192,7 +195,8 @@ const typename Blocks<Q>::Value* meet(const Blocks<P>& p, const Blocks<Q>& q, In
     return buffer.data();
 }
 
-/// Row q at the places [first, first + count) of row p, matched by id, where at least one of the rows is sparse.
+/// Write row q at the places [first, first + count) of row p to `buffer`, matched by id, where at least one of the rows
+/// is sparse.
 template <class P, class Q>
 const typename Blocks<Q>::Value* gather(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
                                         typename Blocks<Q>::Buffer& buffer) {
@@ -211,7 +215,7 @@ const typename Blocks<Q>::Value* gather(const Blocks<P>& p, const Blocks<Q>& q, 
     return buffer.data();
 }
 
-/// Row q at the places [first, first + count) of row p, matched by id; either row may be sparse.
+/// Return row q at the places [first, first + count) of row p, matched by id; either row may be sparse.
 template <class P, class Q>
 const typename Blocks<Q>::Value* read_at(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
                                          typename Blocks<Q>::Buffer& buffer) {
@@ -219,7 +223,7 @@ const typename Blocks<Q>::Value* read_at(const Blocks<P>& p, const Blocks<Q>& q,
     return gather(p, q, first, count, buffer);
 }
 
-/// Call f with the same block of q, in a form that block_sum takes.
+/// Call f with row q at the places [first, first + count) of row p, in a form that block_sum takes.
 template <class P, class Q, class F>
 decltype(auto) visit_at(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
                         typename Blocks<Q>::Buffer& buffer, F&& f) {
@@ -227,7 +231,7 @@ decltype(auto) visit_at(const Blocks<P>& p, const Blocks<Q>& q, Index first, Ind
     return f(gather(p, q, first, count, buffer));
 }
 
-/// Call f with a block of row p and the same places of row q.
+/// Call f with a block of row p and with row q at the same places.
 template <class P, class Q, class F>
 decltype(auto) visit_both(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
                           typename Blocks<P>::Buffer& p_buffer, typename Blocks<Q>::Buffer& q_buffer, F&& f) {

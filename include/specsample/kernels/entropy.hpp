@@ -12,7 +12,7 @@ template <class View>
 [[gnu::flatten]] double entropy_of(const Blocks<View>& row) {
     using Value = typename Blocks<View>::Value;
     typename Blocks<View>::Buffer buffer;
-    // For 0 ln 0 = 0, p is bounded by the smallest normal number, whose logarithm is finite.
+    // Inside the logarithm, p is at least the smallest normal number: so p = 0 gives 0 ln 0 = 0.
     const auto term = [](const auto& p) { return p * p.max(std::numeric_limits<Value>::min()).log(); };
     double total = 0;
     for_blocks(0, row.size(), [&](Index first, Index count) {
@@ -27,7 +27,7 @@ template <class View>
 
 namespace kernels {
 
-/// The entropy of a row, in nats.
+/// Return the entropy of a row, in nats.
 ///
 ///     H(p) = - sum_x p(x) ln p(x);      0 ln 0 = 0
 ///

@@ -16,7 +16,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
-inline constexpr bool nan_may_be_lost = true;  ///< by a minimum or a maximum, whose operands may be swapped
+inline constexpr bool nan_may_be_lost = true;  ///< a minimum or a maximum may swap its operands and drop a NaN
 #else
 inline constexpr bool nan_may_be_lost = false;
 #endif
@@ -50,13 +50,13 @@ class Broadcast {
 
 /// factor * 2^t with t = (x - pivot) * scale, for Eigen's unaryExpr (in a loop: by ByReference).
 ///
-/// Inlined, with x by reference: under -ffast-math clang assumes that an argument by value is no NaN.
+/// The calls are inlined and take x by reference: under -ffast-math clang assumes that an argument by value is no NaN.
 ///
 /// @pre       pivot, scale and factor are finite, and scale is not 0: -inf times 0 is NaN
 /// @edge      0 for t < -126 (double: -1022), hence for x = -inf: no result is subnormal unless the factor makes it so;
 ///            infinite for t >= 128 (double: 1024), so that an overflow is seen; NaN for a NaN. Under -ffast-math too
-/// @accuracy  float: relative error below 2.3e-7 where -125.5 <= t < 128, to which the rounding of t adds at most
-///            1.3e-7 * |t|; 0 where t is below. double: that of std::exp2
+/// @accuracy  float: relative error below 2.3e-7 where -125.5 <= t < 128, and the rounding of t adds at most 1.3e-7 *
+///            |t|; 0 for smaller t. double: as std::exp2
 /// @cost      float: .16 ns with AVX-512, .2 with AVX2, .6 with SSE2; double and builds without SIMD: std::exp2
 template <class Value, bool vectorised = vectorised_exp2<Value>>
 class ScaledExp2 {
@@ -77,8 +77,8 @@ class ScaledExp2 {
 template <class Value>
 class ScaledExp2<Value, true> {
   public:
-    /// The polynomial is doubled and 2^n halved: so the power of the largest n is representable, and the power of any
-    /// n below the smallest is zero.
+    /// Double the polynomial, because half_power halves 2^n. So the power of the largest n is representable, and the
+    /// power of any n below the smallest is zero.
     explicit ScaledExp2(Value pivot, Value scale, Value factor = 1) : pivot_(pivot), scale_(scale) {
         for (std::size_t i = 0; i < terms_.size(); ++i) terms_[i] = Broadcast(2 * factor * exp2_coefficients[i]);
     }
@@ -92,7 +92,7 @@ class ScaledExp2<Value, true> {
     EIGEN_ALWAYS_INLINE Packet packetOp(const Packet& x) const {
         using namespace Eigen::internal;
         const Packet t = pmul(psub(x, pivot_.packet<Packet>()), scale_.packet<Packet>());
-        // t is the first operand: of a NaN and a bound, Eigen then keeps the NaN.
+        // t must be the first operand: if t is NaN, Eigen then keeps it instead of the bound.
         const Packet bounded = pmin(pmax(t, pset1<Packet>(-126.f)), pset1<Packet>(129.f));
         Packet shifted = padd(bounded, pset1<Packet>(shift_));
         EIGEN_OPTIMIZATION_BARRIER(shifted);  // the sum must round: -ffast-math would simplify x + c - c to x
@@ -116,14 +116,14 @@ class ScaledExp2<Value, true> {
         return Eigen::internal::preinterpret<Integers<Packet>>(x);
     }
 
-    /// 2^(n - 1), for n from -126, where it is 0, to 129, where it is infinite.
+    /// Return 2^(n - 1), for n from -126, where the result is 0, to 129, where it is infinite.
     template <class Packet>
     static EIGEN_ALWAYS_INLINE Packet half_power(const Packet& shifted) {
         using namespace Eigen::internal;
         return preinterpret<Packet>(plogical_shift_left<23>(bits(shifted)));
     }
 
-    /// All bits set, which is a NaN, where t is NaN.
+    /// Return all bits set, which is a NaN, where t is NaN, and 0 elsewhere.
     template <class Packet>
     static EIGEN_ALWAYS_INLINE Packet ones_if_nan(const Packet& t) {
         using namespace Eigen::internal;
@@ -131,7 +131,7 @@ class ScaledExp2<Value, true> {
         return preinterpret<Packet>(parithmetic_shift_right<31>(psub(pset1<Integers<Packet>>(0x7f80'0000), magnitude)));
     }
 
-    /// 2 * factor * 2^f.
+    /// Return 2 * factor * 2^f.
     template <class Packet>
     EIGEN_ALWAYS_INLINE Packet polynomial(const Packet& f) const {
         Packet sum = terms_.back().packet<Packet>();

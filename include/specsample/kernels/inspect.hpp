@@ -14,7 +14,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace kernels {
 
-/// The largest deviation from 1 that the sum of a row of these scalars may have. A smaller one is not corrected.
+/// The largest deviation from 1 that the sum of a row of these scalars may have. A smaller deviation is not corrected.
 template <detail::Floating Scalar>
 inline constexpr double sum_tolerance = sizeof(Scalar) == 2 ? 1e-2 : 1e-3;
 
@@ -22,11 +22,11 @@ inline constexpr double sum_tolerance = sizeof(Scalar) == 2 ? 1e-2 : 1e-3;
 
 namespace detail {
 
-/// The tolerance of a view of any kind: that of the scalar in which its numbers are stored.
+/// The tolerance of a view of any kind: it depends on the scalar in which the numbers are stored.
 template <class View>
 inline constexpr double tolerance_of = kernels::sum_tolerance<typename StoredScalar<View>::type>;
 
-/// How far the sum of a good row may be from 1: 0 for logits that were normalised here.
+/// Return how far the sum of a good row may be from 1: 0 for logits that this library has normalised.
 template <class View>
 double sum_deviation(const View& view) {
     if constexpr (is_entries_row<View>) {
@@ -36,7 +36,7 @@ double sum_deviation(const View& view) {
     return tolerance_of<View>;
 }
 
-/// The fault of the first id of a sparse row that is not above the one before it, or not in the vocabulary.
+/// Return the fault of the first bad id of a sparse row: outside the vocabulary, or not above the previous id.
 template <class Ids>
 [[gnu::cold, gnu::noinline]] RowFault blame_ids(const Ids& ids, Index vocab, RowFault fault) {
     for (Index place = 0, before = -1; place < ids.size(vocab); before = ids.id(place++)) {
@@ -57,7 +57,7 @@ template <class Ids>
     return fault;
 }
 
-/// Check that the ids of a row increase and are inside the vocabulary. Lookups in a sparse row rely on that.
+/// Check that the ids of a row increase and are inside the vocabulary. Lookups in a sparse row rely on this order.
 /// @cost   one pass over the ids; nothing for a row that holds every id
 template <class Ids>
 std::optional<RowFault> inspect_ids(const Ids& ids, Index vocab, Side side, Index number) {
@@ -76,17 +76,17 @@ std::optional<RowFault> inspect_ids(const View& view, Side side, Index number) {
     return std::nullopt;
 }
 
-/// What a row holds that no distribution has, and where it is first.
+/// The numbers of a row that no distribution has, with the first place of each kind.
 struct OddNumbers {
-    Index not_finite_at = -1;  ///< an id; -1 if there is none
-    double not_finite = 0;     ///< NaN or infinity
+    Index not_finite_at = -1;  ///< a place; -1 if there is none
+    double not_finite = 0;     ///< NaN or +inf
     Index negative_at = -1;
     double negative = 0;
-    bool like_logits = false;  ///< whether some are below -1 or well above 1
+    bool like_logits = false;  ///< whether a number is below -1 or above 1 + tolerance
     bool has_finite = false;
 };
 
-/// Look for such numbers at the places [first, end), up to the first that is not finite.
+/// Find the odd numbers at the places [first, end), up to the first NaN or +inf.
 template <class Numbers>
 [[gnu::cold, gnu::noinline]] OddNumbers find_odd(const Numbers& number, Index first, Index end, double tolerance) {
     OddNumbers found;
@@ -107,7 +107,7 @@ template <class Numbers>
     return found;
 }
 
-/// The same for all numbers of a row, by place.
+/// Find the odd numbers of a whole row, by place.
 template <class View>
 OddNumbers odd_numbers(const Blocks<View>& row, double tolerance) {
     const auto& numbers = row.numbers();
@@ -118,8 +118,8 @@ OddNumbers odd_numbers(const Blocks<View>& row, double tolerance) {
     }
 }
 
-/// The fault of a row whose sum, or smallest entry, or normaliser is bad: of logits that are good, the normaliser that
-/// was stated.
+/// Return the fault of a row whose sum, smallest entry or normaliser is bad. If its logits are good, the fault is the
+/// normaliser that the caller stated.
 template <class View>
 [[gnu::cold, gnu::noinline]] RowFault diagnose(const Blocks<View>& row, double sum, RowFault fault) {
     const OddNumbers odd = odd_numbers(row, fault.bound);
@@ -141,7 +141,8 @@ template <class View>
     return fault;
 }
 
-/// The sum of a row, and that of its negative part, over a block that is in the cache by then: it must be exactly zero.
+/// The sum of a row, and the sum of its negative entries, which must be exactly zero. The second sum reads a block that
+/// is in the cache by then.
 struct CheckedSum {
     double all = 0;
     double negative = 0;
@@ -154,11 +155,11 @@ struct CheckedSum {
             count, [](const auto& x) { return x.min(Value{0}); }, block);
     }
 
-    /// Whether this can be the sum of probabilities.
+    /// Return whether this can be the sum of probabilities.
     bool is_one(double tolerance) const { return is_finite(all) && negative == 0 && std::abs(all - 1) <= tolerance; }
 };
 
-/// The sums of a row.
+/// Return the sums of a row.
 template <class View>
 CheckedSum checked_sum(const View& view) {
     const Blocks<View> row(view);
@@ -174,7 +175,7 @@ CheckedSum checked_sum(const View& view) {
     return sum;
 }
 
-/// kernels::inspect for the view of a row: rows of many types have one type of view.
+/// Check the view of a row as kernels::inspect checks a row. Many types of rows share one type of view, and this code.
 /// @param found   where the sum of a good row is put, if it took a pass
 template <class View>
 std::optional<RowFault> inspect_view(const View& view, Side side, Index number, double* found = nullptr) {
@@ -207,9 +208,9 @@ std::optional<RowFault> inspect_view(const View& view, Side side, Index number, 
     return diagnose(blocks, sum.all, fault);
 }
 
-/// The fault of probabilities that were given as logits: none is negative, and they sum to 1. Rows that such logits
-/// may well be are passed over: fewer than three numbers, equal ones, and those with one positive number; and so are
-/// greedy rows, which lose nothing, and slices, of which no rank has the sum.
+/// Find probabilities that were given as logits: none is negative, and they sum to 1. Rows that may well be logits
+/// pass: fewer than three numbers, equal numbers, or only one positive number. Greedy rows pass, because their argmax
+/// is the same for probabilities, and split rows pass, because no rank has the sum.
 /// @cost   O(1) for logits, whose first numbers show what they are; one pass over probabilities
 template <class View>
 std::optional<RowFault> inspect_kind(const View& view, Side side, Index number) {
@@ -226,8 +227,8 @@ std::optional<RowFault> inspect_kind(const View& view, Side side, Index number) 
             least = std::min(least, x);
             positive += x > 0;
         }
-        // As far as rounding takes the sum of a softmax, of floats or fewer bits: in a short row, chance must not come
-        // as near.
+        // The sum must be as near to 1 as rounding leaves the sum of a softmax in float or 16 bits, so that the logits
+        // of a short row do not pass as probabilities by chance.
         using Scalar = std::conditional_t<sizeof(typename StoredScalar<View>::type) == 2,
                                           typename StoredScalar<View>::type, float>;
         const double rounding = static_cast<double>(size) * static_cast<double>(Eigen::NumTraits<Scalar>::epsilon());
@@ -243,8 +244,8 @@ std::optional<RowFault> inspect_kind(const View& view, Side side, Index number) 
 
 namespace kernels {
 
-/// Check that `row` is a distribution: finite, non-negative, of sum 1 within the tolerance of its scalar. Logits are
-/// one if none is NaN or +inf and not all are -inf; the ids of a sparse row must be strictly increasing.
+/// Check that `row` is a distribution: finite, non-negative, of sum 1 within the tolerance of its scalar. Logits define
+/// a distribution if none is NaN or +inf and not all are -inf; the ids of a sparse row must be strictly increasing.
 /// @returns  the fault, with the given side and row number, or nothing
 /// @cost     one pass; a second one over a bad row
 template <Row R>
@@ -256,8 +257,8 @@ std::optional<RowFault> inspect(const R& row, Side side, Index number) {
 
 namespace detail {
 
-/// True if what is wrong with a row is only that it makes no token possible: it has no entries, all of its logits are
-/// -inf, no id is left, or every probability is 0. A drafter with such a row has nothing to offer.
+/// Return whether a row is bad only because it makes no token possible: it has no entries, all of its logits are -inf,
+/// no id is left, or every probability is 0. A drafter with such a row has nothing to offer.
 inline bool makes_nothing_possible(const RowFault& fault) {
     return fault.cause == Cause::empty || fault.cause == Cause::all_masked ||
            (fault.cause == Cause::not_normalised && fault.value == 0);

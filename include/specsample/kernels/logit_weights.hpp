@@ -18,8 +18,8 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// log2(e) / T, clamped to the positive normal numbers of the scalar, because 0 * inf is NaN; of doubles not quite to
-/// the largest, since a race multiplies logits by it, in double.
+/// Return log2(e) / T, clamped to the positive normal numbers of the scalar, because 0 * inf is NaN. For double the
+/// upper bound is 2^1000, because a race multiplies logits by the scale in double.
 template <class Value>
 double exponent_scale(double temperature) {
     return std::clamp(std::numbers::log2e / temperature, double{std::numeric_limits<Value>::min()},
@@ -33,8 +33,8 @@ namespace kernels {
 /// The weights exp((z - pivot) / T) of logits, summed.
 ///
 /// The pivot is the largest logit of the first block, which is near the largest of all and costs no pass to find. If it
-/// is so far off that the sum overflows or underflows, the pass is made again with the largest of all. At T = 0 all
-/// weight is on the largest logit, the lowest id on ties.
+/// is so far off that the sum overflows or underflows, the pass is made again with the largest logit of all. At T = 0
+/// all weight is on the largest logit, the lowest id on ties.
 ///
 /// @cost   one pass, rarely three; at T = 0 the pass of an argmax
 /// @edge   logits that name no distribution (a NaN, +inf, all -inf) have no positive total
@@ -68,7 +68,7 @@ class LogitWeights {
     double total() const { return sums_->total(); }
     Index pick(double u) const { return sums_->pick(u); }
 
-    /// The encoding of the probabilities, which are the weights divided by their total.
+    /// Return the encoding of the probabilities, which are the weights divided by their total.
     Encoding encoding() const { return scale_ == 0 ? entries_.encoding() : Encoding(pivot_, scale_, 1 / total()); }
     auto probs() const {
         Entries entries = entries_;
@@ -76,7 +76,7 @@ class LogitWeights {
         return entries.row();
     }
 
-    /// ln sum exp(z / T)
+    /// Return ln sum exp(z / T).
     double log_sum_exp() const { return (pivot_ * scale_ + std::log2(total())) * std::numbers::ln2; }
 
   private:
@@ -95,7 +95,7 @@ class LogitWeights {
     std::optional<BlockSums<RowWeights<decltype(std::declval<const Entries&>().row())>>> sums_;
 };
 
-/// ln sum_x exp(z(x)) of a row of logits; of Logits at temperature T, ln sum_x exp(z(x) / T).
+/// Return ln sum_x exp(z(x)) of a row of logits; for Logits at temperature T, ln sum_x exp(z(x) / T).
 /// @cost   one pass
 /// @edge   -inf if all are masked, NaN for a row that defines no distribution
 template <Row R>

@@ -12,8 +12,8 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// Accumulates whether a number was NaN, for Eigen's binaryExpr: the sign bit of `seen` is set once one was. Its other
-/// bits are arbitrary.
+/// Accumulates whether a number was NaN, for Eigen's binaryExpr: the sign bit of `seen` is set from the first NaN on.
+/// The other bits are arbitrary.
 template <class Value>
 struct NanWatch {
     EIGEN_ALWAYS_INLINE Value operator()(const Value& seen, const Value& x) const {
@@ -30,7 +30,7 @@ struct NanWatch {
     }
 };
 
-/// True if a NanWatch has seen a NaN in any lane.
+/// Return whether a NanWatch has seen a NaN in any lane.
 template <class Value, int size>
 bool saw_nan(const Eigen::Array<Value, size, 1>& seen) {
     using Bits = std::conditional_t<sizeof(Value) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
@@ -41,7 +41,7 @@ bool saw_nan(const Eigen::Array<Value, size, 1>& seen) {
     return all < 0;
 }
 
-/// True if a watch, NanWatch or one like it, sees something among `count` numbers.
+/// Return whether a watch, such as NanWatch, sees a bad number among `count` numbers.
 /// @cost one pass
 template <class Watch, class Value>
 bool sees(const Value* numbers, Index count) {
@@ -54,7 +54,7 @@ bool sees(const Value* numbers, Index count) {
     return saw_nan(seen) || saw_nan(rest);
 }
 
-/// True if one of `count` numbers is NaN.
+/// Return whether one of `count` numbers is NaN.
 /// @cost one pass
 template <class Value>
 bool has_nan(const Value* numbers, Index count) {

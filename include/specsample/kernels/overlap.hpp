@@ -7,7 +7,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// The overlap, summed over the places of p.
+/// Sum the overlap over the places of p.
 template <class P, class Q>
 [[gnu::flatten]] double overlap_at(const Blocks<P>& p, const Blocks<Q>& q) {
     using Value = std::common_type_t<typename Blocks<P>::Value, typename Blocks<Q>::Value>;
@@ -28,14 +28,14 @@ template <class P, class Q>
 
 namespace kernels {
 
-/// The overlap of two rows: the probability that a token drawn from one is accepted by the other.
+/// Return the overlap of two rows: the probability that a token drawn from one is accepted by the other.
 ///
 ///     sum_x min(p(x), q(x)) = 1 - TV(p, q)
 ///
 /// @param q, p   rows of one size, non-negative
 /// @returns      in [0, 1] for rows that sum to 1
 /// @throws       std::invalid_argument if the sizes differ
-/// @cost         one pass over both, or over a sparse one and the other's entries at its ids; no allocation
+/// @cost         one pass over both rows, or over a sparse row and the other row's entries at its ids; no allocation
 /// @accuracy     blocks are summed in the rows' own precision, their sums in double
 template <Row Q, Row P>
 double overlap(const Q& q, const P& p) {

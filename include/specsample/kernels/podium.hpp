@@ -8,16 +8,17 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// The earliest arrivals so far, in order; of equal ones the lowest id first.
+/// The earliest arrivals so far, in order; the lowest id first on ties.
 class Podium {
   public:
     Podium(std::span<Token> winners, std::span<double> arrivals) : winners_(winners), arrivals_(arrivals) {}
 
     Index arrived() const { return static_cast<Index>(arrived_); }
     bool is_full() const { return arrived_ == winners_.size(); }
-    /// The last of them.
+    /// Return the latest of these arrivals.
     double latest() const { return arrivals_[arrived_ - 1]; }
 
+    /// Enter an id, unless its arrival comes too late.
     /// @returns   false if it comes too late
     bool enter(Token id, double arrival) {
         const auto is_later = [&](std::size_t place) {

@@ -10,12 +10,12 @@
 // The noise is drawn in blocks. For the 64 ids of a block,
 //
 //     M ~ Exp(1) / 64,   J uniform on the ids            one random number per block
-//     E'_i ~ Exp(1)                                      one per id, where it is asked for
+//     E'_i ~ Exp(1)                                      one per id, where it is needed
 //     E_i = M for i = J,   E_i = M + E'_i otherwise
 //
-// These E_i are independent and Exp(1): of 64 such times the smallest is Exp(1) / 64, each id has it with the same
-// probability, and what the others take longer is Exp(1) again, since the exponential distribution has no memory. A
-// block whose M / max w is too late holds no winner, and nothing more is drawn for it.
+// These E_i are independent and Exp(1): the smallest of 64 such times is Exp(1) / 64, each id has it with the same
+// probability, and the extra time of every other id is Exp(1) again, because the exponential distribution has no
+// memory. A block whose M / max w is too late holds no winner, and nothing more is drawn for it.
 #pragma once
 
 #include <algorithm>
@@ -36,9 +36,9 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace kernels {
 
-/// A source of noise: noise(lanes, out) writes a uniform number in (0, 1) per lane, always the same for the same lane
-/// and with all of its first 52 bits random.
-/// An id is a lane; the block of 64 ids that begins at id is lane 2^31 + id / 64.
+/// A source of noise: noise(lanes, out) writes a uniform number in (0, 1) per lane, always the same number for the same
+/// lane, with all of its first 52 bits random. An id is a lane; the block of 64 ids that begins at id is lane 2^31 + id
+/// / 64.
 template <class N>
 concept LaneNoise = std::invocable<N&, std::span<const std::uint32_t>, double*>;
 
@@ -46,7 +46,7 @@ concept LaneNoise = std::invocable<N&, std::span<const std::uint32_t>, double*>;
 
 namespace detail {
 
-/// The noise that the ids of a block share: the smallest of their times, and which of them has it.
+/// The noise that the ids of a block share: the smallest of their times, and the id that has it.
 ///
 /// The last six of the 52 bits of a uniform number choose the id, the others make the time: 46 bits resolve the
 /// smallest of 64 times as finely as 52 bits resolve the time of one id.
@@ -57,8 +57,8 @@ struct BlockNoise {
         first = static_cast<Index>((cells - cell) * race_block);
     }
 
-    /// The smallest time of a uniform number, from below. No logarithm is needed, since -ln v >= 1 - v. The v of a
-    /// block is within 2^-47 of its uniform number, and at most 1 - 2^-47.
+    /// Return a lower bound of the smallest time of a block with the uniform number `u`, without a logarithm: the time
+    /// is -ln v / 64 >= (1 - v) / 64, with v within 2^-47 of `u` and at most 1 - 2^-47.
     static double bound(double u) {
         const double time = 1 - 0x1p-46 - u;
         return (time > 0x1p-47 ? time : 0x1p-47) / race_block;
@@ -77,7 +77,7 @@ template <class W, kernels::LaneNoise N>
 class Race {
     using Row = RaceRow<W>;
     using Value = typename Row::Value;
-    static constexpr std::size_t at_once = 2;  ///< blocks that are opened together, since noise is drawn for many ids
+    static constexpr std::size_t at_once = 2;  ///< blocks opened together: drawing much noise at once is faster
 
   public:
     Race(const W& weights, N& noise, Podium& podium) : row_(weights), noise_(noise), podium_(podium) {}
@@ -101,20 +101,20 @@ class Race {
     }
 
   private:
-    /// A block of which the first id has arrived.
+    /// A block whose first id has arrived.
     struct Open {
-        Index place, count;  ///< of its ids in the row
+        Index place, count;  ///< of the block's ids in the row
         Index first;         ///< the id with the smallest time
-        double least;        ///< that time
+        double least;        ///< the smallest time
     };
 
-    /// Ids that may win, and wait for their times.
+    /// Ids that may win and still have no time.
     struct Waiting {
         static constexpr std::size_t most = at_once * std::size_t{race_block};
         std::size_t count = 0;
         std::array<std::uint32_t, most> ids;
         std::array<Value, most> numbers, weights;
-        std::array<std::uint8_t, most> blocks;  ///< their places among those that were opened
+        std::array<std::uint8_t, most> blocks;  ///< the number of each id's block among the opened blocks
         std::array<double, most> uniforms;
     };
 
@@ -143,7 +143,8 @@ class Race {
         }
     }
 
-    /// Bounds are kept as floats, so that they are relative to the largest weight.
+    /// Find the bounds of all blocks, and order the blocks by them. Bounds are floats, and therefore relative to the
+    /// largest weight.
     void order_blocks() {
         constexpr Index group = BlockOrder::group;
         constexpr Value most = BlockOrder::largest;
@@ -176,7 +177,7 @@ class Race {
         return {place, count, first, noise.least};
     }
 
-    /// Let the others of some blocks arrive: those that may still win.
+    /// Let the other ids of the opened blocks arrive, if they may still win.
     void let_arrive(std::span<const Open> blocks) {
         Waiting waiting;
         for (std::size_t block = 0; block < blocks.size(); ++block) let_wait(blocks[block], block, waiting);
@@ -189,7 +190,7 @@ class Race {
     }
 
     /// Find the ids of a block that may win.
-    /// @param number   its place among those that were opened
+    /// @param number   the number of the block among the opened blocks
     void let_wait(const Open& block, std::size_t number, Waiting& waiting) {
         std::array<Value, std::size_t{race_block}> padded{};
         typename Row::Buffer buffer;
@@ -210,14 +211,14 @@ class Race {
         }
     }
 
-    /// Whether a weight may win with a time. Weights and the unit may be too far apart for a ratio: then the limit is
-    /// the longest.
+    /// Return whether an id of this weight may win with this time. At the longest limit every id may, because weight
+    /// and unit may then be too far apart for a ratio.
     bool may_win(double time, const Value& weight) const {
         return limit_ >= longest_time || time < limit_ * (static_cast<double>(weight) / unit_);
     }
 
-    /// A weight is too small to win with a time if it is not above this one. Rounding keeps the order, so that the next
-    /// lower number leaves out no winner.
+    /// Return the weight that an id must exceed to win with this time. Rounding keeps the order, so the next lower
+    /// number leaves out no winner.
     Value least_weight(double time) const {
         constexpr double never = std::numeric_limits<Value>::max();
         if (limit_ >= longest_time) return 0;
@@ -230,7 +231,7 @@ class Race {
         if (podium_.enter(static_cast<Token>(id), row_.arrival(time, number))) limit_ = limit();
     }
 
-    /// The time at which the pivot comes too late to win.
+    /// Return the time at which the pivot comes too late to win.
     double limit() const {
         // The second 2^-12 is for weights in float, whose relative error is below 2e-5 (ScaledExp2).
         constexpr double slack = BlockOrder::slack + 0x1p-12;
@@ -244,7 +245,7 @@ class Race {
     Eigen::Array<double, RaceBlocks<Value>::most, 1> uniforms_;  ///< the noise of the blocks
     BlockOrder order_;
     Value pivot_ = 0;
-    double unit_ = 1;   ///< the pivot's weight, as row_.relative has it
+    double unit_ = 1;   ///< the pivot's weight, as row_.relative scales it
     double limit_ = 0;  ///< the time at which the pivot comes too late to win
 };
 
@@ -252,17 +253,17 @@ class Race {
 
 namespace kernels {
 
-/// The first winners.size() ids of an exponential race, in the order of their arrival.
+/// Find the first winners.size() ids of an exponential race, in the order of their arrival.
 ///
 /// @param weights   weights, or a row by RowWeights; a row of logits needs no normaliser
 /// @param noise     noise by id and by block of 64 ids
 /// @param winners   output: the ids
-/// @param arrivals  output: their arrival times, as many; of logits their base-2 logarithms
+/// @param arrivals  output: the winners' arrival times; for logits their base-2 logarithms
 /// @returns         the number of winners, fewer than asked for if fewer ids have positive weight; -1 if a number is
 ///                  neither a weight nor a logit: NaN, +infinity, a negative weight, a weight of infinity
 /// @draws           one number per block of 64 ids, one more for an id that may win and is not the first of its block
-/// @cost            one pass, a random number and a division or a power per block of 64 ids, and of the blocks that may
-///                  hold a winner another look at their ids; up to 18 kB of stack (of doubles: 22 kB), no allocation
+/// @cost            one pass, a random number and a division or a power per block of 64 ids, and another look at the
+///                  ids of each block that may hold a winner; up to 18 kB of stack (22 kB for doubles), no allocation
 /// @edge            equal arrivals: the lowest id first; an id of weight 0 never wins
 /// @source          the minimum of independent exponentials and its index are independent, and the exponential
 ///                  distribution has no memory: Devroye, "Non-uniform random variate generation", 1986, chapter V
@@ -275,7 +276,8 @@ Index race_winners(const W& weights, N&& noise, std::span<Token> winners, std::s
     return podium.arrived();
 }
 
-/// The id that wins an exponential race; -1 if no weight is positive, or a number is neither a weight nor a logit.
+/// Return the id that wins an exponential race; -1 if no weight is positive, or a number is neither a weight nor a
+/// logit.
 template <Weights W, LaneNoise N>
 Index race_winner(const W& weights, N&& noise) {
     Token winner = -1;

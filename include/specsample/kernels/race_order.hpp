@@ -13,19 +13,20 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// Hands out numbered blocks, those with the smallest bounds first.
+/// Hands out numbered blocks in the order of their bounds, the smallest first.
 ///
-/// A bound and the number of its block are one float, the key: the bits of positive floats have the order of the
-/// floats, and the last of them are replaced by the number. So all keys differ, and what has been handed out is below
-/// the rest. The smallest key of each group is kept, so that a step looks at one group and at the groups' smallest.
+/// A bound and the number of its block form one float, the key: the bits of positive floats have the order of the
+/// floats, and the number replaces the last bits of the bound. So all keys differ, and every key handed out is below
+/// the rest. The smallest key of each group is kept, so that a step looks at one group and at the smallest keys of all
+/// groups.
 class BlockOrder {
     static constexpr Index groups = 16;
     static constexpr float never = std::numeric_limits<float>::max();
 
   public:
-    static constexpr Index group = 32, most = group * groups;  ///< blocks
-    static constexpr float largest = never / 2;                ///< bound
-    static constexpr double slack = 1 + 0x1p-12;               ///< a bound is kept up to this factor
+    static constexpr Index group = 32, most = group * groups;  ///< in blocks
+    static constexpr float largest = never / 2;                ///< the largest bound
+    static constexpr double slack = 1 + 0x1p-12;               ///< a key differs from its bound by at most this factor
 
     using Bounds = std::array<float, std::size_t{group}>;
 
@@ -35,8 +36,8 @@ class BlockOrder {
         earliest_.fill(never);
     }
 
-    /// Add the next `count` blocks, as many as a group has, or fewer if they are the last.
-    /// @param bounds   theirs: positive, `largest` at most; those of a whole group are read
+    /// Add the next `count` blocks, a whole group, or fewer if they are the last.
+    /// @param bounds   one per block, positive and at most `largest`. All of `bounds` is read, also beyond `count`
     void add(Index count, const Bounds& bounds) {
         std::array<std::int32_t, std::size_t{group}> bits;
         std::memcpy(bits.data(), bounds.data(), sizeof bits);
@@ -57,9 +58,9 @@ class BlockOrder {
         next_ = smallest_above<groups>(0, earliest_.data());
         return next_ < never;
     }
-    /// The bound of the block that was found.
+    /// Return the bound of the block that was found.
     double bound() const { return next_; }
-    /// Hand it out.
+    /// Hand out the number of the block that was found.
     Index take() {
         const Index block = std::bit_cast<std::int32_t>(next_) & number;
         find_earliest(block / group);
@@ -69,7 +70,7 @@ class BlockOrder {
   private:
     static constexpr std::int32_t number = most - 1;  ///< the bits of a block's number
 
-    /// The smallest of some keys that are above one that was handed out.
+    /// Return the smallest of `count` keys above `last`, the key handed out last; `never` if none is above it.
     template <Index count>
     static float smallest_above(float last, const float* keys) {
         using namespace Eigen::internal;
@@ -87,7 +88,7 @@ class BlockOrder {
 
     Index count_ = 0;  ///< a multiple of the group
     std::array<float, std::size_t{most}> keys_;
-    std::array<float, std::size_t{groups}> earliest_;  ///< of each group
+    std::array<float, std::size_t{groups}> earliest_;  ///< the smallest key left in each group
     float next_ = 0;
 };
 

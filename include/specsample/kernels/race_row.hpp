@@ -1,6 +1,6 @@
 // Rows as a race reads them: blocks of ids, each with the largest number that it stores.
 //
-// Logits race as they are: the largest logit of a block has the largest weight, so that few become exponentials.
+// Logits race unchanged: the largest logit of a block has the largest weight, so only few logits need an exponential.
 #pragma once
 
 #include <algorithm>
@@ -31,10 +31,10 @@ class RaceNumbers {
     Index id(Index place) const { return kernels::id_of(weights_, place); }
     static constexpr bool are_contiguous() { return false; }
 
-    /// The scale of logits, where the numbers are: z stands for the weight 2^(z scale). 0 for weights.
+    /// Return the scale of logits, where z stands for the weight 2^(z * scale); 0 for weights.
     static constexpr double log_scale() { return 0; }
 
-    /// The numbers at [first, first + count), count <= block_size.
+    /// Return the numbers at [first, first + count), count <= block_size.
     const Value* read(Index first, Index count, Buffer& buffer) const {
         for (Index i = 0; i < count; ++i) buffer[static_cast<std::size_t>(i)] = weights_[first + i];
         return buffer.data();
@@ -44,7 +44,7 @@ class RaceNumbers {
     const W& weights_;
 };
 
-/// The numbers of a row. Those of logits are not turned into weights.
+/// The numbers of a row. Logits are not turned into weights.
 template <class View>
 class RaceNumbers<kernels::RowWeights<View>> {
     static constexpr bool is_encoded = requires(const Blocks<View>& row) { row.encoding(); };
@@ -57,7 +57,7 @@ class RaceNumbers<kernels::RowWeights<View>> {
 
     Index size() const { return row_.size(); }
     Index id(Index place) const { return row_.id(place); }
-    /// Whether every place has the id after that of the place before.
+    /// Return whether consecutive places have consecutive ids.
     bool are_contiguous() const {
         if constexpr (requires { row_.ids().are_contiguous(); }) return row_.ids().are_contiguous();
         return row_.holds_every_id();
@@ -78,17 +78,17 @@ class RaceNumbers<kernels::RowWeights<View>> {
     const Blocks<View>& row_;
 };
 
-/// The lane of a block's noise. The lanes of ids are below 2^31.
+/// Return the lane of a block's noise. Ids have the lanes below 2^31.
 constexpr std::uint32_t block_lane(Index block) { return 0x8000'0000u | static_cast<std::uint32_t>(block); }
 
-/// Some blocks of ids in which something can win, as they lie in a row.
+/// Blocks of ids that hold a possible winner, in the order of the row.
 template <class Value>
 struct RaceBlocks {
     static constexpr Index most = BlockOrder::most;
 
     Index count = 0;
-    Eigen::Array<std::int32_t, most, 1> first;  ///< the first place of each
-    Eigen::Array<Value, most, 1> largest;       ///< the largest number at its places
+    Eigen::Array<std::int32_t, most, 1> first;  ///< the first place of each block
+    Eigen::Array<Value, most, 1> largest;       ///< the largest number of each block
 };
 
 /// A row that races.
@@ -101,7 +101,7 @@ class RaceRow {
     using Buffer = typename Numbers::Buffer;
 
     static constexpr Index few = 32;
-    static constexpr Index least_room = block_size / race_block;  ///< for blocks, in a call of list
+    static constexpr Index least_room = block_size / race_block;  ///< blocks that each read of `list` needs room for
 
     explicit RaceRow(const W& weights)
         : numbers_(weights),
@@ -112,9 +112,10 @@ class RaceRow {
     Index id(Index place) const { return numbers_.id(place); }
     const Value* read(Index first, Index count, Buffer& buffer) const { return numbers_.read(first, count, buffer); }
 
-    /// The block that the id at a place is in.
+    /// Return the block that holds the id at a place.
     Index block_of(Index place) const { return id(place) / race_block; }
-    /// The number of places from `first` on whose ids are in its block: at most 64, also in a bad row that repeats ids.
+    /// Return the number of places from `first` on whose ids are in the same block: at most 64, also in a bad row that
+    /// repeats ids.
     Index block_size_at(Index first) const {
         if (numbers_.are_contiguous()) return std::min(race_block - id(first) % race_block, size() - first);
         const Index last = std::min(first + race_block, size()), block = block_of(first);
@@ -122,7 +123,7 @@ class RaceRow {
         while (next < last && block_of(next) == block) ++next;
         return next - first;
     }
-    /// The place of an id among those of a listed block; -1 if it is not there.
+    /// Return the place of an id in the listed block at [first, first + count); -1 if it is not there.
     Index place_of(Index id, Index first, Index count) const {
         if (numbers_.are_contiguous()) {
             const Index place = first + id - this->id(first);
@@ -133,25 +134,25 @@ class RaceRow {
         return place < first + count ? place : -1;
     }
 
-    /// The number of an id that cannot win.
+    /// Return the number of an id that cannot win: -inf among logits, 0 among weights.
     Value nothing() const { return nothing_; }
 
-    /// Whether the numbers are logits: z stands for the weight 2^(z scale).
+    /// Return whether the numbers are logits: z stands for the weight 2^(z * scale).
     bool are_logits() const { return log_scale_ > 0; }
 
-    /// When an id arrives that has the exponential time `time`: E / w, of logits log2(E) - z scale.
+    /// Return when an id with the exponential time E = `time` arrives: E / w, or log2(E) - z * scale for logits.
     double arrival(double time, const Value& number) const {
         return are_logits() ? std::log2(time) - exponent(number) : arrival_of(time, static_cast<double>(number));
     }
-    /// The exponential time with which an id of that number would arrive then, or later; at most 2^1000.
+    /// Return the exponential time with which an id of this number would arrive at `arrival`, or later; at most 2^1000.
     double time_for(double arrival, const Value& number) const {
         if (!are_logits()) return time_until(arrival, static_cast<double>(number));
-        // 2^-50 of an arrival is more than was rounded off it and this sum, and 2^1000 is the longest time.
+        // 2^-50 of the arrival is more than rounding took off the arrival and off this sum; 2^1000 is the longest time.
         return std::exp2(std::min(arrival + exponent(number) + std::abs(arrival) * 0x1p-50, 1000.));
     }
 
-    /// Weights, of logits relative to that of `pivot` and at least the smallest normal number: an id that is masked is
-    /// recognised by its logit.
+    /// Return the weights of some numbers. Logits have weights relative to the pivot's weight, and at least the
+    /// smallest normal number: a masked id is recognised by its logit.
     /// @param powers   room for the weights of logits
     const Value* relative(const Value* numbers, Index count, Value pivot, Value* powers) const {
         if (!are_logits()) return numbers;
@@ -163,13 +164,14 @@ class RaceRow {
         return powers;
     }
 
-    /// List the blocks at the next places, a few if there is room for them: as many as noise is best drawn for at once.
-    /// @returns   the place after them; -1 if a number there is no weight, or no logit
+    /// List the blocks at the next places, about `few` if there is room: as many as noise is best drawn for at once.
+    /// @returns   the place after the listed blocks; -1 if a number there is neither a weight nor a logit
     Index list(Index place, RaceBlocks<Value>& blocks) const {
         Buffer buffer;
         const Index enough = std::min(blocks.count + few, blocks.most - least_room + 1);
         while (place < size() && blocks.count < enough) {
-            // Contiguous ids may begin within a block of them: that one is listed by itself.
+            // Contiguous ids may begin inside a block. This chunk is then listed by id, and the next one begins with a
+            // whole block.
             const bool is_dense = numbers_.are_contiguous() && id(place) % race_block == 0;
             const Index count = std::min(block_size, size() - place);
             const Value* numbers = numbers_.read(place, count, buffer);
@@ -182,7 +184,7 @@ class RaceRow {
     }
 
   private:
-    // Both return the number of places whose blocks were listed; -1 if a number there is no weight, or no logit.
+    // list_dense and list_by_id return the number of places whose blocks were listed; -1 if a number there is bad.
 
     Index list_dense(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {
         Index done = 0;
@@ -199,6 +201,7 @@ class RaceRow {
         return done == count || can_race(numbers + done, count - done) ? count : -1;
     }
 
+    /// List whole groups of four blocks.
     /// @returns   true if some of the numbers may be bad
     template <class Doubt>
     [[gnu::flatten]] bool list_fours(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {
@@ -214,7 +217,8 @@ class RaceRow {
         return saw_nan(lanes);
     }
 
-    /// Blocks for which there is no room, and one that goes on after these places, are left for the next call.
+    /// List blocks by their ids. Blocks without room, and a last block that goes on after these places, wait for the
+    /// next call.
     Index list_by_id(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {
         Index first = 0;
         while (first < count && blocks.count < blocks.most) {
@@ -234,7 +238,7 @@ class RaceRow {
         blocks.count = last + (largest > nothing_);
     }
 
-    /// The same for four blocks, of which mostly all can.
+    /// Add four blocks. They are tested at once, because usually all four hold an id that can win.
     EIGEN_ALWAYS_INLINE void add_four(RaceBlocks<Value>& blocks, Index place,
                                       const Eigen::Array<Value, 4, 1>& largest) const {
         if (largest.minCoeff() > nothing_) {
@@ -247,7 +251,8 @@ class RaceRow {
         }
     }
 
-    /// Whether all numbers are weights, or all are logits. An infinite logit is found where the largest is.
+    /// Return whether all numbers are weights, or all are logits. An infinite logit is not found here: Race::run finds
+    /// it as the largest number.
     bool can_race(const Value* numbers, Index count) const {
         if (are_logits()) return !has_nan(numbers, count);
         return !sees<WeightWatch<Value>>(numbers, count) || std::all_of(numbers, numbers + count, [](const Value& x) {
@@ -255,7 +260,7 @@ class RaceRow {
         });
     }
 
-    /// log2 of the weight of a logit, kept finite: the difference of two infinite ones would be NaN.
+    /// Return log2 of the weight of a logit, kept finite: the difference of two infinite logarithms would be NaN.
     double exponent(const Value& logit) const {
         constexpr double most = std::numeric_limits<double>::max();
         return std::clamp(rounded(static_cast<double>(logit) * log_scale_), -most, most);

@@ -1,7 +1,7 @@
 // The largest number of each block of a race, and whether all numbers of the blocks can race.
 //
-// A scan sees nothing but accumulates doubt, a register that costs less than a test of each number would: the sign bit
-// of a lane is set if a number may be bad. A doubtful row is looked at again, number by number.
+// A scan does not test each number but accumulates doubt in a register, which costs less: the sign bit of a lane is set
+// if a number may be bad. A doubtful row is read again, number by number.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,11 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// The number of ids that share the noise of a block: those that agree in all bits but the last six.
+/// The number of ids that share the noise of a block: ids that agree in all bits but the last six.
 inline constexpr Index race_block = 64;
 
-/// Accumulates whether a number is no weight, for Eigen's binaryExpr: the sign bit of `seen` is set once one was
-/// negative, -0, infinite or NaN. Its other bits are arbitrary.
+/// Accumulates whether a number is no weight, for Eigen's binaryExpr: the sign bit of `seen` is set from the first
+/// number on that is negative, -0, infinite or NaN. The other bits are arbitrary.
 template <class Value>
 struct WeightWatch {
     EIGEN_ALWAYS_INLINE Value operator()(const Value& seen, const Value& x) const {
@@ -40,7 +40,7 @@ struct WeightWatch {
     }
 };
 
-/// The places of a block whose weights are above `least`, one bit each.
+/// Return the places of a block whose weights are above `least`, one bit each.
 template <class Value>
 std::uint64_t places_above(const Value* weights, Value least) {
     std::array<std::uint8_t, std::size_t{race_block}> bits;
@@ -56,12 +56,13 @@ std::uint64_t places_above(const Value* weights, Value least) {
     return places;
 }
 
-/// Floats, where a processor has registers for them.
+/// Whether numbers are scanned in packets: floats, where a processor has registers for them.
 template <class Value>
 inline constexpr bool scans_packets =
     std::is_same_v<Value, float> && (Eigen::internal::packet_traits<Value>::size >= 4);
 
-/// Doubts about a block's weights: the sum is not finite if one of them is not, and a sign bit is that of one of them.
+/// Accumulates doubt about a block's weights: their sum is not finite if a weight is not, and the OR of their sign bits
+/// is set if a weight is negative.
 struct DoubtWeights {
     template <Index count, class Packet, class Load>
     EIGEN_ALWAYS_INLINE static Packet scan(const Load& load, const Packet& doubt) {
@@ -70,7 +71,7 @@ struct DoubtWeights {
     }
 };
 
-/// Doubts about a block's logits: a sum with a NaN is NaN. One with infinity may be, too.
+/// Accumulates doubt about a block's logits: a sum with a NaN is NaN. A sum with infinities may be NaN, too.
 struct DoubtLogits {
     template <Index count, class Packet, class Load>
     EIGEN_ALWAYS_INLINE static Packet scan(const Load& load, const Packet& doubt) {
@@ -78,8 +79,8 @@ struct DoubtLogits {
     }
 };
 
-/// The largest of each of four blocks of 64 numbers, reduced at once by a transposition: reducing each by itself takes
-/// twice as long as reading it.
+/// Find the largest number of each of four blocks of 64, reduced together by a transposition: reducing each block alone
+/// takes twice as long as reading it.
 template <class Doubt, class Packet>
 EIGEN_ALWAYS_INLINE void largest_of_four(const float* numbers, Packet& doubt, float* largest) {
     using namespace Eigen::internal;

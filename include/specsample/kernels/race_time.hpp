@@ -1,7 +1,7 @@
 // Arrival times of a race, E / w for every positive weight, and the way back.
 //
-// No double holds E / w for weights below 1e-306, nor with all of its bits for weights above 1e290. The logarithms of
-// such times are numbered through the doubles just outside of [2^-1000, 2^1000], so that all times keep their order.
+// A double cannot hold E / w for weights below 1e-306, and not all bits of it for weights above 1e290. Such times are
+// stored by their logarithms, as doubles just outside of [2^-1000, 2^1000], so that all times keep their order.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,13 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 inline constexpr double longest_time = 0x1p1000;
 
-/// The binary logarithm of a time outside of the range is within 128 of the range's end.
+/// The step per unit of a logarithm. The binary logarithm of a time outside of the range is within 128 of the range's
+/// end.
 inline constexpr double time_step = 1. / 128;
 
 inline bool is_plain_time(double arrival) { return arrival > 1 / longest_time && arrival < longest_time; }
 
-/// When an id of a positive weight arrives, that has the exponential time `time`.
+/// Return when an id of positive weight with the exponential time `time` arrives.
 inline double arrival_of(double time, double weight) {
     const double arrival = time / weight;
     if (is_plain_time(arrival)) return arrival;
@@ -27,7 +28,7 @@ inline double arrival_of(double time, double weight) {
     return 1 / longest_time * (1 + (exponent + 1000) * time_step);
 }
 
-/// The exponential time with which an id of a positive weight would arrive then, at most 2^1000.
+/// Return the exponential time with which an id of this positive weight would arrive at `arrival`, at most 2^1000.
 inline double time_until(double arrival, double weight) {
     if (is_plain_time(arrival)) return std::min(arrival * weight, longest_time);
     const bool is_long = arrival > 1;

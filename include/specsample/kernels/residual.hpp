@@ -12,7 +12,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
-/// Nothing is subtracted beside a single row.
+/// An empty list of subtractions, for residuals that subtract a single row.
 struct NothingElse {
     static void each(const auto&, const auto&) {}
 };
@@ -23,25 +23,25 @@ namespace kernels {
 
 /// The weights max(0, p - sum_k factor_k q_k), with some ids set to zero.
 ///
-/// Distributions that are subtracted one after the other, each under a maximum with 0, equal one sum under one maximum,
-/// because none of them is negative. So a block of p is read once, every q_k is subtracted from it in the cache, and
+/// Subtracting the q_k one after the other, each under a maximum with 0, equals subtracting their sum under one
+/// maximum, because no q_k is negative. So a block of p is read once, every q_k is subtracted from it in the cache, and
 /// nothing is stored.
 ///
 /// @tparam P, Q    the types of the rows
-/// @tparam Taken   who lists the subtractions: the rejected children of a node
+/// @tparam Taken   what supplies the rows to subtract: the rejected children of a node
 template <class P, class Q, class Taken = detail::NothingElse>
 class ResidualWeights {
     using Value = std::common_type_t<typename detail::Blocks<P>::Value, typename detail::Blocks<Q>::Value>;
     using QValue = typename detail::Blocks<Q>::Value;
 
   public:
-    /// The residual of one rejection: max(0, p - factor q).
+    /// Make the residual of one rejection: max(0, p - factor q).
     /// @pre p and q are over the same ids
     ResidualWeights(const P& p, const Q& q, double factor = 1)
         requires std::same_as<Taken, detail::NothingElse>
         : p_(p), only_(q), factor_(factor) {}
 
-    /// The residual of any number of rejections.
+    /// Make the residual of any number of rejections.
     /// @param taken   borrowed; taken.each(row, id) calls row(view, without, factor) per subtracted row, which is zero
     ///                at the ids in `without`, and id(token) per token whose residual is zero
     ResidualWeights(const P& p, const Taken& taken)
@@ -58,19 +58,19 @@ class ResidualWeights {
         if (count != 1) only_.reset();
     }
 
-    // Numbered by the places of p: the residual is zero elsewhere.
+    // Places are those of p, because the residual is zero elsewhere.
     Index size() const { return p_.size(); }
     Index id(Index place) const { return p_.id(place); }
     double operator[](Index place) const { return left_of(p_[place], p_.id(place)); }
 
-    /// Who has which part of p, if no rank has it all.
+    /// Return the exchange with the ranks that hold p. Split rows only: see SharedWeights.
     auto share() const
         requires requires(const detail::Blocks<P>& p) { p.share(); }
     {
         return p_.share().changed();
     }
 
-    /// The residual at an id.
+    /// Return the residual at an id.
     double residual_at(Index id) const { return left_of(p_.at(id), id); }
 
     [[gnu::flatten]] double sum(Index first, Index count) const {
@@ -103,7 +103,7 @@ class ResidualWeights {
         return residual > 0 ? residual : 0;
     }
 
-    /// Twice the sum of one block, with a single row subtracted in the summing pass.
+    /// Return twice the sum of one block, with the only row subtracted in the summing pass.
     double less_only(Index begin, Index n, Scratch& scratch) const {
         const detail::Scaled<Value> scaled(static_cast<Value>(factor_));
         const auto left = [&scaled](const auto& x, const auto& y) {
@@ -115,7 +115,7 @@ class ResidualWeights {
         });
     }
 
-    /// Whether nothing in `taken` is of this block: some points of a vocabulary are in few blocks.
+    /// Return whether nothing in `taken` touches this block: single tokens touch few blocks of a vocabulary.
     bool is_whole(Index begin, Index n) const {
         bool is_whole = true;
         taken_->each([&](const Q&, std::span<const Token>, double) { is_whole = false; },
@@ -126,7 +126,8 @@ class ResidualWeights {
         return is_whole;
     }
 
-    /// Twice the sum of one block, with everything in `taken` subtracted in a buffer, unless there is nothing.
+    /// Return twice the sum of one block, with everything in `taken` subtracted in a buffer, unless nothing touches the
+    /// block.
     [[gnu::noinline]] double less_all(Index begin, Index n, Scratch& scratch) const {
         const auto* entries = p_.read(begin, n, scratch.p);
         if constexpr (std::same_as<typename detail::Blocks<P>::Value, Value>)
@@ -155,7 +156,7 @@ class ResidualWeights {
         return Eigen::Map<const Eigen::Array<Entry, Eigen::Dynamic, 1>>(entries, n).template cast<Value>();
     }
 
-    /// A block of a row at the places of p, with the ids `without` at zero; read in place if there are none.
+    /// Return a block of a row at the places of p, with the ids `without` at zero; read in place if there are none.
     const QValue* read(const detail::Blocks<Q>& row, std::span<const Token> without, Index begin, Index n,
                        typename detail::Blocks<Q>::Buffer& buffer) const {
         const QValue* entries = detail::read_at(p_, row, begin, n, buffer);

@@ -18,29 +18,29 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// Entries per tile. With 256, finding the largest value costs nothing beside the reading of cold memory; with 64 it
-/// costs half as much again.
+/// Entries per tile. With 256, finding the largest value adds nothing to the reading of cold memory; with 64 it costs
+/// half as much again.
 inline constexpr Index tile_size = 256;
 
-/// Entries per patch: those of a patch are looked at one by one or not at all.
+/// Entries per patch. The entries of a patch are looked at one by one, or not at all.
 inline constexpr Index patch_size = 64;
 
 inline Index tile_count(Index size) { return (size + tile_size - 1) / tile_size; }
 
-/// The largest of the first min(count, size) values; the loop has a fixed length if there are `size`.
+/// Return the largest of the first min(count, size) values, in a loop of fixed length if there are `size`.
 template <int size, std::floating_point Value>
 EIGEN_ALWAYS_INLINE Value largest_of_first(const Value* values, Index count) {
     return count < size ? Column<Value>(values, count).maxCoeff() : largest_of<size>(values);
 }
 
-/// The largest value of one tile.
+/// Return the largest value of one tile.
 template <std::floating_point Value>
 Value tile_maximum(std::span<const Value> row, Index tile) {
     const Index first = tile * tile_size;
     return largest_of_first<tile_size>(row.data() + first, static_cast<Index>(row.size()) - first);
 }
 
-/// The largest values of all tiles.
+/// Find the largest value of every tile.
 template <std::floating_point Value>
 void tile_maxima(std::span<const Value> row, std::vector<Value>& maxima) {
     const Index tiles = tile_count(static_cast<Index>(row.size()));
@@ -49,7 +49,7 @@ void tile_maxima(std::span<const Value> row, std::vector<Value>& maxima) {
 }
 
 /// Write to `ids` the positions of [first, end) that belong. Every position is written, and overwritten by the next one
-/// unless it belongs: a branch would often be mispredicted in a patch of which half belongs.
+/// unless it belongs: a branch would often be mispredicted in a patch where half of the values belong.
 /// @returns how many belong
 template <std::floating_point Value, std::predicate<Value> Belongs>
 Index collect_patch(const Value* values, Index first, Index end, const Belongs& belongs, Token* ids) {
@@ -95,7 +95,7 @@ void select_if(std::span<const Value> row, const Belongs& belongs, std::vector<T
         row, [&](Index tile) { return tile_maximum(row, tile); }, belongs, kept);
 }
 
-/// select_at_least with the known largest values of the row's tiles.
+/// Select as select_at_least does, with the largest values of the row's tiles known.
 template <std::floating_point Value>
 void select_at_least_by_maxima(std::span<const Value> row, std::type_identity_t<Value> threshold,
                                const std::vector<Value>& maxima, std::vector<Token>& kept) {

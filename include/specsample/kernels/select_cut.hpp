@@ -1,8 +1,9 @@
 // The cut at which the largest values of a row together weigh enough: the part that top-k and top-p share.
 //
-// Top-k weighs every value 1 and wants k, top-p weighs it by itself and wants a share of the total. Only the last
-// hundred values are sorted: the bits of a float, read as an integer, are in the order of the values, so a histogram
-// over their leading bits tells the bin of the cut, another one over the next bits the place in that bin.
+// Top-k gives every value the weight 1 and wants k of them; top-p weighs every value by itself and wants a share of the
+// total. Only the last hundred values are sorted: the bits of a float, read as an integer, are in the order of the
+// values, so a histogram over their leading bits tells the bin of the cut, and another one over the next bits tells the
+// place in that bin.
 #pragma once
 
 #include <algorithm>
@@ -23,18 +24,18 @@ namespace kernels {
 /// Memory that selections reuse from row to row: they stop allocating once it has grown to the longest row.
 template <std::floating_point Value>
 struct SelectionScratch {
-    std::vector<Value> maxima;   ///< of tiles
+    std::vector<Value> maxima;   ///< the largest value of each tile
     std::vector<Token> ids;      ///< candidates, ascending
-    std::vector<Value> values;   ///< of candidates, in any order
-    std::vector<double> masses;  ///< of bins
+    std::vector<Value> values;   ///< the candidates' values, in any order
+    std::vector<double> masses;  ///< the mass of each bin
 };
 
 }  // namespace kernels
 
 namespace detail {
 
-/// `x` as an unsigned integer in the order of the values; 0 and -0 give the same one. A NaN has a place in that order,
-/// too, because a sort under an order without one may run out of bounds.
+/// Return `x` as an unsigned integer in the order of the values; 0 and -0 give the same integer. A NaN has a place in
+/// that order, too, because otherwise a sort may run out of bounds.
 template <std::floating_point Value>
 constexpr auto ordered_bits(Value x) {
     using Signed = std::conditional_t<sizeof(Value) == 4, std::int32_t, std::int64_t>;
@@ -56,7 +57,7 @@ struct Descending {
 /// Bits per histogram: of a float the sign, the exponent and three more. 4096 sums stay in the L1 cache.
 inline constexpr int digit_bits = 12;
 
-/// Values that are sorted rather than counted.
+/// The largest number of values that are sorted rather than counted.
 inline constexpr std::size_t sorted_at_once = 128;
 
 /// The `width` bits of a value's ordered bits from bit `shift` on.
@@ -76,8 +77,8 @@ struct Bin {
     double above = 0;
 };
 
-/// The bin in which a running sum from the top, started at `above`, reaches the target. If none does, it is the lowest
-/// one with mass, so that a target that rounding has put out of reach takes everything.
+/// Return the bin in which a running sum from the top, started at `above`, reaches the target. If it never does, return
+/// the lowest bin with mass, so that a target that rounding has put out of reach takes everything.
 inline Bin bin_of(const std::vector<double>& masses, double above, double target) {
     Bin bin{0, above};
     for (std::size_t digit = masses.size(); digit-- > 0;) {
@@ -89,7 +90,7 @@ inline Bin bin_of(const std::vector<double>& masses, double above, double target
     return bin;
 }
 
-/// The values of one bin, moved to the front.
+/// Move the values of one bin to the front, and return them.
 template <std::floating_point Value>
 std::span<Value> narrowed(std::span<Value> values, const Digit& digit, std::size_t bin) {
     std::size_t count = 0;
@@ -100,7 +101,7 @@ std::span<Value> narrowed(std::span<Value> values, const Digit& digit, std::size
     return values.first(count);
 }
 
-/// True if all values are equal, as in a uniform row or a bin of one value.
+/// Return whether all values are equal, as in a uniform row or a bin of one value.
 template <std::floating_point Value>
 bool all_equal(std::span<const Value> values) {
     const Column<Value> column(values.data(), std::ssize(values));
@@ -114,8 +115,8 @@ struct Cut {
     Index ties;
 };
 
-/// The cut of the shortest front of the values, the largest first, that weighs at least `target`; behind all of them
-/// if none does.
+/// Return the cut after the fewest largest values that together weigh at least `target`; after all values if their sum
+/// does not.
 ///
 /// @param values   not empty; their order is destroyed
 /// @param mass     maps a value to its mass >= 0
@@ -141,7 +142,7 @@ Cut<Value> cut_at(std::span<Value> values, double target, const Mass& mass, std:
     return {least, static_cast<Index>(std::ranges::count(values.first(needed), least))};
 }
 
-/// The positions of a row that belong, found by the maxima of its tiles in `scratch`.
+/// Find the positions of a row that belong, by the maxima of its tiles in `scratch`.
 template <std::floating_point Value, std::predicate<Value> Belongs>
 std::span<Token> candidates(std::span<const Value> row, const Belongs& belongs,
                             kernels::SelectionScratch<Value>& scratch) {
@@ -150,7 +151,7 @@ std::span<Token> candidates(std::span<const Value> row, const Belongs& belongs,
     return {scratch.ids.data(), static_cast<std::size_t>(found)};
 }
 
-/// A copy of the candidates' values, which cut_at may reorder.
+/// Copy the candidates' values, so that cut_at may reorder them.
 template <std::floating_point Value>
 std::span<Value> values_of(std::span<const Token> ids, std::span<const Value> row, std::vector<Value>& values) {
     if (values.size() < ids.size()) values.resize(ids.size());
@@ -164,8 +165,8 @@ inline constexpr std::size_t sample_stride = 17;
 /// The fewest values in a sample.
 inline constexpr std::size_t least_sample = 256;
 
-/// A sample of a row, in `values`; empty if the row is too short. Guesses from a sample are checked: a row that
-/// misleads them only costs time.
+/// Take a sample of a row, into `values`; empty if the row is too short. Guesses from a sample are checked: a
+/// misleading row only costs time.
 template <std::floating_point Value>
 std::span<Value> sample_of(std::span<const Value> row, std::vector<Value>& values) {
     const std::size_t count = row.size() / sample_stride;

@@ -15,10 +15,10 @@ namespace detail {
 /// The mass of a value in a nucleus: the value itself.
 inline constexpr auto own_mass = [](auto x) { return static_cast<double>(x); };
 
-/// A guess at the smallest weight of the nucleus, more often too low than too high; 0 if the row is too short for one.
+/// Guess the smallest weight of the nucleus, more often too low than too high; 0 if the row is too short for a sample.
 ///
-/// It is made from the light weights that the nucleus leaves out: a sample holds many of these, while its share of the
-/// few heavy ones varies widely.
+/// The guess is made from the light weights that the nucleus leaves out: a sample holds many of them, while its share
+/// of the few heavy ones varies widely.
 template <std::floating_point Value>
 Value sampled_cut(std::span<const Value> row, double left_out, kernels::SelectionScratch<Value>& scratch) {
     const std::span<Value> sample = sample_of(row, scratch.values);
@@ -29,7 +29,7 @@ Value sampled_cut(std::span<const Value> row, double left_out, kernels::Selectio
 }
 
 /// Set `kept` to the nucleus if all of it belongs.
-/// @returns whether it does, which is whether the values that belong weigh enough
+/// @returns whether all of it belongs: whether the values that belong weigh enough
 template <std::floating_point Value, std::predicate<Value> Belongs>
 bool select_mass_if(std::span<const Value> row, const Belongs& belongs, double target, std::vector<Token>& kept,
                     kernels::SelectionScratch<Value>& scratch) {
@@ -40,14 +40,14 @@ bool select_mass_if(std::span<const Value> row, const Belongs& belongs, double t
     return true;
 }
 
-/// True if at least half of the tiles have no weight that reaches the cut.
+/// Return whether at least half of the tiles have no weight that reaches the cut.
 template <std::floating_point Value>
 bool leaves_half(const std::vector<Value>& maxima, Value cut) {
     const auto left = std::ranges::count_if(maxima, [=](Value x) { return x >= cut; });
     return 2 * left <= std::ssize(maxima);
 }
 
-/// select_mass with the largest values of the row's tiles already in scratch.maxima.
+/// Select as select_mass does, with the largest values of the row's tiles already in scratch.maxima.
 template <std::floating_point Value>
 void select_mass_by_maxima(std::span<const Value> row, double total, double fraction, std::vector<Token>& kept,
                            kernels::SelectionScratch<Value>& scratch) {
@@ -67,7 +67,7 @@ void select_mass_by_maxima(std::span<const Value> row, double total, double frac
 namespace kernels {
 
 /// Set `kept` to the nucleus: the positions, ascending, of the fewest largest weights whose sum reaches fraction *
-/// total, the one that reaches it included, the lowest position first on ties.
+/// total, including the weight that reaches it, the lowest position first on ties.
 ///
 /// @param total   the sum of all weights, which need not be 1
 /// @pre           weights are >= 0
@@ -76,9 +76,9 @@ namespace kernels {
 /// @edge          at least one position if a weight is positive, never one of weight 0; all positive weights if
 ///                fraction >= 1, or if their sum does not reach the target
 /// @accuracy      sums are in double, weights of equal leading bits first: such sums are exact for float weights. If
-///                all sums are exact, the set is that of a full sort. Otherwise the two may differ only if the target
-///                is within size * 2^-53 of the sum of some of the largest weights, relative to the total; only then
-///                may the full sort differ from the exact set, too
+///                all sums are exact, a full sort gives the same set. Otherwise the two sets may differ only if the
+///                target is within size * 2^-53 of the sum of some of the largest weights, relative to the total; only
+///                then may the full sort differ from the exact set, too
 template <std::floating_point Value>
 void select_mass(std::span<const Value> row, double total, double fraction, std::vector<Token>& kept,
                  SelectionScratch<Value>& scratch) {

@@ -15,10 +15,10 @@ namespace detail {
 /// The fewest groups of tiles: merging tiles into fewer is not worth its cost.
 inline constexpr std::size_t least_groups = 256;
 
-/// A value that at least k entries of the row reach, 1 <= k <= tiles.
+/// Return a value that at least k entries of the row reach, 1 <= k <= tiles.
 ///
-/// The maxima of 4 k groups of tiles do nearly as well as those of all tiles: about 1.15 k entries of a shuffled row
-/// reach the k-th largest of them. Tiles `groups` apart form one group, so that whole arrays of maxima are merged.
+/// The maxima of 4 k groups of tiles do nearly as well as the maxima of all tiles: about 1.15 k entries of a shuffled
+/// row reach the k-th largest of them. Tiles `groups` apart form one group, so that whole arrays of maxima are merged.
 template <std::floating_point Value>
 Value reached_by(std::size_t k, const std::vector<Value>& maxima, std::vector<Value>& scratch) {
     const std::size_t groups = std::min(std::max(4 * k, least_groups), maxima.size());
@@ -37,8 +37,8 @@ Value reached_by(std::size_t k, const std::vector<Value>& maxima, std::vector<Va
 /// The mass of a value in a count: 1.
 inline constexpr auto count_of_one = [](auto) { return 1.; };
 
-/// A value that k entries of the row are likely to reach: in a sample, four standard deviations more than expected do.
-/// -inf if the row is too short for a sample.
+/// Return a value that k entries of the row are likely to reach: the number of entries that reach it in a sample is
+/// four standard deviations above the expected number. -inf if the row is too short for a sample.
 template <std::floating_point Value>
 Value likely_reached_by(std::size_t k, std::span<const Value> row, kernels::SelectionScratch<Value>& scratch) {
     const std::span<Value> sample = sample_of(row, scratch.values);
@@ -47,7 +47,7 @@ Value likely_reached_by(std::size_t k, std::span<const Value> row, kernels::Sele
     return cut_at(sample, expected + 4 * std::sqrt(expected), count_of_one, scratch.masses).least;
 }
 
-/// select_top with the largest values of the row's tiles already in scratch.maxima.
+/// Select as select_top does, with the largest values of the row's tiles already in scratch.maxima.
 template <std::floating_point Value>
 void select_top_by_maxima(std::span<const Value> row, Index k, std::type_identity_t<Value> above,
                           std::vector<Token>& kept, kernels::SelectionScratch<Value>& scratch) {
@@ -74,7 +74,7 @@ void select_top_by_maxima(std::span<const Value> row, Index k, std::type_identit
 namespace kernels {
 
 /// Set `kept` to the positions of the k largest values above `above`, ascending, the lowest positions first on ties; to
-/// all positions above it if there are fewer than k.
+/// all positions with such values if there are fewer than k.
 ///
 /// @param above   -inf for logits, 0 for probabilities
 /// @cost          one pass, and a second one over about k tiles, at most over all; O(size) for any order of the row,

@@ -39,8 +39,8 @@ struct MoreTypical {
     }
 };
 
-/// Every token of positive probability, by id. A NaN counts as no probability, so that no distance is NaN: a sort may
-/// run out of bounds over one.
+/// List every token of positive probability, by id. A NaN counts as no probability, because a sort over a NaN distance
+/// may run out of bounds.
 template <std::floating_point Value>
 void typicalities(std::span<const Value> probs, std::vector<kernels::Typicality>& tokens) {
     tokens.clear();
@@ -56,7 +56,7 @@ void typicalities(std::span<const Value> probs, std::vector<kernels::Typicality>
 }
 
 /// Sort only as many tokens as it takes to reach the target: the 1024 most typical, then four times as many, ...
-/// @returns the number of tokens that reach it; all if their sum does not
+/// @returns the number of tokens that reach the target; all tokens if their sum does not
 template <std::floating_point Value>
 std::size_t typical_count(std::span<const Value> probs, std::span<kernels::Typicality> tokens, double target) {
     double mass = 0;
@@ -80,12 +80,12 @@ std::size_t typical_count(std::span<const Value> probs, std::span<kernels::Typic
 namespace kernels {
 
 /// Set `kept` to the positions, ascending, of the fewest most typical tokens whose probabilities sum to at least
-/// `fraction`. A token is the more typical the closer its -ln p is to the entropy, above or below; of two equally close
-/// ones, the lower id is.
+/// `fraction`. A token is the more typical the closer its -ln p is to the entropy, above or below; on ties the lower id
+/// comes first.
 ///
 /// Two tokens are equally close only if their distances are equal in double. Implementations differ there: Hugging
-/// Face's keeps all tokens as close as the last, llama.cpp's leaves it to an unstable sort, and goes on until the mass
-/// is above the fraction.
+/// Face's filter keeps all tokens as close as the last one; llama.cpp's leaves the choice to an unstable sort, and goes
+/// on until the mass is above the fraction.
 ///
 /// @pre  probabilities sum to 1
 /// @cost two passes, one with a logarithm, then a sort of the part that is needed; no allocation once warm

@@ -6,7 +6,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace kernels {
 
-/// The probabilities of logits at a temperature.
+/// Return the probabilities of logits at a temperature.
 ///
 ///     p(x) = exp(logit(x) / T) / sum_y exp(logit(y) / T)
 ///
@@ -14,8 +14,8 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace kernels {
 /// @param temperature  >= 0; 0 is the argmax, lowest id on ties
 /// @returns            a new row [vocab], float (double for double logits), summing to 1
 /// @throws             std::invalid_argument for a negative or non-finite temperature
-/// @edge               logits that define no distribution (all -inf, a NaN; +inf at T > 0) give a row that is none
-///                     either, which the sampler reports as a fault; an empty row gives an empty row
+/// @edge               logits that define no distribution (all -inf, a NaN; +inf at T > 0) give a row that is no
+///                     distribution either, which the sampler reports as a fault; an empty row gives an empty row
 /// @cost               two passes and the row's allocation
 template <Row R>
 auto softmax(const R& logits, double temperature = 1) {

@@ -11,7 +11,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// Write the places of the largest numbers at [begin, end) to `places`; see below.
+/// Write the places of the largest numbers at [begin, end) to `places`, as the overload for a whole row does.
 template <class View, class Place>
 Index largest_places(const Blocks<View>& numbers, Index begin, Index end, std::span<Place> places, double least) {
     typename Blocks<View>::Buffer buffer;
@@ -20,7 +20,7 @@ Index largest_places(const Blocks<View>& numbers, Index begin, Index end, std::s
     for (Index first = begin, next = 0; first < end && !places.empty(); first = next) {
         next = std::min(end, (first / block_size + 1) * block_size);
         const auto* block = numbers.read(first, next - first, buffer);
-        if (static_cast<double>(block_max(next - first, block)) <= least) continue;  // a NaN in it is not the maximum
+        if (static_cast<double>(block_max(next - first, block)) <= least) continue;  // a NaN is not the maximum
         for (Index i = 0; i < next - first; ++i) {
             const auto x = static_cast<double>(block[i]);
             if (!(x > least) || !is_finite(x)) continue;
@@ -40,7 +40,7 @@ Index largest_places(const Blocks<View>& numbers, Index begin, Index end, std::s
 template <class View, class Place>
 Index largest_places(const Blocks<View>& numbers, std::span<Place> places,
                      double least = -std::numeric_limits<double>::infinity()) {
-    if constexpr (requires { numbers.share(); }) {  // no rank has them all
+    if constexpr (requires { numbers.share(); }) {  // split rows only
         return numbers.share().largest_places(numbers, places, least);
     } else {
         return largest_places(numbers, 0, numbers.size(), places, least);

@@ -1,11 +1,11 @@
 // Weights: non-negative numbers that can be summed over a range, from which a token is drawn.
 //
-//   RowWeights        a row as it is
+//   RowWeights        the entries of a row
 //   WithoutWeights    a row with some ids taken out
 //   ResidualWeights   the residual of a row after rejections   (residual.hpp)
 //
-// Weights need not sum to one: the draw scales its random number instead of dividing a row. They are numbered by place;
-// a sparse row has fewer places than there are ids, and so has its residual.
+// Weights need not sum to one: the draw scales its random number instead of dividing a row. They are numbered by place:
+// a sparse row and its residual have fewer places than the vocabulary has ids.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace kernels {
 
-/// Numbers that a token can be drawn from: a number of places, the weight at one, and the sum of a range in double. If
-/// an id is not its place, weights.id(place) gives it.
+/// Numbers that a token can be drawn from: a number of places, the weight at a place, and the sum of a range in double.
+/// If ids and places differ, weights.id(place) gives the id.
 template <class W>
 concept Weights = requires(const W& weights, Index place, Index count) {
     { weights.size() } -> std::convertible_to<Index>;
@@ -27,7 +27,7 @@ concept Weights = requires(const W& weights, Index place, Index count) {
     { weights.sum(place, count) } -> std::convertible_to<double>;
 };
 
-/// The id at a place of weights.
+/// Return the id at a place of weights.
 template <Weights W>
 Index id_of(const W& weights, Index place) {
     if constexpr (requires {
@@ -43,7 +43,8 @@ Index id_of(const W& weights, Index place) {
 
 namespace detail {
 
-/// Weights of which no rank has all: weights.share() sums them and picks from them with the other ranks.
+/// Weights split over ranks. `share()` sums and draws together with the other ranks, because no rank holds the whole
+/// row.
 template <class W>
 concept SharedWeights = requires(const W& weights) { weights.share(); };
 
@@ -63,7 +64,7 @@ class RowWeights {
     double operator[](Index place) const { return row_[place]; }
     const detail::Blocks<View>& row() const { return row_; }
 
-    /// Who has which part of the row, if no rank has it all.
+    /// Return the exchange with the other ranks. Split rows only: see SharedWeights.
     auto share() const
         requires requires(const detail::Blocks<View>& row) { row.share(); }
     {
@@ -103,10 +104,11 @@ class WithoutWeights {
     }
     double operator[](Index place) const { return detail::is_among(without_, row_.id(place)) ? 0 : row_[place]; }
 
-    /// The sum over a range, added up around the ids: subtracting their weights would leave rounding errors.
+    /// Return the sum over a range, added up around the removed ids: subtracting their weights would leave rounding
+    /// errors.
     double sum(Index first, Index count) const {
         const Index end = first + count;
-        Index next = end;  // the lowest place of such an id in the range, if there is one
+        Index next = end;  // the lowest place of a removed id in the range, or its end
         for (const Token id : without_) {
             const Index place = row_.place_of(id);
             if (place >= first && place < next) next = place;
@@ -120,7 +122,7 @@ class WithoutWeights {
     std::span<const Token> without_;
 };
 
-/// The weights that a row is drawn from: the row itself, or the weights of its logits, which need no normaliser.
+/// Return the weights that a row is drawn from: the row itself, or the weights of its logits, which need no normaliser.
 template <Row R>
 auto row_weights(const R& row) {
     if constexpr (requires { row.weights(); }) {
@@ -129,13 +131,12 @@ auto row_weights(const R& row) {
         return RowWeights(detail::as_row(row));
     }
 }
-/// A temporary row is refused: the weights would view numbers that are gone.
+/// Refuse a temporary row that owns its numbers: the weights would view memory that is gone.
 template <Row R>
     requires detail::owns<R>
 void row_weights(const R&& row) = delete;
 
-/// The weights of a row as it races: of logits only the scale counts, so that no normaliser is found. Weights are those
-/// that they are.
+/// Return weights for a race. Logits need no normaliser, because only their scale counts. Weights race unchanged.
 template <Weights W>
 const W& race_weights(const W& weights) {
     return weights;
@@ -152,7 +153,7 @@ template <Row R>
     requires detail::owns<R>
 void race_weights(const R&& row) = delete;
 
-/// The probabilities of a row whose weights were summed by a draw.
+/// Return the probabilities of a row whose weights were summed by a draw.
 template <Row R, Weights W>
 detail::row_view_t<R> probs_of(const R& row, const W& weights) {
     if constexpr (requires { weights.probs(); }) {

@@ -13,10 +13,10 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
-/// The decision that a random number is for. Purposes never share numbers: one used for two decisions couples them and
-/// biases the text (the acceptance number reused for the residual: total variation 1/20 on a toy of three tokens).
+/// The decision that a random number is for. Purposes never share numbers: a number used for two decisions couples them
+/// and biases the text (the acceptance number reused for the residual: total variation 1/20 on a toy of three tokens).
 enum class Purpose : std::uint32_t {
-    race,    ///< the target's own noise (match rules): a lane per token id, and from 2^31 on one per 64 of them
+    race,    ///< the target's own noise (match rules): one lane per token id, and from 2^31 on one per 64 ids
     draft,   ///< drawing a drafted token
     accept,  ///< accepting or rejecting a drafted token
     last,    ///< drawing the last token of a round: recovered or bonus
@@ -26,7 +26,7 @@ enum class Purpose : std::uint32_t {
 
 /// The address of a random number, without its lane.
 struct Address {
-    std::uint64_t seed = 0;            ///< of the sampler, or of a source that was split off one
+    std::uint64_t seed = 0;            ///< of the sampler, or of a source split off a round's source
     std::uint64_t request = 0;         ///< below 2^32
     Index position = 0;                ///< below 2^32: the round's start; with Purpose::race the absolute position
     Purpose purpose = Purpose::draft;  ///< the decision that the number is for
@@ -35,13 +35,13 @@ struct Address {
 
 namespace detail {
 
-/// The request field, checked.
+/// Check and return the request field.
 constexpr std::uint32_t checked_request(std::uint64_t request) {
     detail::require(request <= 0xffff'ffff, "Address", "request", request, "below 2^32");
     return static_cast<std::uint32_t>(request);
 }
 
-/// The Philox counter of `address` in `lane`.
+/// Return the Philox counter of `address` in `lane`.
 /// @throws std::invalid_argument where a field does not fit
 constexpr PhiloxCounter counter_of(const Address& address, std::uint32_t lane = 0) {
     detail::require(address.position >= 0 && address.position <= 0xffff'ffff, "Address", "position", address.position,
@@ -52,12 +52,12 @@ constexpr PhiloxCounter counter_of(const Address& address, std::uint32_t lane = 
     return {lane, static_cast<std::uint32_t>(address.position), purpose_and_node, checked_request(address.request)};
 }
 
-/// The Philox key of `address`: its seed, in two words.
+/// Return the Philox key of `address`: its seed, in two words.
 constexpr PhiloxKey key_of(const Address& address) {
     return {static_cast<std::uint32_t>(address.seed), static_cast<std::uint32_t>(address.seed >> 32)};
 }
 
-/// The 128 random bits of `address` in `lane`.
+/// Return the 128 random bits of `address` in `lane`.
 /// @throws std::invalid_argument where a field does not fit
 constexpr PhiloxCounter random_bits(const Address& address, std::uint32_t lane = 0) {
     return philox4x32(counter_of(address, lane), key_of(address));

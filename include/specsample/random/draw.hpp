@@ -27,8 +27,8 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
-/// A separate source for part number `part` of a drafter that draws with `rng`. A drafter that runs other drafters or
-/// rules gives each a source of its own, so that addresses compose: every part numbers its nodes from 0.
+/// Return a separate source for part number `part` of a drafter that draws with `rng`. A drafter that runs other
+/// drafters or rules gives each a source of its own, so that addresses compose: every part numbers its nodes from 0.
 template <RandomSource Source>
 auto split(const Source& rng, Index part) {
     static_assert(
@@ -45,7 +45,7 @@ auto split(const Source& rng, Index part) {
 ///     u * q < s,  u uniform in [0, 1)
 ///
 /// The comparison is strict and has no division: s = 0 is never accepted, not even with u = 0, and 0/0 does not arise.
-/// @param s, q   the target's and the draft's weight of one token, in double from the scalars stored; q > 0
+/// @param s, q   the target's and the draft's weight of one token, in double, from the stored scalars; q > 0
 /// @draws        one; none where s >= 1 and s >= q: the target allows no other token
 template <class Rng>
 bool accept(const Rng& rng, double s, double q) {
@@ -61,7 +61,7 @@ bool accept(const Rng& rng, double s, double q) {
 
 namespace detail {
 
-/// Weights as they are, or the weights of a row. Those of logits are not normalised.
+/// Return weights unchanged, or the weights of a row; the weights of logits are not normalised.
 template <class W>
 decltype(auto) weights_of(const W& given) {
     if constexpr (kernels::Weights<W>) {
@@ -112,7 +112,7 @@ kernels::Drawn draw(const Rng& rng, const W& weights) {
 
 namespace detail {
 
-/// An RNG that can race: it has numbers by lane, one or many at once, or a race of its own. A GeneratorRng has none.
+/// An RNG that can race: it has numbers by lane, one or many at once, or a race of its own. A GeneratorRng cannot race.
 template <class Rng>
 concept RacingRng = requires(const Rng& rng) { rng.open_uniform(std::uint32_t{}); } ||
                     requires(const Rng& rng, std::span<const std::uint32_t> lanes) {
@@ -121,7 +121,7 @@ concept RacingRng = requires(const Rng& rng) { rng.open_uniform(std::uint32_t{})
                         rng.race(kernels::RowWeights(Column<double>(nullptr, 0)), winners);
                     };
 
-/// The noise of a race: lanes of one address, many at once where the RNG can.
+/// Return the noise of a race: lanes of one address, many at once where the RNG can.
 template <class Rng>
 auto noise_of(const Rng& rng) {
     return [&rng](std::span<const std::uint32_t> lanes, double* uniforms) {
@@ -133,7 +133,7 @@ auto noise_of(const Rng& rng) {
     };
 }
 
-/// The requirements of a race: those of a draw, and noise that belongs to ids.
+/// The requirements of a race: the requirements of a draw, and noise that belongs to ids.
 template <class Rng, class W>
 struct RaceArguments {
     static constexpr bool has_noise = !DrawArguments<Rng, W>::all || RacingRng<Rng>;
@@ -153,7 +153,7 @@ struct RaceArguments {
 /// @param weights   weights, or a row: race(rng.at(Purpose::race, 0), row). Logits are not normalised
 /// @returns         the winner; -1 where nothing can win
 /// @draws           one number per block of 64 ids, and one for each id that may win
-/// @cost            one pass: that of an argmax, and a random number per 64 ids
+/// @cost            one pass, as of an argmax, and a random number per 64 ids
 template <class Rng, class W>
 Index race(const Rng& rng, const W& weights) {
     if constexpr (detail::RaceArguments<Rng, W>::all) {
@@ -174,7 +174,7 @@ Index race(const Rng& rng, const W& weights) {
 /// @param winners    the ids, written here
 /// @returns          the number of winners written; -1 if a weight is NaN, infinite or negative
 /// @throws           std::invalid_argument for winners at a null address
-/// @draws            those of a race with one winner, and one for each id that may be among the first
+/// @draws            one number per block of 64 ids, and one for each id that may be among the winners
 /// @cost             one pass; allocates for more than 64 winners
 template <class Rng, class W>
 Index race(const Rng& rng, const W& weights, std::span<Token> winners) {

@@ -30,8 +30,8 @@ inline constexpr int philox_rounds = 10;
 
 constexpr std::uint64_t product(std::uint32_t x, std::uint32_t y) noexcept { return std::uint64_t{x} * y; }
 
-/// A word of each of several counters, in the lower halves of 64-bit numbers. The upper halves are arbitrary, since
-/// there is an instruction for the product of lower halves, but compilers do not find it.
+/// One word of several counters, in the lower halves of 64-bit numbers. The upper halves are arbitrary: the intrinsics
+/// multiply the lower halves alone, with an instruction that compilers do not find by themselves.
 #if defined(__GNUC__) && defined(__AVX512F__)
 using Wide [[gnu::vector_size(64)]] = std::uint64_t;
 EIGEN_ALWAYS_INLINE Wide product(Wide x, Wide y) {
@@ -61,17 +61,18 @@ EIGEN_ALWAYS_INLINE constexpr void philox_round(PhiloxWords<Word>& x, const Phil
 
 constexpr PhiloxKey next_key(const PhiloxKey& key) noexcept { return {key[0] + 0x9E3779B9, key[1] + 0xBB67AE85}; }
 
-/// The block of random bits at `counter` under `key`: ten rounds, about 40 multiplications.
+/// Return the block of random bits at `counter` under `key`: ten rounds, about 40 multiplications.
 constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) noexcept {
     for (int round = 0; round < philox_rounds; ++round, key = next_key(key)) philox_round(counter, key);
     return counter;
 }
 
-/// Counters at once: two registers of them, since the steps of a round wait for each other.
+/// The number of counters that philox_bits advances at once: two registers of them, because each step of a round waits
+/// for the previous step.
 inline constexpr std::size_t philox_lanes = 2 * sizeof(Wide) / sizeof(std::uint64_t);
 
-/// The first 64 random bits at some counters, which differ in their lowest words.
-/// @param bits   the lowest words, and then the bits
+/// Compute the first 64 random bits at philox_lanes counters that differ in their lowest words only.
+/// @param bits   in: the lowest words of the counters; out: the random bits
 EIGEN_ALWAYS_INLINE void philox_bits(std::uint64_t* bits, const PhiloxCounter& counter, PhiloxKey key) noexcept {
     PhiloxWords<Wide> x{Wide{}, Wide{} + counter[1], Wide{} + counter[2], Wide{} + counter[3]}, y = x;
     std::memcpy(&x[0], bits, sizeof(Wide));

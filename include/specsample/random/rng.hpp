@@ -1,4 +1,4 @@
-// The random numbers of a round: functions of their address, or those of a generator that an engine already owns.
+// The random numbers of a round: functions of an address, or numbers from a generator that an engine already owns.
 //
 //   Rng            the random numbers of one address
 //   RoundRng       the random source of a round: (seed, request, round start)
@@ -18,23 +18,24 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
-/// The random numbers of one address. They are a pure function of it: a copy, or a second call, gives the same numbers.
+/// The random numbers of one address. They are a pure function of the address: a copy, or a second call, gives the same
+/// numbers.
 class Rng {
   public:
     constexpr explicit Rng(const Address& address) noexcept : address_(address) {}
 
-    /// 64 random bits, for integer inverse CDFs.
+    /// Return 64 random bits, for integer inverse CDFs.
     constexpr std::uint64_t bits(std::uint32_t lane = 0) const {
         const detail::PhiloxCounter block = detail::random_bits(address_, lane);
         return std::uint64_t{block[0]} << 32 | block[1];
     }
-    /// Uniform on the multiples of 2^-53 in [0, 1), for tests `u * q < p`: p = q always passes, p = 0 never.
+    /// Return a uniformly drawn multiple of 2^-53 in [0, 1), for tests `u * q < p`: p = q always passes, p = 0 never.
     constexpr double uniform(std::uint32_t lane = 0) const { return static_cast<double>(bits(lane) >> 11) * 0x1p-53; }
-    /// Uniform on the middles of 2^52 parts of (0, 1), for logarithms. All of them are doubles: with one bit more, half
-    /// of them would be rounded, and the last one to 1.
+    /// Return the middle of one of 2^52 equal parts of (0, 1), drawn uniformly, for logarithms. Every middle is a
+    /// double: with one bit more, half of the middles would be rounded, and the last one to 1.
     constexpr double open_uniform(std::uint32_t lane = 0) const { return open(bits(lane)); }
 
-    /// Uniforms in (0, 1) of many lanes, the same numbers as open_uniform(lane).
+    /// Write uniform numbers in (0, 1) for many lanes, the same as open_uniform(lane) gives.
     /// @param uniforms   room for lanes.size() numbers
     /// @cost             per number a fifth of open_uniform with AVX-512, half of it with narrower vectors
     void open_uniforms(std::span<const std::uint32_t> lanes, double* uniforms) const {
@@ -63,9 +64,9 @@ class Rng {
 
 /// The random source of one round: a counter-based generator with the seed as its key.
 ///
-/// The round start is part of every address: a rule may look at tokens beyond those it emits, and reusing their noise
-/// in the next round would bias the text. Only the target's own noise belongs to the text: Purpose::race at node i is
-/// the noise of the absolute position, round start + i, in every round that gets there.
+/// The round start is part of every address: a rule may look at more tokens than it emits, and reusing their noise in
+/// the next round would bias the text. Only the target's own noise belongs to the text: Purpose::race at node i is the
+/// noise of the absolute position, round start + i, in every round that gets there.
 class RoundRng {
   public:
     /// @param request       below 2^32; each request has numbers of its own
@@ -74,7 +75,8 @@ class RoundRng {
     constexpr RoundRng(std::uint64_t seed, std::uint64_t request, Index round_start)
         : seed_(seed), request_(detail::checked_request(request)), round_start_(round_start) {}
 
-    /// A separate source for part number `part` of a drafter: a member of a union, a verification inside a drafter.
+    /// Return a separate source for part number `part` of a drafter: a member of a union, a verification inside a
+    /// drafter.
     ///
     /// Its key is a random number of this round, so that it shares no number with this source, with another part or
     /// with another round, and parts of parts compose. The target's own noise is not passed on: a part that draws with
@@ -82,7 +84,7 @@ class RoundRng {
     /// @source   Claessen, Palka: "Splittable pseudorandom number generators using cryptographic hashing", Haskell 2013
     constexpr RoundRng split(Index part) const { return {at(Purpose::split, part).bits(), request_, round_start_}; }
 
-    /// The random numbers of one address.
+    /// Return the random numbers of one address.
     /// @param node   the drafted node; with Purpose::race the position, counted from the round's start
     constexpr Rng at(Purpose purpose, Index node) const {
         const bool of_the_text = purpose == Purpose::race;
@@ -128,11 +130,11 @@ class GeneratorRng {
     /// @param generator   borrowed
     explicit GeneratorRng(Generator& generator) noexcept : generator_(&generator) {}
 
-    /// The source itself, since addresses are ignored.
+    /// Return the source itself, because addresses are ignored.
     GeneratorRng at(Purpose, Index) const noexcept { return *this; }
     GeneratorRng split(Index) const noexcept { return *this; }
 
-    /// Uniform in [0, 1).
+    /// Return a uniform number in [0, 1).
     double uniform() const {
         const double range = static_cast<double>(Generator::max() - Generator::min()) + 1;
         double u = 0;
@@ -140,9 +142,10 @@ class GeneratorRng {
         return u < 1 ? u : 1 - 0x1p-53;  // the sum may round up to 1
     }
 
-    // A token that is certain to be accepted takes its numbers too. So the counts of a round of TokenVerification on a
-    // chain tell how many it took: one draw per token evaluated, and one for a last token. Where a predicate has cut
-    // the round, what it left out may have taken some as well; and other rules may draw more, or less, than they count.
+    // An acceptance takes its numbers even where it is certain. So the counts of a round of TokenVerification on a
+    // chain tell how many numbers the round took: one draw per evaluated token, and one for a last token. Where a
+    // predicate has cut the round, the tokens that it cut may have taken numbers as well; and other rules may draw
+    // more, or less, than they count.
     bool accept(double s, double q) const { return detail::is_accepted(uniform(), s, q); }
     template <kernels::Weights W>
     kernels::Drawn draw(const W& weights) const {

@@ -3,7 +3,7 @@
 //     p(x) = exp(z(x) / T) / sum_y exp(z(y) / T)
 //
 //   Logits            a row of logits at a temperature
-//   logits_of(rows)   several of them
+//   logits_of(rows)   several rows of logits at one temperature
 #pragma once
 
 #include <algorithm>
@@ -24,10 +24,11 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 ///     verify(tokens, distributions, logits_of(rows, 0.8), rule, rng, limits, workspace);
 ///     auto model = [&](std::span<const Token> prefix) { return Logits(run(prefix), 0.8); };
 ///
-/// A pipeline that shapes the row changes the logits as they are given, and its filters read them at this temperature.
+/// A pipeline that shapes the row changes the logits before the temperature divides them; its filters read
+/// probabilities at this temperature.
 ///
-/// @tparam R   the logits: an owner (moved in), a view, or `const Owner&` for a viewed owner, which a callable must not
-///             return
+/// @tparam R   the logits: an owner (moved in), a view, or `const Owner&` for an owner that is only viewed: a callable
+///             must not return the last kind
 template <class R>
 class Logits {
     static_assert(Row<R>,
@@ -39,15 +40,15 @@ class Logits {
     using Value = detail::Compute<typename View::Scalar>;
 
   public:
-    static constexpr bool owns = detail::owns_part<R>;   ///< the logits are gone with this row
-    static constexpr bool borrows = detail::borrows<R>;  ///< the logits are viewed
-    /// True if the row may be returned by the function that makes it.
+    static constexpr bool owns = detail::owns_part<R>;   ///< the row owns its logits: they are gone with it
+    static constexpr bool borrows = detail::borrows<R>;  ///< the row views its logits
+    /// Whether the function that makes the row may return it.
     static constexpr bool outlives_its_making = !std::is_reference_v<R> && detail::ReturnedRow<R>;
     using Owned = Logits<typename detail::CopyOf<View>::type>;
 
     Logits() = default;
 
-    /// Logits at a temperature; their normaliser is found when it is needed.
+    /// Take logits at a temperature; their normaliser is computed where it is needed.
     /// @param row           [vocab] logits; -inf is probability 0
     /// @param temperature   >= 0; 0 is the argmax, lowest id on ties
     /// @throws              std::invalid_argument for a negative or non-finite temperature
@@ -58,7 +59,7 @@ class Logits {
         detail::require(detail::is_finite(temperature) && temperature >= 0, "Logits", "temperature", temperature,
                         "a finite number >= 0");
     }
-    /// Logits whose normaliser is known, so that no pass looks for it.
+    /// Take logits whose normaliser is known, so that no pass computes it.
     /// @param row           [vocab] logits; -inf is probability 0
     /// @param temperature   >= 0; 0 is the argmax, lowest id on ties
     /// @param log_sum_exp   ln sum exp(row / temperature)
@@ -71,28 +72,28 @@ class Logits {
 
     Index size() const { return detail::row_size(row_); }
     double temperature() const { return temperature_; }
-    /// True if the normaliser was stated.
+    /// Return whether the caller gave the normaliser.
     bool is_normalised() const { return is_known_; }
     auto numbers() const& { return detail::as_row(row_); }
 
-    /// The probabilities, as an expression. They are not a distribution if the logits define none.
+    /// Return the probabilities as an expression. They are not a distribution if the logits define none.
     /// @cost   one pass if the normaliser is not known
     auto probs() const& { return encoded(encoding()); }
 
-    /// The row as it races, in which only the scale of the logits counts: no normaliser is found.
-    /// @cost   none, at temperature 0 that of an argmax
+    /// Return the row for a race, which needs the scale of the logits and no normaliser.
+    /// @cost   O(1); at temperature 0 the pass of an argmax
     auto unnormalised() const& { return encoded(unnormalised_encoding()); }
 
-    /// The row in an encoding that was found before.
+    /// Return the row under an encoding that was computed before.
     auto encoded(const detail::Encoding<Value>& encoding) const& {
         return detail::Entries(numbers(), detail::EveryId{}, size(), encoding).row();
     }
 
-    /// The weights that a token is drawn from. They know the normaliser.
+    /// Return the weights that a token is drawn from. Their total gives the normaliser.
     /// @cost   one pass
     auto weights() const& { return kernels::LogitWeights<View>(numbers(), temperature_, size()); }
 
-    // Refused: views of numbers that are gone with this row.
+    // Deleted for a temporary that owns its numbers: the views would dangle.
     void numbers() && requires(owns) = delete;
     void probs() && requires(owns) = delete;
     void unnormalised() && requires(owns) = delete;
@@ -104,8 +105,9 @@ class Logits {
     detail::Encoding<Value> encoding() const {
         if (!is_known_ || temperature_ == 0) return weights().encoding();
         const double scale = detail::exponent_scale<Value>(temperature_);
-        // The pivot is bounded to the finite numbers of the scalar. The factor makes up for that, and for its rounding,
-        // at the temperature that the scale stands for: no scale is below the smallest normal number.
+        // The pivot is clamped and rounded to a finite number of the scalar. The factor corrects for both, at the
+        // temperature that the scale stands for: at most `hottest`, because no scale is below the smallest normal
+        // number.
         constexpr double most = std::numeric_limits<Value>::max();
         constexpr double hottest = std::numbers::log2e / double{std::numeric_limits<Value>::min()};
         const double pivot = static_cast<Value>(std::clamp(log_sum_exp_ * temperature_, -most, most));
@@ -113,7 +115,7 @@ class Logits {
         return detail::Encoding<Value>(pivot, scale, factor).as_given();
     }
 
-    /// The encoding of the logits without a normaliser.
+    /// Return the encoding of the logits without a normaliser.
     detail::Encoding<Value> unnormalised_encoding() const {
         if (temperature_ == 0) return detail::Encoding<Value>::peak(argmax());
         return {0, detail::exponent_scale<Value>(temperature_), 1};
@@ -156,7 +158,7 @@ class LogitRows {
     {
         return Logits(element(source_, static_cast<Index>(i)), temperature_);
     }
-    /// Refused: the row would view rows that are gone with this list.
+    /// Refuse a temporary list that owns its rows: the returned row would view memory that is gone with the list.
     void operator[](detail::Integer auto i) &&
         requires(is_supplied<Source> && owns_rows<Source>)
     = delete;
@@ -180,9 +182,9 @@ inline constexpr bool owns_rows<LogitRows<Source>> = owns_rows<Source>;
 
 }  // namespace detail
 
-/// The rows of logits of `source` at a temperature, for verify.
+/// Read the rows of `source` as logits at a temperature, for verify.
 /// @param source   a matrix, anything indexed [i], or a callable of i; an lvalue is borrowed
-/// @edge           a negative or non-finite temperature is refused where a row is read, as Logits refuse it: then one
+/// @edge           a negative or non-finite temperature is refused by Logits, and only where a row is read: then one
 ///                 request of a batch fails alone
 template <class Source>
 auto logits_of(Source&& source, double temperature = 1) {

@@ -33,8 +33,8 @@ concept PointsToFloating =
 /// @param count    rows
 /// @param vocab    entries per row that are tokens; the padding after them is never read
 /// @param stride   entries from one row to the next, at least `vocab`
-/// @throws         std::invalid_argument for a negative count, an empty vocabulary, a stride shorter than it, rows that
-///                 no memory holds, or data that is null or not aligned where there are rows
+/// @throws         std::invalid_argument for a negative count, an empty vocabulary, a stride shorter than the
+///                 vocabulary, more rows than memory can hold, or data that is null or not aligned where there are rows
 template <detail::Floating Scalar>
 detail::RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Index vocab, Index stride) {
     constexpr auto where = "rows_in_memory";
@@ -52,7 +52,7 @@ template <detail::Floating Scalar>
 detail::RowsInMemory<Scalar> rows_in_memory(const Scalar* data, Index count, Index vocab) {
     return rows_in_memory(data, count, vocab, vocab);
 }
-/// Refuses what does not point to such numbers.
+/// Refuse data that does not point to floating-point numbers.
 template <class Data>
     requires(!detail::PointsToFloating<Data>)
 detail::RowsInMemory<float> rows_in_memory(const Data&, Index, Index, Index = 0) {

@@ -1,10 +1,10 @@
 // Rows that own their numbers, and rows that borrow them.
 //
-//   borrows<R>            whether some numbers are someone else's; a sparse row may own others: owns<R> of core/row.hpp
-//   ReturnedRow(s)        what a callable may return: it outlives the call
-//   RowRef                borrows: one row, for as long as its source is not asked for another
-//   OwnedRow              owns: one row, for as long as it is wanted
-//   Part, StoredAs        how a row of numbers is stored in a row that adds to it (Logits, Sparse)
+//   borrows<R>            whether R views some of its numbers; a sparse row may own the others (owns<R>, core/row.hpp)
+//   ReturnedRow(s)        rows that a callable may return, because they outlive the call
+//   RowRef                one row, borrowed until its source is asked for another
+//   OwnedRow              one row, owned
+//   Part, StoredAs        how Logits and Sparse store the row of numbers that they are made from
 #pragma once
 
 #include <concepts>
@@ -18,7 +18,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// Whether a part of a row owns its numbers: one that is viewed is named as a reference.
+/// Whether a part of a row owns its numbers. The type of a part that is only viewed is a reference.
 template <class R>
 inline constexpr bool owns_part = !std::is_reference_v<R> && owns<R>;
 
@@ -46,8 +46,8 @@ concept IndexedRows = !EigenMatrix<R> && requires(const R& rows) {
 template <class R>
 concept ReturnedRows = RowMajorRows<std::remove_cvref_t<R>> || IndexedRows<std::remove_cvref_t<R>>;
 
-/// The type by which a row names a row, or ids, that it is made of: what owns its numbers is moved in if it is given by
-/// value, and `const Owner&` if it is not, which says that the view of it may dangle. Anything else is copied.
+/// The template argument for a part, a row or ids, that a row is made from. An owner given by value is moved in. An
+/// owner given by reference becomes `const Owner&`: the row views it, and may dangle. Anything else is copied.
 template <class Given, class R = std::remove_cvref_t<Given>>
 using Part = std::conditional_t<std::is_lvalue_reference_v<Given> && !StatedRow<R> && owns<R>, const R&, R>;
 
@@ -81,7 +81,7 @@ class RowRef {
   public:
     explicit RowRef(Answer&& row) : row_(store(std::forward<Answer>(row))) {}
 
-    /// The row in the form in which the source gave it.
+    /// Return the row in the form in which the source gave it.
     const auto& row() const {
         if constexpr (is_pointed_at) {
             return *row_;
@@ -90,7 +90,7 @@ class RowRef {
         }
     }
 
-    /// Its probabilities.
+    /// Return the row's probabilities.
     auto view() const { return as_row(row()); }
     Index size() const { return row_size(row()); }
 

@@ -14,14 +14,14 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// Whether a list of rows owns them, so that they are gone with it.
+/// Whether a list of rows owns its rows, so that they do not outlive it.
 template <class Source>
 inline constexpr bool owns_rows = !std::is_reference_v<Source> && !EigenView<Source> && !is_view<Source>;
 
 template <class Source>
 concept Indexed = requires(Source& source) { source[std::size_t{}]; };
 
-/// Element i of a matrix, a callable or a container.
+/// Return element i of a matrix, a callable or a container.
 template <class Source>
 decltype(auto) element(Source& source, Index i) {
     if constexpr (EigenMatrix<std::remove_cvref_t<Source>>) {
@@ -36,7 +36,7 @@ decltype(auto) element(Source& source, Index i) {
 template <class Source>
 using Element = decltype(element(std::declval<Source&>(), Index{}));
 
-/// The number of elements of a source, if it knows.
+/// Return the number of elements of a source, or nothing if the source does not know it.
 template <class Source>
 std::optional<Index> element_count(const Source& source) {
     if constexpr (EigenMatrix<Source>) {
@@ -48,7 +48,7 @@ std::optional<Index> element_count(const Source& source) {
     }
 }
 
-/// Whether every element exists already, so that a check of all of them computes none.
+/// Whether every element exists already, so that checking all elements computes none.
 template <class Source>
 inline constexpr bool is_supplied = EigenMatrix<std::remove_cvref_t<Source>> || !std::invocable<Source&, Index>;
 

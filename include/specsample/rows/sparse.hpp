@@ -11,7 +11,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// Ids in memory: contiguous, or one field of an array of structs.
+/// View ids in memory: contiguous, or one field of an array of structs.
 template <class Ids>
 auto list_of(const Ids& ids) {
     if constexpr (EigenMatrix<Ids>) {
@@ -31,7 +31,7 @@ IdList<Id> list_of(const IdList<Id>& ids) {
 template <class Ids>
 using ListOf = decltype(list_of(std::declval<const std::remove_cvref_t<Ids>&>()));
 
-/// The encoding of the row inside a sparse one: that of the logits, or plain probabilities.
+/// Return the encoding of the row inside a sparse row: the encoding of its logits, or plain probabilities.
 template <class R>
 auto encoding_of(const R& row) {
     if constexpr (requires { row.encoding(); }) {
@@ -57,8 +57,8 @@ auto numbers_of(const R& row) {
 ///     Sparse(member(candidates, &Candidate::id), member(candidates, &Candidate::p), vocab)
 ///     Sparse(ids, Logits(logits, 0.8), vocab)      normalised over the stored ids
 ///
-/// The cost of every operation is in proportion to the stored ids. Candidates that are not in the order of their ids
-/// must be sorted first: std::ranges::sort(candidates, {}, &Candidate::id).
+/// The cost of every operation is proportional to the number of stored ids. Candidates that are not in the order of
+/// their ids must be sorted first: std::ranges::sort(candidates, {}, &Candidate::id).
 ///
 /// @tparam Ids, R   owners (moved in), views, or `const Owner&` for viewed owners
 template <class Ids, class R>
@@ -68,11 +68,11 @@ class Sparse {
     using Value = detail::Compute<detail::row_scalar_t<StoredRow>>;
 
   public:
-    /// True if the ids or the row are gone with this row.
+    /// Whether this row owns its ids or its numbers, so that they are gone with it.
     static constexpr bool owns = detail::owns_part<Ids> || detail::owns_part<R>;
-    /// True if the ids or the row are viewed.
+    /// Whether this row views its ids or its numbers.
     static constexpr bool borrows = detail::borrows<Ids> || detail::borrows<R>;
-    /// True if the row may be returned by the function that makes it.
+    /// Whether the function that makes the row may return it.
     static constexpr bool outlives_its_making =
         !std::is_reference_v<Ids> && !std::is_reference_v<R> && detail::ReturnedRow<R>;
     using Owned =
@@ -80,12 +80,12 @@ class Sparse {
 
     Sparse() = default;
 
-    /// The row with the given probabilities or logits at the given ids.
+    /// Make a row with the given probabilities or logits at the given ids.
     /// @param ids     [n] strictly increasing, of any integral type, inside the vocabulary: checked when read
-    /// @param row     [n] their probabilities, or Logits
+    /// @param row     [n] the probabilities of these ids, or Logits
     /// @param vocab   the size of the vocabulary, ids without a probability included
-    /// @throws        std::invalid_argument if there are not as many ids as numbers, more ids than `vocab`, or any at
-    ///                null
+    /// @throws        std::invalid_argument if the numbers of ids and of entries differ, for a negative `vocab`, for
+    ///                more ids than `vocab`, or for ids or entries at null
     template <class GivenIds, class GivenRow>
     Sparse(GivenIds&& ids, GivenRow&& row, Index vocab)
         : ids_(store_ids(std::forward<GivenIds>(ids))),
@@ -103,21 +103,21 @@ class Sparse {
     Index size() const { return vocab_; }
     auto ids() const { return every_id_ ? detail::ListOf<Ids>() : detail::list_of(ids_); }
 
-    /// The stored row: probabilities or Logits, by place.
+    /// Return the stored row: probabilities or Logits, by place.
     const StoredRow& held() const { return row_; }
 
-    /// The probabilities by id, as an expression.
+    /// Return the probabilities by id, as an expression.
     /// @cost   O(1); a pass over the stored entries if they are logits
     auto probs() const& {
         const auto encoding = detail::encoding_of(row_);
         return encoded(is_refused_ ? encoding.as_refused() : encoding);
     }
 
-    /// Mark this row as bad: it is a fault wherever it is used, even if the entries that are read there are good.
+    /// Mark this row as bad: using it is a fault, even where the entries that are read are good.
     void refuse() { is_refused_ = true; }
     bool is_refused() const { return is_refused_; }
 
-    /// The weights that a token is drawn from, if the row holds logits.
+    /// Return the weights that a token is drawn from, if the row holds logits.
     /// @cost   one pass over the stored entries
     auto weights() const&
         requires requires(const StoredRow& row) { row.weights(); }
@@ -125,25 +125,25 @@ class Sparse {
         return kernels::LogitWeights(row_.numbers(), row_.temperature(), vocab_, ids());
     }
 
-    /// The row as it races, if it holds logits: no normaliser is found.
+    /// Return the row for a race, which needs no normaliser, if it holds logits.
     auto unnormalised() const&
         requires requires(const StoredRow& row) { row.unnormalised_encoding(); }
     {
         return encoded(row_.unnormalised_encoding());
     }
 
-    /// The row in an encoding that was found before.
+    /// Return the row under an encoding that was computed before.
     auto encoded(const detail::Encoding<Value>& encoding) const& {
         return detail::Entries(detail::numbers_of(row_), ids(), vocab_, encoding).row();
     }
 
-    // Refused: views of numbers that are gone with this row.
+    // Deleted for a temporary that owns its numbers: the views would dangle.
     void probs() && requires(owns) = delete;
     void unnormalised() && requires(owns) = delete;
     void encoded(const detail::Encoding<Value>&) && requires(owns) = delete;
     void weights() && requires(owns) = delete;
 
-    /// The id with the largest number, the lowest id on ties; -1 if there is none.
+    /// Return the id with the largest number, the lowest id on ties; -1 if there is none.
     Index argmax() const {
         const Index place = specsample::kernels::argmax(detail::numbers_of(row_));
         return place < 0 ? -1 : ids().id(place);

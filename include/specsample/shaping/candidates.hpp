@@ -1,13 +1,13 @@
 // The state of a row in a pipeline: the tokens that are still possible after a prefix, with a number each.
 //
-//   Candidates   the numbers and their ids; dense until the first filter, afterwards only those that are left
+//   Candidates   the numbers and their ids; dense until the first filter, then only the candidates left
 //
 // A Shaper (concepts.hpp) is called with it and with the prefix: shaper(row, context).
 //
 // Everything is computed when a shaper asks for it. A temperature is stored beside the numbers, because all but two
-// filters can work before it is applied; probabilities are computed for the candidates left by then. The numbers stay
-// in the model's own memory until a shaper changes them.
-// A temperature that the row brings along divides the logits that are left: shapers change those that the model gave.
+// filters can work before it is applied; probabilities are computed only for the candidates that are left then. The
+// numbers stay in the model's own memory until a shaper changes them. A temperature of the row's own divides the logits
+// at the end: shapers change the logits that the model gave.
 #pragma once
 
 #include <algorithm>
@@ -44,10 +44,10 @@ class Candidates {
     };
 
     /// @param numbers     borrowed; in memory.numbers unless they are the model's own
-    /// @param is_sparse   true if they belong to memory.ids, false if they belong to every id
+    /// @param is_sparse   true if the numbers belong to memory.ids, false if they belong to every id
     /// @param tolerance   largest allowed distance of the sum of probabilities from 1
-    /// @param total       the sum of all weights, once logits have been changed, where these are the largest of more:
-    ///                    until a filter keeps some of them
+    /// @param total       given where the numbers are only the largest of a row: the sum of all its weights, once
+    ///                    logits have been changed. A filter that keeps candidates drops it
     Candidates(std::span<const Value> numbers, NumberKind kind, Index vocab, bool is_sparse, double tolerance,
                detail::ShapedNumbers<Value>& memory, detail::ShapingScratch<Value>& scratch,
                std::optional<double> total = {})
@@ -65,43 +65,44 @@ class Candidates {
     bool holds_every_id() const { return !is_sparse_; }
     NumberKind kind() const { return kind_; }
 
-    /// The temperature of weights() and probabilities(): that of the row itself, or of the pipeline; 0 is the argmax.
+    /// Return the temperature of weights() and probabilities(), set by the row or by the pipeline; 0 is the argmax.
     double temperature_of_weights() const { return temperature_; }
-    /// Whether that is 0. No filter is needed then: the largest number is chosen at the end, and is in all of them.
+    /// Return whether the temperature is 0. No filter is needed then: every filter keeps the largest number, which is
+    /// chosen at the end.
     bool is_greedy() const { return temperature_ == 0; }
 
-    /// The temperature that a logit has been divided by at this point of the pipeline: d added to a logit is
-    /// temperature() * d added to its number. 1 before the pipeline's own temperature, whatever that of the row, and
-    /// after a temperature of 0, which divides nothing.
+    /// Return the temperature that a logit has been divided by at this point of the pipeline: to add d to a logit, add
+    /// temperature() * d to its number. It is 1 before the pipeline's own temperature, whatever the row's temperature,
+    /// and after a temperature of 0, which divides nothing.
     double temperature() const { return is_own_ || temperature_ == 0 ? 1 : temperature_; }
 
-    /// Number of candidates left.
+    /// Return the number of candidates left.
     Index size() { return std::ssize(numbers()); }
 
-    /// The candidates' numbers by place, valid until the next change.
+    /// Return the candidates' numbers by place, valid until the next change.
     /// @cost   a pass over the row at the first call
     std::span<const Value> numbers() {
         look();
         return numbers_;
     }
 
-    /// The id at a place. place_of(id) is the place of an id, -1 if it is not a candidate.
+    /// Return the id at a place. place_of(id) returns the place of an id, or -1 if it is no candidate.
     Index id(Index place) const { return is_sparse_ ? memory_.ids[static_cast<std::size_t>(place)] : place; }
     Index place_of(Index id) { return id < 0 || id >= vocab_ || size() == 0 ? -1 : ids().place_of(id); }
 
-    /// The candidates' ids, by place.
+    /// Return the candidates' ids, by place.
     detail::IdList<Token> ids() const {
         return is_sparse_ ? detail::IdList<Token>(memory_.ids.data(), std::ssize(left()), 1) : detail::IdList<Token>();
     }
 
-    /// The largest number; -inf if there is no candidate.
+    /// Return the largest number; -inf if there is no candidate.
     double maximum() {
         look();
         if (!maximum_) maximum_ = detail::block_max(size(), numbers_.data());
         return *maximum_;
     }
 
-    /// The weights of the candidates: probabilities at the temperature, not normalised.
+    /// Return the weights of the candidates: probabilities at the temperature, not normalised.
     /// @cost   O(size): an exponential each, and a logarithm each for probabilities at a temperature other than 1
     Weighed weights() {
         look();
@@ -111,7 +112,7 @@ class Candidates {
         return {weights_, *total_};
     }
 
-    /// The candidates' probabilities, normalised over what is left; empty if their sum is not positive.
+    /// Return the candidates' probabilities, normalised over the candidates; empty if their sum is not positive.
     std::span<const Value> probabilities() {
         const auto [values, total] = weights();
         if (!detail::is_positive(total)) return {};
@@ -122,14 +123,15 @@ class Candidates {
         return weights_;
     }
 
-    /// Divide the logits that the numbers stand for by a temperature. At 0 the end of the pipeline chooses the largest.
-    /// @throws std::invalid_argument if the row, or a step before, has a temperature other than 1 as well
+    /// Divide the logits that the numbers stand for by a temperature. At 0 the end of the pipeline chooses the largest
+    /// number.
+    /// @throws std::invalid_argument if both this temperature and one of the row or of an earlier step are not 1
     void heat(double temperature) {
         temperature_ = detail::heated_once(temperature_, temperature);
         is_own_ = is_own_ && temperature == 1;
         is_weighed_ = false;
     }
-    /// Give the row a temperature of its own, which divides what the pipeline leaves of the logits.
+    /// Give the row a temperature of its own, which divides the logits at the end of the pipeline.
     void heat_row(double temperature) {
         temperature_ = temperature;
         is_own_ = true;
@@ -147,7 +149,7 @@ class Candidates {
         } else {
             is_weighed_ = false;
         }
-        // Places ascend, so numbers that are in this memory already move to its front one by one.
+        // Places ascend, so numbers that lie in this memory already can move to its front one by one.
         detail::grow(memory_.numbers, places.size());
         detail::grow(memory_.ids, places.size());
         for (std::size_t i = 0; i < places.size(); ++i) {
@@ -160,7 +162,7 @@ class Candidates {
         total_.reset();
     }
 
-    /// The numbers, writable until any other member is called, in memory of the row's own.
+    /// Return the numbers in the row's own memory, writable until any other member is called.
     /// @cost   one copy, at the first call
     std::span<Value> change() {
         look();
@@ -178,8 +180,8 @@ class Candidates {
         return {memory_.numbers.data(), size};
     }
 
-    /// As change(), but as logits: probabilities become ln p. To add d to a logit at this point of a pipeline, add
-    /// temperature() * d to its number.
+    /// Return the numbers as change() does, but as logits: probabilities become ln p. To add d to a logit at this point
+    /// of a pipeline, add temperature() * d to its number.
     std::span<Value> change_logits() {
         const auto changed = change();
         if (kind_ == NumberKind::probabilities && !changed.empty()) {
@@ -189,16 +191,16 @@ class Candidates {
         return changed;
     }
 
-    /// The number of an impossible token: -inf as a logit, 0 as a probability.
+    /// Return the number of an impossible token: -inf as a logit, 0 as a probability.
     Value impossible() const {
         return kind_ == NumberKind::logits ? -std::numeric_limits<Value>::infinity() : Value{0};
     }
 
-    /// True if scratch().maxima has the largest value of each tile of numbers(), as the first look at the row leaves
-    /// them.
+    /// Return whether scratch().maxima still has the largest value of each tile of numbers(), from the first look at
+    /// the row.
     bool has_maxima() const { return is_seen_ && !is_changed_; }
 
-    /// Scratch memory for shapers.
+    /// Return scratch memory for shapers.
     detail::ShapingScratch<Value>& scratch() { return scratch_; }
 
     // The result, which the end of a pipeline reads.
@@ -210,15 +212,15 @@ class Candidates {
         keep({&best, best < 0 ? 0u : 1u});
     }
 
-    /// True if the row is known to be invalid; a row that nothing has looked at yet is not.
+    /// Return whether the row is known to be invalid, which the first look at the row shows.
     bool is_bad() const { return is_bad_; }
 
-    /// True if the numbers are still the probabilities that were given.
+    /// Return whether the numbers are still those that were given and need no change at the end.
     bool is_as_given() const {
         return is_bad_ || (!is_changed_ && kind_ == NumberKind::probabilities && temperature_ == 1);
     }
 
-    /// The final numbers, without a look at them.
+    /// Return the final numbers, without a look at the row.
     std::span<const Value> left() const { return is_bad_ ? given_ : numbers_; }
 
   private:
@@ -239,7 +241,7 @@ class Candidates {
         if (is_bad_) numbers_ = {};
     }
 
-    /// The place of the largest number, -1 if no token is possible.
+    /// Return the place of the largest number, -1 if no token is possible.
     Index peak() {
         const Index best = kernels::argmax(detail::Column<Value>(numbers().data(), size()));
         return best >= 0 && numbers_[at(best)] > impossible() ? best : -1;
@@ -264,7 +266,7 @@ class Candidates {
         if (kind_ == NumberKind::probabilities) {
             array(scratch_.weights.data()) = array(logits).log();
             logits = scratch_.weights.data();
-            pivot = detail::block_max(size(), logits);  // exact
+            pivot = detail::block_max(size(), logits);  // of the logarithms themselves
         }
         const auto power = detail::power_at<Value>(pivot, temperature_);
         array(scratch_.weights.data()) = array(logits).unaryExpr(detail::ByReference(power));
@@ -281,7 +283,7 @@ class Candidates {
     std::optional<double> given_total_;
 
     double temperature_ = 1;
-    bool is_own_ = true;  ///< whether the temperature is that of the row
+    bool is_own_ = true;  ///< whether the temperature is the row's own
     bool is_seen_ = false;
     bool is_bad_ = false;
     bool is_changed_ = false;

@@ -48,12 +48,12 @@ class Rewound {
     Index length_ = 0;
 };
 
-/// Moves a cursor that can only be copied, with copies along its way: all of the last 8, and fewer of the older ones.
-/// The copy after m tokens stays for 8 times the largest power of 2 that divides m. So going back by d <= 7 tokens
-/// finds its copy, and going back further finds one less than 2 d / 7 tokens before the place. There are about 5 copies
-/// per binary digit of the length.
+/// Moves a cursor that can only be copied, with copies along its way: after each of the last 8 tokens, and after fewer
+/// of the older ones. The copy after m tokens stays for as many tokens as 8 times the largest power of 2 that divides
+/// m. So going back by d <= 7 tokens finds a copy at that place, and going back further finds a copy less than 2 d / 7
+/// tokens before the place. There are about 5 copies per binary digit of the length.
 ///
-/// Only copies are moved. One that refuses a token, or throws, is dropped, so its state no longer matters.
+/// Only copies are moved. A copy that refuses a token, or throws, is dropped, so its state no longer matters.
 template <class C>
 class Copied {
   public:
@@ -70,7 +70,7 @@ class Copied {
         copies_.remove_if([now = length()](const Copy& copy) { return now - copy.length > lifetime(copy.length); });
         return true;
     }
-    /// Go back to that length, or to the last copy before it.
+    /// Go back to `length`, or to the last copy before it.
     void back(Index length) {
         while (copies_.back().length > length) copies_.pop_back();
     }
@@ -96,9 +96,9 @@ class Trail {
   public:
     explicit Trail(C cursor) : way_(std::move(cursor)) {}
 
-    /// The cursor after a text; null if it refuses one of the tokens.
-    /// @cost   a comparison with the last text, rollback or copies for the tokens that only the last one has, and
-    ///         accept for those that only this one has
+    /// Move the cursor to the end of a text and return it; null if it refuses one of the tokens.
+    /// @cost   a comparison with the last text, rollback or copies for the tokens that only the last text has, and
+    ///         accept for the tokens that only this text has
     C* after(std::span<const Token> text) {
         if (taken_.capacity() < text.size()) taken_.reserve(2 * text.size());
         const auto parted = std::mismatch(taken_.begin(), taken_.end(), text.begin(), text.end()).first;

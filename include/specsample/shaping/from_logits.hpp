@@ -28,7 +28,7 @@ class FromLogits : public detail::Adaptor<FromLogits<M>, M> {
                         "a finite number >= 0");
     }
 
-    /// See temperature_of.
+    /// Return the temperature of the rows, for detail::temperature_of.
     double temperature_of_rows() const { return temperature_; }
 
   private:
@@ -36,7 +36,7 @@ class FromLogits : public detail::Adaptor<FromLogits<M>, M> {
     auto ask(const Prefix& prefix) {
         using Answer = decltype(std::invoke(this->model(), prefix));
         if constexpr (std::is_lvalue_reference_v<Answer>) {
-            return Logits(as_row(std::invoke(this->model(), prefix)), temperature_);  // the model keeps it: a view
+            return Logits(as_row(std::invoke(this->model(), prefix)), temperature_);  // the model keeps the row: a view
         } else {
             return Logits(std::invoke(this->model(), prefix), temperature_);
         }

@@ -1,7 +1,7 @@
 // A grammar on every drafted position and every node of a tree, each with its own state of the grammar.
 //
-// Under a grammar, the output distribution is that of the target's rows, masked and normalised after every context. A
-// mask on the draft as well does not change it, and raises acceptance (6/7 instead of 1/2 on the example of
+// Under a grammar, the target's rows, masked and normalised after every context, define the output distribution. A mask
+// on the draft as well does not change this distribution, and raises acceptance (6/7 instead of 1/2 on the example of
 // tests/exactness/grammar.cpp). A mask on the draft alone does not make the text follow the grammar.
 #pragma once
 
@@ -21,13 +21,13 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 ///     Sampler sampler(shaped(draft, grammar), shaped(target, Pipeline{grammar, SamplingParams{.temperature = .8}}));
 ///
 /// The cursor is asked about drafted tokens, about other tokens after a rejection, and about the branches of a tree.
-/// Between two contexts, it is taken back over what they do not share, and accepts the rest. So neither a dropped round
-/// nor a fault leaves a trace.
+/// Between two contexts, the cursor goes back to the end of their common prefix, and accepts the rest of the new
+/// context. So neither a dropped round nor a fault leaves a trace.
 ///
 /// Copies of a Grammar share its cursor, and must stay in one thread: the same value may shape the draft and the
-/// target. Two Grammars with a cursor each need not go back over each draft before it is judged.
+/// target. With two Grammars and a cursor each, no cursor goes back over a draft before it is judged.
 ///
-/// The matchers of engines become such cursors as follows, with names of namespace filters. xgrammar:
+/// The matchers of engines become cursors as follows (the names are from namespace filters). xgrammar:
 ///
 ///     struct XGrammar {
 ///         xgrammar::GrammarMatcher matcher;
@@ -42,7 +42,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 ///         void rollback(Index n) { matcher.Rollback(static_cast<int>(n)); }
 ///     };
 ///
-/// llguidance, which does not recover from a token that it was not asked about first:
+/// llguidance, which must be asked about a token before it consumes it, because it does not recover from a refusal:
 ///
 ///     struct LlGuidance {
 ///         LlgMatcher* matcher;
@@ -77,10 +77,10 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 /// the text.
 ///
 /// @tparam C   a Cursor
-/// @cost       a comparison of the context with the last one, rollback or copies for the tokens that only the last one
-///             has, accept for those that only this one has, and the mask. Copies allocate
+/// @cost       a comparison of the context with the last one, rollback or copies for the tokens that only the last
+///             context has, accept for the tokens that only this context has, and the mask. Copies allocate
 /// @edge       a context with a token that the grammar refuses, or after the grammar's end, leaves no token possible.
-///             If the row is read, that is a fault of the target (Cause::all_masked), and the end of a draft. The row
+///             Such a row is a fault of the target (Cause::all_masked) where it is read, and ends a draft. The row
 ///             after a drafted token of probability 0 is never read. Give the grammar's end token to
 ///             limits.stop_tokens, or let limits.until find it: nothing is asked after the end of a text
 /// @edge       a context shorter than `start` is at the grammar's beginning

@@ -52,13 +52,13 @@ struct AddBiases {
 
 namespace filters {
 
-/// Add numbers to the logits of some tokens: LogitBias{{{50256, -100}, {11, 2.5}}}. In a row of probabilities they are
-/// added to ln p. A token given twice gets both; one outside the vocabulary is ignored. An impossible token stays
-/// impossible.
+/// Add numbers to the logits of some tokens: LogitBias{{{50256, -100}, {11, 2.5}}}. In a row of probabilities the
+/// numbers are added to ln p. A token given twice gets both; a token outside the vocabulary is ignored. An impossible
+/// token stays impossible.
 ///
 /// @cost   O(biases), and one copy of a row that is still in the model's memory
-/// @edge   a sum that the row's scalar cannot hold is cut to a finite number that it can hold (3e32 of floats, 1e302
-///         of doubles): only -inf bans
+/// @edge   a sum that the row's scalar cannot hold is cut to a finite number that it can hold (3e32 for float, 1e302
+///         for double): only -inf bans
 class LogitBias {
   public:
     /// @throws std::invalid_argument for a negative token, and for a bias that is NaN or +inf
@@ -71,7 +71,7 @@ class LogitBias {
         detail::AddBiases{biases_}(row, context);
     }
 
-    /// What it does to logits: see Outlook.
+    /// Tell `outlook` what this filter does to logits.
     void foresee(auto& outlook, std::span<const Token> context) const {
         detail::AddBiases{biases_}.foresee(outlook, context);
     }

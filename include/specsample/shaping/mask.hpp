@@ -1,4 +1,4 @@
-// Masks of the tokens that are allowed after a context. Grammar takes them from a matcher that follows the text.
+// Masks of the tokens that are allowed after a context. Grammar takes masks from a matcher that follows the text.
 #pragma once
 
 #include <bit>
@@ -40,7 +40,7 @@ class MaskBits {
 
     bool allows(Index id) const { return (allowed_in(id / width) >> (id % width) & 1) != 0; }
 
-    /// Number of ids that are allowed.
+    /// Return the number of ids that are allowed.
     Index count() const {
         Index count = 0;
         for (Index word = 0; word * width < vocab_; ++word) count += std::popcount(allowed_in(word));
@@ -57,7 +57,7 @@ class MaskBits {
     }
 
   private:
-    /// The bits of a word that are inside the vocabulary. allowed_in(word) has those of them that are set.
+    /// Return the bits of a word that are inside the vocabulary. allowed_in(word) returns the bits that are also set.
     std::uint32_t inside(Index word) const {
         const Index rest = vocab_ - word * width;
         return rest >= width ? ~std::uint32_t{0} : (std::uint32_t{1} << rest) - 1;
@@ -70,8 +70,8 @@ class MaskBits {
     Index vocab_;
 };
 
-/// Make the tokens impossible that a mask forbids. If few are allowed, only those are kept; otherwise the row stays
-/// dense.
+/// Make the tokens impossible that a mask forbids. If few tokens are allowed, only these tokens are kept; otherwise the
+/// row stays dense.
 template <class Value>
 void apply_mask(filters::Candidates<Value>& row, const MaskBits& mask) {
     if (!row.holds_every_id()) return filters::keep_where(row, [&](Token id) { return mask.allows(id); });
@@ -104,8 +104,7 @@ namespace filters {
 /// allowed. Ids beyond a mask that is too short are forbidden.
 ///
 /// f is called for every position that is drafted or judged, and not in the order of the text: after a rejection the
-/// context is one that branches off before the end of the last. A matcher that moves with the text belongs in a
-/// Grammar.
+/// context branches off before the end of the last context. A matcher that moves with the text belongs in a Grammar.
 ///
 /// @tparam Source   a callable of the context, kept by value, that returns words, or the words themselves: a vector, a
 ///                  span or an array of 32-bit integers
@@ -138,9 +137,10 @@ class TokenMask {
     Source source_;
 };
 
-/// Any source of masks that TokenMask takes, kept by value, as one type; empty: every token is allowed.
+/// Holds any source of masks that TokenMask takes, by value, in one type. An empty AnyMask allows every token.
 ///
-/// What a callable returns is kept until the mask is applied: a vector is no view of memory that is gone.
+/// The result of a callable is kept until the mask is applied, so that a returned vector does not leave a dangling
+/// view.
 class AnyMask {
   public:
     AnyMask() = default;
@@ -174,7 +174,7 @@ class AnyMask {
         }
     }
 
-    /// Whether there is a source.
+    /// Return whether there is a source.
     explicit operator bool() const { return static_cast<bool>(apply_); }
 
     template <class Value>

@@ -1,4 +1,4 @@
-// Memory that shaping reuses from row to row: nothing is allocated once it has served the longest one.
+// Memory that shaping reuses from row to row: nothing is allocated once it has served the longest row.
 #pragma once
 
 #include <concepts>

@@ -14,7 +14,8 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// The smallest possible number that is not below `x`: a possible number is >= least_from(x) exactly if it is >= x.
+/// Return the smallest number above `impossible` that is not below `x`: a possible number is >= least_from(x) exactly
+/// if it is >= x.
 template <std::floating_point Value>
 Value least_from(double x, Value impossible) {
     const auto rounded = static_cast<Value>(x);
@@ -30,7 +31,7 @@ namespace filters {
 /// Keep the tokens that are at least min_p times as probable as the most probable one. 0 keeps everything, 1 the most
 /// probable token and its ties.
 ///
-/// Probabilities are those at the temperature so far. For logits the condition is z >= z_max + T ln min_p, so no
+/// Probabilities are taken at the temperature so far. For logits the condition is z >= z_max + T ln min_p, so no
 /// exponential is computed.
 ///
 /// @cost   one pass
@@ -57,7 +58,7 @@ class MinP {
         row.keep(scratch.places);
     }
 
-    /// What it does to logits: see Outlook.
+    /// Tell `outlook` what this filter does to logits.
     void foresee(auto& outlook, std::span<const Token>) const {
         if (min_p_ > 0 && !outlook.is_greedy()) outlook.limit({.distance = -outlook.temperature() * std::log(min_p_)});
     }

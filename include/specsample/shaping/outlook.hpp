@@ -1,4 +1,4 @@
-// What a pipeline will read of a row of logits, found before it has the row: ranks that hold slices exchange no more.
+// Finds what a pipeline will read of a row of logits, before the row is there: ranks that hold slices exchange no more.
 #pragma once
 
 #include <limits>
@@ -12,24 +12,23 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace filters {
 
-/// How far down a row a pipeline looks for candidates: so many of the largest logits, those so far below the largest
-/// one, or those that have a share of the probability. Logits that the pipeline changes are left out of account, but
-/// for the probability.
+/// How far down a row a pipeline looks for candidates: a number of the largest logits, a distance below the largest
+/// logit, or a share of the probability. Only the share takes account of logits that the pipeline changes.
 struct Reach {
-    Index most = std::numeric_limits<Index>::max();             ///< the candidates that are left at most
-    double distance = std::numeric_limits<double>::infinity();  ///< how far below the largest logit they are at most
-    double mass = 1;         ///< what the largest must have together, of the probability at `temperature`
-    double temperature = 1;  ///< of the given logits
+    Index most = std::numeric_limits<Index>::max();             ///< the largest number of candidates left
+    double distance = std::numeric_limits<double>::infinity();  ///< the largest distance below the largest logit
+    double mass = 1;         ///< the share of the probability, at `temperature`, that the largest logits must have
+    double temperature = 1;  ///< the temperature that divides the given logits
 };
 
 /// Asks the shapers of a pipeline, in order, what they do to logits, up to the first that limits the candidates.
 ///
-/// A shaper answers by foresee(outlook, context); one without this member is taken to read the whole row. The new logit
-/// of a token must depend only on the one before and on the context, in all shapers that answer.
+/// A shaper answers by its member foresee(outlook, context); a shaper without this member is taken to read the whole
+/// row. In all shapers that answer, the new logit of a token must depend only on its old logit and on the context.
 class Outlook {
   public:
-    /// @param temperature   of the logits
-    /// @param memory        for the tokens whose logits change
+    /// @param temperature   the temperature of the logits
+    /// @param memory        memory for the tokens whose logits change
     Outlook(double temperature, std::vector<Token>& memory) : changed_(memory), temperature_(temperature) {
         changed_.clear();
     }
@@ -51,16 +50,17 @@ class Outlook {
 
     // What a shaper answers.
 
-    /// It may change the logit of a token; one outside the vocabulary is ignored.
+    /// Say that the shaper may change the logit of a token. A token outside the vocabulary is ignored.
     void change(Token token) { changed_.push_back(token); }
-    /// It divides all logits by a temperature; at 0 the end of the pipeline leaves the largest.
+    /// Say that the shaper divides all logits by a temperature. At 0 the end of the pipeline leaves only the largest
+    /// logit.
     void heat(double temperature) { temperature_ = detail::heated_once(temperature_, temperature); }
-    /// It leaves some candidates only.
+    /// Say that the shaper leaves some candidates only.
     void limit(const Reach& reach) {
         reach_ = reach;
         is_known_ = true;
     }
-    /// The temperature so far, and whether it is 0: then filters have nothing to do.
+    /// Return the temperature so far. is_greedy() returns whether it is 0: then filters have nothing to do.
     double temperature() const { return temperature_; }
     bool is_greedy() const { return temperature_ == 0; }
 
@@ -82,7 +82,7 @@ class Outlook {
 namespace detail {
 
 /// Let the stages of a pipeline that come before the first limit change some logits.
-/// @param outlook   a new one
+/// @param outlook   a new Outlook
 template <class P, class Row>
 void change_logits(const P& pipeline, Row& row, std::span<const Token> context, filters::Outlook outlook) {
     for_each_stage(pipeline, [&](const auto& stage) {

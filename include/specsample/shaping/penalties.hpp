@@ -1,7 +1,7 @@
 // Penalties on tokens that the context already has, evaluated for every drafted position with the tokens drafted before
 // it.
 //
-// They act on logits, or on ln p of a row of probabilities. A negative frequency or presence penalty is a reward.
+// Penalties act on logits, or on ln p of a row of probabilities. A negative frequency or presence penalty is a reward.
 // Engines count different tokens: transformers and vLLM apply the repetition penalty to prompt and text, OpenAI and
 // vLLM apply the other two to the text alone (Window{.skip = prompt.size()}), llama.cpp applies all three to the last
 // 64 tokens (Window{.last_n = 64}). A logit that the row's scalar cannot hold is cut to a finite number that it can
@@ -36,7 +36,7 @@ class RepetitionPenalty {
         });
     }
 
-    /// What it does to logits: see Outlook.
+    /// Tell `outlook` what this penalty does to logits.
     void foresee(auto& outlook, std::span<const Token> context) const {
         if (penalty_ != 1) detail::foresee(outlook, window_.of(context));
     }
@@ -67,7 +67,7 @@ class FrequencyPenalty {
         });
     }
 
-    /// What it does to logits: see Outlook.
+    /// Tell `outlook` what this penalty does to logits.
     void foresee(auto& outlook, std::span<const Token> context) const {
         if (penalty_ != 0) detail::foresee(outlook, window_.of(context));
     }
@@ -97,7 +97,7 @@ class PresencePenalty {
                            [&](Index place, Index) { detail::add_to_logit(row, place, -penalty_); });
     }
 
-    /// What it does to logits: see Outlook.
+    /// Tell `outlook` what this penalty does to logits.
     void foresee(auto& outlook, std::span<const Token> context) const {
         if (penalty_ != 0) detail::foresee(outlook, window_.of(context));
     }

@@ -13,7 +13,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// The temperature after a pipeline, of rows at temperature `before`; 1 if none is stated.
+/// Return the temperature of rows after a pipeline, given their temperature `before`; 1 means none.
 /// @throws std::invalid_argument if a temperature is given twice
 template <class P>
 double temperature_after(const P& pipeline, double before) {
@@ -29,7 +29,8 @@ void check_shaper(const S& shaper) {
     if constexpr (requires { shaper.check(); }) shaper.check();
 }
 
-/// A callable that would be a Shaper but for this: it may change when it is called. Behind std::ref as well.
+/// A shaper whose call changes it: its call operator is not const, also behind std::ref. Such a shaper is refused,
+/// because contexts come in any order.
 template <class S>
 concept Changing =
     !Shaper<Unwrapped<S>> && (std::invocable<Unwrapped<S>&, filters::Candidates<float>&, std::span<const Token>> ||
@@ -38,7 +39,8 @@ concept Changing =
 template <class S>
 concept ShaperOrChanging = Shaper<S> || Changing<S>;
 
-/// Refuses a shaper that may change. Contexts come in any order: drafts are rejected, rounds dropped, trees branch.
+/// Refuses a shaper whose call changes it. Contexts come in any order: drafts are rejected, rounds dropped, trees
+/// branch.
 template <class S>
 struct Rewindability {
     static constexpr bool holds = !Changing<S>;
@@ -53,8 +55,9 @@ struct Rewindability {
 
 /// Apply shapers one after another, first to last: Pipeline{filters::TopK{40}, filters::TopP{0.95}}.
 ///
-/// What changes logits comes first, on those of the model; after a Temperature{T} it changes those divided by T. A row
-/// that has a temperature itself (Logits) takes a pipeline without one: then the logits that are left are divided.
+/// Give shapers that change logits first: then they change the model's logits. After a Temperature{T} they change
+/// logits divided by T. A row with a temperature of its own (Logits) takes a pipeline without one: the row's
+/// temperature divides the logits that the pipeline leaves.
 template <detail::ShaperOrChanging... Shapers>
 class Pipeline {
     static_assert((detail::Rewindability<Shapers>::holds && ...));

@@ -21,14 +21,14 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 ///     SamplingParams{.temperature = .8, .top_k = 40, .top_p = .95, .min_p = .05}
 ///
 /// The order: logit bias, penalties (repetition, frequency, presence), mask, temperature, top-k, typical-p, top-p,
-/// min-p. The first three change the model's logits, whatever temperature follows or comes with the row (Logits), at 0
-/// too; a temperature is given by the parameters or by the row, not by both. Temperature before the filters is the
-/// order of transformers and vLLM. llama.cpp applies it last, as the Pipeline{TopK{40}, TypicalP{1}, TopP{.95},
+/// min-p. The first three change the model's logits before any temperature divides them, at temperature 0 too. The
+/// parameters or the row (Logits) give a temperature, not both. Temperature before the filters is the order of
+/// transformers and vLLM. llama.cpp applies temperature last, as the Pipeline{TopK{40}, TypicalP{1}, TopP{.95},
 /// MinP{.05}, Temperature{.8}} of namespace filters does. vLLM applies min-p before top-k and top-p, transformers
 /// typical-p after all others.
 ///
 /// @throws   std::invalid_argument for a setting out of range, or a second temperature, when a model or a pipeline is
-///           made of it or a row shaped
+///           made with these parameters, or a row is shaped
 struct SamplingParams {
     double temperature = 1;  ///< 0 is the argmax
     Index top_k = 0;         ///< 0 keeps all

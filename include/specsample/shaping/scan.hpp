@@ -61,14 +61,14 @@ Scan scan_probabilities(std::span<const Value> numbers, double tolerance, std::v
             .maximum = static_cast<double>(block_max(std::ssize(maxima), maxima.data()))};
 }
 
-/// Maps logits to weights at a temperature, the largest of them to 1.
+/// Return the power that maps logits to weights at a temperature, and the largest logit to 1.
 template <std::floating_point Value>
 ScaledExp2<Value> power_at(double largest, double temperature) {
     return ScaledExp2<Value>(static_cast<Value>(is_finite(largest) ? largest : 0),
                              static_cast<Value>(exponent_scale<Value>(temperature)));
 }
 
-/// The sum of numbers in double, block by block: ranks that hold slices of a row add it up in the same order.
+/// Return the sum of numbers in double, block by block: ranks that hold slices of a row add in the same order.
 template <std::floating_point Value>
 double sum_by_block(const Value* numbers, Index count) {
     double total = 0;

@@ -20,7 +20,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// The row that holds a row's numbers: the row itself, or the one inside a sparse row.
+/// Return the row that holds a row's numbers: the row itself, or the row inside a sparse row.
 template <Row R>
 const auto& inner_row(const R& row) {
     if constexpr (requires { row.held(); }) {
@@ -40,7 +40,7 @@ inline constexpr bool holds_logits = requires(const Inner<R>& row) { row.tempera
 template <class R>
 using ShapedValue = Compute<row_scalar_t<R>>;
 
-/// The numbers as contiguous memory: in place if they may stay there, else copied.
+/// Return the numbers as contiguous memory: in place if they may stay there, else copied.
 template <class Value, class View>
 std::span<const Value> in_memory(const View& numbers, bool may_stay, std::vector<Value>& memory) {
     const auto size = static_cast<std::size_t>(numbers.size());
@@ -59,7 +59,7 @@ std::span<const Value> in_memory(const View& numbers, bool may_stay, std::vector
     return {memory.data(), size};
 }
 
-/// Copy the ids of a sparse row as tokens. An id that does not fit 32 bits becomes another one that is invalid.
+/// Copy the ids of a sparse row as tokens. An id that does not fit 32 bits becomes another invalid id.
 template <class Ids>
 void copy_ids(const Ids& ids, Index count, std::vector<Token>& memory) {
     grow(memory, static_cast<std::size_t>(count));
@@ -67,7 +67,7 @@ void copy_ids(const Ids& ids, Index count, std::vector<Token>& memory) {
         memory[static_cast<std::size_t>(place)] = static_cast<Token>(std::clamp<Index>(ids.id(place), -1, 0x7fffffff));
 }
 
-/// The candidates of a row.
+/// Make the candidates of a row.
 template <class Value, Row R>
 filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumbers<Value>& memory,
                                          ShapingScratch<Value>& scratch) {
@@ -83,15 +83,15 @@ filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumb
     return {numbers, kind, row_size(row), is_sparse, tolerance_of<View>, memory, scratch};
 }
 
-/// The numbers that are left, in the form that a row holds: logits as they are, since they normalise themselves;
-/// probabilities normalised, unless nothing was done to them.
+/// Return the numbers that are left, in the form that a row holds: logits unchanged, because Logits normalise
+/// themselves, and probabilities normalised, unless the pipeline did nothing to them.
 template <Row R, class Value>
 auto finished(const R&, filters::Candidates<Value>& row, ShapedNumbers<Value>& memory) {
     using Column = Column<Value>;
     if constexpr (holds_logits<R>) {
         return Logits(Column(row.left().data(), std::ssize(row.left())), row.temperature_of_weights());
     } else {
-        // The sum of a row of few bits may be further from 1 than that of a row of more bits.
+        // A 16-bit row may sum to a number further from 1 than a shaped row of floats may.
         constexpr bool is_exact = tolerance_of<row_view_t<R>> <= kernels::sum_tolerance<Value>;
         if (is_exact && row.is_as_given()) return Column(row.left().data(), std::ssize(row.left()));
         const std::span<const Value> probs = row.probabilities();
@@ -102,8 +102,8 @@ auto finished(const R&, filters::Candidates<Value>& row, ShapedNumbers<Value>& m
     }
 }
 
-/// The type that a row becomes: logits stay logits, with a temperature, and anything else becomes probabilities. It
-/// holds every id, or those that are left.
+/// The type that a row becomes: logits stay logits, with a temperature, and anything else becomes probabilities. The
+/// shaped row holds every id, or the ids that are left.
 template <Row R>
 using ShapedRow = Sparse<detail::IdList<Token>,
                          std::conditional_t<detail::holds_logits<std::remove_cvref_t<R>>,
@@ -138,7 +138,7 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
     constexpr bool may_stay = std::is_lvalue_reference_v<R> || !owns<std::remove_cvref_t<R>>;
     auto candidates = [&] {
         if constexpr (requires { row.state(); }) {
-            return gathered_candidates<Value>(row.state(), row, pipeline, context, memory, scratch);  // of shard
+            return gathered_candidates<Value>(row.state(), row, pipeline, context, memory, scratch);  // in part shard
         } else {
             return candidates_of<Value>(row, may_stay, memory, scratch);
         }
@@ -166,14 +166,14 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
 /// @param pipeline   a shaper, or a Pipeline of several
 /// @param context    the prefix of this position, drafted tokens included: penalties and masks look at it
 /// @param memory     ShapedMemory<float>, or <double> for double rows; one for every row that is in use at a time
-/// @returns          a view of `memory` and of the row's own numbers. After a filter it holds only what is left,
-///                   normalised over that
+/// @returns          a view of `memory` and of the row's own numbers. After a filter it holds only the candidates that
+///                   are left, normalised over them
 /// @throws           std::invalid_argument for a setting of the pipeline that is out of range, or a temperature of the
 ///                   pipeline where the row has one
-/// @cost             that of the shapers; no allocation once the memory is warm
-/// @edge             at temperature 0 one id is left: what is shaped again has no other
-/// @edge             an invalid row comes out as it is, and one in which nothing is left is empty: both are faults
-///                   where verify uses them. A drafter ends its draft at an empty one
+/// @cost             the cost of the shapers; no allocation once the memory is warm
+/// @edge             at temperature 0 one id is left, also if the row is shaped again
+/// @edge             an invalid row comes out unchanged, and a row without candidates comes out empty: both are faults
+///                   where verify uses them. A drafter ends its draft at an empty row
 template <class R, detail::ShaperOrChanging P>
     requires Row<R>
 detail::ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context,

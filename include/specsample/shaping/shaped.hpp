@@ -31,10 +31,11 @@ class ShapeRow : public ShapedTypes {
 /// A model whose rows go through a pipeline. It offers the calls that the model offers: one row, n rows in one pass,
 /// the rows of a tree in one pass, rollback.
 ///
-/// Of several rows, each is shaped when it is first read, with the prefix of its own position as context, which in a
-/// tree ends with its own path. Rows view the wrapper's memory and the model's, until its next call.
+/// Where a call returns several rows, each row is shaped when it is first read. Its context is the prefix of its own
+/// position, which in a tree ends with the path of its own node. Rows view memory of the wrapper and of the model,
+/// until the wrapper's next call.
 ///
-/// An invalid row passes through as it is, so that its fault names what the model returned.
+/// An invalid row passes through unchanged, so that its fault names what the model returned.
 template <class M, Shaper P>
 using Shaped = detail::RowAdaptor<M, detail::ShapeRow<P>>;
 
@@ -60,16 +61,16 @@ struct Shapeable {
 }  // namespace detail
 
 /// Wrap a model (or std::ref of one) so that its rows go through a pipeline: a SamplingParams{...}, one shaper, or a
-/// Pipeline{...}. Shape the draft and the target alike, or only the target; the output distribution is that of the
-/// shaped target.
+/// Pipeline{...}. Shape the draft and the target alike, or only the target; the shaped target alone defines the output
+/// distribution.
 ///
-/// A shaper is called with contexts in any order, so it must be a function of them. One that changes when it is called
-/// is refused by the compiler; a state that the tokens of a context decide goes into a Grammar.
+/// A shaper is called with contexts in any order, so it must be a function of them. The compiler refuses a shaper whose
+/// call changes it; a state that the tokens of a context decide goes into a Grammar.
 ///
 /// @returns   a model with the calls of `model`; see detail::Shaped for the lifetime of its rows
-/// @throws    std::invalid_argument for a setting of the pipeline that is out of range, or if the pipeline has a
-///            temperature and the model's rows have one already (1 is none); of a temperature that only the rows state,
-///            when they are shaped
+/// @throws    std::invalid_argument for a setting of the pipeline that is out of range, or if both the pipeline and the
+///            model's rows have a temperature (1 is none). Where only the rows state their temperature, the error comes
+///            when a row is shaped
 template <class M, class P>
 auto shaped(M model, P pipeline) {
     if constexpr (detail::Shapeable<M, P>::all)

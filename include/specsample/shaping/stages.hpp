@@ -1,4 +1,4 @@
-// What all that reads pipelines shares: their stages in order, and one temperature for all of them.
+// Helpers of all readers of pipelines: the stages in order, and one temperature for all stages.
 #pragma once
 
 #include <specsample/core/contract.hpp>
@@ -6,7 +6,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// The temperature after one more: a temperature is applied once, and 1 is none.
+/// Return the temperature after one more is applied: only one may be other than 1, which is none.
 inline double heated_once(double before, double by) {
     if (before != 1 && by != 1)
         invalid("Temperature", "temperature",
@@ -15,7 +15,8 @@ inline double heated_once(double before, double by) {
     return by == 1 ? before : by;
 }
 
-/// Call f with every stage of a pipeline, in order; with a shaper that is none. Both may be given by std::ref.
+/// Call f with every stage of a pipeline, in order, or with a shaper that is no pipeline. Either may be given by
+/// std::ref.
 template <class P, class F>
 void for_each_stage(const P& given, const F& f) {
     const Unwrapped<P>& pipeline = given;

@@ -12,13 +12,14 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace filters {
 ///     p_T(x) = exp(z(x) / T) / sum_y exp(z(y) / T) = p(x)^(1/T) / sum_y p(y)^(1/T)
 ///
 /// T = 0 is the argmax of what the pipeline leaves, the lowest id on ties: filters after it keep everything, and steps
-/// that change logits change those before it. T = 1 changes nothing. A token of probability 0 keeps it at every T.
+/// after it change the undivided logits. T = 1 changes nothing. A token of probability 0 keeps it at every T.
 ///
-/// A temperature is given once, by the pipeline or by the row (Logits): two that are not 1 are refused. That of the row
-/// divides the logits that the pipeline leaves, and filters read probabilities at that temperature.
+/// A temperature is given once, by the pipeline or by the row (Logits): two that are not 1 are refused. The row's
+/// temperature divides the logits that the pipeline leaves, and filters read probabilities at that temperature.
 ///
-/// @cost   for logits none, since exponentials are computed only when probabilities are asked for; for probabilities, a
-///         logarithm and an exponential per candidate, then; at T = 0 one pass, after which one token is left
+/// @cost   none for logits, because exponentials are computed only when a later step asks for probabilities. For rows
+///         of probabilities that step computes a logarithm and an exponential per candidate. At T = 0 one pass, after
+///         which one token is left
 class Temperature {
   public:
     /// @throws std::invalid_argument unless temperature is finite and >= 0
@@ -34,7 +35,7 @@ class Temperature {
 
     double temperature() const { return temperature_; }
 
-    /// What it does to logits: see Outlook.
+    /// Tell `outlook` what this step does to logits.
     void foresee(auto& outlook, std::span<const Token>) const { outlook.heat(temperature_); }
 
   private:

@@ -24,7 +24,8 @@ class TopK {
 
     template <class Value>
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
-        // Of fewer candidates the impossible ones go, too: ranks that share a row list fewer of them than it has.
+        // Impossible candidates are dropped even where no more than k are left: ranks that share a row list fewer of
+        // them.
         if (top_k_ == 0 || row.is_greedy() || top_k_ >= row.vocab() || row.size() == 0) return;
         auto& scratch = row.scratch();
         if (row.has_maxima()) {
@@ -36,7 +37,7 @@ class TopK {
         row.keep(scratch.places);
     }
 
-    /// What it does to logits: see Outlook.
+    /// Tell `outlook` what this filter does to logits.
     void foresee(auto& outlook, std::span<const Token>) const {
         if (top_k_ > 0 && !outlook.is_greedy()) outlook.limit({.most = top_k_});
     }

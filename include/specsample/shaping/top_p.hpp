@@ -12,9 +12,9 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace filters {
 
-/// Keep the nucleus: the fewest most probable tokens whose probabilities sum to at least p, with the one that reaches
-/// p, the lower ids first among equals. Probabilities are those of the candidates left so far, at the temperature so
-/// far. 1 keeps everything.
+/// Keep the nucleus: the fewest most probable tokens whose probabilities sum to at least p, including the token that
+/// reaches p, the lower ids first among equals. Probabilities are normalised over the candidates left so far, at the
+/// temperature so far. 1 keeps everything.
 ///
 /// @cost   the weights of the candidates, an exponential each, and a selection that does not sort them
 class TopP {
@@ -39,7 +39,7 @@ class TopP {
         row.keep(scratch.places);
     }
 
-    /// What it does to logits: see Outlook.
+    /// Tell `outlook` what this filter does to logits.
     void foresee(auto& outlook, std::span<const Token>) const {
         if (top_p_ != 1 && !outlook.is_greedy()) outlook.limit({.mass = top_p_, .temperature = outlook.temperature()});
     }

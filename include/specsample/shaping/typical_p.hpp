@@ -10,8 +10,8 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace filters {
 
 /// Keep the fewest most typical tokens whose probabilities sum to at least p. The most typical are those whose surprise
-/// -ln p(x) is closest to the entropy. Probabilities are those of the candidates left so far, at the temperature so
-/// far. 1 keeps everything.
+/// -ln p(x) is closest to the entropy. Probabilities are normalised over the candidates left so far, at the temperature
+/// so far. 1 keeps everything.
 ///
 /// @cost   the weights of the candidates, a logarithm each, and a sort of the part that is kept
 /// @edge   ties are broken as in select_typical; engines differ there
@@ -32,7 +32,7 @@ class TypicalP {
         row.keep(scratch.places);
     }
 
-    /// What it does to logits: see Outlook.
+    /// Tell `outlook` what this filter does to logits.
     void foresee(auto& outlook, std::span<const Token>) const {
         if (typical_p_ != 1 && !outlook.is_greedy()) outlook.limit({});
     }

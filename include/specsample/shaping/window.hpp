@@ -21,13 +21,14 @@ struct Window {
     Index last_n = whole_context;  ///< largest number of tokens; 0 counts none
     Index skip = 0;                ///< leading tokens that do not count, such as a prompt
 
+    /// Check the settings.
     /// @throws std::invalid_argument for negative numbers
     void check() const {
         detail::require(last_n >= 0, "Window", "last_n", last_n, "at least 0");
         detail::require(skip >= 0, "Window", "skip", skip, "at least 0");
     }
 
-    /// The tokens of a context that are in the window.
+    /// Return the tokens of a context that are in the window.
     std::span<const Token> of(std::span<const Token> context) const {
         const auto rest = context.subspan(static_cast<std::size_t>(std::min(skip, std::ssize(context))));
         return rest.last(static_cast<std::size_t>(std::min(last_n, std::ssize(rest))));
@@ -56,20 +57,20 @@ void for_counts(filters::Candidates<Value>& row, std::span<const Token> window, 
     }
 }
 
-/// The logits of the tokens in a window may change.
+/// Tell `outlook` that the logits of the tokens in a window may change.
 void foresee(auto& outlook, std::span<const Token> window) {
     for (const Token token : window) outlook.change(token);
 }
 
-/// The number at a place as a logit, writable.
+/// Return the number at a place as a logit, writable.
 template <class Value>
 Value& logit_at(filters::Candidates<Value>& row, Index place) {
     return row.change_logits()[static_cast<std::size_t>(place)];
 }
 
-/// Change the logit at a place to change(logit), unless its token is impossible. What a finite setting makes too large
-/// for the row's scalar becomes the largest or lowest number that still has room for a temperature: the token stays
-/// possible, and the row valid.
+/// Change the logit at a place to change(logit), unless its token is impossible. A result too large for the row's
+/// scalar is clamped to a finite number that leaves room for a temperature: the token stays possible, and the row
+/// valid.
 template <class Value, class Change>
 void change_logit(filters::Candidates<Value>& row, Index place, const Change& change) {
     Value& logit = logit_at(row, place);
@@ -78,7 +79,7 @@ void change_logit(filters::Candidates<Value>& row, Index place, const Change& ch
     if (is_finite(z)) logit = static_cast<Value>(std::clamp<double>(change(z), -most, most));
 }
 
-/// Add a finite `by` to the logit at a place, with the pipeline's temperature so far taken as applied.
+/// Add a finite `by` to the logit at a place, as if the pipeline's temperature so far had been applied.
 template <class Value>
 void add_to_logit(filters::Candidates<Value>& row, Index place, double by) {
     change_logit(row, place, [&](double z) { return z + row.temperature() * by; });

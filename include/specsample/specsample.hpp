@@ -1,5 +1,5 @@
-// specsample: speculative sampling with exactly the target's distribution. This header is the path that a text takes,
-// in floor order:
+// specsample: speculative sampling with exactly the target's distribution. This header includes all that a text passes
+// through, by floors:
 //
 //    6  sampler                                    the loop over rounds
 //    5  verify   drafters   length                 lossless rules; drafters of chains, of trees, by lookup; lengths
@@ -9,19 +9,19 @@
 //    1  kernels                                    passes over one row: sums, draws, races, softmax, selection
 //    0  core                                       basic types, faults, contracts, counters
 //
-// A program that wants more includes it as well:
+// Further headers, for programs that need them:
 //
 //    <specsample/shaping.hpp>          every filter, and grammars
 //    <specsample/drafters.hpp>         every drafter: heads, suffix automaton, n-gram pools, beams, unions
-//    <specsample/sampler/staged.hpp>   a drafter that drafts by rounds of its own
+//    <specsample/sampler/staged.hpp>   a drafter that drafts by rounds of two smaller models
 //    <specsample/length.hpp>           draft lengths that adapt, and stops that end a draft early
-//    <specsample/vocabularies.hpp>     drafts of another vocabulary
+//    <specsample/vocabularies.hpp>     draft models with another vocabulary
 //    <specsample/tree.hpp>             attention masks, trees for known acceptance rates
 //    <specsample/theory.hpp>           acceptance, speed-up, expected tokens, transport bounds
 //    <specsample/metrics.hpp>          reports, exports, an audit of the text
 //    <specsample/lossy.hpp>            rules that change the distribution
 //    <specsample/beam.hpp>             speculative beam search
-//    <specsample/shard.hpp>            rows of which every rank holds a slice of the vocabulary
+//    <specsample/shard.hpp>            rows split over ranks: each holds a slice of the vocabulary
 //    <specsample/testing.hpp>          proofs that a rule is lossless
 #pragma once
 

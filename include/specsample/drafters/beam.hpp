@@ -33,7 +33,7 @@ class Beams {
         Token token;
         double prob;  ///< the model's probability of the path to this node
         Index depth;
-        Index place;  ///< its node in the tree of followed paths; `unfollowed` if it is in none
+        Index place;  ///< its node in the tree of followed paths; `unfollowed` if it has none
     };
     static constexpr Index unfollowed = -2;
 
@@ -42,9 +42,9 @@ class Beams {
         ids_.resize(static_cast<std::size_t>(width));
     }
 
-    /// Score as many levels after a prefix as the draft tree may have: on each, the `width` most probable next tokens
-    /// of each of the `width` most probable paths. Ties go to the path found first. A token that ends the text gets no
-    /// successors; ids outside the target's vocabulary are left out.
+    /// Score as many levels after a prefix as the draft tree may have: on each level, the `width` most probable next
+    /// tokens of each of the `width` most probable paths. Ties go to the path found first. A token that ends the text
+    /// gets no successors; ids outside the target's vocabulary are left out.
     /// @returns   false if a row was bad; the draft tree then records the fault
     template <class L>
     bool search(std::span<const Token> prefix, DraftTree<L>& draft_tree) {
@@ -70,15 +70,15 @@ class Beams {
 
     const std::vector<Node>& nodes() const { return nodes_; }  ///< parents before their children
     std::span<const Index> ends() const { return ends_; }      ///< last nodes of the final paths
-    /// The tree of the paths that were followed.
+    /// Return the tree of the paths that were followed.
     const DraftTree<PointMass>& followed() const { return followed_; }
 
-    /// Orders nodes by the probability of their paths, such that no parent comes after its child.
+    /// Order nodes by the probability of their paths, so that no parent comes after its child.
     auto likelier() const {
         return [this](Index a, Index b) { return at(a).prob != at(b).prob ? at(a).prob > at(b).prob : a < b; };
     }
 
-    /// Call visit on the models that are held here: see SharedModels.
+    /// Call visit on each model that is held here, for SharedModels.
     void each_model(const auto& visit) { visit(model_); }
 
   private:
@@ -118,7 +118,7 @@ class Beams {
         return std::nullopt;
     }
 
-    /// Continue with the most probable nodes among those from `first` on.
+    /// Continue with the most probable of the nodes numbered `first` or more.
     void keep_likeliest(Index first) {
         beams_.resize(nodes_.size() - static_cast<std::size_t>(first));
         std::iota(beams_.begin(), beams_.end(), first);
@@ -159,8 +159,8 @@ void add_marked(const Beams<Model>& beams, const std::vector<bool>& marked, std:
 ///
 /// @tparam Model   a RowModel, or a TreeModel
 /// @draws          none
-/// @cost           one call of a TreeModel per level, with the paths that are followed as the tree; of any other model
-///                 at most `width` calls per level
+/// @cost           one call of a TreeModel per level, with the followed paths as the tree; at most `width` calls of any
+///                 other model per level
 /// @edge           a path ends where the model makes no token possible
 /// @source         Cheng et al.: "Recurrent drafter for fast speculative decoding in large language models" (ReDrafter,
 ///                 arXiv:2403.09919), whose beams are merged in the same way
@@ -185,7 +185,7 @@ class BeamDrafter {
         detail::add_marked(beams_, marked_, added_, draft_tree);
     }
 
-    /// Call visit on the models that are held here: see SharedModels.
+    /// Call visit on each model that is held here, for SharedModels.
     void each_model(const auto& visit) { visit(beams_); }
 
   private:
@@ -200,12 +200,12 @@ struct DynamicTree {
     Index nodes = 60;  ///< largest number of tokens in the tree, >= 1
 };
 
-/// Drafts the `nodes` most probable of all nodes that a beam search of a model scores, by the model's probability of
-/// their paths. If acceptance is what the model believes it is, no tree of that size is expected to give more tokens.
-/// Tokens are chosen by their probability and not drawn, so they are point masses.
+/// Drafts, of all nodes that a beam search of a model scores, the `nodes` nodes whose paths are the most probable under
+/// the model. If every token is accepted with the probability that the model gives it, no tree of that size is expected
+/// to give more tokens. Tokens are chosen by their probability and not drawn, so they are point masses.
 ///
 /// @draws    none
-/// @cost     one call of a TreeModel per level, at most `width` of any other model
+/// @cost     one call of a TreeModel per level, or at most `width` calls of any other model
 /// @edge     a path ends where the model makes no token possible
 /// @source   Li et al.: "EAGLE-2: faster inference of language models with dynamic draft trees" (arXiv:2406.16858), 4.2
 template <detail::SearchedModel Model>
@@ -233,7 +233,7 @@ class DynamicTreeDrafter {
         detail::add_marked(beams_, marked_, added_, draft_tree);
     }
 
-    /// Call visit on the models that are held here: see SharedModels.
+    /// Call visit on each model that is held here, for SharedModels.
     void each_model(const auto& visit) { visit(beams_); }
 
   private:

@@ -47,12 +47,12 @@ struct NeverStop {
 ///
 /// @tparam Model    a RowModel; or a TokenModel, whose tokens are point masses
 /// @tparam Ending   a DraftStop, for a RowModel only
-/// @draws           one draft draw per token drawn, in order; under a rule that shares the target's noise a race
+/// @draws           one draft draw per token drawn, in order; under a rule that shares the target's noise, one race
 ///                  instead
-/// @cost            one call of the model per token, one pass per token drawn, and that of the stop; rows returned as
-///                  views are copied, unless the model has stable rows
-/// @edge            the chain ends where the model has nothing to offer: at a row that makes no token possible, as one
-///                  without entries, or at a token below 0 or outside the vocabulary that the model returned itself
+/// @cost            one call of the model per token, one pass per token drawn, and the cost of the stop; rows returned
+///                  as views are copied, unless the model has stable rows
+/// @edge            the chain ends at a row that makes no token possible, such as an empty row, and at a token below 0
+///                  or outside the vocabulary that a TokenModel returns
 template <class Model, DraftStop Ending = detail::NeverStop>
 class ChainDrafter {
     static constexpr bool can_stop = !std::same_as<Ending, detail::NeverStop>;
@@ -98,7 +98,7 @@ class ChainDrafter {
         }
     }
 
-    /// Call visit on the models that are held here: see SharedModels.
+    /// Call visit on each model that is held here, for SharedModels.
     void each_model(const auto& visit) { visit(model_); }
 
   private:

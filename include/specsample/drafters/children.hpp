@@ -1,9 +1,9 @@
-// Policies by which the children of a node are taken from one row.
+// Policies that take the children of a node from one row.
 //
-//   Independent          each is drawn from the whole row; they may repeat a token
-//   WithoutReplacement   each is drawn from what its older siblings have left
+//   Independent          each child is drawn from the whole row, so children may repeat a token
+//   WithoutReplacement   each child is drawn from the row without its older siblings
 //   TopChildren          the most probable tokens, none of them drawn
-//   GreedyChildren       the most probable tokens and one that is drawn from the rest and judged first
+//   GreedyChildren       the most probable tokens, and one child drawn from the rest, which is judged first
 #pragma once
 
 #include <span>
@@ -39,8 +39,9 @@ struct Independent {
 };
 
 /// Draw the children without replacement, as the first to arrive in one race (Gumbel top-k).
-/// @draws   one race, at the address of the first child. From an RNG without lanes, such as GeneratorRng, one per child
-/// @cost    one pass for one child, two for more. From an RNG without lanes one pass per child
+/// @draws   one race, at the address of the first child; with an RNG without lanes, such as GeneratorRng, one draw per
+///          child
+/// @cost    one pass for one child, two for more; with an RNG without lanes, one pass per child
 struct WithoutReplacement {
     template <class View, class RngOf, class Add>
     void operator()(const View& row, std::span<Token> ids, const RngOf& rng, const Add& add) const {
@@ -60,7 +61,7 @@ struct WithoutReplacement {
         if (found > 1) add_others(row, ids.first(static_cast<std::size_t>(found)), add);
     }
 
-    /// Add all but the first. It is not inlined: its sums are not on the stack while the ids race.
+    /// Add all children but the first. This is not inlined, so that its sums are not on the stack while the ids race.
     template <class View, class Add>
     [[gnu::noinline]] static void add_others(const View& row, std::span<Token> ids, const Add& add) {
         kernels::RestSums<View> rest(row);

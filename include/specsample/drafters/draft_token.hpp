@@ -9,10 +9,11 @@
 //     }
 //     const Round round = verify(tokens, distributions, target_rows, rule, rng, limits, workspace);
 //
-// The rule decides how its drafts are drawn. Under one that shares the target's noise the token wins a race with that
-// noise; drawn by itself it would be accepted half as often, and the text would be right all the same. Under any other
-// rule it is drawn from the row, and the distribution remembers how: the normaliser of logits, which Sampled(row)
-// would compute a second time, and what the row stored for the token, by which verify notices a row that has changed.
+// The rule decides how its drafts are drawn. Under a rule that shares the target's noise, the token wins a race with
+// that noise; a token drawn without it would be accepted half as often, but the text would be exact all the same. Under
+// any other rule the token is drawn from the row, and the distribution keeps two things: the normaliser of logits,
+// which Sampled(row) would compute a second time, and what the row stored for the token, so that verify detects a row
+// that has changed.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +28,8 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
-/// The distribution of a token that draft_token draws for a rule from a row of type R: what an engine keeps a list of
-/// while it drafts.
+/// The type of the distribution that draft_token returns for a rule and a row of type R. An engine keeps a list of
+/// these while it drafts.
 ///
 ///     std::vector<DraftedFrom<decltype(q[0]), decltype(rule)>> distributions;
 template <Row R, class Rule>
@@ -44,7 +45,7 @@ struct DraftedToken {
     DraftedFrom<R, Rule> distribution;
 };
 
-/// The checks of the arguments, in order: each mistake gives one sentence.
+/// Checks the arguments in their order: each mistake gives one sentence.
 template <class Rule, class Source>
 struct DraftArguments {
     static constexpr bool rule = RuleClaim<Rule>;
@@ -64,7 +65,7 @@ template <class View>
 struct RowDraw {
     Token token;  ///< -1 if nothing can be drawn
     View probs;   ///< the row as probabilities, with its normaliser
-    double rest;  ///< their sum, as Sampled::know_rest takes it
+    double rest;  ///< the sum of the probabilities, as Sampled::know_rest takes it
 };
 
 /// Draw a token from a row.
@@ -76,8 +77,8 @@ RowDraw<row_view_t<R>> drawn_from(const R& row, const Rng& rng) {
     return {static_cast<Token>(drawn.index), probs, rest_of(probs, drawn.sum)};
 }
 
-/// A row whose normaliser was found when a token was drawn from it: a check of every row compares it with the numbers.
-/// Of a row that other ranks have parts of, the sums are kept apart from the numbers, and there is nothing to compare.
+/// Return a row whose normaliser, which a draw found, counts as given, so that Check::every_row compares it with the
+/// numbers. A row split over ranks is returned unchanged: its sums are kept apart from its numbers.
 template <class View>
 View with_kept_normaliser(const View& row) {
     if constexpr (is_entries_row<View> && !SharedWeights<kernels::RowWeights<View>>) {
@@ -90,7 +91,7 @@ View with_kept_normaliser(const View& row) {
     }
 }
 
-/// The id that is the first to arrive in a race and not in `without`; -1 if there is none.
+/// Return the first id to arrive in a race that is not in `without`; -1 if there is none.
 template <class Rng, class R>
 Token first_to_arrive(const Rng& rng, const R& row, std::span<const Token> without) {
     std::array<Token, 32> few;
@@ -113,11 +114,12 @@ Token first_to_arrive(const Rng& rng, const R& row, std::span<const Token> witho
 ///               owns its numbers does not compile
 /// @returns      the token, and a distribution that verify takes. If nothing can be drawn (the sum is not positive or
 ///               not finite), the token is -1, which verify answers with a fault
-/// @draws        one: the draft draw of the node, or under a rule that shares the target's noise the race there
+/// @draws        one: the draft draw of the node, or under a rule that shares the target's noise the race at its
+///               position
 /// @cost         one pass; no allocation
-/// @edge         a row, or a list of tokens, that has changed before verify reads it is a fault: every drafted row
-///               needs a buffer of its own. At temperature 0 the token alone is remembered, and any buffer will do. A
-///               match rule reads no draft row, so there Check::every_row alone finds it
+/// @edge         a row, or a list of tokens, that changes before verify reads it is a fault, so every drafted row needs
+///               a buffer of its own. At temperature 0 only the token is remembered, and any buffer will do. A match
+///               rule reads no draft rows, so under such a rule only Check::every_row finds the change
 template <class Rule, class Source, Row R>
 [[nodiscard]] detail::DraftedToken<R, Rule> draft_token(const Rule&, const Source& rng, Index node, const R& row) {
     static_assert(sizeof(detail::DraftArguments<Rule, Source>) > 0);
@@ -132,12 +134,12 @@ template <class Rule, class Source, Row R>
     }
 }
 
-/// Draw the token of a node of a drafted tree for a rule, and return it with its distribution. What is not said here is
-/// as above.
+/// Draw the token of a node of a drafted tree for a rule, and return it with its distribution. Everything that is not
+/// listed here is as for a chain.
 ///
 /// @param node      the node's number
-/// @param depth     the number of drafted tokens on the path before it: 0 for a child of the text
-/// @param without   the tokens that it must not be, as they are siblings of it; borrowed until the round ends. Empty
+/// @param depth     the number of drafted tokens on the path before the node: 0 for a child of the prefix
+/// @param without   the tokens of its older siblings, which are not drawn again; borrowed until the round ends. Empty
 ///                  for siblings that are independent of each other
 /// @draws           one: the draft draw of the node, or under a rule that shares the target's noise the race at the
 ///                  depth

@@ -19,7 +19,7 @@ concept SharedNoiseDrafter =
                            DraftTree<SharedNoise>& draft_tree) { drafter.propose(prefix, rng, draft_tree); };
 
 /// Check the number of rows that a model returned for a tree.
-/// @throws   std::invalid_argument unless there are as many as it was asked for
+/// @throws   std::invalid_argument unless there are `expected` rows, where their number is known
 template <class Rows>
 void require_rows(std::string_view where, const Rows& rows, Index expected) {
     const auto found = element_count(rows);
@@ -41,7 +41,7 @@ inline constexpr bool cut_is_prefix = [] {
     return false;
 }();
 
-/// The depth of a drafter's own drafts; 0 if the depth limit alone bounds them.
+/// Return the depth of a drafter's own drafts; 0 if the depth limit alone bounds them.
 template <class D>
 Index depth_of(const D& given) {
     const Unwrapped<D>& drafter = given;

@@ -1,7 +1,7 @@
 // Drafters from several heads on one model, which give the distributions of the next few tokens in one call.
 //
 //   HeadsDrafter    a chain, each token drawn from the row of its head
-//   HybridDrafter   a chain of another model, with the heads' most probable tokens beside every node
+//   HybridDrafter   a chain of another model, with the heads' most probable tokens as its side branches
 #pragma once
 
 #include <algorithm>
@@ -30,8 +30,8 @@ namespace heads {
 /// seen it. Row 0 here is therefore head 1 at the position before the prefix's last token; the LM head is not among the
 /// rows, because it is the target.
 ///
-/// Heads that see the drafted tokens before theirs are models, for ChainDrafter or TreeDrafter: DeepSeek's MTP
-/// (arXiv:2412.19437), EAGLE (arXiv:2401.15077), ReDrafter (arXiv:2403.09919).
+/// A head that is shown the tokens drafted before its own is an ordinary model, for ChainDrafter or TreeDrafter:
+/// DeepSeek's MTP (arXiv:2412.19437), EAGLE (arXiv:2401.15077), ReDrafter (arXiv:2403.09919).
 ///
 /// @source   Stern et al. 2018, blockwise parallel decoding, arXiv:1811.03115; Cai et al. 2024, Medusa-1 and -2,
 ///           arXiv:2401.10774; Gloeckle et al. 2024, multi-token prediction, arXiv:2404.19737; Speculative Streaming,
@@ -74,7 +74,7 @@ class HeadRows {
     Heads heads_;
     Index count_;
     LastAnswer<Answer<Heads>> rows_;
-    std::vector<std::optional<RowRef<Element<const std::remove_cvref_t<Answer<Heads>>>>>> kept_;  ///< those read so far
+    std::vector<std::optional<RowRef<Element<const std::remove_cvref_t<Answer<Heads>>>>>> kept_;  ///< rows read so far
 };
 
 }  // namespace detail
@@ -86,10 +86,10 @@ namespace heads {
 ///
 ///     Sampler sampler(heads::HeadsDrafter(heads_model, 3), target, {.lookahead = 3});
 ///
-/// At lookahead 0 the heads are not called, and the text is that of plain decoding, bit for bit.
+/// At lookahead 0 the heads are not called, and the text is the same as in plain decoding, bit for bit.
 ///
 /// @tparam Heads   a HeadsModel; rows that it returns as views or by reference stay valid until the round ends
-/// @draws          one draft draw per token, in order; under a rule that shares the target's noise a race instead
+/// @draws          one draft draw per token, in order; under a rule that shares the target's noise, one race instead
 /// @cost           one call of the heads, and one pass per token
 /// @edge           the chain ends at a row that makes no token possible
 /// @throws         std::invalid_argument from propose, if heads(prefix) does not return `count` rows
@@ -122,15 +122,15 @@ class HeadsDrafter {
     std::vector<Token> context_;
 };
 
-/// Drafts a chain, and beside each of its tokens the most probable ones of the head for that place. These cost a node
-/// each in the target's pass but no call of the draft model, and catch some of the rejections of the chain's own
-/// tokens. Each child has its own distribution: the row that a drawn token was drawn from, a point mass for a token of
-/// a head.
+/// Drafts a chain, and adds after the prefix and after each token of the chain the most probable tokens of the head for
+/// that place. A head's token costs a node in the target's pass but no call of the draft model, and may be accepted
+/// where the chain's token is rejected. Each child has its own distribution: the row that a drawn token was drawn from,
+/// a point mass for a head's token.
 ///
 /// @tparam Draft   a model or a drafter of chains
 /// @tparam Heads   a HeadsModel
-/// @draws          those of the chain
-/// @cost           that of the chain, one call of the heads, and one pass per place that the chain reaches
+/// @draws          the draws of the chain
+/// @cost           the cost of the chain, one call of the heads, and one pass per place that the chain reaches
 /// @edge           tokens of a head that are outside the target's vocabulary are left out
 /// @throws         std::invalid_argument from propose, if heads(prefix) does not return one row per branching
 template <class Draft, HeadsModel Heads>
@@ -178,7 +178,7 @@ class HybridDrafter {
         chain.rollback(length);
     }
 
-    /// Call visit on the models that are held here: see SharedModels.
+    /// Call visit on each model that is held here, for SharedModels.
     void each_model(const auto& visit) { visit(chain_); }
 
   private:

@@ -13,8 +13,8 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace heads {
 
 /// Drafts a tree in which each node takes the token of its rank in the row of its depth: all combinations of the heads'
-/// most probable tokens (expansion_tree), or the best of them (sparse_tree). The tokens are point masses. A tree of 8
-/// nodes:
+/// most probable tokens (expansion_tree), or the best combinations (sparse_tree). The tokens are point masses. A tree
+/// of 8 nodes:
 ///
 ///     Sampler sampler(heads::HeadsTreeDrafter(heads_model, expansion_tree({2, 3})), target, {.lookahead = 2});
 ///
@@ -22,8 +22,8 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace heads {
 /// @draws          none
 /// @cost           one call of the heads, and one pass per row
 /// @throws         std::invalid_argument from propose, if heads(prefix) does not return one row per level of the shape
-/// @edge           if a row has fewer tokens than the shape has ranks, the nodes of the missing ranks and all below
-///                 them are left out; so is a token outside the target's vocabulary, and what is below it
+/// @edge           if a row has fewer tokens than the shape has ranks, the nodes of the missing ranks and all nodes
+///                 below them are left out; so are a token outside the target's vocabulary and all nodes below it
 /// @source         Cai et al.: "Medusa" (arXiv:2401.10774), section 2.1.2, tree attention
 template <HeadsModel Heads>
 class HeadsTreeDrafter {
@@ -77,8 +77,8 @@ class HeadsTreeDrafter {
 
     detail::HeadRows<Heads> rows_;
     TreeShape shape_;
-    std::vector<std::vector<Token>> top_;  ///< the likeliest ids of each row, as many as the shape takes of them
-    std::vector<Index> found_;             ///< how many there are, -1 for a row not searched yet
+    std::vector<std::vector<Token>> top_;  ///< the likeliest ids of each row, as many as the shape takes
+    std::vector<Index> found_;             ///< how many ids were found in each row, -1 if it was not searched yet
     std::vector<Index> added_;             ///< by node of the shape, its number in the draft tree
     std::vector<Token> context_;
 };

@@ -14,8 +14,8 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
-/// Bounds on the suffix of a text that must have occurred before. The longest that did is used, at its latest
-/// occurrence.
+/// Bounds on the suffix of a text that must have occurred before. The longest suffix that did occur is used, at its
+/// latest occurrence.
 struct LookupOptions {
     Index min_match = 1;  ///< shortest suffix in tokens, at least 1
     Index max_match = 3;  ///< longest suffix in tokens, min_match .. most_drafted
@@ -29,10 +29,10 @@ struct LookupOptions {
 /// occurrence, up to the depth limit. If no suffix occurred before, it proposes nothing. A copy that reaches the end of
 /// the text continues with its own tokens, so a period that the text has begun is repeated.
 ///
-/// It keeps an index of the text, and reads only the tokens that a prefix adds to the last one. If a prefix does not
-/// extend the last one, rollback must come first, as for any model. Without it, a prefix that is shorter, or has
-/// another token where the last one ended, is detected and read from its beginning. What the drafter remembers affects
-/// acceptance but never the output distribution, because its tokens are point masses.
+/// It keeps an index of the text, and reads only the tokens that a prefix adds to the previous prefix. If a prefix does
+/// not extend the previous prefix, rollback must be called first, as for any model. Without rollback, a prefix that is
+/// shorter, or has another token where the previous prefix ended, is detected and read from its beginning. What the
+/// drafter remembers affects acceptance but never the output distribution, because its tokens are point masses.
 ///
 /// @draws   none
 /// @cost    one search per new token and match length; O(1) per token proposed
@@ -60,7 +60,7 @@ class LookupDrafter {
         }
     }
 
-    /// Forget the tokens after the first `length`. Fewer may have been read, if several drafters take turns.
+    /// Forget the tokens after the first `length`. There may be fewer, because several drafters may take turns.
     /// @throws   std::invalid_argument if length is negative
     /// @cost     one search per token forgotten and match length
     void rollback(Index length) { index_.truncate(std::min(length, index_.size())); }

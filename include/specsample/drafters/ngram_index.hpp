@@ -37,13 +37,13 @@ constexpr std::uint64_t ngram_hash(std::span<const Token> ngram) {
 ///     for (const Token token : text) index.push_back(token);
 ///     if (const NgramMatch match = index.longest_match(); match.length > 0) next = index.text()[match.end];
 ///
-/// For each length, a hash table has the end of the latest occurrence of every distinct n-gram, and each token stores
-/// the end of the previous occurrence of the n-gram that ends with it: this is the answer of longest_match, and what
-/// truncate restores. Entries leave a table in the reverse of the order in which they came, so removing one never
+/// For each length, a hash table holds the end of the latest occurrence of every distinct n-gram. Each token stores the
+/// end of the previous occurrence of the n-gram that ends with it: longest_match returns this end, and truncate puts it
+/// back into the table. Entries are removed in the reverse of the order in which they were added, so removing one never
 /// breaks the search for another.
 ///
-/// A match compares tokens, not only hashes. An n-gram whose search meets `longest_search` others on its way into a
-/// table stays out of it and is not found; only a text that is made for it has such n-grams.
+/// A match compares tokens, not only hashes. An n-gram whose search meets `longest_search` other n-grams stays out of
+/// the table and is not found. Only a text that was made to cause this has such n-grams.
 ///
 /// @cost   per token written or removed, one search in each table, of O(max_match) tokens each; a full table is built
 ///         anew, so the time per written token is amortised. Memory: 4 bytes per token, 4 more for each length, and 8
@@ -89,7 +89,7 @@ class NgramIndex {
         previous_.resize(text_.size() * tables_.size());
     }
 
-    /// The longest suffix of the text that occurred before.
+    /// Return the longest suffix of the text that occurred before.
     /// @cost   O(max_match - min_match + 1)
     NgramMatch longest_match() const {
         if (text_.empty()) return {};
@@ -115,7 +115,7 @@ class NgramIndex {
         return text().subspan(static_cast<std::size_t>(end - length_of(i)), static_cast<std::size_t>(length_of(i)));
     }
 
-    /// The slot of the n-gram that ends at `end`, or the empty slot for it; nullptr if the search is too long.
+    /// Find the slot of the n-gram that ends at `end`, or an empty slot for it; nullptr if the search is too long.
     TextEnd* find(std::size_t i, Index end) {
         std::vector<TextEnd>& slots = tables_[i].slots;
         const std::span<const Token> sought = ngram(i, end);
@@ -127,7 +127,7 @@ class NgramIndex {
         return nullptr;
     }
 
-    /// Make `end` the latest occurrence of its n-gram, and store the one before it.
+    /// Make `end` the latest occurrence of its n-gram, and store the previous occurrence.
     void enter(std::size_t i, Index end) {
         if (end < length_of(i)) return;
         if (TextEnd* const last = find(i, end)) {
@@ -136,7 +136,7 @@ class NgramIndex {
         }
     }
 
-    /// Undo enter(i, end). All later entries have left, so the search ends at the same slot.
+    /// Undo enter(i, end). All later entries have been removed, so the search ends at the same slot.
     void leave(std::size_t i, Index end) {
         if (end < length_of(i)) return;
         if (TextEnd* const last = find(i, end)) {
@@ -145,7 +145,8 @@ class NgramIndex {
         }
     }
 
-    /// Double the slots. All entries come again in the order of the text, so that they can leave in the reverse order.
+    /// Double the slots. All entries are added again in the order of the text, so that they can be removed in the
+    /// reverse order.
     void grow(std::size_t i) {
         tables_[i] = {std::vector<TextEnd>(std::max<std::size_t>(16, 2 * tables_[i].slots.size())), 0};
         for (Index end = 1; end <= size(); ++end) enter(i, end);
@@ -153,7 +154,7 @@ class NgramIndex {
 
     Index min_match_;
     std::vector<Token> text_;
-    std::vector<Table> tables_;      // by length
+    std::vector<Table> tables_;      // one per length
     std::vector<TextEnd> previous_;  // by place: the end of that n-gram's previous occurrence
 };
 

@@ -1,4 +1,4 @@
-// A pool of n-grams, and a drafter that proposes those that begin with the last token.
+// A pool of n-grams, and a drafter that proposes the n-grams that begin with the text's last token.
 //
 // Fu et al.: "Break the sequential dependency of LLM inference using lookahead decoding", ICML 2024 (arXiv:2402.02057),
 // section 3.2: n-grams of Jacobi trajectories are collected, and verified together.
@@ -17,8 +17,8 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
-/// The latest n-grams, grouped by their first token. A new n-gram replaces the one of its group that was added the
-/// longest time ago, if there is no room for one more.
+/// The latest n-grams, grouped by their first token. If a group is full, a new n-gram replaces the n-gram of the group
+/// that was added longest ago.
 ///
 ///     NgramPool pool(5, 8);
 ///     Sampler sampler(PoolDrafter(pool), target, {.lookahead = 4}, TraversalVerification{});
@@ -35,7 +35,7 @@ class NgramPool {
         detail::require_length("NgramPool", "capacity", capacity, 1);
     }
 
-    /// Add every n-gram of a text, first to last. A text of `length` tokens is one n-gram; a shorter one has none.
+    /// Add every n-gram of a text, first to last. A text of `length` tokens is one n-gram; a shorter text has none.
     void add(std::span<const Token> text) {
         detail::require_memory("NgramPool", "text", text);
         for (; std::ssize(text) >= length_; text = text.subspan(1))
@@ -52,7 +52,8 @@ class NgramPool {
     }
 
   private:
-    /// Move a tail to the front. A new one is put behind the others first, or replaces the last if there is no room.
+    /// Move a tail to the front. A new tail is first put after the others, or replaces the last tail if there is no
+    /// room.
     void add_tail(std::vector<Token>& tails, std::span<const Token> tail) const {
         const Index step = std::ssize(tail), end = std::ssize(tails);
         Index at = 0;
@@ -97,8 +98,8 @@ class PoolDrafter {
     }
 
   private:
-    /// The child of `parent` with this token, added if no node from `first` on is that child. Earlier nodes belong to
-    /// other drafters and have other distributions.
+    /// Return the child of `parent` with this token, and add it if there is none from node `first` on. Earlier nodes
+    /// belong to other drafters and have other distributions.
     template <class L>
     static Index child(DraftTree<L>& draft_tree, Index first, Index parent, Token token) {
         for (Index node = std::max(first, parent + 1); node < draft_tree.size(); ++node)

@@ -1,4 +1,4 @@
-// A drafter as samplers hold it: a model becomes a drafter of chains, and a stateful drafter is rolled back.
+// A drafter inside a sampler: a model becomes a drafter of chains, and a stateful drafter is rolled back.
 #pragma once
 
 #include <span>
@@ -35,7 +35,7 @@ class Proposer {
 
     Index depth() const { return depth_of(drafter_); }
 
-    /// Roll the drafter back if it must be, and let it fill the draft tree.
+    /// Roll the drafter back if necessary, and let it fill the draft tree.
     /// @param known   leading tokens of prefix that are the same as at the last call
     template <class Source, class L>
     void propose(std::span<const Token> prefix, Index known, const Source& rng, DraftTree<L>& draft_tree) {
@@ -45,7 +45,7 @@ class Proposer {
         if constexpr (Rewindable<D>) shown_.settle(prefix);
     }
 
-    /// Call visit on the models that are held here: see SharedModels.
+    /// Call visit on each model that is held here, for SharedModels.
     void each_model(const auto& visit) { visit(drafter_); }
 
   private:

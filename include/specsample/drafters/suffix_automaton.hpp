@@ -1,4 +1,4 @@
-// The suffix automaton of several texts, the last of which is still growing.
+// The suffix automaton of several texts; the last text is still growing.
 //
 // Blumer, Blumer, Haussler, Ehrenfeucht, Chen, Seiferas: "The smallest automaton recognizing the subwords of a text",
 // Theoretical Computer Science 40 (1985).
@@ -25,19 +25,20 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 ///     const auto match = automaton.continued(automaton.last());
 ///     automaton.for_next(match, [&](Token token, SuffixAutomaton::State after) { automaton.occurrences(after); });
 ///
-/// A state is a set of strings that end at the same places, each a suffix of the longest of them, which has
-/// length(state) tokens. The link of a state is the state of its strings' longest suffix that also ends elsewhere.
+/// A state is a set of strings that end at the same places. Each string is a suffix of the longest string, which has
+/// length(state) tokens. The link of a state is the state of the longest suffix of its strings that also ends at other
+/// places.
 ///
-/// The changes that a token makes are logged, and undone when it is removed.
+/// The changes that a token makes are logged, and undone when the token is removed.
 ///
-/// Occurrences are counted when they are asked for. Each place of a text is counted in all states along the links from
-/// its own: about the logarithm of the text's length, but up to the length over the period if the text repeats itself.
-/// If these steps would be many more than there are states, all places are counted anew, from the longest states to the
-/// shortest.
+/// Occurrences are counted when they are asked for. Each place of a text is counted in its own state and in all states
+/// along the links from there. There are about log(length) of these, but up to length / period if the text repeats
+/// itself. If counting takes many more steps than there are states, all places are counted anew, from the longest
+/// states to the shortest.
 ///
-/// @cost   per token written or removed: O(1), amortised over all that are written. A token with an expensive change
-///         costs that much every time it is removed and written again. Memory: linear, at most 2 states and 3
-///         transitions per token: 100 to 200 bytes
+/// @cost   O(1) per token written or removed, amortised over all written tokens. A token with an expensive change costs
+///         as much each time it is removed and written again. Memory: linear, at most 2 states and 3 transitions per
+///         token: 100 to 200 bytes
 class SuffixAutomaton {
   public:
     using State = std::int32_t;
@@ -78,14 +79,14 @@ class SuffixAutomaton {
     }
 
     Index size() const { return std::ssize(log_); }                                 ///< tokens of the open text
-    Token token(Index i) const { return log_[static_cast<std::size_t>(i)].token; }  ///< of the open text
+    Token token(Index i) const { return log_[static_cast<std::size_t>(i)].token; }  ///< token i of the open text
     Index state_count() const { return std::ssize(states_); }                       ///< the root included
     Index transition_count() const { return edges_.size(); }
     State last() const { return log_.empty() ? root : log_.back().end; }  ///< the state of the whole open text
-    Index length(State state) const { return at(state).length; }          ///< tokens of its longest string
+    Index length(State state) const { return at(state).length; }          ///< tokens of the state's longest string
     State link(State state) const { return at(state).link; }              ///< none for the root
 
-    /// The state of a state's strings followed by one more token; none if that does not occur.
+    /// Return the state of a state's strings followed by one more token; `none` if they do not occur.
     State next(State state, Token token) const {
         const Edge edge = edges_.find(state, token);
         return edge == none ? none : edges_.target(edge);
@@ -98,13 +99,13 @@ class SuffixAutomaton {
             f(edges_.token(edge), edges_.target(edge));
     }
 
-    /// The state of the longest suffix of a state's strings that any token followed; the root if there is none.
+    /// Return the state of the longest suffix of a state's strings that any token followed; the root if there is none.
     State continued(State state) const {
         while (state != root && edges_.first(state) == none) state = at(state).link;
         return state;
     }
 
-    /// Number of places in all texts where the strings of a state end; 0 for the root.
+    /// Count the places in all texts where the strings of a state end; 0 for the root.
     Index occurrences(State state) {
         for (Index steps = 0; counted_ < ends() && !stale_; ++counted_) count(counted_, 1, steps);
         if (stale_) count_anew();
@@ -152,7 +153,7 @@ class SuffixAutomaton {
         return static_cast<State>(states_.size() - 1);
     }
 
-    /// The state of the string of `text` followed by a token, made if it is missing.
+    /// Return the state of the string of `text` followed by a token; make the state if it is missing.
     State extended(State text, Token token) {
         if (const State known = next(text, token); known != none) return exactly(text, token, known);
         const State whole = add_state({.length = at(text).length + 1, .link = root});
@@ -167,8 +168,8 @@ class SuffixAutomaton {
         return whole;
     }
 
-    /// The state whose longest string is that of `from` followed by a token. `to` has that string: the result is `to`
-    /// itself, or a state split from it.
+    /// Return the state whose longest string is the longest string of `from` followed by a token. `to` contains that
+    /// string: the result is `to` itself, or a new state split from it.
     State exactly(State from, Token token, State to) {
         const Node old = at(to);
         if (old.length == at(from).length + 1) return to;
@@ -208,7 +209,7 @@ class SuffixAutomaton {
             longest = std::max(longest, node.length);
         }
         for (counted_ = 0; counted_ < ends(); ++counted_) ++at(end(counted_)).count;
-        // A link is shorter than its state. Sorted from longest to shortest, every state comes before its link.
+        // A state is longer than its link, so from the longest to the shortest every state comes before its link.
         std::vector<std::int32_t> places(static_cast<std::size_t>(longest) + 1);
         for (const Node& node : states_) ++places[static_cast<std::size_t>(longest - node.length)];
         std::int32_t before = 0;
@@ -226,8 +227,8 @@ class SuffixAutomaton {
     std::vector<State> closed_;     // the end states of the closed texts, one per token
     std::vector<Change> log_;       // the open text
     std::vector<Edge> redirected_;  // transitions that the changes of the log redirected
-    Index counted_ = 0;             // number of ends, of the closed texts and the open one, in the counts
-    bool stale_ = false;            // true if all must be counted anew
+    Index counted_ = 0;             // how many ends, closed texts first, are in the counts
+    bool stale_ = false;            // true if all ends must be counted anew
 };
 
 }  // namespace detail

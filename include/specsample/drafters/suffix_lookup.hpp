@@ -1,4 +1,4 @@
-// Suffix lookup: drafts a tree of what most often followed the text's last tokens, in this text and in past ones.
+// Suffix lookup: drafts a tree of the most frequent continuations of the text's last tokens, here and in past texts.
 //
 // Hu et al.: "SAM decoding: speculative decoding via suffix automaton", ACL 2025 (arXiv:2411.10666): the automaton.
 // Oliaro et al.: "SuffixDecoding", NeurIPS 2025 (arXiv:2411.04975), section 4: trees that grow by frequency.
@@ -30,20 +30,21 @@ struct SuffixLookupOptions {
 ///     Sampler sampler(std::ref(lookup), target, {.lookahead = 8}, TraversalVerification{});
 ///     lookup.learn(text);   // between two rounds, or requests
 ///
-/// It finds the longest suffix of the text, of any length, that was followed by something before, and grows a tree from
+/// It finds the longest suffix of the text, of any length, that some token followed before, and grows a tree from
 /// there. The share of a token is the number of times that it followed its context over the number of times that any
 /// token did; the share of a path is the product of its tokens' shares. The tree grows by one token at a time, always
-/// by the one whose path has the largest share, until it has `nodes` tokens or none is left. Ties go to the token whose
-/// parent was added first, then to the smallest token. A path that reaches the end of all texts continues after its
-/// longest suffix that was followed by something and has at least min_match tokens, so a period that a text has begun
-/// is repeated.
+/// by the token whose path has the largest share, until it has `nodes` tokens or none is left. Ties go to the token
+/// whose parent was added first, then to the smallest token. A path that reaches the end of all texts continues after
+/// its longest suffix that some token followed and that has at least min_match tokens, so a period that a text has
+/// begun is repeated.
 ///
-/// It remembers the text as LookupDrafter does, rollback included; what it has learned stays. Both affect acceptance
-/// but never the output distribution: tokens are chosen by their counts and not drawn, so all are point masses.
+/// It remembers the text as LookupDrafter does, rollback included; texts that it has learned stay. Both affect
+/// acceptance but never the output distribution: tokens are chosen by their counts and not drawn, so all are point
+/// masses.
 ///
 /// @draws   none
 /// @cost    per token read: O(1) amortised, and the counting of SuffixAutomaton; per node of a tree: O(log nodes), and
-///          O(1) per token that followed it. Memory: that of SuffixAutomaton, for all texts
+///          O(1) per token that followed the node. Memory: as SuffixAutomaton, for all texts
 class SuffixLookupDrafter {
   public:
     using Distribution = PointMass;
@@ -56,8 +57,9 @@ class SuffixLookupDrafter {
         detail::require(options.min_match >= 1, where, "min_match", options.min_match, "at least 1");
     }
 
-    /// Remember a text for good, such as a past output with its prompt. Tokens of it that were already read count once.
-    /// @cost   O(1) amortised per token not yet read; if the text drafted for is another one, it is read again
+    /// Remember a text for good, such as a past output with its prompt. Tokens of it that were read for drafting are
+    /// not read again.
+    /// @cost   O(1) amortised per token not yet read; the next propose reads its whole prefix again
     void learn(std::span<const Token> text) {
         detail::require_memory("SuffixLookupDrafter", "text", text);
         Index known = 0;
@@ -87,9 +89,9 @@ class SuffixLookupDrafter {
         }
     }
 
-    /// Forget the tokens after the first `length`. Fewer may have been read, if several drafters take turns.
+    /// Forget the tokens after the first `length`. There may be fewer, because several drafters may take turns.
     /// @throws   std::invalid_argument if length is negative
-    /// @cost     that of reading them
+    /// @cost     as much as reading the forgotten tokens
     void rollback(Index length) { seen_.truncate(std::min(length, seen_.size())); }
 
   private:
@@ -110,7 +112,7 @@ class SuffixLookupDrafter {
 
     static Token at(std::span<const Token> text, Index i) { return text[static_cast<std::size_t>(i)]; }
 
-    /// Orders the heap of offers, whose first is the next to be added.
+    /// Order the heap of offers: its first offer is the next to be added.
     static bool later(const Offer& a, const Offer& b) {
         if (a.share != b.share) return a.share < b.share;
         return a.parent != b.parent ? a.parent > b.parent : a.token > b.token;
@@ -120,7 +122,7 @@ class SuffixLookupDrafter {
         for (const Token token : text.subspan(static_cast<std::size_t>(seen_.size()))) seen_.push_back(token);
     }
 
-    /// Offer the tokens that followed a node whose path leads to `state`, but at most `most`, as no more can be added.
+    /// Offer the tokens that followed a node whose path leads to `state`; at most `most`, because no more can be added.
     void offer(Index node, State state, double share, Index most) {
         const State context = seen_.continued(state);
         if (seen_.length(context) < options_.min_match) return;

@@ -18,10 +18,10 @@ constexpr std::uint64_t transition_hash(std::int32_t from, Token token) {
 
 /// Transitions of an automaton, found by state and token, and listed by state.
 ///
-/// The table has open addressing and is at most half full. A transition whose search meets `longest_search` others on
-/// its way stays out of the table and is found in the list of its state; only a text that is made for it has such
-/// transitions. Transitions leave in the reverse of the order in which they came, so removing one never breaks the
-/// search for another.
+/// The table has open addressing and is at most half full. A transition whose search meets `longest_search` other
+/// transitions stays out of the table and is found in the list of its state. Only a text that was made to cause this
+/// has such transitions. Transitions are removed in the reverse of the order in which they were added, so removing one
+/// never breaks the search for another.
 class Transitions {
   public:
     using State = std::int32_t;
@@ -34,14 +34,14 @@ class Transitions {
     Token token(Edge edge) const { return at(edge).token; }
     void redirect(Edge edge, State to) { edges_[static_cast<std::size_t>(edge)].to = to; }
 
-    /// The newest transition of a state. after(edge) is the next older one of the same state.
+    /// Return the newest transition of a state; after(edge) returns the next older transition of the same state.
     Edge first(State from) const {
         const auto list = static_cast<std::size_t>(from);
         return list < lists_.size() ? lists_[list] : none;
     }
     Edge after(Edge edge) const { return at(edge).sibling; }
 
-    /// The transition of a state by a token; none if there is none.
+    /// Find the transition of a state by a token; `none` if there is no such transition.
     Edge find(State from, Token token) const {
         for (std::size_t step = 0; step < std::min(longest_search, slots_.size()); ++step) {
             const Edge edge = slots_[place(from, token, step)];
@@ -83,7 +83,7 @@ class Transitions {
         return (transition_hash(from, token) + step) & (slots_.size() - 1);
     }
 
-    /// Write into the slot that an edge has or may take, if its search is not too long.
+    /// Write `value` into the slot that an edge has or may take, unless the search for the slot is too long.
     void set_slot(Edge edge, Edge value) {
         const auto [from, token, to, sibling] = at(edge);
         for (std::size_t step = 0; step < std::min(longest_search, slots_.size()); ++step) {
@@ -94,7 +94,7 @@ class Transitions {
         }
     }
 
-    /// Double the slots. All transitions come again in the order in which they were added.
+    /// Double the slots. All transitions are added again in their old order.
     void grow() {
         slots_ = std::vector<Edge>(std::max<std::size_t>(16, 2 * slots_.size()), none);
         for (Edge edge = 0; edge < size(); ++edge) set_slot(edge, edge);

@@ -14,8 +14,8 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
-/// Drafts a tree of a given shape from a model's rows: child i of a node is the i-th that Children gives, the i-th most
-/// probable or the i-th drawn.
+/// Drafts a tree of a given shape from a model's rows: child i of a node is the i-th token that Children gives: the
+/// i-th most probable or the i-th drawn.
 ///
 ///     Sampler sampler(TreeDrafter(draft, {2, 2}), target, options, TraversalVerification{});
 ///     Sampler sampler(TreeDrafter(draft, sparse_tree(acceptance, 16)), target, options, RecursiveRejection{});
@@ -25,9 +25,9 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 ///
 /// @tparam Model      a RowModel, or a TreeModel
 /// @tparam Children   a policy of namespace children
-/// @draws             those of Children, at the number that the node has where the tree has the whole shape. Under
-///                    a rule that shares the target's noise, a race per node that has children
-/// @cost              one call of a TreeModel per level, with the tree so far; of any other model one call per node
+/// @draws             the draws of Children, at the number that the child has in a tree of the whole shape. Under a
+///                    rule that shares the target's noise, one race per node that has children
+/// @cost              one call of a TreeModel per level, with the tree so far; one call of any other model per node
 ///                    that has children, depth first. Both draft the same tree
 /// @edge              a branch ends where the model makes no token possible
 template <detail::SearchedModel Model, class Children = children::WithoutReplacement>
@@ -52,7 +52,7 @@ class TreeDrafter {
         number_below(root_node, 0);
     }
 
-    /// A tree with `branching[d]` children at every node of depth d.
+    /// Make a drafter of trees with `branching[d]` children at every node of depth d.
     /// @throws   std::invalid_argument if a branching is less than 1
     TreeDrafter(Model model, std::vector<Index> branching, Children children = {})
         : TreeDrafter(std::move(model), expansion_tree(checked(branching)), std::move(children)) {}
@@ -74,7 +74,7 @@ class TreeDrafter {
         }
     }
 
-    /// Call visit on the models that are held here: see SharedModels.
+    /// Call visit on each model that is held here, for SharedModels.
     void each_model(const auto& visit) { visit(model_); }
 
   private:
@@ -84,7 +84,8 @@ class TreeDrafter {
         return branching;
     }
 
-    /// Number the nodes of the shape as a draft tree has them: the children of a node, then what is below each.
+    /// Number the nodes of the shape in the order of a draft tree: the children of a node, then the nodes below each
+    /// child.
     /// @returns   the next number
     Index number_below(Index place, Index next) {
         const Index first = shape_.first_child(place), count = shape_.child_count(place);
@@ -93,7 +94,7 @@ class TreeDrafter {
         return next;
     }
 
-    /// Add the subtree below `node`, whose path is in the context, as the shape has it below `place`.
+    /// Add below `node` the subtree that the shape has below `place`. The context ends with the path to `node`.
     template <class Source, class L>
     void expand(Index node, Index place, const Source& rng, DraftTree<L>& draft_tree) {
         if (shape_.child_count(place) == 0 || !draft_tree.grows(node)) return;
@@ -108,7 +109,7 @@ class TreeDrafter {
         }
     }
 
-    /// Make the whole tree level by level, then add it in the order in which `expand` does.
+    /// Grow the whole tree level by level, then add its nodes in the order of `expand`.
     template <class Source, class L>
     void expand_by_level(const Source& rng, DraftTree<L>& draft_tree) {
         grown_.open(draft_tree.depth_limit(), draft_tree.stop_tokens(), draft_tree.vocab(), draft_tree.until());
@@ -134,7 +135,7 @@ class TreeDrafter {
         add_below(root_node, root_node, draft_tree);
     }
 
-    /// Add what was grown below a node.
+    /// Add below `node` all nodes that were grown below `grown`.
     template <class L>
     void add_below(Index grown, Index node, DraftTree<L>& draft_tree) {
         const auto& links = grown_.links();
@@ -183,7 +184,7 @@ class TreeDrafter {
     std::vector<Token> context_;
     Index expanded_ = 0;
     std::size_t ids_used_ = 0;
-    Index first_ = 0;                ///< the number of nodes that others have drafted before
+    Index first_ = 0;                ///< the number of nodes that other drafters added before
     std::vector<Index> numbers_;     ///< by node of the shape: its number in a draft tree that has the whole shape
     DraftTree<Distribution> grown_;  ///< the tree of a model that is asked level by level
     std::vector<Index> places_;      ///< by node of `grown_`: its node in the shape

@@ -31,7 +31,7 @@ struct CommonDistribution<void, Rest...> {
     using type = void;
 };
 
-/// Several drafters, or models that become drafters, and what United and FirstOf share.
+/// Several drafters, or models that become drafters of chains: the common base of United and FirstOf.
 template <class... D>
 class Drafters {
   public:
@@ -42,7 +42,7 @@ class Drafters {
         "specsample: drafters that propose together must return rows of one type, or be sure of their tokens; "
         "let all of them return the same, as std::vector<float>");
 
-    /// The depth of the deepest drafter; 0 if none has a depth of its own.
+    /// Return the depth of the deepest drafter; 0 if none has a depth of its own.
     Index depth() const {
         return std::apply([](const auto&... drafter) { return std::max({Index{0}, depth_of(drafter)...}); }, drafters_);
     }
@@ -56,7 +56,7 @@ class Drafters {
         });
     }
 
-    /// Call visit on the models that are held here: see SharedModels.
+    /// Call visit on each model that is held here, for SharedModels.
     void each_model(const auto& visit) {
         std::apply([&](auto&... drafter) { (visit(drafter), ...); }, drafters_);
     }
@@ -64,8 +64,8 @@ class Drafters {
   protected:
     explicit Drafters(D... drafters) : drafters_(std::move(drafters)...) {}
 
-    /// Let each drafter add its nodes, in order, until go_on() is false or there is a fault. Each draws from a random
-    /// source of its own; those that draw with the target's noise share one.
+    /// Let each drafter add its nodes, in order, until go_on() is false or there is a fault. Each drafter draws from a
+    /// random source of its own, but drafters that draw with the target's noise share one source.
     template <class Source, class L, class GoOn>
     void propose_while(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree, const GoOn& go_on) {
         Index part = 0;
@@ -100,7 +100,7 @@ concept FilledBy = (Fills<typename DrafterOf<D>::type, L> && ...);
 
 }  // namespace detail
 
-/// Drafts one tree with several drafters: each adds its branches behind those of the drafters before it, with their own
+/// Drafts one tree with several drafters: each adds its branches after the branches of earlier drafters, with its own
 /// draft distributions. Children of a node may repeat a token; each repetition is judged by its own distribution.
 ///
 ///     Sampler sampler(United(LookupDrafter(), draft), target);
@@ -108,8 +108,8 @@ concept FilledBy = (Fills<typename DrafterOf<D>::type, L> && ...);
 /// The drafters need one common distribution type: rows of one type, and point masses.
 ///
 /// @tparam D   drafters, models, or std::refs of either; models are drafted from as chains
-/// @draws      those of each drafter, from a random source of its own
-/// @cost       that of all of them
+/// @draws      the draws of each drafter, from a random source of its own
+/// @cost       the cost of all drafters
 template <class... D>
 class United : public detail::Drafters<D...> {
   public:
@@ -127,7 +127,7 @@ class United : public detail::Drafters<D...> {
 ///
 ///     Sampler sampler(FirstOf(LookupDrafter(), draft), target);
 ///
-/// The distribution type is that of United.
+/// The distribution type is the same as for United.
 ///
 /// @draws   as United
 /// @cost    as United; drafters after the first that proposes are not called

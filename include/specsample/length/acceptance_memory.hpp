@@ -1,4 +1,4 @@
-// An estimate of the acceptance at each position that follows a text as it changes, for the length policies.
+// An estimate of the acceptance at each position, which adapts as a text changes, for the length policies.
 #pragma once
 
 #include <algorithm>
@@ -18,17 +18,18 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 ///
 ///     estimate(j) = (weight_j mean_j + pooling estimate(j - 1)) / (weight_j + pooling)
 ///
-/// Means are over decayed counts: every round that drafts reduces the weight of all rounds before it. A position that
-/// was not reached lately thus approaches the estimate of the one before it, and a lookahead that shrank can grow
+/// Means are weighted: every round that drafts reduces the weight of all earlier rounds. So the estimate of a position
+/// that was not reached lately approaches the estimate of the position before it, and a lookahead that shrank can grow
 /// again. The first position keeps its mean, and a weight of at least `pooling`: after rounds without a draft its
 /// estimate is the same, but new decisions change it faster.
 ///
-/// A decision counts as 0 or 1, or as the overlap sum min(p, q) of its rows if that is known, which has the same mean
-/// and less noise. Positions that a stop cut off were not decided and do not count, nor do rounds that met bad data.
+/// A decision counts as 0 or 1, or as the overlap sum min(p, q) of its rows if that is known. The overlap has the same
+/// mean and less noise. Positions that a stop cut off were not decided and do not count, nor do rounds that met bad
+/// data.
 class AcceptanceMemory {
   public:
     static constexpr double decay = 0.98;    ///< the factor on all weights per round: about 50 rounds count
-    static constexpr double pooling = 2.0;   ///< the weight, in decisions, of the estimate of the position before
+    static constexpr double pooling = 2.0;   ///< the weight, in decisions, of the previous position's estimate
     static constexpr double expected = 0.6;  ///< the acceptance before anything is known
 
     /// Give the overlap of a position of the round that is recorded next, to count in place of its 0 or 1. If that

@@ -14,14 +14,15 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// A token that could be drafted. It is emitted if it and all before it are accepted, with probability `survival`.
+/// A token that could be drafted. It is emitted if it and all drafted tokens before it are accepted: with probability
+/// `survival`.
 struct Prospect {
     double survival;
     Index depth;
     Index request;
 };
 
-/// All of them in descending order of survival. The sort is stable, so no token comes before the one it follows.
+/// List all such tokens in descending order of survival. The sort is stable, so no token comes before its predecessor.
 inline std::vector<Prospect> prospects(std::span<const double> acceptance, Index most) {
     std::vector<Prospect> all;
     all.reserve(acceptance.size());
@@ -74,9 +75,9 @@ namespace theory {
 ///
 ///     argmax over K_1 .. K_R of sum_r (1 + a_r0 + a_r0 a_r1 + ..) / (c max K_r + cost(R + sum K_r))
 ///
-/// For a given depth and number of drafted tokens the best ones are those that are likeliest to be emitted, of any
-/// request. Every depth and every number is tried, so the cost may be any function. The choice is made before anything
-/// is drawn, so it is lossless; a choice by the probabilities of tokens that were drawn would not be.
+/// For a given depth and number of drafted tokens, the best tokens are the likeliest to be emitted, of any request.
+/// Every depth and every number is tried, so the cost may be any function. The choice is made before anything is drawn,
+/// so it is lossless; a choice by the probabilities of drawn tokens would not be lossless.
 ///
 /// @param acceptance    [R x most] row-major: conditional acceptance of each request at each position, as
 ///                      `GoodputLength::estimate` gives it

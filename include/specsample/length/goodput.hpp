@@ -21,18 +21,18 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 ///
 ///     GoodputLength length(0.1, [](Index n) { return 1 + .05 * static_cast<double>(n - 1); });
 ///
-/// a_j is the conditional acceptance at position j as `AcceptanceMemory` estimates it, c the cost of drafting a token
-/// and cost(n) that of a target pass over n positions, both in plain target passes. Rounds with K = 0 teach nothing. So
-/// one short draft is tried after 8 of them, and after twice as many each time that it is rejected, up to 64; none is
-/// tried if not even certain acceptance would pay. An accepted one resets the wait to 8. A drafter that often has no
-/// draft to offer loses nothing by it.
+/// a_j is the conditional acceptance at position j as `AcceptanceMemory` estimates it, c is the cost of drafting a
+/// token, and cost(n) is the cost of a target pass over n positions, both in plain target passes. Rounds with K = 0
+/// teach nothing, so one short draft is tried after 8 such rounds. Each rejected try doubles the wait, up to 64 rounds;
+/// an accepted try resets it to 8. No draft is tried if not even certain acceptance would pay. The estimates do not
+/// suffer if a drafter often has no draft to offer.
 ///
-/// Times that the caller measures correct the costs: see `observe`. Texts then depend on a clock, so under a ratio rule
-/// a seed does not reproduce them. Without measured times they are a function of the recorded rounds.
+/// Times that the caller measures correct the costs: see `observe`. Lookaheads then depend on a clock, so under a ratio
+/// rule a seed does not reproduce the text. Without measured times they depend on the recorded rounds alone.
 ///
 /// Measured on texts whose acceptance goes .9, .2, .7, 0, 500 rounds each, for draft costs .05 to .5 and verification
 /// costs 1 + .05 (n - 1) and 1 + .4 (n - 1): .98 to 1.29 times the speed of the fixed lookahead that is best in
-/// hindsight, and .98 times that of plain decoding if drafts are useless (acceptance 0 and .02;
+/// hindsight, and .98 times the speed of plain decoding if drafts are useless (acceptance 0 and .02;
 /// tests/unit/length_goodput.cpp).
 ///
 /// @source goodput: SmartSpec, arXiv:2406.14066
@@ -40,7 +40,7 @@ template <theory::VerifyCost Cost = theory::FlatCost>
 class GoodputLength {
   public:
     static constexpr Index first_wait = 8;        ///< rounds without a draft before one is tried
-    static constexpr Index longest_wait = 64;     ///< their largest number: probing costs 1/64 of a probe per round
+    static constexpr Index longest_wait = 64;     ///< the longest such wait: probing costs 1/64 of a probe per round
     static constexpr Index plain_interval = 256;  ///< rounds with drafts before one without, if times are measured
 
     /// @param draft_cost    time of one draft pass over the time of one plain target pass, 0 or more
@@ -52,7 +52,7 @@ class GoodputLength {
                         "finite and 0 or more");
     }
 
-    /// The lookahead of the next round, at most `most`.
+    /// Return the lookahead of the next round, at most `most`.
     /// @throws   std::invalid_argument if most is negative, for a verify_cost that is not finite and positive, and for
     ///           a table with fewer than most + 1 entries
     /// @cost     O(most)
@@ -64,9 +64,9 @@ class GoodputLength {
     }
 
     /// Learn from a round.
-    /// @throws   std::invalid_argument as `next`, for a round with more positions than it was given as `most`
+    /// @throws   std::invalid_argument as `next`, for a round with more positions than `next` was given as `most`
     void record(const RoundCounts& round) {
-        const bool rested = !round.fault && best_lookahead(round.positions()) == 0;  // or there was nothing to draft
+        const bool rested = !round.fault && best_lookahead(round.positions()) == 0;  // the policy alone drafts none
         memory_.record(round, rested ? waited_ : 0);
         if (round.fault) return;
         if (round.proposed == 0) {
@@ -80,7 +80,8 @@ class GoodputLength {
         ++since_plain_;
     }
 
-    /// Give the overlap of a position of the round that is recorded next: less noise than its decision.
+    /// Give the overlap of a position of the round that is recorded next. It has less noise than the position's
+    /// decision.
     /// @param position   0-based in its round
     /// @param overlap    sum min(p, q) of its rows
     /// @throws           std::invalid_argument for a position outside 0 .. most_drafted or an overlap outside [0, 1]
@@ -127,7 +128,7 @@ class GoodputLength {
         return best;
     }
 
-    /// The shortest draft that would pay if it were accepted; 0 if there is none.
+    /// Return the length of the shortest draft that would pay if it were accepted; 0 if there is none.
     Index probe(Index most) const {
         for (Index lookahead = 1; lookahead <= most; ++lookahead)
             if (static_cast<double>(lookahead + 1) * cost(0) > cost(lookahead)) return lookahead;
@@ -139,8 +140,8 @@ class GoodputLength {
     detail::AcceptanceMemory memory_;
     detail::RoundTimes times_;
     Index wait_ = first_wait;             ///< rounds without a draft until one is tried
-    Index waited_ = 0;                    ///< rounds without a draft since the last one with
-    Index since_plain_ = plain_interval;  ///< rounds with a draft since the last one without
+    Index waited_ = 0;                    ///< rounds without a draft since the last round with one
+    Index since_plain_ = plain_interval;  ///< rounds with a draft since the last round without one
 };
 
 }}  // namespace specsample

@@ -23,7 +23,7 @@ class HeuristicLength {
         detail::require(first >= 1, "HeuristicLength", "first", first, "1 or more");
     }
 
-    /// The lookahead of the next round, at most `most`.
+    /// Return the lookahead of the next round, at most `most`.
     /// @throws   std::invalid_argument if most is negative
     Index next(Index most) const {
         detail::require(most >= 0, "HeuristicLength::next", "most", most, "0 or more");

@@ -8,7 +8,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Drafts as many tokens as the options allow, in every round.
 struct FixedLength {
-    /// The lookahead of the next round: `most`.
+    /// Return the lookahead of the next round: `most`.
     /// @throws   std::invalid_argument if most is negative
     Index next(Index most) const {
         detail::require(most >= 0, "FixedLength::next", "most", most, "0 or more");

@@ -12,19 +12,20 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// Smoothed times of rounds by lookahead, which are interpolated for lookaheads that were not measured.
+/// Smoothed times of rounds by lookahead. Times of lookaheads that were not measured are interpolated.
 ///
 /// Between two measured lookaheads the time follows the expected cost, scaled to meet both measurements; beyond the
-/// longest it rises as it did from the shortest to the longest. So few measurements correct a whole curve and keep its
-/// steps.
+/// longest it rises at the same rate as from the shortest to the longest. So a few measurements correct a whole curve
+/// and keep its steps.
 class RoundTimes {
   public:
     static constexpr double smoothing = 0.1;  ///< the weight of a new measurement once there are ten
     static constexpr double outlier = 2.0;    ///< a measurement counts as this many times the mean at most
 
     /// Add a measurement.
-    /// @param seconds   or any other unit, if it is always the same
-    /// @returns         false if it was ignored, as it is not positive and finite: the clock stepped back or failed
+    /// @param seconds   the time, in seconds or in any other unit that is always the same
+    /// @returns         false if the time was ignored because it is not positive and finite: the clock stepped back or
+    ///                  failed
     bool observe(Index lookahead, double seconds) {
         if (!is_positive(seconds)) return false;
         const auto place = std::ranges::lower_bound(measured_, lookahead, {}, &Measured::lookahead);
@@ -38,7 +39,7 @@ class RoundTimes {
 
     bool empty() const { return measured_.empty(); }
 
-    /// The time of a round, measured or interpolated.
+    /// Return the time of a round, measured or interpolated.
     /// @param expected   (lookahead) -> its expected cost in any unit, above 0
     /// @edge             nothing measured: the expected cost; one lookahead measured: in proportion to that cost
     template <std::invocable<Index> Cost>
@@ -63,7 +64,8 @@ class RoundTimes {
         double seconds;
         double count;
 
-        /// Average in a time. The mean is capped at `outlier` times it first, because the first time may be an outlier.
+        /// Average in a time. The old mean is first capped at `outlier` times the new time, because the first
+        /// measurement may be an outlier.
         void add(double seen) {
             count += 1;
             seconds = std::min(seconds, outlier * seen);
@@ -71,7 +73,7 @@ class RoundTimes {
         }
     };
 
-    /// The place of a lookahead from a (0) to b (1), by its expected cost, or by itself if that does not rise.
+    /// Return the place of a lookahead from a (0) to b (1), by expected cost, or by length if the cost does not rise.
     template <class Cost>
     static double share(Index lookahead, const Measured& a, const Measured& b, const Cost& expected) {
         const double from = expected(a.lookahead), rise = expected(b.lookahead) - from;

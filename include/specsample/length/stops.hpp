@@ -3,10 +3,10 @@
 //   ConfidenceStop   ends the draft after a token that was unlikely
 //   EntropyStop      ends the draft before a row of large entropy
 //
-// A drafter asks a stop twice per token: stop.before(row), is nothing to be drawn from this row? and stop.after(prob),
-// is the token just drawn with this probability the last one? Both are lossless under every rule: the first decides
-// before a token is drawn, the second keeps the token that it has seen. Dropping a drafted token because of its own
-// probability is not lossless: on three tokens its total variation is 1/10 to 3/20.
+// A drafter asks a stop twice per token: stop.before(row): does the draft end before a token is drawn from this row?
+// and stop.after(prob): does it end after the token just drawn, which had this probability? Both questions are lossless
+// under every rule: the first is answered before a token is drawn, the second keeps the token that was drawn. Dropping
+// a drafted token because of its own probability is not lossless: on three tokens its total variation is 1/10 to 3/20.
 #pragma once
 
 #include <cmath>
@@ -28,12 +28,12 @@ class ConfidenceStop {
                         threshold, "in [0, 1]");
     }
 
-    /// Never stops before a row.
+    /// Never stop before a row.
     template <Row R>
     bool before(const R&) const {
         return false;
     }
-    /// Is a token drawn with this probability the last one of the draft?
+    /// Tell whether the draft ends after a token drawn with this probability.
     bool after(double prob) const { return prob < threshold_; }
 
   private:
@@ -56,7 +56,7 @@ class EntropyStop {
         detail::require(detail::is_finite(h) && h >= 0, "EntropyStop", "h", h, "finite and 0 or more");
     }
 
-    /// The stop of AdaEDL: before a row whose estimated acceptance, 1 - sqrt(gamma H(q)), is below `least`.
+    /// Make the stop of AdaEDL: before a row whose estimated acceptance, 1 - sqrt(gamma H(q)), is below `least`.
     /// @param least   lambda, in [0, 1]
     /// @param gamma   above 0: the larger, the faster the estimate falls with the entropy
     /// @throws        std::invalid_argument outside these ranges
@@ -68,13 +68,13 @@ class EntropyStop {
         return EntropyStop((1 - least) / std::sqrt(gamma));
     }
 
-    /// Is the draft to end before this row?
+    /// Tell whether the draft ends before this row.
     template <Row R>
     bool before(const R& row) const {
         const double nats = kernels::entropy(row);
         return !detail::is_nan(nats) && nats > largest_;
     }
-    /// Never stops after a token.
+    /// Never stop after a token.
     static bool after(double) { return false; }
 
   private:

@@ -1,4 +1,4 @@
-// The base class of adaptors: models that change the rows of another model, or the prefix that it is shown.
+// The base class of adaptors: models that wrap another model and change its rows or its prefix.
 #pragma once
 
 #include <span>
@@ -14,13 +14,14 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 template <class M, class... Rest>
 using PrefixOf = std::conditional_t<takes_span<M, Rest...>, std::span<const Token>, const std::vector<Token>&>;
 
-/// Copy a prefix into memory that grows ahead of it, since texts grow by a round at a time.
+/// Copy a prefix into memory that is reserved ahead, because texts grow by one round at a time.
 inline void remember(std::span<const Token> prefix, std::vector<Token>& memory) {
     if (memory.capacity() < prefix.size()) memory.reserve(2 * prefix.size() + 1024);
     memory.assign(prefix.begin(), prefix.end());
 }
 
-/// The temperature that adaptors give the rows of a model, 1 if none does: another one must not give them a second.
+/// Return the temperature that adaptors give the rows of a model; 1 if none does. No further adaptor may give the rows
+/// a second one.
 template <class M>
 double temperature_of(const M& model) {
     const Unwrapped<M>& adaptor = model;
@@ -29,8 +30,8 @@ double temperature_of(const M& model) {
 }
 
 /// Base of adaptors. An adaptor offers exactly the calls that the wrapped model offers, in the same form: one row, n
-/// rows in one pass, the rows of a tree in one pass, rollback. So adaptors, however many are stacked, never cost a pass
-/// that the model alone would not. Its rows may view its memory: give an adaptor a name.
+/// rows in one pass, the rows of a tree in one pass, rollback. So a stack of adaptors never takes a pass that the model
+/// alone would not take. The rows of an adaptor may point into its memory, so keep the adaptor in a variable.
 ///
 /// @tparam Self   the adaptor, which derives from this. Calls go to its ask(prefix), ask(prefix, n), ask(prefix, tree),
 ///                which call model(). If its rows stay valid as long as the model's, it repeats the model's stable_rows
@@ -59,9 +60,9 @@ class Adaptor {
         model().rollback(length);
     }
 
-    /// See temperature_of.
+    /// Return the temperature of the rows: see temperature_of.
     double temperature_of_rows() const { return temperature_of(model_); }
-    /// Call visit on the models that are held here: see SharedModels.
+    /// Call visit on each model that is held here, for SharedModels.
     void each_model(const auto& visit) { visit(model_); }
 
   protected:

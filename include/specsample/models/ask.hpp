@@ -2,7 +2,7 @@
 //
 //   ask(model, prefix, rest...)   calls a model with a span or a vector, whichever it takes
 //   Answer<M, Rest...>            the type of the result
-//   LastAnswer<Answer>            the result, until the next call
+//   LastAnswer<Answer>            keeps the result until the next call
 #pragma once
 
 #include <concepts>
@@ -42,7 +42,7 @@ template <class M, class... Rest>
 using Answer = decltype(ask(std::declval<std::remove_cvref_t<M>&>(), std::declval<const std::vector<Token>&>(),
                             std::declval<Rest>()...));
 
-/// The last answer of a model, for as long as it is read: by value, or as a pointer if it was returned by reference.
+/// Keeps the last answer of a model while it is read: by value, or as a pointer if the model returned a reference.
 template <class Answer>
 class LastAnswer {
     static constexpr bool is_borrowed = std::is_lvalue_reference_v<Answer>;

@@ -1,4 +1,4 @@
-// Wrappers of a model for drafters and the sampler: they call it, roll it back, and keep its rows.
+// Wrappers of a model for drafters and the sampler: they call the model, roll it back, and keep its rows.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// Make `context` equal to `text`, of which it already has the `known` leading tokens, with room for `more` tokens.
-/// @cost   O(size - known); when full, it grows to twice the size and 1024 tokens, since texts grow by a round at a
+/// Make `context` equal to `text`, with room for `more` tokens. The first `known` tokens are equal already.
+/// @cost   O(size - known); when full, it grows to twice the size and 1024 tokens, because texts grow by one round at a
 ///         time
 inline void follow(std::vector<Token>& context, std::span<const Token> text, Index known, Index more) {
     const auto needed = text.size() + static_cast<std::size_t>(more);
@@ -25,9 +25,9 @@ inline void follow(std::vector<Token>& context, std::span<const Token> text, Ind
 /// The prefix that a stateful model or drafter was last shown; rollbacks follow from it.
 class Shown {
   public:
-    /// Before `who` is shown `prefix`: roll it back to the tokens that `prefix` shares with the last one, but for the
-    /// last `count` positions of `prefix`, which it must compute. If it was never called from here, or its last call
-    /// threw, it may remember anything after those tokens, so it is always told.
+    /// Roll `who` back, before it is shown `prefix`, to the tokens that `prefix` shares with the previous prefix, but
+    /// not into the last `count` positions of `prefix`, which must be computed again. If `who` was never called from
+    /// here, or its last call threw, it may remember anything after those tokens, so it is always rolled back.
     /// @param known   leading tokens of prefix that are the same as at the last call
     template <class Who>
     void rewind(Who& who, std::span<const Token> prefix, Index known, Index count) {
@@ -40,7 +40,7 @@ class Shown {
         shown_.resize(static_cast<std::size_t>(keep));
     }
 
-    /// After the call: remember that `prefix` was shown.
+    /// Remember, after the call, that `prefix` was shown.
     void settle(std::span<const Token> prefix) {
         shown_.insert(shown_.end(), prefix.begin() + std::ssize(shown_), prefix.end());
         settled_ = true;
@@ -48,7 +48,7 @@ class Shown {
 
   private:
     std::vector<Token> shown_;
-    bool settled_ = false;  ///< true if exactly `shown_` is remembered
+    bool settled_ = false;  ///< true if the model remembers exactly `shown_`
 };
 
 /// A model, or a std::ref of one, that is rolled back when its prefix does not extend what it was last shown.
@@ -72,11 +72,11 @@ class Host {
         }
     }
 
-    /// Call visit on the models that are held here: see SharedModels.
+    /// Call visit on each model that is held here, for SharedModels.
     void each_model(const auto& visit) { visit(model_); }
 
   private:
-    /// Number of positions of the prefix whose rows are asked for.
+    /// Count the positions of the prefix whose rows are asked for.
     static Index positions(Index count) { return count; }
     template <class Tree>
     static Index positions(const Tree&) {
@@ -95,7 +95,8 @@ class SlotsOf {
     using Slot = std::conditional_t<StableRows<M>, RowRef<R>, OwnedRow<R>>;
 
   public:
-    /// Begin a lookahead of at most `count` rows. Its draft distributions point at them, so none moves before the next.
+    /// Begin a lookahead of at most `count` rows. No row moves before the next lookahead, because draft distributions
+    /// point at the rows.
     void open(Index count) {
         if (std::ssize(slots_) < count) slots_.resize(static_cast<std::size_t>(count));
     }
@@ -110,7 +111,7 @@ class SlotsOf {
         }
     }
 
-    /// Row i as the model returned it; view(i) reads it as probabilities.
+    /// Return row i as the model returned it; view(i) reads it as probabilities.
     const auto& row(Index i) const { return slots_[static_cast<std::size_t>(i)]->row(); }
     auto view(Index i) const { return as_row(row(i)); }
 
@@ -118,13 +119,14 @@ class SlotsOf {
     std::vector<std::optional<Slot>> slots_;
 };
 
-/// The rows that a model returns one at a time. Nothing for a model that returns no row.
+/// The rows that a model returns one at a time. Empty for a model that returns no row.
 template <class M>
 class RowSlots {};
 template <RowModel M>
 class RowSlots<M> : public SlotsOf<M, Answer<M>> {};
 
-/// A row that a drafter of trees asks for: of a model that scores trees, a row of a tree.
+/// The type of the row that a drafter of trees gets from a model: its answer, or one row of it if the model scores
+/// trees.
 template <class M>
 struct SearchedRow : std::type_identity<Answer<M>> {};
 template <TreeModel M>

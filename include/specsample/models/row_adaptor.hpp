@@ -18,10 +18,10 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// The prefix of every row that a call asks for, the tokens drafted before its position included.
+/// The prefix of every row that a call asks for, including the tokens drafted before the row's position.
 class Contexts {
   public:
-    /// The contexts of the last `count` positions of a prefix.
+    /// Hold the contexts of the last `count` positions of a prefix.
     void of(std::span<const Token> prefix, Index count) {
         remember(prefix, context_);
         size_ = count;
@@ -29,7 +29,7 @@ class Contexts {
         is_tree_ = false;
     }
 
-    /// The contexts of a prefix, and of each node of a tree after it.
+    /// Hold the contexts of a prefix, and of each node of a tree after it.
     void of(std::span<const Token> prefix, Tree<Token, Index> tree) {
         remember(prefix, context_);
         tokens_.assign(tree.tokens.begin(), tree.tokens.end());
@@ -41,7 +41,7 @@ class Contexts {
 
     Index size() const { return size_; }
 
-    /// The context of row i, valid until the next call.
+    /// Return the context of row i, valid until the next call.
     std::span<const Token> operator[](Index i) {
         if (!is_tree_)
             return std::span<const Token>(context_).first(
@@ -78,7 +78,7 @@ class ChangedRow {
     typename Types::Scratch scratch_;
 };
 
-/// The last answer of a model to a question about several positions, and those of its rows that were read.
+/// The last answer of a model to a question about several positions, and the changed rows that were read so far.
 template <class Change, class Answer>
 class ChangedRows {
     using Types = typename Change::template Types<Element<std::remove_reference_t<Answer>>>;
@@ -122,7 +122,7 @@ struct MemoryFor<Memory, true, Change, M, Rest...> {
 };
 
 /// Several rows by position, each changed when it is first read. They are callable as well, which tells verify that
-/// they are computed: even a check of every row then looks only at the rows that a walk reaches.
+/// they are computed, so that even a check of every row reads only the rows that a walk reaches.
 template <class Memory, class Change>
 class RowsOnDemand {
   public:
@@ -137,9 +137,9 @@ class RowsOnDemand {
     const Change* change_;
 };
 
-/// A model whose rows are changed. Of several rows, each is changed when it is first read, with the prefix of its own
-/// position as context, so a row that no walk reaches never is. Rows view the adaptor's memory and the model's, until
-/// its next call.
+/// A model whose rows are changed. Each of several rows is changed when it is first read, with the prefix of its own
+/// position as context, so a row that no walk reaches is never changed. The rows point into memory of the adaptor and
+/// of the model, until the adaptor's next call.
 ///
 /// @tparam Change   change(row, context, memory, scratch) -> changed row, which may view the row and its memory.
 ///                  change.temperature_after(T) is the temperature of changed rows that had temperature T before.
@@ -154,7 +154,7 @@ class RowAdaptor : public Adaptor<RowAdaptor<M, Change>, M> {
         temperature_of_rows();
     }
 
-    /// See temperature_of.
+    /// Return the temperature of the rows: see temperature_of.
     double temperature_of_rows() const {
         return change_.temperature_after(Adaptor<RowAdaptor, M>::temperature_of_rows());
     }

@@ -1,4 +1,4 @@
-// Finds a model with a cache that is named twice, by std::ref, where each use would roll back the text of the other.
+// Finds a model with a cache that was given twice by std::ref: each use would roll back the other's text.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,16 @@ inline constexpr bool is_reference = false;
 template <class M>
 inline constexpr bool is_reference<std::reference_wrapper<M>> = true;
 
-/// The models and drafters with rollback(length) that were named by std::ref. Adaptors and drafters of the library show
-/// what they hold, by each_model(visit); what a callable of the user's holds is not seen. A model without rollback
+/// The models and drafters with rollback(length) that were given by std::ref. Adaptors and drafters of the library show
+/// the models they hold by each_model(visit); models inside a user's callable are not seen. A model without rollback
 /// compares each prefix with what it remembers, or remembers nothing, and may be shared.
 class SharedModels {
   public:
     /// @param where   the caller's name, for the error message
     explicit SharedModels(std::string_view where) : where_(where) {}
 
-    /// Add a model or a drafter, and what it holds.
-    /// @throws   std::invalid_argument if it was added before
+    /// Add a model or a drafter, and the models it holds.
+    /// @throws   std::invalid_argument if the same one with rollback(length) is added twice by std::ref
     template <class M>
     void add(M& given) {
         if constexpr (is_reference<std::remove_cv_t<M>>) {
@@ -51,7 +51,7 @@ class SharedModels {
     }
 
     std::string_view where_;
-    std::vector<Index> models_;  ///< their addresses
+    std::vector<Index> models_;  ///< the addresses of models
 };
 
 }}}  // namespace specsample::detail

@@ -14,20 +14,22 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 /// The options of a sampler, fixed for its life.
 struct Options {
     Index lookahead = 4;             ///< tokens that a round drafts, 0 .. most_drafted; 0 is plain decoding
-    std::uint64_t seed = 0;          ///< with the request it decides all random numbers
+    std::uint64_t seed = 0;          ///< decides all random numbers, together with the request
     Check check = Check::every_row;  ///< how much of the models' rows to check
 };
 
-/// The limits of one text. They never change the random draws: a shorter text is the beginning of the longer one. Three
-/// of them may shorten drafts, which changes the text under a rule that judges drafts as wholes (block verification):
-/// max_length, because no model sees more, and stop_tokens and until, because a draft ends there.
+/// The limits of one text. Limits never change the random draws: a shorter text is the beginning of a longer one. But
+/// three limits may shorten drafts, which changes the text under a rule that judges drafts as wholes (block
+/// verification): max_length, because no model sees more tokens, and stop_tokens and until, because a draft ends where
+/// the text does.
 struct Limits {
     Index max_new_tokens = 128;        ///< most tokens to write in this call, >= 0
     Index max_length = unlimited;      ///< most tokens of prompt and text together; no model sees more
     std::vector<Token> stop_tokens{};  ///< the text ends after any of these, which stays in it
-    /// A predicate that ends the text as RoundLimits::until does, its last token in or out. It is shown the tokens that
-    /// a call writes, up to the one in question: all new ones in generate and extend, those of the round in step. It is
-    /// asked about drafted tokens as well, so that nothing is drafted past an end, and no row past one is read.
+    /// A predicate that ends the text, as RoundLimits::until does; the last token stays or is left out. It is shown the
+    /// tokens written so far, up to the token that it decides about: in generate and extend all new tokens, in step the
+    /// tokens of the round. It is asked about drafted tokens as well, so that nothing is drafted past an end and no row
+    /// past an end is read.
     detail::StopPredicate until{};
     std::uint64_t request = 0;  ///< below 2^32; a new text needs a new request
     Index top_logprobs = 0;     ///< how many of the likeliest tokens, 0 .. 64, to list for an on_token with scores
@@ -46,9 +48,9 @@ enum class FinishReason {
 struct Generation {
     std::vector<Token> tokens;                   ///< without the prompt
     FinishReason finish = FinishReason::budget;  ///< why it ended
-    Tally tally;                                 ///< of its rounds
+    Tally tally;                                 ///< the counts of its rounds
 
-    /// The tokens alone.
+    /// Convert to the tokens alone.
     operator std::vector<Token>() const& { return tokens; }
     operator std::vector<Token>() && { return std::move(tokens); }
 

@@ -16,7 +16,7 @@ inline constexpr bool is_borrowed_row = [] {
     return false;
 }();
 
-/// The same for several rows.
+/// True for a type of several rows that are borrowed in this way.
 template <class Rows>
 inline constexpr bool is_borrowed_rows = [] {
     using R = std::remove_cvref_t<Rows>;
@@ -35,7 +35,8 @@ struct NamedPropose {
 template <class D>
 struct WithPropose : D, NamedPropose {};
 
-/// True if a class has a member `propose`, whatever it takes: the name is then ambiguous beside that of a second base.
+/// True if a class has a member `propose`, with whatever parameters: the name is then ambiguous in WithPropose, which
+/// has two bases with that name.
 template <class D>
 inline constexpr bool has_propose = false;
 template <class D>
@@ -46,7 +47,7 @@ template <class T>
 concept Character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
                     std::same_as<T, char16_t> || std::same_as<T, char32_t>;
 
-/// Contiguous token ids. Characters are none: they need a tokenizer first.
+/// Contiguous token ids. Characters are not ids: a text needs a tokenizer first.
 template <class Prompt>
 concept TokenIds = requires(const Prompt& prompt) { std::span(prompt); } &&
                    Integer<typename decltype(std::span(std::declval<const Prompt&>()))::value_type> &&
@@ -60,13 +61,14 @@ struct PromptRequirement {
         "through the model's tokenizer first");
 };
 
-/// What is told of written tokens: it returns nothing, or what may be tested for false.
+/// A callable that is told of written tokens. It returns nothing, or a value that can be tested for false.
 template <class OnToken, class Told>
 concept Callback = requires(OnToken& on_token, const Told& told) {
     requires std::is_void_v<decltype(std::invoke(on_token, told))> || requires { !std::invoke(on_token, told); };
 };
 
-/// The checks, in order. After one has failed the later ones count as passed, so that one mistake gives one sentence.
+/// Checks models and drafters, in order. After one check has failed, the later ones count as passed, so that one
+/// mistake gives one sentence.
 template <class Draft, class Target>
 struct Requirements {
     static constexpr bool is_drafter = has_propose<Unwrapped<Draft>> && !Model<Draft>;

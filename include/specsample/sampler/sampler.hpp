@@ -27,7 +27,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// The on_token of a caller who gives none.
+/// The on_token that is used if a caller gives none.
 struct NoCallback {
     void operator()(Token) const {}
 };
@@ -36,7 +36,8 @@ struct NoCallback {
 template <class OnToken>
 concept TakesScores = !std::invocable<OnToken&, Token> && std::invocable<OnToken&, const TokenScore&>;
 
-/// An on_token. One that takes tokens is not tried with scores, which its body may refuse.
+/// A valid on_token. A callback that takes tokens is not tried with scores, because its body may not compile with
+/// scores.
 template <class OnToken>
 concept TokenCallback = Callback<OnToken, Token> || Callback<OnToken, TokenScore>;
 
@@ -54,23 +55,23 @@ struct DraftsOf<Draft, true> : DrafterOf<Draft> {};
 }  // namespace detail
 
 /// Speculative sampling with two models: the text follows the target's distribution exactly, whatever the draft model.
-/// A sampler is called by one thread at a time; one sampler per thread shares nothing, unless std::ref shares it.
+/// One thread at a time may call a sampler. Two samplers share nothing but what both were given by std::ref.
 ///
 ///     Sampler sampler(draft, target, {.lookahead = 4, .seed = 42});
 ///     std::vector<Token> text = sampler.generate(prompt, {.max_new_tokens = 64});
 ///
-/// Models are held by value; std::ref shares one. A model that has rollback(length) is told when its prefix does not
-/// extend the one before, and before its first; such an object cannot be both draft and target. The text depends on
-/// (seed, request, prompt, models, lookahead, length) alone, but for drafts that limits shorten under block
-/// verification (Limits); under a match rule, on (seed, request, prompt, target). So every text, and every step, begins
-/// with the length as it was given; one that is shared by std::ref goes on with what it has learnt. Copies share
-/// nothing either, and a call during another one of the same sampler is refused.
+/// Models are held by value; std::ref shares one. A model that has rollback(length) is rolled back if its prefix does
+/// not extend the previous prefix, and before its first call; such an object cannot be both draft and target. The text
+/// depends on (seed, request, prompt, models, lookahead, length) alone, under block verification also on limits that
+/// shorten drafts (Limits); under a match rule, on (seed, request, prompt, target). So every text and every step begins
+/// with the length as it was given, but a length given by std::ref keeps what it has learnt. A call of a sampler during
+/// another of its calls is refused.
 ///
 /// @tparam Draft     draft(prefix) -> row, or -> Token (a point mass); or a Drafter, for trees
 /// @tparam Target    target(prefix) -> row, target(prefix, n) -> n rows in one pass, target(prefix, tree) -> the rows
 ///                   of a TreeModel in one pass, or any of these together
 /// @tparam Rule      how drafts are judged; lossless rules keep the target's distribution
-/// @tparam Lengths   how many tokens each round may draft: a Length, told of every committed round
+/// @tparam Lengths   how many tokens each round may draft: a Length, which is told of every committed round
 template <class Draft, class Target, class Rule = TokenVerification, class Lengths = FixedLength>
 class Sampler {
     static_assert(sizeof(detail::Requirements<Draft, Target>) > 0);  // says in a sentence what is wrong
@@ -103,15 +104,15 @@ class Sampler {
     /// Write a text.
     ///
     /// @param prompt     token ids of any integral type; may be empty, and may be written {1, 2, 3}
-    /// @param limits     where it ends, and which request it is
-    /// @param on_token   called with each token as it is written, before it is counted. It ends the text after that
-    ///                   token by returning false, or anything that converts to it. If it throws, its token and those
-    ///                   before it stay in an extended text, and their round is not counted. If it takes a
-    ///                   `const TokenScore&`, it is given the log-probability in the target's row, the margin and the
-    ///                   limits.top_logprobs likeliest tokens as well, at a pass per token
+    /// @param limits     where the text ends, and which request it is
+    /// @param on_token   called with each token as it is written, before the token is counted. If it returns false, or
+    ///                   a value that converts to false, the text ends after that token. If it throws, the token and
+    ///                   earlier tokens stay in an extended text, and their round is not counted. If it takes a
+    ///                   `const TokenScore&`, it also gets the log-probability in the target's row, the margin and the
+    ///                   limits.top_logprobs likeliest tokens, at one pass per token
     /// @returns          the new tokens, why they ended, and the tally
-    /// @throws           Fault on bad rows, and on a stop token outside the vocabulary, with the tokens written before;
-    ///                   std::invalid_argument on bad limits, and on a prompt with an id that is none; what the
+    /// @throws           Fault, with the tokens written so far, on bad rows and on a stop token outside the vocabulary;
+    ///                   std::invalid_argument on bad limits and on a prompt with an invalid id; anything that the
     ///                   models and on_token throw
     template <class Prompt, class OnToken = detail::NoCallback>
     [[nodiscard]] Generation generate(const Prompt& prompt, const Limits& limits = {}, OnToken&& on_token = {}) {
@@ -128,7 +129,7 @@ class Sampler {
         return result;
     }
 
-    /// The same for a prompt written {1, 2, 3}.
+    /// Write a text after a prompt written {1, 2, 3}.
     template <class OnToken = detail::NoCallback>
     [[nodiscard]] Generation generate(std::initializer_list<Token> prompt, const Limits& limits = {},
                                       OnToken&& on_token = {}) {
@@ -136,14 +137,14 @@ class Sampler {
     }
 
     /// Continue a text in place. Committed rounds are appended as they come, so they survive any exception.
-    /// @returns   why it ended; the rest is as in generate
+    /// @returns   why the text ended; everything else is as in generate
     template <class OnToken = detail::NoCallback>
     [[nodiscard]] FinishReason extend(std::vector<Token>& text, const Limits& limits = {}, OnToken&& on_token = {}) {
         return run(text, limits, on_token, nullptr);
     }
 
-    /// Make one round after a text; the caller appends its tokens. It drafts what the length says as it was given,
-    /// whatever was written before; a length shared by std::ref adapts, if the caller records the counts in it.
+    /// Make one round after a text; the caller appends its tokens. Every step begins with the length as it was given; a
+    /// length given by std::ref adapts if the caller records the round's counts in it.
     /// @returns   the round; its tokens point into the sampler until its next call
     /// @throws    as generate; std::invalid_argument if limits leave no room for a token
     [[nodiscard]] Round step(std::span<const Token> text, const Limits& limits = {}) {
@@ -151,7 +152,7 @@ class Sampler {
         return step(text, limits, RoundRng(options_.seed, limits.request, static_cast<Index>(text.size())));
     }
 
-    /// The same with the caller's random source: GeneratorRng over a generator, or one that enumerates.
+    /// Make one round with the caller's random source, such as GeneratorRng over a generator.
     template <RandomSource Source>
     [[nodiscard]] Round step(std::span<const Token> text, const Limits& limits, const Source& rng) {
         const detail::OneCall::Guard guard(call_, "Sampler");
@@ -162,13 +163,13 @@ class Sampler {
         return result;
     }
 
-    /// The counts of all rounds that generate and extend have committed, and the causes of those that met bad data.
+    /// Return the counts of all rounds that generate and extend have committed, and the causes of rounds with bad data.
     const Tally& tally() const { return tally_; }
 
   private:
-    /// True if a draft may be cut at what is left of a budget, because no token changes: under a match rule, whose
-    /// tokens do not depend on the draft, or under a rule that does not look past what it keeps, with a drafter that
-    /// begins a short draft as it begins a long one.
+    /// True if drafts may be cut to the budget that is left, because this changes no token: under a match rule, whose
+    /// tokens do not depend on the draft, or under a rule that does not look past the tokens it keeps, with a drafter
+    /// whose short draft is the beginning of its long draft.
     static constexpr bool budget_bounds_draft = requires {
         requires bool(Rule::drafter_invariant);
     } || (requires { requires !bool(Rule::looks_ahead); } && detail::cut_is_prefix<Drafts>);
@@ -230,7 +231,7 @@ class Sampler {
         }
     }
 
-    /// Append a round's tokens one by one; false if on_token ended the text, which cuts the round there.
+    /// Append a round's tokens one by one. Return false if on_token ended the text; the round is then cut there.
     template <class OnToken>
     bool write(Round& made, std::vector<Token>& text, OnToken& on_token) {
         const auto told = [&](std::size_t i) -> const auto& {

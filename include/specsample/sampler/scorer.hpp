@@ -1,4 +1,4 @@
-// Scorer: the target passes that the rows of a draft take.
+// Scorer: asks the target for the rows of a draft, in as few passes as the calls that the target offers allow.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// The rows of a tree that came in several passes. The row after a node that ends the text is not asked for; the root's
+/// The rows of a tree that came in several passes. The row after a node that ends the text is not asked for; row 0
 /// stands in its place, and no walk reads it.
 template <class Rows>
 class PathRows {
@@ -38,8 +38,8 @@ class PathRows {
     const auto& operator[](std::size_t i) const {
         return slots_[static_cast<std::size_t>(std::max<Index>(slot_of_[i], 0))].row();
     }
-    /// Rows that are computed count as computed here too: a check of every row reads only those that a walk reaches.
-    /// There is none after a token that a grammar refuses, and no walk asks for one.
+    /// Return row i. Rows that can be called count as computed, so that a check of every row reads only the rows that a
+    /// walk reaches: after a token that a grammar refuses there is no row, and no walk asks for it.
     const auto& operator()(Index i) const
         requires(!is_supplied<Rows>)
     {
@@ -60,10 +60,11 @@ class Scorer {
   public:
     explicit Scorer(Target target) : target_(std::move(target)) {}
 
-    /// The number of ids of the target; before the first round, all of 31 bits.
+    /// Return the number of ids of the target; 2^31 - 1 before the first round.
     Index vocab() const { return vocab_; }
 
-    /// Call judge(rows) on the rows of a draft tree after `text`, and count in its round the passes that they took.
+    /// Call judge(rows) on the rows of a draft tree after `text`, and record in its round how many passes the rows
+    /// took.
     /// @param known   leading tokens of the text that are the same as at the last call
     /// @edge          the size of the vocabulary is not known before the target's first row. If the draft names an id
     ///                outside it, the draft ends before that id, and its rows are asked for once more; a target that
@@ -79,7 +80,7 @@ class Scorer {
         return again;
     }
 
-    /// Call visit on the models that are held here: see SharedModels.
+    /// Call visit on each model that is held here, for SharedModels.
     void each_model(const auto& visit) { visit(target_); }
 
   private:
@@ -100,7 +101,7 @@ class Scorer {
         }
     }
 
-    /// The number of nodes on a path whose rows are wanted: that of a node that ends the text is not.
+    /// Count the nodes on a path whose rows are needed: the row after a node that ends the text is not.
     template <class L>
     static Index scored_depth(const DraftTree<L>& draft_tree, Index node) {
         return draft_tree.depth(node) - (draft_tree.ends(node) ? 1 : 0);
@@ -123,16 +124,16 @@ class Scorer {
         return learn(rows, judge(rows));
     }
 
-    /// One pass per leaf, for the nodes on its path that have no row yet. Rows are copied, because they are gone with
-    /// the target's next call.
+    /// Make one pass per leaf, for the nodes on its path that have no row yet. Rows are copied, because they are gone
+    /// with the target's next call.
     template <class L, class Judge>
     Round score_paths(Index start, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
         Index passes = 0;
         path_rows_.clear(draft_tree.size() + 1);
         for (Index leaf = 0; leaf < draft_tree.size(); ++leaf) {
             if (draft_tree.links().first_child(leaf) != no_node) continue;
-            const Index end = draft_tree.ends(leaf) ? draft_tree.parent(leaf) : leaf;  // whose row is wanted
-            Index count = 0;  // nodes from there up that have no row yet
+            const Index end = draft_tree.ends(leaf) ? draft_tree.parent(leaf) : leaf;  // the last row needed
+            Index count = 0;  // nodes from `end` up that have no row yet
             for (Index node = end; !path_rows_.has(node + 1); node = draft_tree.parent(node)) {
                 ++count;
                 if (node == root_node) break;
@@ -151,8 +152,8 @@ class Scorer {
         return learn(path_rows_, judge(path_rows_), passes);
     }
 
-    /// One pass per row, made when the row is asked for. What asks is shared by all targets with such rows: it does not
-    /// know the type of the target.
+    /// Make one pass per row, when the row is asked for. judge gets a std::function, which hides the type of the
+    /// target, so that all targets with such rows share its code.
     template <class L, class Judge>
     Round score_lazily(Index start, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
         Index passes = 0;
@@ -175,8 +176,9 @@ class Scorer {
         return learn(rows, judge(rows), passes);
     }
 
-    /// Note the target's vocabulary, so that no model is shown an id outside it, and the passes that the rows took.
-    /// @param passes   by reference, so that rows which are computed on demand are counted
+    /// Record the size of the target's vocabulary, so that no model is shown an id outside it, and the passes that the
+    /// rows took.
+    /// @param passes   by reference, so that passes for rows computed on demand are counted
     template <class Rows>
     Round learn(Rows& rows, Round made, const Index& passes = 1) {
         if (!made.tokens.empty()) vocab_ = RowRef<Element<Rows>>(element(rows, 0)).size();

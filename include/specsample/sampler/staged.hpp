@@ -1,4 +1,5 @@
-// Staged speculation: a middle model verifies the drafts of a small one, and what comes out is the target's draft.
+// Staged speculation: a middle model verifies the drafts of a small model, and the result is the target's draft.
+// The drafter is part of the sampler's folder because it runs rounds itself.
 //
 // Chen et al.: "Cascade speculative drafting" (arXiv:2312.11462), vertical cascades.
 #pragma once
@@ -22,7 +23,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// A row of a model, whether rows come one by one or several at a time.
+/// The type of a model's rows, whether they come one by one or several at a time.
 template <class M>
 struct RowOf : std::type_identity<Answer<M>> {};
 template <BatchModel M>
@@ -41,10 +42,10 @@ struct RowOf<M> : std::type_identity<Element<std::remove_reference_t<Answer<M, T
 ///
 /// @tparam Draft    a model or a drafter
 /// @tparam Middle   a model, as a target is
-/// @tparam Rule     how the middle model judges the drafts; one that shares noise shares it with the small model
-/// @draws           those of its rounds, each from a source of its own
-/// @cost            the passes of the middle model that its rounds take; a pass over each row of it that a round reads,
-///                  and a copy of the row per token
+/// @tparam Rule     how the middle model judges the drafts; a rule that shares noise shares it with the small model
+/// @draws           the draws of its rounds; each round has a random source of its own
+/// @cost            the passes of the middle model that its rounds take; one pass over each of these rows that a round
+///                  reads, and one copied row per token
 /// @edge            bad data of either model is a fault of the draft, at the token that was to be drafted. Where the
 ///                  middle model makes no token possible, the draft ends
 /// @source          Chen et al.: "Cascade speculative drafting" (arXiv:2312.11462), vertical cascades, made lossless by
@@ -105,16 +106,16 @@ class StagedDrafter {
         }
     }
 
-    /// Call visit on the models that are held here: see SharedModels.
+    /// Call visit on each model that is held here, for SharedModels.
     void each_model(const auto& visit) {
         visit(drafter_);
         visit(scorer_);
     }
 
   private:
-    /// Make a round of the two models after the first `begin` tokens of the draft, and keep the row of each token. It
-    /// has no tokens where the middle model makes none possible, and ends with a token after which it makes none
-    /// possible.
+    /// Make a round of the two models after the first `begin` tokens of the draft, and keep the row of each token. The
+    /// round has no tokens if the middle model makes none possible, and ends with a token after which the middle model
+    /// makes none possible.
     template <class Source, class L>
     Round round(Index known, Index begin, const Source& rng, const DraftTree<L>& draft_tree) {
         const Index room = draft_tree.depth_limit() - begin;
@@ -123,8 +124,8 @@ class StagedDrafter {
         if (inner_.fault()) return {.fault = inner_.fault()};
         return scorer_.score(text_, known, inner_, [&](auto& rows) -> Round {
             if (is_impossible(rows, 0)) return {};
-            // What ends the draft stays in it, also a token that will be left out of the text: to drop it would be a
-            // choice by its own identity, which is lossy.
+            // A token that ends the draft stays in it, even if it will be left out of the text: dropping it would be a
+            // choice by its identity, which is lossy.
             const auto until = [&](std::span<const Token> tokens) {
                 const Index node = find(root_node, tokens);
                 const bool ends = node == no_node ? written_(tokens) != StopDecision::go_on
@@ -141,7 +142,7 @@ class StagedDrafter {
         });
     }
 
-    /// The first node of the inner draft below `node` with this path; no_node if there is none.
+    /// Find the first node of the inner draft below `node` with this path; no_node if there is none.
     Index find(Index node, std::span<const Token> path) const {
         for (Index child = inner_.links().first_child(node); child != no_node;
              child = inner_.links().next_sibling(child)) {
@@ -152,7 +153,7 @@ class StagedDrafter {
         return no_node;
     }
 
-    /// Whether a row of the middle model makes no token possible.
+    /// Tell whether a row of the middle model makes no token possible.
     template <class Rows>
     static bool is_impossible(Rows& rows, Index number) {
         const detail::RowRef<detail::Element<Rows>> row(detail::element(rows, number));

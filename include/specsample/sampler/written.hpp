@@ -8,8 +8,8 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// Turns the predicate of a text into one of its rounds: it is shown all that a call has written, not the tokens of the
-/// round alone.
+/// Turns the predicate of a text into a predicate of its rounds: the text's predicate is shown all tokens that the call
+/// has written, not the round's tokens alone.
 class Written {
   public:
     Written() = default;
@@ -21,10 +21,10 @@ class Written {
         committed_ = 0;
     }
 
-    /// The predicate for the limits of the next round; none if the text has none.
+    /// Return the predicate for the limits of the next round; empty if the text has none.
     StopPredicate of_round() { return until_ ? StopPredicate(*this) : StopPredicate(); }
 
-    /// @param tokens   those of the round, up to and including the one in question
+    /// @param tokens   the tokens of the round, up to and including the token to decide about
     StopDecision operator()(std::span<const Token> tokens) {
         tokens_.resize(committed_);
         tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());

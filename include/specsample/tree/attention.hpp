@@ -2,7 +2,7 @@
 //
 //   position_ids(parents, start, positions)   the position of each node in the text
 //   ancestor_mask(parents, mask)              the nodes that each node attends to, as a matrix
-//   ancestor_bits(parents, words)             the same, 64 nodes per word
+//   ancestor_bits(parents, words)             that matrix as bits, 64 nodes per word
 //   leaf_paths(parents)                       the paths from the prefix to each leaf, as lists of nodes
 //   with_root(parents, rooted)                the same tree below the last token of the text as node 0
 //
@@ -17,8 +17,8 @@
 // Node i lies in slot start + i of the cache until Round::compact, so the columns of a mask are slots. The last token
 // of a text is usually not in the cache yet and belongs to the same pass: with_root puts it first, in slot start - 1.
 //
-// All functions throw std::invalid_argument naming the first parent that is not -1 or an earlier node (every cycle has
-// one), and for an output of the wrong size. What was written before that stays in the output.
+// All functions throw std::invalid_argument for an output of the wrong size, and for a parent that is neither -1 nor an
+// earlier node (every cycle has such a parent), naming the first. What was written before stays in the output.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ namespace detail {
 template <class Numbers>
 using Number = typename decltype(std::span(std::declval<Numbers&>()))::value_type;
 
-/// The parents of a tree.
+/// Return the parents of a tree as a span.
 template <class Parents>
 auto parents_in(std::string_view where, const Parents& parents) {
     const std::span<const Number<const Parents>> list(parents);
@@ -69,13 +69,14 @@ namespace attention {
 template <class Numbers>
 concept IntegerList = requires(Numbers& numbers) { std::span(numbers); } && detail::Integer<detail::Number<Numbers>>;
 
-/// Write the position of each node in the text: `start` for children of the prefix, the parent's plus 1 for others.
+/// Write the position of each node in the text: `start` for children of the prefix, the parent's position plus 1 for
+/// others.
 ///
 /// With start 0 this is the number of a node's ancestors, with start 1 its depth.
 ///
 /// @param start      the length of the text, or any other position
 /// @param positions  [K] numbers of any integral type
-/// @throws           std::invalid_argument for a position outside their range, too
+/// @throws           also std::invalid_argument for a position that their type cannot hold
 /// @cost             O(K), no allocation
 template <IntegerList Parents, IntegerList Positions>
 void position_ids(const Parents& parents, Index start, Positions&& positions) {
@@ -116,7 +117,7 @@ void ancestor_mask(const Parents& parents, Mask&& mask) {
     }
 }
 
-/// The number of 64-bit words in a row of ancestor_bits.
+/// Return the number of 64-bit words in a row of ancestor_bits.
 constexpr std::size_t mask_words(std::size_t nodes) { return (nodes + 63) / 64; }
 
 /// Write the attention mask of a tree as bits: node j is bit j % 64 of word j / 64 of a row.
@@ -162,14 +163,14 @@ template <IntegerList Parents>
     return paths;
 }
 
-/// Write the parents of the same tree below one more token, the last one of the text.
+/// Write the parents of a tree with the last token of the text added above it.
 ///
 /// That token is node 0, and node i of the tree becomes node i + 1.
 ///
 ///     parents -1 -1 0    rooted -1 0 0 1
 ///
 /// @param rooted  [K + 1] numbers of any integral type with a sign; not the memory of `parents`
-/// @throws        std::invalid_argument for a node outside their range, too
+/// @throws        also std::invalid_argument for a node that their type cannot hold
 /// @cost          O(K), no allocation
 template <IntegerList Parents, IntegerList Rooted>
 void with_root(const Parents& parents, Rooted&& rooted) {

@@ -35,10 +35,10 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
-/// What a row stores for a token, before any arithmetic: a row that has not changed gives the same bits again, however
-/// the code that reads it is compiled. All weight on one token stays there whatever is stored, so there it is the
-/// weight.
-/// @returns   the bits of the number as a double, of a zero of either sign those of 0; all ones where nothing is stored
+/// Return what a row stores for a token, before any arithmetic: an unchanged row gives the same bits again, however the
+/// code that reads it is compiled. A row with all weight on one token gives the weight, because the numbers stored do
+/// not matter there.
+/// @returns   the bits of the number as a double, 0 for a zero of either sign; all ones if nothing is stored
 template <class View>
 [[gnu::noinline]] std::uint64_t stored_bits(const View& row, Token token) {
     double number = 0;
@@ -54,7 +54,7 @@ template <class View>
     return number == 0 ? 0 : std::bit_cast<std::uint64_t>(number);  // a computed 0 may come with either sign
 }
 
-/// A digest of a list of ids.
+/// Compute a digest of a list of ids.
 inline std::uint32_t digest_of(std::span<const Token> ids) {
     std::uint32_t digest = 0;
     for (const Token id : ids) digest = (digest ^ digest >> 15 ^ static_cast<std::uint32_t>(id)) * 0x9E37'79B1;
@@ -65,8 +65,8 @@ inline std::uint32_t digest_of(std::span<const Token> ids) {
 
 /// The distribution of a token that was drawn from a row, possibly with some ids removed.
 ///
-/// The row and the list of ids are borrowed and must outlive the round: a drafter that reuses its buffers needs one
-/// per drafted row. `remember(token)` lets verify notice where it has none; draft_token and drafters do that.
+/// The row and the list of ids are borrowed and must outlive the round, so a drafter needs one buffer per drafted row.
+/// `remember(token)` lets verify detect a buffer that was written again; draft_token and the drafters call it.
 template <class View>
 class Sampled {
   public:
@@ -76,10 +76,10 @@ class Sampled {
     explicit Sampled(const R& row) : row_(detail::as_row(row)) {}
 
     /// @param without   the ids that could not be drawn, inside the row
-    /// @param rest      the sum of the row over all other ids, if the drafter knows it: a draw returns it. Without it,
-    ///                  the sum takes one pass when it is needed, which for a whole row is seldom
+    /// @param rest      the sum of the row over all other ids, if the drafter knows it: a draw returns it. If it is not
+    ///                  given, finding it takes one pass when it is needed, which is seldom for a whole row
     /// @throws          std::invalid_argument for a rest that is negative, NaN or infinite
-    /// @edge            a rest below 2^-24, 0 among them, is too little to judge a token by: rules take the token for a
+    /// @edge            a rest below 2^-24, including 0, is too small to judge a token by: rules take the token for a
     ///                  point mass, which is exact (least_rest in verify/distributions.hpp)
     template <Row R>
         requires std::same_as<detail::row_view_t<R>, View>
@@ -89,7 +89,7 @@ class Sampled {
         detail::require(detail::is_finite(sum) && sum >= 0, "Sampled", "rest", sum, "a finite number of at least 0");
     }
 
-    /// A temporary row is refused: it would be gone before the round ends. Keep it in a variable.
+    /// Refuse a temporary row, which would be gone before the round ends. Keep it in a variable.
     template <Row R>
         requires detail::owns<R>
     explicit Sampled(const R&& row) = delete;
@@ -101,24 +101,24 @@ class Sampled {
     const View& row() const { return row_; }
     std::span<const Token> without() const { return without_; }
 
-    /// The entry of a token in the row; 0 for an id that was removed.
+    /// Return the entry of a token in the row; 0 for an id that was removed.
     double weight(Index token) const {
         return detail::is_among(without_, token) ? 0 : static_cast<double>(row_.coeff(token));
     }
-    /// The sum of all weights.
-    /// @cost   a pass, unless it was given
+    /// Return the sum of all weights.
+    /// @cost   one pass; none if the sum was given, or for a whole row of logits whose normaliser this library found
     double rest() const {
         if (rest_ >= 0) return rest_;
         if (without_.empty() && detail::sum_deviation(row_) == 0) return 1;
         return kernels::BlockSums(kernels::WithoutWeights(row_, without_)).total();
     }
-    /// Whether it was given.
+    /// Tell whether the sum of all weights is known.
     bool knows_rest() const { return rest_ >= 0; }
-    /// State it, as the draw found it; negative: it is not known.
+    /// Set the sum of all weights, as a draw found it; negative if it is not known.
     void know_rest(double rest) { rest_ = rest; }
 
-    /// Remember that this token was drawn, and what the row stores for it: verify then compares.
-    /// @cost   O(1), and a look at the removed ids
+    /// Remember that this token was drawn, and what the row stores for it. verify compares both later.
+    /// @cost   O(1), and one look at each removed id
     /// @edge   a token outside the row is not remembered
     void remember(Token token) {
         if (token < 0 || token >= row_.size()) return;
@@ -131,7 +131,8 @@ class Sampled {
         removed_ = detail::digest_of(without_);
     }
 
-    /// What has changed since a token was remembered: the row, the ids removed from it, or the token that is judged.
+    /// Return what has changed since a token was remembered: the row, the ids removed from it, or the token that is
+    /// judged.
     /// @param token   the token that is judged, at this node
     std::optional<RowFault> change(Token token, Index node) const {
         if (drawn_ < 0) return std::nullopt;
@@ -154,7 +155,7 @@ class Sampled {
     double rest_ = -1;  ///< negative: not known
     std::uint64_t drawn_bits_ = 0;
     Token drawn_ = -1;           ///< the token that was remembered
-    std::uint32_t removed_ = 0;  ///< the digest of the removed ids then
+    std::uint32_t removed_ = 0;  ///< the digest of the removed ids at that time
 };
 
 template <Row R>
@@ -197,8 +198,8 @@ class Mixed {
 
 namespace detail {
 
-/// The rest of a whole row from which a token was drawn, by the sum that the draw found: 1 for logits that were
-/// normalised here; negative, not known, if nothing could be drawn.
+/// Return the rest of a whole row, given the sum that a draw from it found: 1 for logits whose normaliser this library
+/// found; negative (not known) if nothing could be drawn.
 template <class View>
 double rest_of(const View& row, double sum) {
     if (sum_deviation(row) == 0) return 1;

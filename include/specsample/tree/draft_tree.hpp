@@ -32,7 +32,7 @@ class DraftTree {
     /// @param depth         the largest number of tokens on a path
     /// @param stop_tokens   tokens that nothing follows; borrowed until the next draft
     /// @param vocab         the size of the target's vocabulary, as far as it is known
-    /// @param until         ends the text as RoundLimits::until does: nothing follows where it does; borrowed as well
+    /// @param until         a predicate that ends the text, as RoundLimits::until does; borrowed until the next draft
     void open(Index depth, ListRef<Token> stop_tokens, Index vocab, detail::StopPredicate until = {}) {
         depth_ = depth;
         stop_tokens_ = stop_tokens;
@@ -46,27 +46,27 @@ class DraftTree {
         links_.become_chain(0);
     }
 
-    /// The largest number of tokens on a path.
+    /// Return the largest number of tokens on a path.
     Index depth_limit() const { return depth_; }
 
-    /// Whether a node may have children: it is above the depth limit and does not end the text, and no fault was met so
-    /// far. A token that ends the text stays in the draft itself: dropping it would be a choice by its own identity,
-    /// which is lossy.
+    /// Tell whether a node may have children: it is above the depth limit and does not end the text, and no fault was
+    /// met so far. A token that ends the text stays in the draft, because dropping it would be a choice by its
+    /// identity, which is lossy.
     bool grows(Index node) const {
         if (fault_ || node == declined) return false;
         return node == root_node ? depth_ > 0 : depth(node) < depth_ && !ends(node);
     }
-    /// Whether the text ends at a node, by a stop token or `until`.
+    /// Tell whether the text ends at a node, by a stop token or `until`.
     /// @cost   asks the predicate once per node at most
     bool ends(Index node) const { return endings_.ends({links_, tokens_, stop_tokens_, until_}, node); }
 
     /// Add a child after the last child of `parent`.
     /// @param id    the token, of any integral type
     /// @returns     the new node, or `declined`
-    /// @edge        an id outside the target's vocabulary is declined: the draft ends there. That is a choice by the
-    ///              token's own identity, so it is lossless for tokens that are named or share the target's noise only;
-    ///              of a token that was drawn from a row it is a fault, for that row is of another vocabulary. The id
-    ///              -1 of a draw declines as `decline` does
+    /// @edge        an id outside the target's vocabulary is declined, and the draft ends there. This is a choice by
+    ///              the token's identity, so it is lossless only for tokens that are named or drawn with the target's
+    ///              noise. For a token drawn from a row it is a fault, because the row has another vocabulary. The id
+    ///              -1, from a draw that found no token, is handled as in `decline`
     Index add(Index parent, detail::Integer auto id, const L& distribution) {
         if (parent == declined) return declined;
         if (std::cmp_less(id, 0) || std::cmp_greater_equal(id, vocab_)) {
@@ -85,9 +85,9 @@ class DraftTree {
         return size() - 1;
     }
 
-    /// End a branch where no token could be taken from a row. It is a fault only if the row is bad: one that makes no
-    /// token possible, as one without entries, has nothing to offer. Which tokens might have been drawn plays no part
-    /// in that, so that the text keeps its distribution.
+    /// End a branch where no token could be taken from a row. This is a fault only if the row is bad; a row that makes
+    /// no token possible, such as an empty one, is not. The decision does not depend on which token might have been
+    /// drawn, so the text keeps its distribution.
     /// @returns   `declined`
     /// @cost      a pass over the row
     template <Row R>
@@ -98,7 +98,7 @@ class DraftTree {
     }
 
     /// Drop a node that has turned out to be outside the target's vocabulary, and all nodes that were added after it.
-    /// @returns   false if its token was drawn from a row: it is left, because to drop it would be lossy
+    /// @returns   false if its token was drawn from a row. Then nothing is dropped, because that would be lossy
     bool decline_from(Index node) {
         if (is_drawn(distributions_[static_cast<std::size_t>(node)])) return false;
         tokens_.resize(static_cast<std::size_t>(node));
@@ -113,33 +113,33 @@ class DraftTree {
     void blame(const RowFault& fault) {
         if (!fault_) fault_ = fault;
     }
-    /// The first bad data that was met, if any.
+    /// Return the first bad data that was met, if any.
     const std::optional<RowFault>& fault() const { return fault_; }
 
     Index size() const { return links_.size(); }
     Token token(Index node) const { return tokens_[static_cast<std::size_t>(node)]; }
     Index parent(Index node) const { return links_.parent(node); }
-    /// The number of tokens on the path to a node, itself included; 0 for the prefix.
+    /// Return the number of tokens on the path to a node, the node included; 0 for the prefix.
     Index depth(Index node) const { return links_.depth(node); }
     std::span<const Token> stop_tokens() const { return stop_tokens_; }
-    /// The predicate that ends the text, if any; it is shown the tokens on a path.
+    /// Return the predicate that ends the text, if any. It is shown the tokens on a path.
     const detail::StopPredicate& until() const { return until_; }
-    /// The size of the target's vocabulary, as far as it is known.
+    /// Return the size of the target's vocabulary, as far as it is known.
     Index vocab() const { return vocab_; }
-    /// What the predicate has answered so far.
+    /// Return what the predicate has answered so far.
     const detail::Endings& endings() const { return endings_; }
-    /// Take over what it has answered about a node of another tree with the same path.
+    /// Take over the predicate's answer about a node of another tree with the same path.
     void take_ending(Index node, const auto& from, Index there) {
         if (node != declined) endings_.take(node, from.endings(), there);
     }
-    /// Whether a token is one of the stop tokens.
+    /// Tell whether a token is one of the stop tokens.
     bool is_stop(Token token) const { return detail::is_among(stop_tokens_, token); }
 
     std::span<const Token> tokens() const { return tokens_; }
     const std::vector<L>& distributions() const { return distributions_; }
-    /// The tokens and their parents, as verify and tree models take them.
+    /// Return the tokens and their parents, as verify and tree models take them.
     Tree<Token, Index> view() const { return {tokens_, parents_}; }
-    /// The links of the nodes, which a chain has no need of.
+    /// Return the links between the nodes.
     const detail::Links& links() const { return links_; }
 
     /// Append the tokens on the path to a node to `text`.

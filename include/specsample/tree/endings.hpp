@@ -19,11 +19,11 @@ struct DraftedText {
     bool is_stop(Index node) const { return is_among(stop_tokens, tokens[static_cast<std::size_t>(node)]); }
 };
 
-/// What a predicate has answered about the nodes of a draft. It is asked about a node once at most, after the node's
-/// parent, and never about what follows an end.
+/// What a predicate has answered about the nodes of a draft. It is asked about each node at most once, after the node's
+/// parent, and never about a node after the end of the text.
 class Endings {
   public:
-    /// Begin with a new draft, about which nothing is known.
+    /// Begin with a new draft: forget all answers.
     void clear() { known_.clear(); }
 
     /// Take over all that is known about another draft of the same nodes.
@@ -39,22 +39,22 @@ class Endings {
         known(node) = from.known_[static_cast<std::size_t>(there)];
     }
 
-    /// Whether the text ends with a node, or before it: its token is a stop token, or the predicate says so. Nothing
-    /// follows such a node, and the row after it is never asked for.
+    /// Tell whether the text ends with a node, or just before it: its token is a stop token, or the predicate says so.
+    /// Nothing follows such a node, and the row after it is never asked for.
     bool ends(const DraftedText& draft, Index node) {
         if (node == root_node) return false;
         return draft.is_stop(node) || (draft.until && answer(draft, node) != go_on);
     }
 
-    /// The predicate's decision about the tokens on the path to a node.
+    /// Return the predicate's decision about the tokens on the path to a node.
     /// @pre   no node above ends the text
     StopDecision decision(const DraftedText& draft, Index node) {
         return draft.until ? static_cast<StopDecision>(answer(draft, node) - 1) : StopDecision::go_on;
     }
 
   private:
-    // An answer is 1 more than the predicate's decision, or one of the first two. Answers are tokens because one more
-    // type of vector would cost every program 150 symbols.
+    // An answer is `unknown`, `past_the_end`, or 1 more than the predicate's decision. Answers are stored as tokens,
+    // because another type of vector would cost every program 150 symbols.
     static constexpr Token unknown = 0, past_the_end = -1, go_on = 1 + static_cast<Token>(StopDecision::go_on);
 
     Token& known(Index node) { return known_[static_cast<std::size_t>(node)]; }
@@ -80,7 +80,7 @@ class Endings {
     }
 
     std::vector<Token> known_;  ///< the answer about each node
-    std::vector<Index> nodes_;  ///< on a path, the last first
+    std::vector<Index> nodes_;  ///< the nodes on a path, the last first
     std::vector<Token> path_;
 };
 

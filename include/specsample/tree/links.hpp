@@ -17,7 +17,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// The message for a parent that is neither -1 nor an earlier node; empty for a good one.
+/// Return the message for a parent that is neither -1 nor an earlier node; empty for a good parent.
 /// @param where   the caller, in the message
 template <Integer Parent>
 std::string refusal_of_parent(std::string_view where, Parent parent, Index node) {
@@ -35,11 +35,11 @@ Index parent_of(std::string_view where, std::span<const Parent> parents, Index n
     return static_cast<Index>(parent);
 }
 
-/// The shape of a draft. A chain is a number of nodes and nothing else: links are made once a node gets a sibling. The
+/// The shape of a draft. A chain is stored as its number of nodes alone; links are made once a node gets a sibling. The
 /// memory is reused from draft to draft.
 class Links {
   public:
-    /// Become the chain of `size` nodes, each the only child of the one before it.
+    /// Become the chain of `size` nodes, each the only child of its predecessor.
     /// @cost   O(1), no allocation
     void become_chain(Index size) {
         size_ = depth_ = size;
@@ -68,9 +68,9 @@ class Links {
 
     Index size() const { return size_; }
     bool is_chain() const { return is_chain_; }
-    /// The number of nodes on the longest path.
+    /// Return the number of nodes on the longest path.
     Index depth() const { return depth_; }
-    /// The number of nodes on the path to a node, itself included; 0 for the root.
+    /// Return the number of nodes on the path to a node, the node included; 0 for the root.
     Index depth(Index node) const { return is_chain_ ? node + 1 : at(node).depth; }
     Index parent(Index node) const { return is_chain_ ? node - 1 : at(node).parent; }
     Index first_child(Index node) const {

@@ -1,6 +1,6 @@
 // Draft trees with the most accepted tokens per round, for known acceptance rates by rank.
 //
-// The trees are Medusa's (arXiv:2401.10774) and, for an acceptance vector, those of Sequoia (arXiv:2402.12374).
+// The trees are Medusa's (arXiv:2401.10774) and, for an acceptance vector, Sequoia's (arXiv:2402.12374).
 //
 //   RankAcceptance                                the acceptance rate of the candidate of each rank
 //   sparse_tree(acceptance, nodes)                the best shape with a number of nodes
@@ -46,7 +46,7 @@ class RankAcceptance {
     RankAcceptance(std::vector<double> every_depth) : rows_{std::move(every_depth)}, repeats_(true) { check_entries(); }
     RankAcceptance(std::vector<std::vector<double>> by_depth) : rows_(std::move(by_depth)) { check_entries(); }
 
-    /// The probabilities by rank of the nodes of a depth, 1 the first; empty below the table.
+    /// Return the acceptance probability of each rank at a depth, counted from 1; empty below the table.
     std::span<const double> row(Index depth) const {
         if (repeats_) return rows_.front();
         if (depth > std::ssize(rows_)) return {};
@@ -54,7 +54,7 @@ class RankAcceptance {
     }
 
     /// Check that no row rises.
-    /// @throws std::invalid_argument naming the first entry above the one before it
+    /// @throws std::invalid_argument naming the first entry that is larger than its predecessor
     void require_falling(std::string_view where) const {
         for (const auto& row : rows_)
             if (const auto fall = std::ranges::adjacent_find(row, std::less{}); fall != row.end())
@@ -97,7 +97,7 @@ struct PathProduct {
 
 /// Call take(node) for the nodes with the largest path products, the largest first, without zeros. A product is at most
 /// its parent's and, in falling rows, at most its elder sibling's, so the next node is always the first child or the
-/// next sibling of one that was taken.
+/// next sibling of a node that was taken.
 template <class Take>
 void take_largest(const theory::RankAcceptance& acceptance, Index nodes, Index max_depth, Take&& take) {
     std::priority_queue<PathProduct> offers;
@@ -135,18 +135,19 @@ void take_largest(const theory::RankAcceptance& acceptance, Index nodes, Index m
 
 }  // namespace detail
 
-/// The shape with the largest expected number of accepted tokens among all shapes with this number of nodes.
+/// Find the shape with the largest expected number of accepted tokens among all shapes with this number of nodes.
 ///
 ///     the n nodes with the largest  product over the path of acceptance(depth, rank)
 ///
-/// Of equal products the smallest (depth, parent, rank) is taken first, where parents are compared by which was taken
-/// first; so the tree of n nodes contains that of n - 1.
+/// Of equal products, the node with the smallest (depth, parent, rank) is taken first, where parents are numbered in
+/// the order in which they were taken. So the tree of n nodes contains the tree of n - 1 nodes.
 ///
-/// @param acceptance  no row may rise with the rank: only then are a node's parent and its elder siblings among the
-///                    largest products whenever it is. Measured rows that rise by noise are to be smoothed before
+/// @param acceptance  no row may rise with the rank: only then do the nodes with the largest products form a tree
+///                    without gaps, each with its parent and elder siblings. Smooth measured rows that rise by noise
+///                    first
 /// @param nodes       0 .. most_drafted; the prefix, and a root token, do not count
 /// @param max_depth   the largest number of nodes on a path, 0 or more
-/// @returns           the shape, with fewer nodes where no others can be accepted: the table ends, or products are 0
+/// @returns           the shape, with fewer nodes if no further node can be accepted: the table ends, or products are 0
 /// @throws            std::invalid_argument for a row that rises or a bound outside its range
 /// @cost              O(n log n)
 /// @edge              0 nodes or depth 0: the empty shape, which is plain decoding
@@ -168,7 +169,7 @@ void take_largest(const theory::RankAcceptance& acceptance, Index nodes, Index m
 
 namespace theory {
 
-/// The expected number of accepted tokens of a shape. A round emits one token more.
+/// Compute the expected number of accepted tokens of a shape. A round emits one token more.
 ///
 ///     sum over the nodes of  product over the path of acceptance(depth, rank)
 ///
@@ -193,7 +194,7 @@ namespace theory {
     return sum;
 }
 
-/// The expected tokens per round of the best shapes of all sizes, for best_tree to choose from.
+/// Compute the expected tokens per round of the best shapes of all sizes, for best_tree to choose from.
 ///
 /// @returns  [max_depth + 1 x max_nodes + 1] entry (d, n): 1 + expected_path_value of sparse_tree(acceptance, n, d)
 /// @throws   std::invalid_argument for a row that rises, a bound outside 0 .. most_drafted or more than 2^24 entries

@@ -1,7 +1,7 @@
 // Tree shapes that are fixed before anything is drafted: the parent of each node, and the rank of its token.
 //
 //   TreeShape                  parents and ranks
-//   chain_tree(nodes)          one node after the other
+//   chain_tree(nodes)          one node per level
 //   expansion_tree(branching)  branching[d] children at every node of depth d
 //   tree_of_paths(paths)       a node for each path of ranks in a list, as in Medusa's choices
 #pragma once
@@ -20,16 +20,16 @@
 #include <specsample/tree/links.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
-/// The shape of a draft tree, as a value: node i follows parent(i), -1 for the prefix, and its token is the candidate
-/// of rank(i) in the row after its parent, 0 the likeliest.
+/// The shape of a draft tree, as a value. Node i follows node parent(i), or the prefix if that is -1. Its token is the
+/// candidate of rank(i) in the row after its parent; rank 0 is the likeliest candidate.
 ///
 ///     parents {-1, -1, 0, 0, 1}, ranks {0, 1, 0, 2, 0}    two tokens; two more after the first, one after the second
 ///
-/// Nodes are in breadth-first order: level by level, in a level by parent, then by rank. So the children of a node are
-/// adjacent, and (parent, rank) rises from node to node.
+/// Nodes are in breadth-first order: level by level, within a level by parent, then by rank. So the children of a node
+/// are adjacent, and (parent, rank) rises from node to node.
 class TreeShape {
   public:
-    /// The empty shape: nothing is drafted, which is plain decoding.
+    /// Make the empty shape: nothing is drafted, which is plain decoding.
     TreeShape() = default;
 
     /// @throws std::invalid_argument if the sizes differ, and naming the first node whose parent is not -1 or an
@@ -48,7 +48,7 @@ class TreeShape {
         }
     }
 
-    /// Refuses a list alone.
+    /// Refuse a single list, with a sentence that says what to write.
     template <class Number = Index>
     TreeShape(const std::vector<Number>&) {
         static_assert(!sizeof(Number),
@@ -57,12 +57,12 @@ class TreeShape {
     }
 
     Index size() const { return static_cast<Index>(parents_.size()); }
-    /// The number of nodes on the longest path.
+    /// Return the number of nodes on the longest path.
     Index depth() const { return links_.depth(); }
 
     Index parent(Index node) const { return parents_[static_cast<std::size_t>(node)]; }
     Index rank(Index node) const { return ranks_[static_cast<std::size_t>(node)]; }
-    /// The number of nodes on the path to a node, itself included; 0 for the prefix.
+    /// Return the number of nodes on the path to a node, the node included; 0 for the prefix.
     Index depth(Index node) const { return links_.depth(node); }
 
     Index first_child(Index node) const { return links_.first_child(node); }
@@ -70,7 +70,7 @@ class TreeShape {
     Index child_count(Index node) const {
         return links_.last_child(node) - links_.first_child(node) + (is_leaf(node) ? 0 : 1);
     }
-    /// The number of candidates that are needed from the row after a node: the largest rank among its children, plus 1.
+    /// Return how many candidates the row after a node must give: the largest rank among the node's children, plus 1.
     Index candidates(Index node) const { return is_leaf(node) ? 0 : rank(links_.last_child(node)) + 1; }
 
     std::span<const Index> parents() const { return parents_; }
@@ -99,7 +99,7 @@ class TreeShape {
     detail::Links links_;
 };
 
-/// The shape with one node per level, each of rank 0.
+/// Make the shape with one node per level, each of rank 0.
 /// @throws std::invalid_argument unless 0 <= nodes <= most_drafted
 /// @edge   0 nodes: the empty shape
 [[nodiscard]] inline TreeShape chain_tree(Index nodes) {
@@ -109,7 +109,7 @@ class TreeShape {
     return {std::move(parents), std::vector<Index>(static_cast<std::size_t>(nodes))};
 }
 
-/// The full tree: every node of depth d has branching[d] children, of ranks 0, 1 .., and the prefix is at depth 0.
+/// Make the full tree: every node of depth d has branching[d] children, of ranks 0, 1 .., and the prefix is at depth 0.
 ///
 ///     sum over d of branching[0] .. branching[d] nodes, branching[0] .. branching[last] leaves
 ///
@@ -133,12 +133,12 @@ class TreeShape {
     return {std::move(parents), std::move(ranks)};
 }
 
-/// The shape with one node per path of ranks, as in a list of `medusa_choices`.
+/// Make the shape with one node per path of ranks, as in a list of `medusa_choices`.
 ///
 ///     tree_of_paths({{0}, {0, 0}, {1}, {0, 1}})    parents {-1, -1, 0, 0}, ranks {0, 1, 0, 1}
 ///
-/// The paths are in any order, and every prefix of a path is listed as well, so that there are as many nodes as paths.
-/// Nodes are numbered as in Medusa, by length, then by ranks, but from 0: there, 0 is the root token.
+/// The paths may be in any order. Every prefix of a path must be listed as well, so that there are as many nodes as
+/// paths. Nodes are numbered as in Medusa, by length, then by ranks, but from 0: Medusa gives 0 to the root token.
 ///
 /// @throws std::invalid_argument naming the path that is empty, that is listed twice, that has a negative rank, or
 ///         whose prefix is missing

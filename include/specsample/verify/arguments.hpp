@@ -17,15 +17,16 @@ template <class T>
 concept Ids = requires(const T& ids) { std::span(ids); } &&
               Integer<typename decltype(std::span(std::declval<const T&>()))::value_type>;
 
-/// The distribution of a drafted token, from the list of all of them.
+/// The type of one drafted token's distribution, found from the type of the list of all of them.
 template <class Distributions>
 using DistributionIn = std::remove_cvref_t<decltype(distribution_at(std::declval<Distributions&>(), Index{}))>;
 
-/// A distribution of a token that was drawn, and not with the target's noise.
+/// The distribution of a token that is known at compile time to be drawn with the drafter's own random numbers, not
+/// with the noise of the target.
 template <class L>
 concept DrawnAlone = RowDistribution<L> && requires { requires !L::is_point(); };
 
-/// The checks, in the order of the arguments. After one has failed the later ones count as passed, so that one mistake
+/// Checks the arguments in their order. After one check has failed, the later ones count as passed, so that one mistake
 /// gives one sentence.
 template <bool ids, class Distributions, class Rows, class R, class Source>
 struct VerifyArguments {

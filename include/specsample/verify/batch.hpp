@@ -2,11 +2,12 @@
 //
 //   verify_batch   judges them, on the threads that the caller brings
 //   Request        the arguments of verify as one value               (batch_request.hpp)
-//   slice          the rows of one request among those of all         (batch_memory.hpp)
+//   slice          the rows of one request in the list of all rows    (batch_memory.hpp)
 //   write_padded   the tokens of all requests as one padded matrix    (batch_memory.hpp)
 //
 // The result of a request depends on its own arguments alone: not on its slot, its neighbours, their number or their
-// order, and not on threads. Random draws have addresses, and every slot has a workspace of its own.
+// order, and not on threads. Random draws are addressed instead of taken from a common stream, and every slot has its
+// own workspace.
 #pragma once
 
 #include <concepts>
@@ -21,8 +22,8 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
-/// Memory that batches reuse: a workspace per slot, whichever thread works there. After the first batch of a size, a
-/// batch allocates nothing.
+/// Memory that batches reuse: one workspace per slot, whichever thread works on that slot. After the first batch of a
+/// size, a batch allocates nothing.
 struct BatchWorkspace {
     std::vector<Workspace> slots;  ///< one per request
     std::vector<Round> rounds;     ///< one per request: what verify_batch returns
@@ -38,7 +39,7 @@ struct PlainLoop {
     }
 };
 
-/// The round of request i; a fault if it throws.
+/// Judge request i. If this throws, return a round with a fault.
 template <class Judge>
 Round judge_one(Judge& judge, Index i, Workspace& workspace) {
 #if defined(__cpp_exceptions)
@@ -72,11 +73,11 @@ Round judge_one(Judge& judge, Index i, Workspace& workspace) {
 /// @param parallel_for   parallel_for(count, body) calls body(i) once for every i below count, on any threads and in
 ///                       any order, and returns when all calls have. The library starts no threads
 /// @returns              [count] rounds, valid until the next use of `memory`. A bad request has a fault in its own
-///                       round: the bad data, or Cause::broken_contract, with a message in round.error, for what
-///                       verify or the request's rows throw, whatever its type. Without exceptions, only a Request
-///                       reports what verify would throw
-/// @throws               std::invalid_argument if count < 0; what parallel_for throws
-/// @edge                 a request that parallel_for leaves out has no round either; an i that is no request is refused
+///                       round: the bad data, or Cause::broken_contract with a message in round.error if verify or the
+///                       request's rows threw anything. Without exceptions, only a Request reports what verify would
+///                       throw
+/// @throws               std::invalid_argument if count < 0; anything that parallel_for throws
+/// @edge                 a request that parallel_for leaves out gets a fault; an i outside [0, count) is refused
 /// @cost                 the sum over the requests; no allocation once every slot has met its longest request
 template <class Judge, class ParallelFor = detail::PlainLoop>
     requires std::invocable<Judge&, Index, Workspace&>
@@ -97,7 +98,7 @@ template <class Judge, class ParallelFor = detail::PlainLoop>
     return memory.rounds;
 }
 
-/// Judge a list of requests: anything indexed [i] with a size, whose elements are called with a workspace.
+/// Judge a list of requests: any type with size() and [i] whose elements can be called with a workspace.
 ///
 ///     std::vector<decltype(Request{tokens, distributions, rows, rule, rng, limits})> requests;
 ///     std::vector<std::function<Round(Workspace&)>> requests;    // of different types

@@ -1,6 +1,6 @@
 // Batches as engines lay them out in memory: the rows of all requests in one list, and tokens padded to one width.
 //
-//   slice(rows, begin, end)          the rows (or distributions) of one request, [cu[i], cu[i + 1]) of the batch's
+//   slice(rows, begin, end)          the rows (or distributions) of one request: [begin, end) of the batch's list
 //   write_padded(rounds, ids, pad)   the tokens of all rounds, [requests x width] ids
 #pragma once
 
@@ -30,7 +30,7 @@ class Slice {
     {
         return element(source_, begin_ + static_cast<Index>(i));
     }
-    /// Refused: the element would be one of a list that is gone with this.
+    /// Refuse a temporary slice: the element would belong to a list that is destroyed with the slice.
     void operator[](std::size_t i) &&
         requires(is_supplied<Source> && owns_rows<Source>)
     = delete;
@@ -50,7 +50,7 @@ inline constexpr bool owns_rows<Slice<Source>> = owns_rows<Source>;
 
 }  // namespace detail
 
-/// The rows [begin, end) of a whole batch's, as rows 0, 1, .. of one request; distributions work alike.
+/// Take rows [begin, end) of a batch's list as rows 0, 1, .. of one request. Distributions work the same way.
 ///
 ///     const auto flat = logits_of(rows_in_memory(logits, total, vocab, stride), temperature);
 ///     slice(flat, cu_num_logits[i], cu_num_logits[i + 1])
@@ -73,8 +73,8 @@ detail::Slice<Source> slice(Source&& source, Index begin, Index end) {
 /// @param ids      [B * width] ids of any integral type, in contiguous memory; width K + 1 has room for every round of
 ///                 K drafted tokens
 /// @param pad      the id that fills a row after its tokens
-/// @throws         std::invalid_argument if the number of ids is no multiple of that of rounds, a round is longer than
-///                 the width, or a token does not fit into an id; only the rows before that round are written then
+/// @throws         std::invalid_argument if the number of ids is no multiple of the number of rounds, a round is longer
+///                 than the width, or a token does not fit into an id. Then only the rows of earlier rounds are written
 template <class Rounds, class Ids, class Id = typename decltype(std::span(std::declval<Ids&>()))::value_type>
     requires detail::Integer<Id>
 void write_padded(const Rounds& rounds, Ids&& ids, std::type_identity_t<Id> pad = static_cast<Id>(-1)) {

@@ -11,7 +11,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// The message of what verify would throw, if anything.
+/// Return the message that verify would throw; empty if it would throw none.
 /// @cost   O(K) for a tree
 template <class Tokens>
 std::string refusal_of(const Tokens&, const RoundLimits& limits) {
@@ -25,7 +25,7 @@ std::string refusal_of(const Tree<Id, Parent>& tree, const RoundLimits& limits) 
     return refused.empty() ? refusal_of_limits(limits) : refused;
 }
 
-/// The number of drafted tokens.
+/// Count the drafted tokens.
 template <class Tokens>
 Index size_of(const Tokens& tokens) {
     return std::ssize(std::span(tokens));
@@ -43,14 +43,14 @@ Index size_of(const Tree<Id, Parent>& tree) {
 ///     Request{tokens, distributions, rows, TokenVerification{}, RoundRng(seed, request, start), limits}
 ///     Request{Tree{tokens, parents}, PointMass{}, slice(rows, begin, end), rule, rng}
 ///
-/// request(workspace) calls verify, but does not throw where verify would refuse its arguments: limits without room for
-/// a token, the links of a tree, or tokens drawn otherwise than the rule wants. The round then has a fault,
-/// Cause::broken_contract, and the message as its error, also when exceptions are disabled.
+/// request(workspace) calls verify, but three refusals of verify do not throw here: limits without room for a token,
+/// bad parents of a tree, and tokens drawn without the noise that the rule shares with its drafter. The round then has
+/// the fault Cause::broken_contract, and the message in round.error, also when exceptions are disabled.
 template <class Tokens, class Distributions, class Rows, class Rule, class Source>
 struct Request {
-    Tokens tokens;                ///< of a chain, or a Tree
+    Tokens tokens;                ///< the ids of a chain, or a Tree
     Distributions distributions;  ///< one per drafted token, or one for all
-    Rows rows;                    ///< the target's, one more than drafted tokens
+    Rows rows;                    ///< the target's rows, one more than drafted tokens
     Rule rule;                    ///< how the draft is judged
     Source rng;                   ///< the random numbers of the round
     RoundLimits limits{};         ///< where the round ends

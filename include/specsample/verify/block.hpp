@@ -16,11 +16,11 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 /// On average it never accepts fewer tokens than token verification: E[accepted] = sum_i E[w_i]. For point masses and
 /// for K = 1 the two accept alike.
 ///
-/// @draws    one accept draw per drafted token judged, from the last one back, then one last-token draw; none after a
-///           token that ends the text. What a budget cuts off was drawn before
-/// @cost     K - accepted passes over two rows, the last of which serves the draw; one over one row if all are
-///           accepted. Before these, a pass over each target row of a drafted token, for the sum of probabilities or
-///           the normaliser of logits, and over each draft row whose sum is not known
+/// @draws    one accept draw per drafted token judged, from the last one back, then one last-token draw, unless an
+///           accepted token ends the text. A budget cuts the round only after these draws
+/// @cost     K - accepted passes over two rows; the last pass also gives the last token. If all tokens are accepted,
+///           one pass over one row. Before these, one pass over each target row of a drafted token, for the sum of its
+///           probabilities or the normaliser of its logits, and one over each draft row whose sum is not known
 /// @source   Sun et al. (arXiv:2403.10444), Theorems 1 and 2
 struct BlockVerification {
     static constexpr bool lossless = true;

@@ -5,9 +5,9 @@
 // rejected, and the walk returns to its parent, which tries the next child. The root is never rejected. On a chain this
 // is block verification, on a tree traversal verification (block.hpp names the papers).
 //
-// Decisions depend on tokens beyond those that are kept. So the noise of a round must not come back in the next one:
-// random draws are keyed by the round's start, never by the absolute position alone (on a toy of two tokens that would
-// be a total variation of 1/18).
+// A decision may depend on drafted tokens that are not kept. So a round must not use the random numbers of the previous
+// round again: draws are keyed by the round's start, never by the absolute position alone. With draws keyed by the
+// position alone, the text of a toy model with two tokens is off by a total variation of 1/18.
 #pragma once
 
 #include <algorithm>
@@ -28,12 +28,12 @@ struct BottomUpState {
     Index child = no_node;     ///< the child to go down to
 };
 
-/// Make one step: reject the child that the walk has come back from, look for the next one that can be accepted, and
-/// decide about the node itself if there is none.
+/// Make one step: reject the child that the walk has come back from, look for the next child that can be accepted, and
+/// decide about the node itself if there is no such child.
 template <class T>
 Step stand(const T& context, BottomUpState& walk) {
     const Index at = walk.outcome.node;
-    if (context.ends(at))  // a leaf, whose row is not read
+    if (context.ends(at))  // the row after such a node is not read
         return accept(context.rng.at(Purpose::accept, at), walk.c, 1) ? Step::keep : Step::up;
 
     using Node = walks::ResidualTarget<T>;
@@ -69,11 +69,11 @@ namespace walks {
 ///
 /// @param context   the draft and its rows
 /// @returns         the accepted path and the last token, or the fault that was met
-/// @draws           one accept draw per node that is decided, the root excepted, then one last-token draw, unless the
-///                  text ends before
-/// @cost            a pass per rejected child that was drawn from a row; the last of them serves the last token, which
-///                  costs a pass of its own only if nothing was rejected. Per node that is entered, a pass for the sum
-///                  of a row of probabilities or the normaliser of logits, once in a round. No allocation
+/// @draws           one accept draw per node that is decided, except the root, then one last-token draw, unless the
+///                  accepted path ends the text
+/// @cost            one pass per rejected child that was drawn from a row. The last of these passes also gives the last
+///                  token, which takes a pass of its own only if nothing was rejected. One more pass per entered node,
+///                  once in a round, for the sum of its probabilities or the normaliser of its logits. No allocation
 template <class T>
 Outcome bottom_up(const T& context) {
     detail::BottomUpState walk;

@@ -17,7 +17,7 @@ concept DraftDistributions =
         requires DraftDistribution<std::remove_cvref_t<detail::Element<L>>>;
     });
 
-/// The distribution of a node.
+/// Return the distribution of a node.
 template <DraftDistributions L>
 decltype(auto) distribution_at(L& distributions, Index node) {
     if constexpr (DraftDistribution<std::remove_cvref_t<L>>) {
@@ -27,23 +27,24 @@ decltype(auto) distribution_at(L& distributions, Index node) {
     }
 }
 
-/// The least rest of a row, 2^-24, that a token is judged by. A token that was drawn from less counts as a point mass.
+/// The smallest rest (sum of the ids not removed) of a row that a token is judged by. A token drawn from a smaller rest
+/// counts as a point mass.
 ///
-/// That is exact for any bound. The rest is a function of the row and of the older siblings, so that it says nothing of
-/// the token x itself; and a point mass is exact whatever x was drawn from: given x, the rule gives x with probability
-/// s(x), and else draws another token from s without x, which together is s. This bound keeps
+/// This is exact for any bound. The rest depends on the row and the older siblings, not on the token x itself, and a
+/// point mass is exact whatever x was drawn from: the rule keeps x with probability s(x) and otherwise draws another
+/// token from s without x, which together gives s. The bound 2^-24 ensures that
 ///
-///   what is said of x near to what x was drawn from. A race compares logits in double, but a rule reads weights: in
-///                      float their relative error grows by 1.3e-7 with every power of two below the largest. From this
-///                      rest on, the total variation of the two is below 4e-6 (of logits in double: below 1e-13)
-///   its own weight positive. Weights of float are 0 below 2^-126: all such ids together are drawn with a probability
-///                      below V 2^-102
-///   the factor finite with which its row is subtracted: largest_factor
+///   - x is judged by nearly the distribution that it was drawn from. A race compares logits in double, but a rule
+///     reads weights: in float, their relative error grows by 1.3e-7 with every power of two below the largest weight.
+///     At this rest or more, the total variation of the two is below 4e-6 (for logits in double: below 1e-13)
+///   - the weight of x is positive. Weights in float are 0 below 2^-126: all such ids together are drawn with a
+///     probability below V 2^-102
+///   - the factor on the subtracted row is finite: see largest_factor
 inline constexpr double least_rest = 0x1p-24;
 
 /// The probability weight / rest of a drafted token in the distribution that it is judged by.
 struct Chance {
-    double weight = 1, rest = 1;  ///< of a point mass
+    double weight = 1, rest = 1;  ///< the values for a point mass
 };
 
 /// @cost   O(1); a pass if the rest is not known
@@ -54,9 +55,9 @@ Chance chance_of(const L& distribution, Index token) {
     return {distribution.weight(token), rest};
 }
 
-/// The largest factor D / (c rest) on a row that is subtracted from another: times an entry it stays finite in float,
-/// so that 0 times the factor is 0. The rest is at least 2^-24, so that a larger factor has c < 2^-102. And c bounds
-/// the mass of the residual c o / D, which is all that this bound can change.
+/// The largest factor D / (c rest) with which a draft row is subtracted from the target's. Its product with an entry is
+/// finite in float, so that 0 times the factor is 0. A larger factor would need c < 2^-102, because the rest is at
+/// least 2^-24. So this bound only changes residuals c o / D whose mass is at most such a c.
 inline constexpr double largest_factor = 0x1p126;
 
 /// The type of a view of the rows behind distributions of type L; `Other` if they have none.

@@ -21,8 +21,8 @@ struct KSeqConstants {
 
 /// Find the smallest rho at which the residual is not negative:
 /// (1 - (1 - beta)^n) <= rho beta, beta = sum min(q, p / rho).
-/// @param rest, sum   what q and p add up to: they are judged divided by it
-/// @cost              one pass over two rows per step, 24 of them; none where n = 1
+/// @param rest, sum   the sums of q and p, by which both are divided
+/// @cost              at most 26 passes over two rows; none if n = 1
 template <class Q, class P>
 KSeqConstants solve_k_seq(const Q& q, double rest, const P& p, double sum, Index n) {
     const auto beta = [&](double rho) {
@@ -36,7 +36,8 @@ KSeqConstants solve_k_seq(const Q& q, double rest, const P& p, double sum, Index
     double low = 1, high = static_cast<double>(n);
     if (n == 1) return {1, 1};
     if (is_valid(1)) high = 1;
-    // 24 halvings leave rho within n 2^-24 of the least valid one, and valid: exact, and hardly less accepted.
+    // After 24 halvings rho is valid, so the rule is exact, and within n 2^-24 of the smallest valid one, so hardly
+    // less is accepted.
     for (int step = 0; step < 24 && low < high; ++step) {
         const double middle = (low + high) / 2;
         (is_valid(middle) ? high : low) = middle;
@@ -45,7 +46,7 @@ KSeqConstants solve_k_seq(const Q& q, double rest, const P& p, double sum, Index
     return {high, b > 0 ? accepted(b) / b : 0};
 }
 
-/// A node whose children are each judged by p / rho, whatever became of the others.
+/// A node that judges each child by p / rho, independently of its other children.
 template <class T>
 class KSeqNode : public walks::NodeRow<T> {
     using L = std::remove_cvref_t<decltype(distribution_at(std::declval<const T&>().distributions, Index{}))>;
@@ -64,7 +65,7 @@ class KSeqNode : public walks::NodeRow<T> {
         const L distribution = this->distribution(child);
         if (this->fault()) return {};
         if (!is_residual_) {
-            const Index count = count_children();  // which refuses what has no row
+            const Index count = count_children();  // refuses children without a common row
             sum_ = sum_of(this->view());
             rest_ = distribution.rest();
             constants_ = solve_k_seq(distribution.row(), rest_, this->view(), sum_, count);
@@ -75,7 +76,7 @@ class KSeqNode : public walks::NodeRow<T> {
     void reject(Index) { is_residual_ = true; }
     bool is_residual() const { return is_residual_; }
 
-    /// Draw the last token: from p - min(q, p / rho) P_acc / beta once a child was rejected, else from p.
+    /// Draw the last token: from p - min(q, p / rho) P_acc / beta if a child was rejected, otherwise from p.
     template <class Rng>
     kernels::Drawn draw(const Rng& rng) {
         if (!is_residual_) return this->draw_from_row(rng);
@@ -83,7 +84,7 @@ class KSeqNode : public walks::NodeRow<T> {
         const L& distribution = distribution_at(this->context().distributions, first);
         const auto p = this->view().template cast<double>();
         const auto q = distribution.row().template cast<double>();
-        const double stretch = sum_ / rest_;  // q as large as p
+        const double stretch = sum_ / rest_;  // gives q the sum of p
         const auto left =
             p - q.min(p * (1 / (stretch * constants_.rho))).unaryExpr(Scaled(constants_.factor * stretch));
         return this->draw_from_rest(rng, kernels::RowWeights((left + left.abs()) * .5), [&] {
@@ -93,7 +94,7 @@ class KSeqNode : public walks::NodeRow<T> {
     }
 
   private:
-    /// The number of children.
+    /// Count the children.
     /// @throws std::invalid_argument if they are not independent draws of one row
     Index count_children() const {
         const auto& context = this->context();
@@ -109,7 +110,7 @@ class KSeqNode : public walks::NodeRow<T> {
         return count;
     }
 
-    /// Compares rows by their memory; computed ones, which have none, by their size.
+    /// Compare two rows by the addresses of their numbers, or by their sizes if they are computed.
     template <class View>
     static bool is_same_row(const View& a, const View& b) {
         if constexpr (is_entries_row<View>) {
@@ -122,7 +123,7 @@ class KSeqNode : public walks::NodeRow<T> {
     }
 
     KSeqConstants constants_;
-    double sum_ = 1, rest_ = 1;  ///< of the row, and of the row that its children were drawn from
+    double sum_ = 1, rest_ = 1;  ///< sums of the target's row and the children's row
     bool is_residual_ = false;
 };
 
@@ -137,8 +138,8 @@ class KSeqNode : public walks::NodeRow<T> {
 /// For trees whose siblings are independent draws of one row; on a chain it is token verification. One of n children is
 /// accepted with probability 1 - (1 - beta)^n.
 ///
-/// @draws    one accept draw per child tried, then one last-token draw, unless a budget or a stop token ends the round
-///           before
+/// @draws    one accept draw per child tried, then one last-token draw, unless a budget or the end of the text ends the
+///           round earlier
 /// @throws   std::invalid_argument if siblings are not independent draws of one row
 /// @cost     about 25 passes over two rows per node with more than one child, to find rho
 /// @source   Sun et al. (arXiv:2310.15141), Algorithm 2, Theorem 2

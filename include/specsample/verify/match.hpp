@@ -1,13 +1,13 @@
 // The match walk: the target's token is decided without looking at the draft, and a drafted token is accepted if it is
 // the same.
 //
-// The noise of a decision belongs to the position in the text, not to the round. So the text is the same whatever was
-// drafted: by any drafter, with any lookahead, as any tree, or not at all. The walk does not read the
-// distributions of drafted tokens, so the text is exact with any.
+// The random numbers of a decision are keyed by the position in the text, not by the round. So the text is the same
+// whatever was drafted: by any drafter, with any lookahead, as any tree, or not at all. The walk never reads the
+// distributions of drafted tokens, so the text is exact whatever they are.
 //
 //   GreedyMatch   the target's token is the argmax of its row
-//   SampleMatch   it is drawn from the row
-//   GumbelMatch   it wins a race with noise that the drafter shares
+//   SampleMatch   the target's token is drawn from its row
+//   GumbelMatch   the target's token wins a race with noise that the drafter shares
 #pragma once
 
 #include <specsample/random/draw.hpp>
@@ -15,7 +15,8 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace walks {
 
-/// How a match rule decides the target's token, so that rows which several ranks share can be asked for it at once.
+/// How a match rule decides the target's token. Ranks that share split rows use it to decide all tokens in one
+/// exchange.
 enum class Decision {
     largest,  ///< the largest entry
     draw,     ///< a draw
@@ -25,9 +26,9 @@ enum class Decision {
 /// Walk down from the root for as long as a child carries the target's token.
 ///
 /// @param context   the draft and the target's rows
-/// @param decide    decide(node, rng) -> the target's token; where the row is bad, it leaves a fault in the node
+/// @param decide    decide(node, rng) -> the target's token; it records a fault in the node if the row is bad
 /// @returns         the accepted path and the target's token after it
-/// @draws           those of `decide`, at each position reached; the address is the absolute position
+/// @draws           the draws of `decide` at each position reached, addressed by the absolute position
 /// @cost            one decision per position reached; no allocation
 template <class T, class Decide>
 Outcome match(const T& context, const Decide& decide) {

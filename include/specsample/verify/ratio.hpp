@@ -1,9 +1,9 @@
 // Acceptance probabilities, where a row's sum may not be known yet.
 //
-// A row of 16 bits sums to 1 within a percent only, one of 32 bits within a thousandth. What a rule judges is the row
-// divided by its sum, which takes a pass to find. But the random number of an acceptance is seldom so close to the
-// ratio that the last percent decides: a ratio known within a slack decides nearly always, and the sums are found when
-// it does not. The decision is the same.
+// A row of 16-bit numbers sums to 1 only within a percent, a row of 32-bit numbers within a thousandth. A rule judges
+// the row divided by its sum, and finding the sum takes a pass. But the random number of an acceptance is seldom so
+// close to the ratio that the last percent matters: a ratio known within a slack nearly always decides, and the sums
+// are found only if it does not. The decision is the same as with known sums.
 #pragma once
 
 #include <cmath>
@@ -19,15 +19,15 @@ namespace walks {
 struct Ratio {
     double s = 0;
     double q = 1;
-    double slack = 0;  ///< between this s / q and the exact one: neither is more than 1 + slack times the other
+    double slack = 0;  ///< neither s / q nor the exact ratio is more than 1 + slack times the other
 };
 
-/// The sum of a row's weights, if known; otherwise 1, and its largest deviation from that.
+/// The sum of a row's weights if it is known; otherwise 1, and the largest deviation of the sum from 1.
 struct RoughSum {
     double value = 1;
     double deviation = 0;
 
-    /// The slack of a ratio of weights, one divided by this sum and one by another.
+    /// Return the slack of a ratio of two weights, one divided by this sum and the other by another sum.
     double slack_beside(const RoughSum& other) const {
         const double below = (1 - deviation) * (1 - other.deviation), above = (1 + deviation) * (1 + other.deviation);
         return std::max(above, 1 / below) - 1;
@@ -41,8 +41,8 @@ template <class Rng, class Exact>
 bool accept_ratio(const Rng& rng, const Ratio& ratio, const Exact& exact) {
     const double at_most = ratio.q * (1 + ratio.slack);
     if (ratio.slack == 0 || (ratio.s >= 1 && ratio.s >= at_most)) return accept(rng, ratio.s, at_most);
-    // A token that may be forced takes no random number before that is known, and a source without numbers decides by
-    // itself.
+    // A token that is certain to be accepted takes no random number. So where a token may be certain, its exact ratio
+    // is found first. A source without uniform() decides by itself.
     if constexpr (requires { rng.uniform(); }) {
         if (ratio.s < 1 || ratio.s < ratio.q) {
             const double u = rng.uniform();
@@ -60,14 +60,14 @@ bool accept_ratio(const Rng& rng, const Ratio& ratio, const Exact& exact) {
 
 namespace detail {
 
-/// The sum of a row.
-/// @cost   one pass; none for logits that were normalised here
+/// Return the sum of a row.
+/// @cost   one pass; none for logits whose normaliser this library found
 template <class View>
 double sum_of(const View& view) {
     return sum_deviation(view) == 0 ? 1 : kernels::BlockSums(kernels::RowWeights<View>(view)).total();
 }
 
-/// Whether a row may have this sum.
+/// Tell whether a good row may have this sum.
 template <class View>
 bool may_sum_to(double sum) {
     return is_finite(sum) && std::abs(sum - 1) <= tolerance_of<View>;

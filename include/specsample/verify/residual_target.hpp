@@ -1,7 +1,7 @@
 // The residual target: what is left of the target's row at a node of a drafted tree. All ratio walks share this state.
 //
-// A node is entered with s = c p, p its row and c in (0, 1]; c = 1 if the path to it is certain. The child (x, Q) is
-// accepted with probability min(1, s(x) / Q(x)), and rejecting it leaves
+// A walk enters a node with s = c p, where p is the node's row and c is in (0, 1]; c = 1 if the path to the node is
+// certain. The child (x, Q) is accepted with probability min(1, s(x) / Q(x)), and rejecting it leaves
 //
 //     s  <-  max(0, s - Q) / d,     d = 1 - sum_y min(s(y), Q(y))
 //
@@ -13,9 +13,10 @@
 // because D - T never changes: it is the mass that is left to the nodes above. So a node needs c and one number per
 // rejected child. Nothing of the size of the vocabulary is stored, and the mass of s is w = T / D.
 //
-// Rows of few bits do not add up to 1. What is judged is the normalised row p / S, and Q = weight / rest. A row that
-// was never summed has a sum within a known tolerance of 1, which decides nearly every acceptance of a first child;
-// only the others, and residuals, sum it. With entries of p as they are stored, o is S times larger.
+// Rows of few bits do not add up to 1, so walks judge the normalised row p / S, and Q = weight / rest. The sum of a row
+// is known to be within a tolerance of 1, which is enough for nearly every acceptance of a first child. The row is
+// summed only for the other acceptances and for residuals. The code computes o from the stored entries of p, so its o
+// is S times larger.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +31,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace walks {
 
-/// The rejected children of a node, as what they subtract from its row.
+/// The rejected children of a node, and what each of them subtracts from the node's row.
 template <class Distributions>
 class RejectedChildren {
   public:
@@ -40,15 +41,15 @@ class RejectedChildren {
     RejectedChildren(const DraftContext<Distributions>& draft, Index node) : draft_(draft), node_(node) {}
 
     bool empty() const { return last_child() == no_node; }
-    /// The distribution of the child that was rejected last.
+    /// Return the distribution of the child that was rejected last.
     const Distribution& last() const { return *last_; }
 
-    /// Read that distribution; in a chain it is the only one.
+    /// Read the distribution of the child that was rejected last; in a chain, no other child is rejected.
     void read_last() {
         if (!empty()) last_.emplace(detail::distribution_at(draft_.distributions, last_child()));
     }
 
-    /// Call f(child, distribution) for each, in order.
+    /// Call f(child, distribution) for each rejected child, in order.
     template <class F>
     void for_each(F&& f) const {
         if (empty()) return;
@@ -58,7 +59,7 @@ class RejectedChildren {
         f(last_child(), last());
     }
 
-    /// Visit what they subtract, in the form that ResidualWeights takes.
+    /// Call row(..) or point(..) for what each rejected child subtracts, as ResidualWeights takes it.
     template <class OfRow, class OfPoint>
     void each(OfRow&& row, OfPoint&& point) const {
         for_each([&](Index child, const Distribution& distribution) {
@@ -78,8 +79,8 @@ class RejectedChildren {
     std::optional<Distribution> last_;
 };
 
-/// The residual target of the node where a walk stands. What it notes of the node is in the workspace, so that a walk
-/// can come back to it.
+/// The residual target of the node where a walk stands. The state of each node is kept in the workspace, so that a walk
+/// can come back to the node.
 template <class T>
 class ResidualTarget : public NodeRow<T> {
     using Rejected = RejectedChildren<std::remove_reference_t<decltype(std::declval<const T&>().distributions)>>;
@@ -98,7 +99,7 @@ class ResidualTarget : public NodeRow<T> {
         state().enter(c);
     }
 
-    /// Come back to a node after its child was rejected.
+    /// Selects the constructor that comes back to a node after a child of the node was rejected.
     struct Return {};
     ResidualTarget(const T& context, Index node, Return) : NodeRow<T>(context, node), rejected_(context, node) {
         rejected_.read_last();
@@ -106,15 +107,15 @@ class ResidualTarget : public NodeRow<T> {
 
     ResidualTarget(const ResidualTarget&) = delete;
 
-    /// The acceptance probability of the next child: min(1, s(x) / Q(x)), within a slack where sums are not known.
-    /// @cost   O(1) once logits are normalised; a pass if the child rejected before was drawn from a row, and one if
-    ///         this child was drawn from a row without some ids, whose sum is not known
+    /// Return the acceptance probability of the next child, min(1, s(x) / Q(x)), with a slack if sums are not known.
+    /// @cost   O(1) once logits are normalised. One pass if the child rejected before this one was drawn from a row,
+    ///         and one if this child was drawn from a row with ids removed and an unknown sum
     Ratio ratio(Index child) {
         const Token token = this->context().token(child);
         const double mass = this->entry(token);
         const L distribution = this->distribution(child);
-        if (this->fault()) return {};  // its row may be too short to be read
-        // At most p: a draft row with a negative entry would give a residual to a token that is impossible.
+        if (this->fault()) return {};  // the draft row may be too short to be read
+        // At most p, because a negative entry of a draft row would give an impossible token a residual.
         const double residual = std::min(mass, left().residual_at(token));
         const double denominator = this->denominator();
         const RoughSum sum = rough_sum();
@@ -124,8 +125,8 @@ class ResidualTarget : public NodeRow<T> {
         return {state().c * residual * rest.value, weight * denominator * sum.value, sum.slack_beside(rest)};
     }
 
-    /// Sum the row, and that of a child, unless both sums are known: then its ratio has no slack.
-    /// @cost   a pass per sum that is not known
+    /// Find the sums of the node's row and of a child's distribution, so that the child's ratio has no slack.
+    /// @cost   one pass per sum that is not known yet
     void weigh(Index child) {
         const L distribution = this->distribution(child);
         if (this->fault()) return;
@@ -144,7 +145,7 @@ class ResidualTarget : public NodeRow<T> {
         State& rejected = this->context().state(child);
         const double rest = this->rest(child, rejected_.last());
         rejected.is_point = rejected_.last().is_point() || rest < detail::least_rest;
-        // After a point mass alone, a last token is drawn without the row's sum.
+        // If a point mass is rejected as the last child, the last token is drawn without the row's sum.
         if (!rejected.is_point || this->context().shape.next_sibling(child) != no_node) sum();
         rejected.factor = rejected.is_point ? 0 : std::min(d * sum() / (at.c * rest), detail::largest_factor);
         at.is_summed = rejected.is_point && at.is_summed && at.sum > 0;
@@ -152,10 +153,10 @@ class ResidualTarget : public NodeRow<T> {
         sums_.reset();
     }
 
-    /// True once a child has been rejected, so that the last token is a recovered one.
+    /// Tell whether a child has been rejected, so that the last token is a recovered one.
     bool is_residual() const { return !rejected_.empty(); }
 
-    /// The probability that the node is accepted after its last child: w = T / D.
+    /// Return the probability that the node is accepted after its last child was rejected: w = T / D.
     Ratio mass() { return {residual(), denominator()}; }
 
     /// Draw a token from s.
@@ -171,7 +172,7 @@ class ResidualTarget : public NodeRow<T> {
 
     State& state() const { return this->context().state(this->node()); }
 
-    /// T, by a pass if it is not known yet; the draw uses that pass again.
+    /// Return T. If it is not known yet, this takes a pass, whose result the draw uses again.
     double residual() {
         State& at = state();
         if (!at.is_summed) {
@@ -188,17 +189,17 @@ class ResidualTarget : public NodeRow<T> {
         return *sums_;
     }
 
-    /// The weights o. Logits are normalised for them.
+    /// Return the weights o. For logits, this finds the normaliser first.
     Residual left() { return {this->view(), rejected_}; }
 
     double sum() { return NodeRow<T>::sum(); }
-    /// The row's sum without a pass.
+    /// Return what is known of the row's sum without a pass.
     RoughSum rough_sum() {
         if (state().sum > 0) return {state().sum, 0};
         return {1, detail::sum_deviation(this->view())};
     }
 
-    /// The sum that the weights of a child's distribution are divided by.
+    /// Return the sum by which the weights of a child's distribution are divided.
     double rest(Index child, const L& distribution) {
         double& rest = this->context().state(child).rest;
         if (rest >= 0) return rest;
@@ -211,7 +212,7 @@ class ResidualTarget : public NodeRow<T> {
         return rest;
     }
 
-    /// The same without a pass over a whole row: its deviation is 0 where no pass is needed.
+    /// Return what is known of that sum without a pass over a whole row. A row with ids removed is summed all the same.
     RoughSum rough_rest(Index child, const L& distribution) {
         if constexpr (detail::RowDistribution<L>) {
             const bool is_known = this->context().state(child).rest >= 0 || distribution.is_point() ||
@@ -222,7 +223,7 @@ class ResidualTarget : public NodeRow<T> {
         return {rest(child, distribution), 0};
     }
 
-    /// Blame the rows if the sum is not one that a part of a distribution can have.
+    /// Blame the rows if no part of a distribution can have this sum.
     void check_sum(double sum) {
         if (detail::is_finite(sum) && sum >= 0 && sum <= 1 + detail::tolerance_of<View>) return;
         blame_rows();

@@ -1,4 +1,4 @@
-// The input of a rule (RoundContext), its result (Outcome), and a row on its way, checked as it is read (NodeRow).
+// The input of a rule (RoundContext), its result (Outcome), and the target's row at a node, checked as read (NodeRow).
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace walks {
 
-/// The draft of a round, as a rule is given it: nodes 0 .. K-1 below the root -1. Tokens are inside the vocabulary.
+/// The draft of a round, as a rule sees it: nodes 0 .. K-1 below the root -1. Tokens are inside the vocabulary.
 template <class Distributions>
 struct DraftContext {
     const detail::Links& shape;     ///< the links of the tree
@@ -26,15 +26,15 @@ struct DraftContext {
     Distributions& distributions;   ///< what they were drawn from
     Workspace& workspace;           ///< memory reused from round to round
 
-    /// The drafted token of a node.
+    /// Return the drafted token of a node.
     Token token(Index node) const { return tokens[static_cast<std::size_t>(node)]; }
-    /// The notes of the walk about a node.
+    /// Return what the walk remembers of a node.
     Workspace::Node& state(Index node) const { return workspace.nodes[static_cast<std::size_t>(node + 1)]; }
 };
 
 }  // namespace walks
 
-/// The input of a rule: the draft, and the target's rows, of which row i + 1 follows node i.
+/// The input of a rule: the draft and the target's rows. Row 0 follows the prefix, row i + 1 follows node i.
 template <class Distributions, class Rows, class Source>
 struct RoundContext : walks::DraftContext<Distributions> {
     detail::TargetRows<Rows>& rows;  ///< the target's rows
@@ -42,13 +42,12 @@ struct RoundContext : walks::DraftContext<Distributions> {
     const RoundLimits& limits;       ///< where the round ends
     Index vocab;                     ///< the number of ids
 
-    /// The target's row after a node.
+    /// Return the target's row after a node.
     auto row(Index node) const { return rows.row(node + 1); }
 
-    /// Whether the text ends at a node, by a stop token or limits.until: nothing follows it, and the row after it is
-    /// never asked for.
+    /// Tell whether the text ends at a node, by a stop token or limits.until. The row after it is never asked for.
     bool ends(Index node) const { return this->workspace.endings.ends(drafted_text(), node); }
-    /// The answer of limits.until about the path to a node, which may be left out of the text.
+    /// Return what limits.until decides about the path to a node; the node itself may be left out of the text.
     StopDecision decision(Index node) const { return this->workspace.endings.decision(drafted_text(), node); }
 
   private:
@@ -76,8 +75,8 @@ inline std::optional<RowFault> check_size(Index size, Side side, Index number, I
     return fault;
 }
 
-/// Check a view of a row: its size and ids always, all of it under Check::every_row.
-/// @param sum   where the sum of the row is put, if that took a pass
+/// Check a view of a row: its size and ids always, all entries under Check::every_row.
+/// @param sum   receives the sum of the row, if a pass found it
 template <class View>
 std::optional<RowFault> check_row(const View& view, Side side, Index number, Index vocab, Check check,
                                   double* sum = nullptr) {
@@ -87,7 +86,7 @@ std::optional<RowFault> check_row(const View& view, Side side, Index number, Ind
     return bad ? bad : inspect_kind(view, side, number);
 }
 
-/// True for a row that was refused, or of logits whose normaliser shows that they are no distribution.
+/// Tell whether a row was refused, or has logits whose normaliser shows that they are no distribution.
 template <class View>
 bool is_known_bad(const View& view) {
     if constexpr (is_entries_row<View>) {
@@ -97,26 +96,24 @@ bool is_known_bad(const View& view) {
     }
 }
 
-/// The view of a row of which others have a part.
+/// The view of a row that is split over several ranks.
 template <class View>
 concept SharedView =
     is_entries_row<View> && requires(const View& view, Token id) { view.functor().numbers().fetch(id); };
 
-/// Before the entry of an id is read: fetch it, if others have it.
+/// Fetch the entry of an id before it is read, if the row is split over ranks.
 template <class View>
 void fetch(const View& view, Token id) {
     if constexpr (SharedView<View>) view.functor().numbers().fetch(id);
 }
 
-/// Before a draft row is subtracted from the target's, both of which ranks share: where they share them in another
-/// way, they fetch the draft row whole.
+/// Fetch a whole draft row before it is subtracted from the target's, if ranks have split the two in different ways.
 template <class P, class Q>
 void fetch_beside(const P& target, const Q& draft) {
     if constexpr (SharedView<P> && SharedView<Q>) draft.functor().numbers().fetch_beside(target.functor().numbers());
 }
 
-/// Read a row as probabilities. The normaliser of logits is found once in a round, and kept with the node: a walk may
-/// come back to it.
+/// Read a row as probabilities. The normaliser of logits is kept with the node, because a walk may come back to it.
 template <class Held>
 auto read_once(const Held& held, Workspace::Node& node) {
     if constexpr (requires { held.row().encoded({0, 0, 0}); }) {
@@ -134,8 +131,7 @@ auto read_once(const Held& held, Workspace::Node& node) {
     }
 }
 
-/// Check that `mass`, the entry of `token` in a row seen as View, can be a probability. In a draft row it must be above
-/// 0: the token was drawn from it.
+/// Check that `mass`, the entry of `token` in a row, can be a probability. In a draft row it must be above 0.
 template <class View>
 std::optional<RowFault> check_entry(double mass, Token token, Side side, Index number) {
     RowFault fault{.side = side, .row = number, .value = mass, .bound = 1 + tolerance_of<View>, .id = token};
@@ -154,7 +150,7 @@ std::optional<RowFault> check_entry(double mass, Token token, Side side, Index n
 }
 
 /// Check the row behind a distribution, and its entry at the token drawn from it.
-/// @param rest   where the sum of the weights is put, if that took a pass
+/// @param rest   receives the sum of the weights, if a pass found it
 template <DraftDistribution L>
 std::optional<RowFault> check_distribution(const L& distribution, Token token, Index node, Index vocab, Check check,
                                            double* rest = nullptr) {
@@ -205,13 +201,13 @@ class NodeRow {
 
     const T& context() const { return context_; }
     Index node() const { return node_; }
-    /// The first fault found, if any.
+    /// Return the first fault found, if any.
     const std::optional<RowFault>& fault() const { return fault_; }
 
-    /// The row as it was given.
+    /// Return the row as it was given.
     const auto& row() const { return held_.row(); }
 
-    /// Its probabilities.
+    /// Return the row's probabilities.
     /// @cost   a pass over logits whose normaliser is not stated, once in a round
     const View& view() {
         if (!view_) {
@@ -221,7 +217,7 @@ class NodeRow {
         return *view_;
     }
 
-    /// Make ratios exact: a node that judges rows as they are stored knows no slack.
+    /// Make the ratio of a child exact. There is nothing to do where rows are judged as stored: they have no slack.
     void weigh(Index) {}
 
     /// Record a fault, unless there is one already.
@@ -232,7 +228,7 @@ class NodeRow {
     /// Record what is wrong with the row, if anything is.
     void blame_row() { blame(kernels::inspect(view(), Side::target, node_ + 1)); }
 
-    /// The row's sum S, which is found once in a round.
+    /// Return the row's sum S, which is found once in a round.
     /// @cost   a pass, unless it is known
     double sum() {
         double& sum = context_.state(node_).sum;
@@ -241,7 +237,7 @@ class NodeRow {
         if (!detail::may_sum_to<View>(sum)) blame_row();
         return sum;
     }
-    /// The entry p(x) of a token, checked.
+    /// Check the entry p(x) of a token, and return it.
     double entry(Token token) {
         detail::fetch(view(), token);
         const double mass = static_cast<double>(view().coeff(token));
@@ -249,7 +245,7 @@ class NodeRow {
         return mass;
     }
 
-    /// The distribution of a child, checked.
+    /// Check the distribution of a child, and return it.
     auto distribution(Index child) {
         const auto distribution = detail::distribution_at(context_.distributions, child);
         if constexpr (detail::RowDistribution<std::remove_cvref_t<decltype(distribution)>>)
@@ -275,9 +271,9 @@ class NodeRow {
         }
     }
 
-    /// Draw a token from what is left of the row. A sum that a part of a distribution cannot have means a bad row, and
-    /// so does an impossible token, whose residual only a negative entry of a draft row can make positive.
-    /// @param blame   called on a bad row, to say which it is
+    /// Draw a token from what is left of the row. Some row is bad if no part of a distribution can have the sum, or if
+    /// the token drawn is impossible: only a negative entry of a draft row can give it a positive residual.
+    /// @param blame   called to record which row is bad
     /// @edge          nothing is left, by rounding only: the token is drawn from the row, which is then exact
     template <class Rng, class W, class Blame>
     kernels::Drawn draw_from_rest(const Rng& random, const W& rest, const Blame& blame) {

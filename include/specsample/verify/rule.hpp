@@ -22,20 +22,20 @@
 //         }
 //     };
 //
-// It draws the target's token at every node and keeps the drafted ones for as long as they are the same.
+// This rule draws the target's token at every node and keeps drafted tokens for as long as they equal it.
 // testing::distance_from_target(SampleAndCompare{}, draft, target, lookahead) proves the claim by enumeration.
 //
 // The input is a RoundContext, const and valid for the call:
 //   context.shape           nodes 0 .. K-1 and root_node, the prefix: size(), depth(), parent(node), first_child(node),
-//                           next_sibling(node), the last two no_node where there is none. A chain is the tree with one
-//                           child per node
+//                           next_sibling(node). The last two return no_node if there is none. A chain is the tree
+//                           with one child per node
 //   context.token(node)     a drafted token, inside the vocabulary
 //   context.distributions   what the tokens were drawn from; NodeRow::distribution(child) reads one and checks it
-//   context.row(node)       the target's row after a node. A computed row costs a model's pass: ask for it on the way,
-//                           and once. walks::NodeRow<T>(context, node) holds it and checks what is read: entry(token),
-//                           view(), draw_from_row(rng), fault()
-//   context.ends(node)      whether the text ends there, by a stop token or limits.until: nothing follows such a node,
-//                           and the row after it is never asked for
+//   context.row(node)       the target's row after a node. A computed row costs a model's pass: ask for it once, when
+//                           the walk reaches the node. walks::NodeRow<T>(context, node) holds the row and checks what
+//                           is read: entry(token), view(), draw_from_row(rng), fault()
+//   context.ends(node)      whether the text ends at a node, by a stop token or limits.until: nothing follows such a
+//                           node, and the row after it must not be asked for
 //   context.limits          max_tokens
 //   context.vocab           the number of ids
 //   context.workspace       memory that is reused from round to round
@@ -44,25 +44,26 @@
 // of random/draw.hpp. An address serves one decision of a round; addresses may be used in any order:
 //   Purpose::accept, node   one per drafted node that is judged
 //   Purpose::last, i        one per token that is drawn from the target or the residual; at 0 if there is only one
-//   Purpose::race, i        the target's own noise, of the position i tokens behind the prefix: the same in every round
-//                           that gets there. For rules whose text does not depend on the draft (drafter_invariant); one
-//                           that shares it with the drafter says `static constexpr bool shares_noise = true`
+//   Purpose::race, i        the target's own noise at the position i tokens after the prefix: the same in every round
+//                           that reaches the position. For rules whose text does not depend on the draft
+//                           (drafter_invariant). A rule that shares this noise with the drafter says
+//                           `static constexpr bool shares_noise = true`
 // Purpose::draft and Purpose::policy belong to drafters. A source over an engine's own generator ignores the addresses
 // and returns numbers in the order in which they are asked for, so a rule documents that order.
 //
 // The result is an Outcome:
 //   node, accepted   the last accepted node and the number of nodes on its path; root_node and 0 if there is none
-//   last, token      the one token after it, and what it is: recovered after a rejection, bonus at a leaf, matched
-//                    where the target left the draft. LastToken::stopped if there is none: the text ends with the
-//                    accepted path, or it is max_tokens long
+//   last, token      the kind and the id of the token after the path: recovered after a rejection, bonus at a leaf,
+//                    matched where the target left the draft. LastToken::stopped if there is no such token: the text
+//                    ends with the accepted path, or the path is max_tokens long
 //   fault            the first bad data met, after which nothing more is read
 // A rule throws nothing on data, keeps no state between rounds, and may run on several threads at once.
 //
 // `lossless` promises that the text has exactly the target's distribution whatever was drafted. Two more constants let
-// a Sampler draft no token that a budget leaves no room for: `drafter_invariant = true`, if the text does not depend on
-// the draft, and `looks_ahead = false`, if no token that is kept depends on drafted tokens behind it. Most rules are a
-// few lines on one of three walks, which handle limits, faults and trees: walks::top_down, walks::bottom_up and
-// walks::match. examples/own_rule.cpp is one, with its proof.
+// a Sampler cut drafts to the budget that is left: `drafter_invariant = true`, if the text does not depend on the
+// draft, and `looks_ahead = false`, if no kept token depends on the drafted tokens after it. Most rules are a few lines
+// on one of three walks, which handle limits, faults and trees: walks::top_down, walks::bottom_up and walks::match.
+// examples/own_rule.cpp has a rule and its proof.
 #pragma once
 
 #include <specsample/concepts.hpp>
@@ -70,8 +71,8 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// The compile-time checks of a rule: each mistake gives one sentence.
-/// @tparam T   the context that it is called with
+/// Checks a rule at compile time: each mistake gives one sentence.
+/// @tparam T   the context that the rule is called with
 template <class R, class T = PlainContext>
 struct RuleRequirements {
     static constexpr bool is_callable = RuleCall<R, T>;

@@ -10,8 +10,8 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Draws the target's token at every position and accepts a drafted token that is the same.
 ///
-/// A drafted token x is accepted with probability p(x), tokens drawn from q with probability sum p q. For point masses
-/// no rule accepts more.
+/// A drafted token x is accepted with probability p(x), so a token drawn from q is accepted with probability sum p q.
+/// For point masses no rule accepts more.
 ///
 /// @draws    one per position reached, at the address of the position's race
 /// @cost     one pass per position reached

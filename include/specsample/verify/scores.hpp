@@ -2,9 +2,10 @@
 //
 //   token_scores   every emitted token: its log-probability in the target's rows, as judged or as before shaping
 //   draft_scores   every drafted token that was decided: its log-probability in its distribution, its acceptance ratio,
-//                  and how near it came to the other decision
+//                  and how near the decision was
 //
-// A round does not pay for them. Both read rows of the round again, and only those that the round has read.
+// A round costs nothing more if no scores are asked for. Both functions read rows of the round again, and only rows
+// that the round has read.
 #pragma once
 
 #include <algorithm>
@@ -41,13 +42,13 @@ struct TokenScore {
 struct DraftScore {
     Index node = 0;         ///< its node in the drafted tree
     Token token = 0;        ///< its id
-    double log_draft = 0;   ///< ln Q(token), Q the distribution it is judged by; 0 for what counts as a point mass
-    double ratio = 0;       ///< min(1, s / Q), with which token verification accepts it. On a chain s = p(token)
+    double log_draft = 0;   ///< ln Q(token), Q the distribution it is judged by; 0 for a point mass
+    double ratio = 0;       ///< the probability min(1, s / Q) of token verification; on a chain s = p(token)
     double slack = 0;       ///< |u Q - s|: a random number or rows that differ by less give the same decision
     bool accepted = false;  ///< true if the round kept it
 };
 
-/// Reusable memory of scores, which point into it until its next use.
+/// Reusable memory. The returned scores point into it until its next use.
 struct Scores {
     std::vector<TokenScore> tokens;  ///< what token_scores returns
     std::vector<ScoredId> top;       ///< the most likely tokens that they list
@@ -57,7 +58,7 @@ struct Scores {
 
 namespace detail {
 
-/// Score one token in its row, with the `top.size()` likeliest.
+/// Score one token in its row, and list the `top.size()` likeliest tokens.
 template <class View>
 TokenScore score_token(const View& view, Token token, Index row, std::span<ScoredId> top) {
     constexpr std::size_t most = 64;  // that the stack has room for
@@ -86,14 +87,14 @@ TokenScore score_token(const View& view, Token token, Index row, std::span<Score
 ///
 /// @param round    without a fault
 /// @param rows     [K + 1] target rows as the round was given them, or, for raw log-probabilities, as they were before
-///                 shaping. Only those of emitted tokens are asked for
+///                 shaping. Only the rows of emitted tokens are asked for
 /// @param memory   holds the result
 /// @param top      how many of the likeliest tokens to list per row, 0 .. 64
 /// @returns        one score per token of round.tokens
 /// @throws         std::invalid_argument if `top` is not in [0, 64]
 /// @cost           per token one pass over its row, two if its normaliser is not known; no allocation when warm
-/// @edge           at temperature 0, ln p is 0 or -inf and the margin is that of the logits: if it is small, another
-///                 batch shape or machine may decide otherwise without a bug
+/// @edge           at temperature 0, ln p is 0 or -inf, and the margin is the difference of the two largest logits: if
+///                 it is small, another batch shape or machine may decide differently without a bug
 template <detail::RowSource Rows>
 std::span<const TokenScore> token_scores(const Round& round, Rows&& rows, Scores& memory, Index top = 0) {
     detail::require(top >= 0 && top <= 64, "token_scores", "top", top, "0 to 64");
@@ -157,20 +158,21 @@ std::span<const DraftScore> score_drafts(const Links& shape, std::span<const Tok
 
 }  // namespace detail
 
-/// Score every drafted token that a round decided and did not cut, as token verification decides it. Other ratio walks
-/// decide by more than that; of an accepted token, the distribution and the ratio (p / Q where that is below 1) hold
-/// for them too.
+/// Score every drafted token that a round decided and did not cut, by the numbers with which token verification
+/// decides. Other ratio walks decide by more numbers. For a token that they accepted, log_draft is right as well, and
+/// so is the ratio where p / Q is below 1.
 ///
 /// @param round           without a fault; of a ratio rule
-/// @param tokens          as the round was given them, like the three that follow
+/// @param tokens          the drafted tokens. They and the next three arguments are the ones that the round was given
 /// @param distributions   what the tokens were drawn from
 /// @param rows            the target's rows
 /// @param rng             the random numbers of the round
 /// @param memory          holds the result
-/// @returns               in the order of the walk: per accepted token the siblings rejected before it and itself, and
-///                        all children of the last node if the round ended there with a recovered token
-/// @cost                  that of the walk without its last draw, and a pass for the sum of each row that is not
-///                        known, of a draft row two; no allocation when warm
+/// @returns               one score per token, in the order of the walk: for each accepted token the siblings rejected
+///                        before it and then the token; and all children of the last node if the round ended there with
+///                        a recovered token
+/// @cost                  the cost of the walk without its last draw, and for each row whose sum is not known one pass,
+///                        two for a draft row; no allocation when warm
 template <class Distributions, class Rows>
     requires detail::DraftDistributions<Distributions> && detail::RowSource<Rows>
 std::span<const DraftScore> draft_scores(const Round& round, std::span<const Token> tokens,
@@ -180,7 +182,7 @@ std::span<const DraftScore> draft_scores(const Round& round, std::span<const Tok
     return detail::score_drafts(memory.workspace.links, tokens, distributions, rows, rng, round, memory);
 }
 
-/// The same for a token tree.
+/// Score the drafted tokens of a tree in the same way.
 template <class Parent, class Distributions, class Rows>
     requires detail::Integer<Parent> && detail::DraftDistributions<Distributions> && detail::RowSource<Rows>
 std::span<const DraftScore> draft_scores(const Round& round, const Tree<Token, Parent>& tree,

@@ -17,11 +17,12 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 /// A token is accepted with probability sum min(p, q).
 ///
 /// @draws    one accept draw per drafted token tested, then one last-token draw, unless a budget or the end of the text
-///           ends the round before
-/// @cost     O(1) per token, and one pass over one row for the last token (over two if it is recovered). Rows of
-///           probabilities are divided by their sums: one more pass over the target's row if a token is recovered, and
-///           one over each row of one acceptance in 500 (in 50 for 16-bit rows), whose random number is so close to
-///           the ratio that the sums decide
+///           ends the round earlier
+/// @cost     O(1) per token, plus one pass if its target row has logits without a stated normaliser. One pass for the
+///           last token, over one row, or over two if it is recovered. Rows of probabilities are divided by their sums.
+///           This takes one more pass over the target's row if a token is recovered, and one over each row of about one
+///           acceptance in 500 (in 50 for 16-bit rows), where the random number is so close to the ratio that the sums
+///           decide
 /// @source   Leviathan et al. (arXiv:2211.17192), Theorem 1; Chen et al. (arXiv:2302.01318), Theorem 1
 struct TokenVerification {
     static constexpr bool lossless = true;
@@ -35,7 +36,7 @@ struct TokenVerification {
 
 /// Token verification on a tree of independent children (multi-step speculative sampling): after a rejection the next
 /// sibling is judged against the residual. One of a node's children is accepted with probability
-/// 1 - prod_k (1 - sum min(s_k, Q)).
+/// 1 - prod_k (1 - sum min(s_k, Q)), where s_k is the distribution that child k is judged against.
 /// @source   Miao et al.: "SpecInfer", ASPLOS 2024 (arXiv:2305.09781), Theorem 4.2
 using SpecInfer = TokenVerification;
 

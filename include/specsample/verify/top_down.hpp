@@ -11,11 +11,11 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace walks {
 
-/// A node as the top-down walk uses it: see ResidualTarget.
+/// A node as the top-down walk uses it; ResidualTarget is one.
 template <class N>
 concept TopDownNode = requires(N& node, Index child) {
     { node.ratio(child) } -> std::same_as<Ratio>;  // the acceptance probability of a child, within a slack
-    node.weigh(child);                             // after this without
+    node.weigh(child);                             // makes the next ratio exact
     node.reject(child);
     node.is_residual();  // true once a child was rejected
     node.fault();
@@ -27,8 +27,8 @@ concept TopDownNode = requires(N& node, Index child) {
 /// @param open      open(node) -> a TopDownNode
 /// @returns         the accepted path and the last token, or the fault that was met
 /// @draws           one accept draw per child tried, then one last-token draw, unless a budget or the end of the text
-///                  ends the round before
-/// @cost            that of the nodes; no allocation
+///                  ends the round earlier
+/// @cost            the cost of the nodes' functions; no allocation
 template <class T, class Open>
 Outcome top_down(const T& context, const Open& open) {
     Outcome outcome;
@@ -58,8 +58,8 @@ Outcome top_down(const T& context, const Open& open) {
 }
 
 /// Walk down a drafted tree on residual targets.
-/// @cost   O(1) per child tried, a pass per child after the first of a node that was drawn from a row, and one for the
-///         last token
+/// @cost   O(1) per child tried, one pass per child that is tried after a rejected sibling drawn from a row, and one
+///         pass for the last token
 template <class T>
 Outcome top_down(const T& context) {
     return top_down(context, [&](Index node) { return ResidualTarget<T>(context, node); });

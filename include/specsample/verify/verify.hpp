@@ -12,24 +12,24 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// The message for limits that leave no room for a token; empty for good ones.
+/// Return the message for limits that leave no room for a token; empty for good limits.
 inline std::string refusal_of_limits(const RoundLimits& limits) {
     if (limits.max_tokens >= 1) return {};
     return refusal("verify", "limits.max_tokens", limits.max_tokens, "at least 1");
 }
-/// The message for a tree with more or fewer parents than tokens; empty for a good one.
+/// Return the message for a tree with more or fewer parents than tokens; empty for a good tree.
 inline std::string refusal_of_sizes(std::size_t tokens, std::size_t parents) {
     if (tokens == parents) return {};
     return refusal("verify", "the number of tree.parents", parents, "that of tree.tokens, " + to_text(tokens));
 }
-/// The message for a token that was drawn without the noise that the rule shares with the drafter, where only its
-/// distribution knows that; empty for a good draft.
+/// Return the message for a token that was drawn without the noise that the rule shares with the drafter; empty for a
+/// good draft. A Mixed distribution knows this only at run time.
 template <class Rule, class Distributions>
 std::string refusal_of_drawn(Distributions& distributions, Index size) {
     using L = DistributionIn<Distributions>;
     if constexpr (shares_noise<Rule> && RowDistribution<L>) {
         if constexpr (!DraftDistribution<std::remove_cvref_t<Distributions>>)
-            if (element_count(distributions).value_or(size) != size) return {};  // the round is a fault
+            if (element_count(distributions).value_or(size) != size) return {};  // verify finds this fault later
         for (Index node = 0; node < size; ++node)
             if (!distribution_at(distributions, node).is_point())
                 return refusal("verify", "the distribution of node " + to_text(node), "Sampled",
@@ -38,12 +38,12 @@ std::string refusal_of_drawn(Distributions& distributions, Index size) {
     }
     return {};
 }
-/// Raise a message that is not empty.
+/// Raise std::invalid_argument with a message, unless it is empty.
 inline void require_none(const std::string& refused) {
     if (!refused.empty()) raise(std::invalid_argument(refused));
 }
 
-/// The first id outside [0, vocab), as a fault.
+/// Return the first id outside [0, vocab), as a fault.
 template <class Ids>
 std::optional<RowFault> check_ids(const Ids& ids, Side side, Index vocab) {
     Index place = 0;
@@ -67,8 +67,8 @@ std::optional<RowFault> check_count(const Source& source, Side side, Index expec
                     .bound = static_cast<double>(expected)};
 }
 
-/// Under Check::every_row, check all rows that were supplied, and the rows behind the distributions, apart from those
-/// past the end of a text, which need not exist. The walk needs not find their sums again.
+/// Check all supplied target rows and all draft rows under Check::every_row, except rows past the end of the text,
+/// which need not exist. Sums that are found here are kept for the walk.
 template <class T>
 std::optional<RowFault> check_all(const T& context) {
     if (context.limits.check != Check::every_row) return std::nullopt;
@@ -98,7 +98,7 @@ std::optional<RowFault> check_all(const T& context) {
     return std::nullopt;
 }
 
-/// Cut a round where its limits end the text: tokens beyond that do not exist.
+/// Cut a round where its limits end the text.
 template <class T>
 void cut(const T& context, Round& round) {
     const RoundLimits& limits = context.limits;
@@ -118,7 +118,7 @@ void cut(const T& context, Round& round) {
     if (std::ssize(round.tokens) == limits.max_tokens) round.end = RoundEnd::budget;
 }
 
-/// The round of an outcome: the tokens along the accepted path, and the last one.
+/// Make the round of an outcome: the tokens along the accepted path, and the last token.
 template <class T>
 Round made_round(const T& context, const Outcome& outcome) {
     Workspace& memory = context.workspace;
@@ -146,19 +146,19 @@ Round made_round(const T& context, const Outcome& outcome) {
     return round;
 }
 
-/// Rows of which others have a part.
+/// Rows that are split over several ranks.
 template <class Rows>
 concept SharedRows = requires(std::remove_cvref_t<Element<Rows>>& row) { row.state(); };
 
-/// Judge a draft, once the arguments have the right types. No type of a model is among these, so that every sampler
-/// with such rows shares one instantiation, which <specsample/compiled.hpp> may provide.
+/// Judge a draft whose arguments have been checked and converted. No type here depends on a model, so that all samplers
+/// with rows of the same type share one instantiation, which <specsample/compiled.hpp> may provide.
 template <class Id, class Distributions, class Rows, class Rule, class Source>
 Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& distributions, Rows& rows,
                   const Rule& rule, const Source& rng, const RoundLimits& limits, Workspace& workspace) {
     const auto with = [&](const RowFault& fault) { return Round{.proposed = shape.size(), .fault = fault}; };
 
-    // Of rows that no rank has whole, what the rule reads is exchanged at once, and before anything is refused: then
-    // a rank that was given something else is a fault of all, and none waits for another.
+    // For rows split over ranks, all that the rule reads is exchanged at once, before anything is refused. So if one
+    // rank was given different arguments, every rank returns a fault, and none waits for another forever.
     const auto gather = [&](const auto* first) -> std::optional<RowFault> {
         using R = std::remove_cvref_t<Element<Rows>>;
         if constexpr (SharedRows<Rows>)
@@ -170,7 +170,7 @@ Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& 
         if (const auto bad = gather(supplied)) return with(*bad);
     if (!SharedRows<Rows> || TargetRows<Rows>::are_supplied) require_none(refusal_of_limits(limits));
 
-    // Nothing follows the end of a text, so the row after a last token that ends it may be left out.
+    // Nothing follows the end of a text, so the row after a last drafted token that ends the text may be left out.
     const Index spare = !given.empty() && (limits.until || limits.stops(given.back())) ? 1 : 0;
     const Index needed_rows = shape.size() + 1 - spare;
     if (const auto bad = check_count(rows, Side::target, needed_rows, spare)) return with(*bad);
@@ -195,7 +195,7 @@ Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& 
     return made_round(context, rule(context));
 }
 
-/// A list as const, so that fewer types are instantiated; as it is, if it can only be read so.
+/// Return a list as const, so that fewer types are instantiated; unchanged, if it cannot be read as const.
 template <class L>
 auto& read_only(L& list) {
     if constexpr (requires { requires DraftDistributions<const L> || RowSource<const L>; }) {
@@ -205,7 +205,7 @@ auto& read_only(L& list) {
     }
 }
 
-/// The same for lists in any form.
+/// Judge a draft that is given as lists in any form.
 template <class Ids, class Distributions, class Rows, class Rule, class Source>
 Round judge(const Ids& given, const Links& shape, Distributions& distributions, Rows& rows, const Rule& rule,
             const Source& rng, const RoundLimits& limits, Workspace& workspace) {
@@ -218,17 +218,17 @@ Round judge(const Ids& given, const Links& shape, Distributions& distributions, 
 /// Judge a draft: which of its tokens to accept, and which token to write after them.
 ///
 /// @param tokens          [K] drafted token ids, of any integral type
-/// @param distributions   [K] the distributions they were drawn from: Sampled{row} each, or PointMass{} for all.
-///                        draft_token draws a token for the rule and returns both; its distributions notice a row, or
-///                        a list of tokens, that has changed since, and over logits they save the pass that
-///                        Sampled{row} makes for their normaliser
+/// @param distributions   [K] the distributions the tokens were drawn from: Sampled{row} each, or PointMass{} for all.
+///                        draft_token draws a token for the rule and returns it with a distribution that detects a row,
+///                        or a list of tokens, that was changed later. For logits, such a distribution also saves the
+///                        pass in which Sampled{row} finds the normaliser
 /// @param rows            [K + 1] target probabilities; row i follows drafted token i - 1. A row-major matrix, anything
 ///                        indexed [i], or a callable of i that computes rows when they are needed. The row after a
-///                        drafted token that ends the text, a stop token or by limits.until, is never asked for, so K
-///                        rows are enough if the last token ends it. A callable is asked for row 0, then for the rows
-///                        that the walk reaches, each once on its way down; block and traversal verification ask again
-///                        on their way up
-/// @param rule            a Rule: TokenVerification{} and its like, or one of your own (verify/rule.hpp)
+///                        drafted token that ends the text (a stop token, or by limits.until) is never asked for, so K
+///                        rows are enough if the last token ends the text. A callable is asked for row 0, then for the
+///                        rows that the walk reaches, each once on the way down; block and traversal verification ask
+///                        again on the way up
+/// @param rule            a Rule: TokenVerification{}, another of the library's, or your own (verify/rule.hpp)
 /// @param rng             RoundRng{seed, request, round start}, or any source with at(purpose, node)
 /// @param limits          stop tokens, a token budget, how much to check
 /// @param workspace       memory for the tokens of the result
@@ -236,13 +236,13 @@ Round judge(const Ids& given, const Links& shape, Distributions& distributions, 
 /// @throws                std::invalid_argument if limits.max_tokens < 1, for tokens at a null or misaligned address,
 ///                        and for a Mixed distribution of a token that was drawn from a row under a rule that shares
 ///                        the target's noise; nothing on bad data
-/// @draws                 those of the rule
-/// @cost                  that of the rule; under Check::every_row also a pass over every row that is checked in full,
-///                        the draft's among them. No row is copied, and nothing is allocated once the workspace has
+/// @draws                 the draws of the rule
+/// @cost                  the cost of the rule; under Check::every_row also a pass over every row that is checked in
+///                        full, draft rows included. No row is copied, and nothing is allocated once the workspace has
 ///                        held as many tokens
-/// @edge                  no drafted tokens: one token from row 0. A round that is cut, by an accepted stop token, the
-///                        budget or limits.until, has no last token. If limits.until leaves out the first token, it
-///                        has no token at all
+/// @edge                  no drafted tokens: one token from row 0. A round that is cut by an accepted stop token, the
+///                        budget or limits.until has no last token. If limits.until leaves out the first token, the
+///                        round has no token at all
 template <class Tokens, class Distributions, class Rows, class Rule, class Source>
 [[nodiscard]] Round verify(const Tokens& tokens, Distributions&& distributions, Rows&& rows, const Rule& rule,
                            const Source& rng, const RoundLimits& limits, Workspace& workspace) {
@@ -261,7 +261,7 @@ template <class Tokens, class Distributions, class Rows, class Rule, class Sourc
     }
 }
 
-/// Judge a token tree. What is not said here is as above.
+/// Judge a token tree. Everything that is not listed here is as for a chain.
 ///
 /// @param tree            [K] drafted tokens, and the parent of each
 /// @param distributions   [K] the distributions of the nodes

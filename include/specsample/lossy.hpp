@@ -1,8 +1,8 @@
 // Floor 7: rules that change the text's distribution to accept more tokens, and compute by how much.
 //
-// Substituted targets, pi(q, p) judged by an exact rule:
+// Substituted targets: an exact rule judges the draft against pi(q, p) instead of p:
 //   Transformed(transform, rule)              Mentored; Chow, Diff, Opt, TokenV1 .. TokenV3 (cascades); Fuzzy
-// Changed tests of acceptance, by the source of the last token after a rejection:
+// Changed acceptance tests, by the distribution of the last token after a rejection:
 //   the residual of p                         Lenience, UniformBound, RatioThreshold, Cactus, TreeThresholds
 //   p itself                                  TypicalAcceptance, BigLittle, PathHeuristic
 //   the likeliest token                       RelaxedTopN, TopKMembership, GreedyLenience

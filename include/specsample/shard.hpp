@@ -1,10 +1,10 @@
-// Rows spread over ranks: every rank holds a slice of each, and gets what the whole row would give.
+// Rows split over ranks: every rank holds one slice of each row, and gets the same results as from the whole row.
 //
-//   Sharded        a row of slices: a target, and where wanted a draft, returns it
-//   even_slice     a slice for each rank
-//   Ranks          who shares rows, made from a Communicator
-//   Communicator   what reaches the other ranks: the concept
-//   OneRank, ThreadGroup, Thread   communicators of one rank, and of the threads of one process
+//   Sharded        a split row: a target returns it, and optionally a draft model
+//   even_slice     the slice of one rank in an even split
+//   Ranks          the ranks that share rows, made from a Communicator
+//   Communicator   the concept: sends messages between ranks
+//   OneRank, ThreadGroup, Thread   communicators for a single rank, and for the threads of one process
 #pragma once
 
 #include <specsample/shard/communicator.hpp>  // IWYU pragma: export

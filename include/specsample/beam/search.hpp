@@ -25,28 +25,30 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace beam {
 
-/// Speculative beam search: the beams of plain beam search with the target, whatever the draft model.
+/// Speculative beam search: finds the same beams as plain beam search with the target, whatever the draft model.
 ///
 ///     BeamSearch search(draft, target, {.width = 4, .lookahead = 4});
 ///     const BeamResult found = search.generate(prompt, {.max_new_tokens = 64, .stop_tokens = {eos}});
 ///
-/// A step keeps the `width` likeliest of all extensions of the beams by one token; a finished beam competes as it is.
-/// Ties go to the better beam, then to the lowest id. A round makes as many steps as it can: the draft model searches
-/// ahead from all beams at once, by the target's log-probabilities of the beams plus its own; the target scores the
-/// tree that was found; and the target's own search follows that tree for as long as every beam that it keeps was
-/// drafted. The step that leaves the tree is known as well, so a round makes 1 to lookahead + 1 steps.
+/// A step extends all beams by one token and keeps the `width` likeliest results; a finished beam competes unchanged.
+/// Ties go to the better beam, then to the lowest id. A round makes as many steps as it can. First the draft model
+/// searches ahead from all beams at once; it ranks a text by the target's log-probability of the beam plus its own of
+/// the new tokens. Then the target scores the tree of all drafted tokens. Last, the target's own search follows that
+/// tree as long as every beam that it keeps was drafted. The step that leaves the tree is known as well, so a round
+/// makes 1 to lookahead + 1 steps.
 ///
-/// Models are held and told to roll back as in a Sampler. Target rows that are equal to the bit give equal beams.
+/// The search holds its models and rolls them back as a Sampler does. Target rows that are equal to the bit give equal
+/// beams.
 ///
 /// @tparam Draft    draft(prefix) -> row, or draft(prefix, tree) -> the rows of a TreeModel
 /// @tparam Target   target(prefix) -> row, target(prefix, n) -> n rows, target(prefix, tree) -> the rows of a TreeModel
 /// @draws    none
-/// @cost     per round one pass of a TreeModel over the tokens in which the beams differ and those drafted, one pass
-///           per path of a BatchModel, or one call per beam and step of any other target; one call of the draft model
-///           per drafted step if it is a TreeModel, else per drafted beam and step; and two passes over
-///           each row
-/// @source   Qin et al. (arXiv:2409.16560), for beam search instead of beam sampling: a set of beams is accepted, which
-///           must be the target's own
+/// @cost     per round, the target makes one pass over the drafted tokens and the tokens in which the beams differ (a
+///           TreeModel), one pass per path (a BatchModel), or one call per beam and step (any other). The draft model
+///           makes one call per drafted step (a TreeModel), else one per drafted beam and step. Two passes over each
+///           row
+/// @source   Qin et al. (arXiv:2409.16560), for beam search instead of beam sampling: a set of beams is accepted only
+///           if it is the target's own
 template <class Draft, class Target>
 class BeamSearch {
     static constexpr bool usable = detail::Requirements<Draft, Target>::all;  // says in a sentence what is wrong
@@ -81,11 +83,11 @@ class BeamSearch {
     /// @param prompt   token ids of any integral type; may be empty, and may be written {1, 2, 3}
     /// @param limits   max_new_tokens, max_length and stop_tokens; `until` is refused, the others are not read
     /// @returns        the beams, best first
-    /// @throws         Fault on bad rows, and on a stop token outside the vocabulary, with the best beam of the rounds
-    ///                 before; it numbers rows as a TreeModel does.
-    ///                 std::invalid_argument on bad limits; what the models throw
+    /// @throws         Fault on bad rows, and on a stop token outside the vocabulary, with the best beam of the
+    ///                 completed rounds; it numbers rows in the order of a TreeModel. std::invalid_argument on bad
+    ///                 limits; what the models throw
     /// @edge           tokens of probability 0 are never kept. max_new_tokens = 0: one empty beam. Where the draft
-    ///                 model makes no token possible, or none that the target has, it searches no further
+    ///                 model makes no token of the target's vocabulary possible, it searches no further
     template <class Prompt>
     [[nodiscard]] BeamResult generate(const Prompt& prompt, const Limits& limits = {}) {
         static_assert(sizeof(detail::PromptRequirement<Prompt>) > 0);
@@ -98,7 +100,7 @@ class BeamSearch {
         return result;
     }
 
-    /// The same for a prompt written {1, 2, 3}.
+    /// Search as above, for a prompt written {1, 2, 3}.
     [[nodiscard]] BeamResult generate(std::initializer_list<Token> prompt, const Limits& limits = {}) {
         return generate(std::span(prompt), limits);
     }
@@ -153,7 +155,8 @@ class BeamSearch {
         result.beams = tree_.harvest(beams_, std::move(result.beams));
     }
 
-    /// Let the draft model search ahead from all beams: it is asked about a level in one call, if it takes trees.
+    /// Search ahead from all beams with the draft model, which is asked about a whole level in one call if it takes
+    /// trees.
     std::optional<RowFault> search_ahead(Index depth) {
         ahead_ = beams_;
         for (Index level = 0; level < depth && any_goes_on(ahead_); ++level)
@@ -175,7 +178,7 @@ class BeamSearch {
         }
     }
 
-    /// Let the target search on the rows of the tree.
+    /// Follow the tree with the target's own search, on the target's rows.
     std::optional<RowFault> follow(Index& steps) {
         if constexpr (scores_many) {
             const auto judge = [&](auto& rows) -> Round {
@@ -204,7 +207,7 @@ class BeamSearch {
     BeamOptions options_;
     detail::BeamTree tree_;
     DraftTree<PointMass> scored_;       ///< a copy for the target, which may read it while steps add nodes
-    detail::RoundBeams beams_, ahead_;  ///< where the target's search stands in the tree, and the draft's
+    detail::RoundBeams beams_, ahead_;  ///< the beams of the target's search, and of the draft's
     Index known_ = 0;                   ///< leading tokens of the text that the target was shown before
     detail::OneCall call_;
 };

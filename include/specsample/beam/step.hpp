@@ -12,22 +12,22 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// A beam with one more token; or a finished beam, unchanged.
 struct Extension {
-    Index place;      ///< of the beam among the others
+    Index place;      ///< the beam's place among all beams
     Token token;      ///< unused for a finished beam
-    double log_prob;  ///< of all tokens
+    double log_prob;  ///< the sum over all of its tokens
 };
 
-/// The extensions of some beams in one total order: by log-probability; on ties, that of the earlier beam first; within
-/// a beam, where rounding may make two different probabilities tie, the likelier token first, then the lower id.
+/// The extensions of some beams in one total order: by log-probability, then by the place of the beam. Within a beam,
+/// where rounding may make the log-probabilities of two tokens tie, the likelier token comes first, then the lower id.
 class Extensions {
   public:
-    /// Begin a step that keeps `width` beams, and so at most as many extensions of each.
+    /// Begin a step that keeps `width` beams, and therefore at most `width` extensions of each beam.
     void open(Index width) {
         list_.clear();
         places_.resize(static_cast<std::size_t>(width));
     }
 
-    /// Add a finished beam, which competes as it is. Beams are added in the order of their places.
+    /// Add a finished beam, which competes unchanged. Beams are added in the order of their places.
     void keep(Index place, double log_prob) { list_.push_back({place, 0, log_prob}); }
 
     /// Add the extensions of a beam by the likeliest tokens of a row. Impossible tokens are left out.
@@ -44,8 +44,8 @@ class Extensions {
         }
     }
 
-    /// The extensions that the step keeps: first those that a search of the first `favoured` beams alone would keep, so
-    /// that a wider search goes wherever the narrower one goes; then the best of the others.
+    /// Return the extensions that the step keeps. First come the extensions that a search of the first `favoured` beams
+    /// alone would keep, so that a wider search covers the narrower one; then the best of all others.
     std::span<const Extension> best(Index favoured) {
         const auto likelier = [](const Extension& a, const Extension& b) { return a.log_prob > b.log_prob; };
         const auto of_favoured = [&](const Extension& each) { return each.place < favoured; };

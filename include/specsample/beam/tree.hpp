@@ -17,9 +17,9 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// A beam in a round.
 struct RoundBeam {
-    Index beam;       ///< its number when the round began
-    Index node;       ///< of its last token; the root if it ends with the text, or was finished before the round
-    double log_prob;  ///< of all its tokens
+    Index beam;       ///< the number of the beam when the round began
+    Index node;       ///< the node of its last token; the root if it adds none to the text or was finished before
+    double log_prob;  ///< the sum over all of its tokens
     bool finished;    ///< true if a stop token ended it
 };
 
@@ -27,7 +27,8 @@ using RoundBeams = std::vector<RoundBeam>;
 
 inline bool any_goes_on(const RoundBeams& beams) { return !std::ranges::all_of(beams, &RoundBeam::finished); }
 
-/// A text and the tree after it: the tokens that all unfinished beams begin with are text, their other tokens paths.
+/// A text and the tree after it. The tokens that all unfinished beams begin with belong to the text; their other tokens
+/// form the paths of the tree.
 class BeamTree {
   public:
     /// @param width   beams that the target keeps
@@ -61,9 +62,10 @@ class BeamTree {
         }
     }
 
-    /// Make one step of a search. The extensions that it keeps become nodes of the tree, if they are none yet.
+    /// Make one step of a search. The extensions that it keeps become nodes of the tree, unless the tree has them
+    /// already.
     /// @param width       beams to keep
-    /// @param row_after   (node) -> row, each asked for once
+    /// @param row_after   (node) -> row, called once for every unfinished beam
     /// @returns           the fault of a bad row, if there is one
     template <class RowAfter>
     std::optional<RowFault> step(RoundBeams& beams, Index width, Side side, const RowAfter& row_after) {
@@ -78,7 +80,7 @@ class BeamTree {
             const auto view = row.view();
             const Index size = side == Side::target ? vocab_.value_or(view.size()) : view.size();
             if (const auto bad = check_row(view, side, beam.node + 1, size, Check::every_row)) {
-                if (side == Side::draft && makes_nothing_possible(*bad)) continue;  // no token to search on with
+                if (side == Side::draft && makes_nothing_possible(*bad)) continue;  // no token to continue with
                 return bad;
             }
             if (side == Side::target) vocab_ = size;
@@ -89,14 +91,14 @@ class BeamTree {
             const RoundBeam& beam = beams[static_cast<std::size_t>(place)];
             next_.push_back(
                 beam.finished ? beam : RoundBeam{beam.beam, child(beam.node, token), log_prob, nodes_.is_stop(token)});
-            if (next_.back().node == DraftTree<PointMass>::declined) next_.pop_back();  // no id of the target
+            if (next_.back().node == DraftTree<PointMass>::declined) next_.pop_back();  // not an id of the target
         }
         beams.swap(next_);
         return std::nullopt;
     }
 
-    /// The beams of a round as texts.
-    /// @param before   the beams that it began with
+    /// Return the beams of a round as texts.
+    /// @param before   the beams that the round began with
     std::vector<beam::Beam> harvest(const RoundBeams& placed, std::vector<beam::Beam> before) const {
         std::vector<beam::Beam> beams;
         for (const auto& [beam, node, log_prob, finished] : placed) {
@@ -113,9 +115,9 @@ class BeamTree {
 
     const std::vector<Token>& text() const { return text_; }
     const DraftTree<PointMass>& nodes() const { return nodes_; }
-    std::optional<Index> vocab() const { return vocab_; }  ///< of the target, once one of its rows was seen
+    std::optional<Index> vocab() const { return vocab_; }  ///< the target's, once a row of it was seen
 
-    /// The text, and the path to a node after it.
+    /// Return the text, followed by the path to a node.
     const std::vector<Token>& prefix(Index node) {
         prefix_.assign(text_.begin(), text_.end());
         nodes_.append_path(node, prefix_);
@@ -123,7 +125,7 @@ class BeamTree {
     }
 
   private:
-    /// The child of a node with a token, added if it is not there.
+    /// Find the child of a node with this token, or add it.
     Index child(Index parent, Token token) {
         for (Index node = parent + 1; node < nodes_.size(); ++node)
             if (nodes_.parent(node) == parent && nodes_.token(node) == token) return node;

@@ -13,7 +13,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// A node of the BigLittle walk. Its last token is drawn from p, after a rejection too.
+/// A node of the BigLittle walk. Its last token is drawn from p, also after a rejection.
 template <class T, class Rule>
 class BigLittleNode : public walks::NodeRow<T> {
     using L = std::remove_cvref_t<decltype(distribution_at(std::declval<const T&>().distributions, Index{}))>;
@@ -38,7 +38,7 @@ class BigLittleNode : public walks::NodeRow<T> {
     }
 
   private:
-    /// The largest probability of the row that the child was drawn from; 1 for a point mass.
+    /// Find the largest probability of the row that the child was drawn from; 1 for a point mass.
     double largest_of(const L& distribution, Index child) {
         if constexpr (RowDistribution<L>) {
             if (distribution.is_point()) return 1;
@@ -61,10 +61,11 @@ namespace lossy {
 
 /// Accept x if max q >= fallback and -log p(x) <= rollback, else draw from p.
 ///
-/// The output distribution is q(x) on the tokens that are accepted, plus p scaled to the mass of the others. A token of
-/// target probability 0 is never accepted. On a tree the walk follows the first child that is accepted.
+/// The output distribution is q on the accepted tokens, plus p times the q mass of all other tokens. A token of target
+/// probability 0 is never accepted. On a tree the walk follows the first accepted child.
 ///
-/// @param fallback   in [0, 1]: the confidence max q that a draft needs; the distribution is p where max q is below it
+/// @param fallback   in [0, 1]: the confidence max q that a draft needs; where max q is below it, the output
+///                   distribution is p
 /// @param rollback   >= 0, in nats
 /// @draws            one last-token draw
 /// @cost             a pass over q per token judged, and one over p for the last token
@@ -80,7 +81,8 @@ struct BigLittle {
         detail::require_not_negative("BigLittle", "rollback", rollback);
     }
 
-    /// Is a token of target probability `mass` accepted from a draft row whose largest probability is `confidence`?
+    /// Tell whether a token of target probability `mass` is accepted if the largest probability of its draft row is
+    /// `confidence`.
     bool accepts(double mass, double confidence) const {
         return confidence >= fallback && mass > 0 && -std::log(mass) <= rollback;
     }
@@ -92,7 +94,7 @@ struct BigLittle {
             context, [&](Index node) { return detail::BigLittleNode<Context, BigLittle>(context, node, *this); });
     }
 
-    /// For each id, the probability that it is accepted once drafted.
+    /// Compute for each id the probability that it is accepted once drafted.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -101,7 +103,7 @@ struct BigLittle {
         return detail::indicator(at.p.size(), [&](Index id) { return accepts(at.p[id], confidence); });
     }
 
-    /// The output distribution at one position.
+    /// Compute the output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);

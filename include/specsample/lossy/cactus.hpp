@@ -13,12 +13,12 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// min(1, p + sqrt(2 delta p (1 - p))): the largest entry of an h with KL(h || p) <= delta, to second order.
+/// Compute min(1, p + sqrt(2 delta p (1 - p))): the largest entry of an h with KL(h || p) <= delta, to second order.
 inline double lifted(double p, double delta) {
     return std::min(1.0, p + std::sqrt(2 * delta * std::max(0.0, p * (1 - p))));
 }
 
-/// The factor on all other entries of the row when the entry p is lifted.
+/// Compute the factor on all other entries of the row when the entry p is lifted.
 inline double kept_by_others(double p, double delta) { return p < 1 ? (1 - lifted(p, delta)) / (1 - p) : 0; }
 
 /// A node of the Cactus walk.
@@ -44,14 +44,15 @@ class CactusNode : public walks::NodeRow<T> {
     void reject(Index child) {
         rejected_ = child;
         rest_ = distribution_at(this->context().distributions, child).rest();
-        // A lift below 1 leaves the others at least 2^-53: the bound is for a lift of 1, which only q above 1 rejects.
+        // A lift below 1 leaves the other entries at least 2^-53. The bound is for a lift of 1, which is rejected only
+        // if q exceeds 1.
         factor_ = std::min(this->sum() / (kept_by_others(mass_, delta_) * rest_), largest_factor);
     }
 
     bool is_residual() const { return rejected_ != no_node; }
 
-    /// Draw from max(0, h - q), which is proportional to max(0, p - q / scale): at the rejected token h is below q, as
-    /// it would have been accepted otherwise, so both are 0 there.
+    /// Draw from max(0, h - q), which is proportional to max(0, p - q / scale). Both are 0 at the rejected token,
+    /// because a token is rejected only where h is below q.
     template <class Rng>
     kernels::Drawn draw(const Rng& rng) {
         if (!is_residual()) return this->draw_from_row(rng);
@@ -64,7 +65,7 @@ class CactusNode : public walks::NodeRow<T> {
         });
     }
 
-    /// The distribution of the rejected child, which ResidualWeights subtracts.
+    /// Give ResidualWeights the distribution of the rejected child, to subtract it.
     template <class OfRow, class OfPoint>
     void each(OfRow&& row, OfPoint&& point) const {
         const L distribution = distribution_at(this->context().distributions, rejected_);
@@ -78,8 +79,8 @@ class CactusNode : public walks::NodeRow<T> {
   private:
     double delta_;
     double mass_ = 0;    ///< p at the child that was judged last
-    double rest_ = 1;    ///< of the distribution of the child that was rejected last
-    double factor_ = 1;  ///< on that distribution, in the residual that its rejection leaves of p
+    double rest_ = 1;    ///< the mass left in the last rejected child's distribution
+    double factor_ = 1;  ///< the factor on that distribution in the residual of p
     Index rejected_ = no_node;
 };
 
@@ -94,13 +95,13 @@ namespace lossy {
 /// Accept x with probability min(1, h_x(x) / q(x)), else draw from max(0, h_x - q). The substituted target depends on
 /// the drafted token, so this is no `Transformed` rule: its distribution mixes the residuals of all x.
 ///
-/// The rule is made for one drafted token per position. On a tree each child is judged by itself, and after a rejection
-/// of all of them the last token is drawn from the residual of the last one.
+/// The rule is made for one drafted token per position. On a tree each child is judged alone; if all are rejected, the
+/// last token is drawn from the residual of the last child.
 ///
 /// @param delta   >= 0; 0 is lossless for one drafted token per position
 /// @draws         as TokenVerification: one accept draw per token judged, one last-token draw
-/// @cost          O(1) per token, and one pass over two rows after a rejection; a pass for each sum that is not known,
-///                of a draft row two
+/// @cost          O(1) per token, and one pass over two rows after a rejection; plus one pass for each target row, and
+///                two for each draft row, whose sum is not known
 /// @source        Hao, Mou 2026, arXiv:2604.04987
 struct Cactus {
     static constexpr bool lossless = false;
@@ -115,7 +116,7 @@ struct Cactus {
         return walks::top_down(context, [&](Index node) { return detail::CactusNode<Context>(context, node, delta); });
     }
 
-    /// For each id, the probability that it is accepted once drafted.
+    /// Compute for each id the probability that it is accepted once drafted.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -124,7 +125,7 @@ struct Cactus {
         return (at.q > lifted).select(lifted / at.q, 1.0);
     }
 
-    /// The output distribution at one position, for one drafted token.
+    /// Compute the output distribution at one position, for one drafted token.
     /// @cost   O(V^2)
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {

@@ -12,12 +12,12 @@
 //   TokenV2   p(x) >= max p - a
 //   TokenV3   p(x) >= (1 - a) max p
 //
-// The first three have pi = q or pi = p. The others have, with T the ids that the draft keeps,
+// The first three have pi = q or pi = p. The token-wise rules have, with T the set of ids that the draft keeps,
 //
 //     pi = q 1_T + p q(not T)
 //
-// A larger a follows the draft more. At a = infinity nothing is deferred; at a = -infinity everything is, which is
-// lossless; a = 0 is not lossless. Each costs a few passes over both rows.
+// A larger a follows the draft more. At a = infinity nothing is deferred. At a = -infinity everything is deferred,
+// which is lossless; a = 0 is not lossless. Each costs a few passes over both rows.
 #pragma once
 
 #include <specsample/core/number.hpp>
@@ -32,14 +32,14 @@ inline void require_number(std::string_view where, double alpha) {
     require(!is_nan(alpha), where, "alpha", alpha, "a number");
 }
 
-/// p where the draft defers, else q.
+/// Return p if the draft defers, else q.
 template <class Q, class P>
 auto deferred(bool defers, const Q& q, const P& p) {
     const double target = defers ? 1 : 0;
     return target * doubles(p) + (1 - target) * doubles(q);
 }
 
-/// q on the ids where `row` is at least `bar`, plus p times the mass that q has on the others.
+/// Return q on the ids where `row` is at least `bar`, plus p times the mass of q on all other ids.
 template <class Q, class P, class R>
 auto tokenwise(const Q& q, const P& p, const R& row, double bar) {
     const auto target = doubles(p);
@@ -66,21 +66,21 @@ struct Chow {
 
     void check() const { detail::require_number("Chow", alpha); }
 
-    /// The row pi.
+    /// Return the row pi.
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         return detail::deferred(detail::largest(q) < 1 - alpha, q, p);
     }
 };
 
-/// The cascade that defers to the target where that is more confident than the draft: max q < max p - alpha.
+/// The cascade that defers to the target where p is more confident than q by more than alpha: max q < max p - alpha.
 /// @source Narasimhan et al. 2025, arXiv:2405.19261
 struct Diff {
     double alpha = 0;  ///< any number; the larger, the more the draft writes
 
     void check() const { detail::require_number("Diff", alpha); }
 
-    /// The row pi.
+    /// Return the row pi.
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         return detail::deferred(detail::largest(q) < detail::largest(p) - alpha, q, p);
@@ -94,7 +94,7 @@ struct Opt {
 
     void check() const { detail::require_number("Opt", alpha); }
 
-    /// The row pi.
+    /// Return the row pi.
     /// @edge   p = q: alpha TV(p, q) counts as 0 for an infinite alpha too
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
@@ -111,7 +111,7 @@ struct TokenV1 {
 
     void check() const { detail::require_number("TokenV1", alpha); }
 
-    /// The row pi.
+    /// Return the row pi.
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         return detail::tokenwise(q, p, q, detail::largest(p) - alpha);
@@ -125,7 +125,7 @@ struct TokenV2 {
 
     void check() const { detail::require_number("TokenV2", alpha); }
 
-    /// The row pi.
+    /// Return the row pi.
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         return detail::tokenwise(q, p, p, detail::largest(p) - alpha);
@@ -139,7 +139,7 @@ struct TokenV3 {
 
     void check() const { detail::require_number("TokenV3", alpha); }
 
-    /// The row pi.
+    /// Return the row pi.
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         return detail::tokenwise(q, p, p, (1 - alpha) * detail::largest(p));

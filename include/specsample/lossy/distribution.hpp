@@ -4,9 +4,9 @@
 //
 //     pi = q r + (1 - A) s,     A = sum q r
 //
-// Every rule has A <= sum min(q, pi) <= sum min(p, q) + TV(pi, p): beyond the acceptance of token verification it gains
-// at most its distance from the target. Both are equalities if A is the largest possible for pi, and pi lies between p
-// and q at every id.
+// Every rule has A <= sum min(q, pi) <= sum min(p, q) + TV(pi, p): a rule gains at most its distance from the target
+// over the acceptance of token verification. Both are equalities if A is the largest possible for pi, and pi lies
+// between p and q at every id.
 //
 //   rule.distribution(q, p)                     pi
 //   rule.chances(q, p)                          r
@@ -25,7 +25,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
-/// A rule that changes the text's distribution, and computes the one that it has: rule.distribution(q, p) is the output
+/// A rule that changes the text's distribution and can compute the changed one: rule.distribution(q, p) is the output
 /// distribution at one position, rule.chances(q, p) the probability that each id is accepted once drafted. Both throw
 /// std::invalid_argument if the sizes of the rows differ or an option of the rule is out of range.
 template <class R>
@@ -38,7 +38,7 @@ concept LossyRule = !R::lossless && requires(const R& rule, const Eigen::ArrayXd
 
 namespace detail {
 
-/// A row as an expression in double that holds no temporaries.
+/// Return a row as an expression in double that holds no temporaries.
 template <Row R>
 auto doubles(const R& row) {
     return as_row(row).template cast<double>();
@@ -49,7 +49,7 @@ Eigen::ArrayXd to_array(const R& row) {
     return doubles(row);
 }
 
-/// Both rows at one position.
+/// The draft row and the target row at one position, copied as doubles.
 struct RowPair {
     Eigen::ArrayXd p, q;
 
@@ -61,18 +61,18 @@ struct RowPair {
     }
 };
 
-/// q r + (1 - A) s for s in proportion to `weights`.
+/// Compute q r + (1 - A) s, with s proportional to `weights`.
 inline Eigen::ArrayXd emitted(const Eigen::ArrayXd& q, const Eigen::ArrayXd& r, const Eigen::ArrayXd& weights) {
     return q * r + (q * (1 - r)).sum() / weights.sum() * weights;
 }
 
-/// max(0, scale p - taken), or p if that is 0 everywhere.
+/// Compute max(0, scale p - taken), or p if that difference is 0 everywhere.
 inline Eigen::ArrayXd left_over(const Eigen::ArrayXd& p, double scale, const Eigen::ArrayXd& taken) {
     const Eigen::ArrayXd left = (scale * p - taken).max(0.0);
     return left.sum() > 0 ? left : p;
 }
 
-/// The chances of a rule that decides without a random draw: 1 for the ids that are accepted, 0 for the others.
+/// Return the chances of a rule that decides without a random draw: 1 for accepted ids, 0 for all others.
 template <class Accepts>
 Eigen::ArrayXd indicator(Index size, const Accepts& accepts) {
     return Eigen::ArrayXd::NullaryExpr(size, [&](Index id) { return accepts(id) ? 1.0 : 0.0; });
@@ -87,24 +87,24 @@ inline void require_not_negative(std::string_view where, std::string_view what, 
 
 namespace lossy {
 
-/// The probability that a token drawn from q is accepted: A = sum q r.
+/// Compute the probability that a token drawn from q is accepted: A = sum q r.
 ///
 /// @param rule   a lossy rule
 /// @param q, p   probabilities of the same size; each row sums to 1
 /// @throws       std::invalid_argument if the sizes differ or an option of the rule is out of range
-/// @cost         that of rule.chances; allocates
+/// @cost         the cost of rule.chances; allocates
 template <LossyRule Rule, Row Q, Row P>
 [[nodiscard]] double acceptance(const Rule& rule, const Q& q, const P& p) {
     return (detail::to_array(q) * rule.chances(q, p)).sum();
 }
 
-/// The distance of the rule's output distribution at one position from the target's: (1/2) sum |pi - p|.
+/// Compute (1/2) sum |pi - p|: the total variation between the rule's output distribution and the target row.
 ///
 /// @param rule   a lossy rule
 /// @param q, p   probabilities of the same size; each row sums to 1
 /// @returns      in [0, 1]
 /// @throws       std::invalid_argument as `acceptance`
-/// @cost         that of rule.distribution; allocates
+/// @cost         the cost of rule.distribution; allocates
 template <LossyRule Rule, Row Q, Row P>
 [[nodiscard]] double total_variation_from_target(const Rule& rule, const Q& q, const P& p) {
     return (rule.distribution(q, p) - detail::to_array(p)).abs().sum() / 2;

@@ -19,7 +19,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// a log(a / b): 0 if a = 0, infinite if only b = 0, NaN if an argument is.
+/// Compute a log(a / b): 0 if a = 0, infinite if only b = 0, NaN if an argument is NaN.
 inline double information(double a, double b) {
     if (a == 0) return 0 * b;
     if (b == 0) return std::numeric_limits<double>::infinity();
@@ -27,7 +27,8 @@ inline double information(double a, double b) {
     return a * (is_infinity(ratio) ? std::log(a) - std::log(b) : std::log(ratio));
 }
 
-/// The sum of term(p(x), q(x)), at least 0: rounding may leave the sum of a divergence slightly below.
+/// Sum term(p(x), q(x)) over all ids. A sum below 0 counts as 0, because rounding may leave a divergence slightly
+/// negative.
 template <class P, class Q, class Term>
 double sum_of(const P& p, const Q& q, const Term& term) {
     double sum = 0;

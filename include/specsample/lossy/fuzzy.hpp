@@ -1,4 +1,4 @@
-// Fuzzy speculative decoding: the draft's row stands for the target's where the two are close.
+// Fuzzy speculative decoding: the draft's row replaces the target's where the two are close.
 //
 // Holsman et al.: "Fuzzy speculative decoding for a tunable accuracy-runtime tradeoff", 2025 (arXiv:2502.20704).
 #pragma once
@@ -12,11 +12,11 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lossy {
 ///
 ///     pi = q   if D(p, q) < threshold,   else p
 ///
-/// Under `Transformed` a token is still accepted with probability min(1, p/q) where the rows are far apart. The output
-/// distribution is that of drawing from p there, and more tokens are accepted.
+/// Where the rows are far apart, `Transformed` still accepts a token with probability min(1, p/q). The output
+/// distribution there is p, as if every token were drawn from p, but more tokens are accepted.
 ///
 /// @param threshold    >= 0; 0 is lossless, infinity always takes q
-/// @param divergence   one of divergence.hpp, or a callable (p, q) of two arrays
+/// @param divergence   a type of divergence.hpp, or a callable (p, q) of two arrays
 /// @cost               one evaluation of D
 /// @source             Holsman et al. 2025, arXiv:2502.20704
 template <class Divergence = JensenShannon>
@@ -26,7 +26,7 @@ struct Fuzzy {
 
     void check() const { detail::require(threshold >= 0, "Fuzzy", "threshold", threshold, "at least 0"); }
 
-    /// The row pi.
+    /// Return the row pi.
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         const auto target = detail::doubles(p);

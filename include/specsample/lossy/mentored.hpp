@@ -14,16 +14,16 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace lossy {
 
-/// The median of q and of p at two scales: pi = max(low p, min(q, high p)), and free q where p = 0. No scale reaches
-/// from p to q where p is below 1e-300 q; there p counts as 0.
+/// The median of q and of p at two scales: pi = max(low p, min(q, high p)), and pi = free q where p = 0. Where p is
+/// below 1e-300 q, no finite scale lifts p to q, so p counts as 0.
 struct MedianScales {
     double low = 1;   ///< in [0, 1]
     double high = 1;  ///< 1 or more
     double free = 0;  ///< in [0, 1]: the part of q that ids of target probability 0 keep
 
-    static constexpr double largest = 1e300;  ///< scale: times a probability it is finite
+    static constexpr double largest = 1e300;  ///< the largest scale: its product with a probability is finite
 
-    /// pi, as an expression of two arrays of doubles.
+    /// Return pi as an expression of two arrays of doubles.
     template <class Q, class P>
     auto of(const Q& q, const P& p) const {
         return (low * p).max(q.min(high * p + free * (p <= q / largest).template cast<double>() * q));
@@ -34,12 +34,12 @@ struct MedianScales {
 
 namespace detail {
 
-/// The scale low <= 1 at which pi sums to 1: it adds as much mass as high takes away.
+/// Find the scale low <= 1 at which pi sums to 1: it then adds as much mass as `high` takes away.
 ///
 ///     sum max(0, low p - q) = sum max(0, q - high p)
 ///
-/// The left side is convex and piecewise linear in low: Newton's steps down from 1 never overshoot, and are exact once
-/// they reach the piece of the root.
+/// The left side is convex and piecewise linear in low, so Newton's steps down from 1 never overshoot, and are exact
+/// once they reach the linear piece that contains the root.
 template <class Q, class P>
 double balance(const Q& q, const P& p, const lossy::MedianScales& scales) {
     const double lost = (q - q.min(scales.of(q, p))).sum();
@@ -80,7 +80,7 @@ struct Mentored {
 
     void check() const { detail::require(budget >= 0, "Mentored", "budget", budget, "at least 0"); }
 
-    /// The row pi.
+    /// Return the row pi.
     template <Row Q, Row P>
     auto operator()(const Q& q, const P& p) const {
         const auto target = detail::doubles(p);
@@ -88,7 +88,7 @@ struct Mentored {
         return scales(draft, target).of(draft, target);
     }
 
-    /// The scales for two arrays of doubles: c1 = low, c2 = high.
+    /// Find the scales for two arrays of doubles: c1 = low, c2 = high.
     template <class Q, class P>
     MedianScales scales(const Q& q, const P& p) const {
         if (budget == 0) return {};
@@ -102,14 +102,15 @@ struct Mentored {
     }
 
   private:
-    /// Is the divergence within the budget at these scales?
+    /// Tell whether the divergence is within the budget at these scales, after `low` is balanced.
     template <class Q, class P>
     bool holds(const Q& q, const P& p, MedianScales scales) const {
         scales.low = detail::balance(q, p, scales);
         return divergence(p, scales.of(q, p)) <= budget;
     }
 
-    /// The largest x in [from, to] with at(x) within the budget, given that at(from) is; returns at(x), balanced.
+    /// Find the largest x in [from, to] with at(x) within the budget, and return at(x), balanced. at(from) must be
+    /// within it.
     template <class Q, class P, class At>
     MedianScales largest(const Q& q, const P& p, double from, double to, const At& at) const {
         for (int step = 0; step < 200; ++step) {

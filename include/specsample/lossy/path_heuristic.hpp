@@ -1,6 +1,6 @@
 // Path heuristics: a path of the tree is judged as a whole, by a score of its tokens' target probabilities.
 //
-// Tutorials on tree drafts have many variants of it; this rule covers their common parts.
+// Tutorials on tree drafts have many variants of this rule; this one covers their common parts.
 #pragma once
 
 #include <specsample/lossy/distribution.hpp>
@@ -12,16 +12,16 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lossy {
 enum class Paths {
     best,    ///< the likeliest one; the first of equals
     top,     ///< the k likeliest, in descending order
-    sampled  ///< one drawn in proportion to its target probability: lossy by itself, as it never leaves the tree
+    sampled  ///< one drawn in proportion to its target probability: lossy by itself, because it never leaves the tree
 };
 
-/// Accept a path if its score is at least the threshold, else its longest prefix, possibly empty, with such a score.
+/// Accept a path if its score is at least the threshold, else its longest prefix, possibly empty, whose score is.
 ///
-/// The last token is drawn from p after what was accepted. Of the top k paths the first one accepted as a whole is
-/// taken, else the longest such prefix of any of them. Paths with a token of target probability 0 are left out.
+/// The last token is drawn from p after the accepted tokens. Of the top k paths the first path accepted as a whole is
+/// taken, else the longest accepted prefix of any of the k. Paths with a token of target probability 0 are left out.
 ///
-/// The output distribution at one position is q(x) where score(p(x)) >= threshold, plus p scaled to the mass of the
-/// others.
+/// The output distribution at one position is q(x) where score(p(x)) >= threshold, plus p times the q mass of all other
+/// tokens.
 ///
 /// @param threshold   >= 0
 /// @param score       product, arithmetic_mean, geometric_mean, or another function of PathSums
@@ -54,7 +54,7 @@ struct PathHeuristic {
         return detail::keep_path(context, leaf < 0 ? root_node : prefix(context, leaf));
     }
 
-    /// For each id, the probability that it is accepted once drafted.
+    /// Compute for each id the probability that it is accepted once drafted.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -63,7 +63,7 @@ struct PathHeuristic {
             at.p.size(), [&](Index id) { return at.p[id] > 0 && score(PathSums{}.then(at.p[id])) >= threshold; });
     }
 
-    /// The output distribution at one position.
+    /// Compute the output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
@@ -71,7 +71,7 @@ struct PathHeuristic {
     }
 
   private:
-    /// Is the node the end of a path whose tokens all have target mass?
+    /// Tell whether the node ends a path whose tokens all have target mass.
     template <class T>
     static bool is_leaf(const T& context, Index node) {
         return detail::is_reached(context.state(node)) &&
@@ -94,7 +94,7 @@ struct PathHeuristic {
         }
     };
 
-    /// The last node of the longest prefix of the path to `node` whose score reaches the threshold.
+    /// Find the last node of the longest prefix of the path to `node` whose score reaches the threshold.
     template <class T>
     Index prefix(const T& context, Index node) const {
         while (node != root_node && !(score(detail::noted(context.state(node))) >= threshold))
@@ -102,7 +102,8 @@ struct PathHeuristic {
         return node;
     }
 
-    /// The leaf that follows `last` in descending order of likelihood, the first one for no_node; no_node if none does.
+    /// Find the leaf after `last` in descending order of likelihood; for no_node, the likeliest leaf. Returns no_node
+    /// after the last leaf.
     template <class T>
     static Index next_leaf(const T& context, Index last) {
         Index best = no_node;

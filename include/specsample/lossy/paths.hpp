@@ -16,23 +16,23 @@ namespace lossy {
 
 /// The length of a path, and the sums of its tokens' target probabilities and of their logarithms.
 struct PathSums {
-    Index length = 0;    ///< tokens
-    double sum = 0;      ///< of their target probabilities
-    double log_sum = 0;  ///< of the logarithms of these
+    Index length = 0;    ///< the number of tokens
+    double sum = 0;      ///< the sum of their target probabilities
+    double log_sum = 0;  ///< the sum of the logarithms of these probabilities
 
-    /// The sums of the path with one more token, of this probability.
+    /// Return the sums of the path after one more token of this probability.
     PathSums then(double probability) const { return {length + 1, sum + probability, log_sum + std::log(probability)}; }
 };
 
 // Scores of a path are in [0, 1]; the empty path has score 1.
 
-/// The target probability of the whole path.
+/// Compute the target probability of the whole path.
 inline double product(const PathSums& path) { return std::exp(path.log_sum); }
-/// The mean target probability of the path's tokens.
+/// Compute the mean target probability of the path's tokens.
 inline double arithmetic_mean(const PathSums& path) {
     return path.length == 0 ? 1 : path.sum / static_cast<double>(path.length);
 }
-/// The geometric mean of the target probabilities of the path's tokens.
+/// Compute the geometric mean of the target probabilities of the path's tokens.
 inline double geometric_mean(const PathSums& path) {
     return path.length == 0 ? 1 : std::exp(path.log_sum / static_cast<double>(path.length));
 }
@@ -41,7 +41,8 @@ inline double geometric_mean(const PathSums& path) {
 
 namespace detail {
 
-// A walk over paths stores its PathSums in the per-node state of the workspace, in the fields of the ratio walks.
+// A walk over paths stores the PathSums of each node in the workspace, in the fields that the ratio walks use
+// otherwise.
 
 inline void note(Workspace::Node& at, const lossy::PathSums& path) {
     at = {.c = path.log_sum, .residual = path.sum, .rejected = path.length};
@@ -51,7 +52,8 @@ inline void note_unreached(Workspace::Node& at) { at = {.c = -std::numeric_limit
 inline lossy::PathSums noted(const Workspace::Node& at) { return {at.rejected, at.residual, at.c}; }
 inline bool is_reached(const Workspace::Node& at) { return is_finite(at.c); }
 
-/// Note the sums of every path on which each token's target probability is above bar(row), for the row it comes from.
+/// Note the sums of every path whose tokens all have a target probability above bar(row), `row` being the token's
+/// target row.
 /// @param bar   bar(NodeRow&) -> double, at least 0
 /// @cost        one call of bar per node that is reached and has children; no other row is read
 template <class T, class Bar>

@@ -15,7 +15,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// The number of entries that rank before that of `token`: larger ones, and equal ones of lower ids.
+/// Count the entries that rank before the entry of `token`: larger entries, and equal entries of lower ids.
 template <Row R>
 Index rank(const R& row, Index token) {
     const auto view = as_row(row);
@@ -25,7 +25,7 @@ Index rank(const R& row, Index token) {
     return before;
 }
 
-/// A node of such a walk: rule.accepts(row, token, best) decides, with `best` the row's likeliest id.
+/// A node of a walk by ranks: rule.accepts(row, token, best) decides, with `best` the row's likeliest id.
 template <class T, class Rule>
 class RankedNode : public walks::NodeRow<T> {
   public:
@@ -69,7 +69,7 @@ Eigen::ArrayXd ranked_chances(const Rule& rule, const Q& q, const P& p) {
     return indicator(at.p.size(), [&](Index id) { return best >= 0 && rule.accepts(at.p, id, best); });
 }
 
-/// q on the ids that are accepted, with the mass of the others on the likeliest id.
+/// Compute q on the accepted ids, with the q mass of all other ids on the likeliest id.
 template <class Rule, Row Q, Row P>
 Eigen::ArrayXd ranked_distribution(const Rule& rule, const Q& q, const P& p) {
     const RowPair at(q, p);
@@ -86,20 +86,20 @@ double mass_at(const View& row, Index id) {
 
 namespace lossy {
 
-// All three follow the first child that is accepted, and never accept a token of target probability 0. Their output
-// distribution at one position is q on the ids that are accepted, with the mass of the others on the likeliest id. It
-// is never the target's own, but that of greedy decoding at the strictest setting.
+// All three rules follow the first accepted child, and never accept a token of target probability 0. Their output
+// distribution at one position is q on the accepted ids, with the q mass of all other ids on the likeliest id. At the
+// strictest setting they decode greedily; no setting samples from the target.
 
 /// Accept x if it is among the target's n likeliest ids and p(x) >= max p - delta.
 ///
-/// TensorRT-LLM does this in the thinking phase of a text, with n = 10 .. 15 and delta = 0.5 .. 0.6; outside of it, it
-/// does what GreedyMatch does.
+/// TensorRT-LLM uses this rule in the thinking phase of a text, with n = 10 .. 15 and delta = 0.5 .. 0.6. Outside of
+/// that phase it decides like GreedyMatch.
 ///
 /// @param n       >= 1; 1 is greedy decoding
 /// @param delta   >= 0
 /// @draws         none
-/// @cost          one pass over the row of every position reached, and at most one per child judged; over logits one
-///                more per position
+/// @cost          one pass over the row of every position reached, and at most one per child judged; for logits one
+///                more pass per position
 struct RelaxedTopN {
     static constexpr bool lossless = false;
 
@@ -111,7 +111,7 @@ struct RelaxedTopN {
         detail::require_not_negative("RelaxedTopN", "delta", delta);
     }
 
-    /// Is `token` good enough in a row whose likeliest id is `best`?
+    /// Tell whether `token` is accepted in a row whose likeliest id is `best`.
     template <class View>
     bool accepts(const View& row, Index token, Index best) const {
         const double mass = detail::mass_at(row, token);
@@ -122,12 +122,12 @@ struct RelaxedTopN {
     Outcome operator()(const Context& context) const {
         return detail::walk_ranked(context, *this);
     }
-    /// For each id, the probability that it is accepted once drafted: 0 or 1.
+    /// Compute for each id the probability that it is accepted once drafted: 0 or 1.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         return detail::ranked_chances(*this, q, p);
     }
-    /// The output distribution at one position.
+    /// Compute the output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         return detail::ranked_distribution(*this, q, p);
@@ -138,8 +138,8 @@ struct RelaxedTopN {
 ///
 /// @param k   >= 1; 1 is greedy decoding
 /// @draws     none
-/// @cost      one pass over the row of every position reached, and at most one per child judged; over logits one more
-///            per position
+/// @cost      one pass over the row of every position reached, and at most one per child judged; for logits one more
+///            pass per position
 /// @source    Stern, Shazeer, Uszkoreit: "Blockwise parallel decoding for deep autoregressive models", NeurIPS 2018
 ///            (arXiv:1811.03115), section 5.1
 struct TopKMembership {
@@ -149,7 +149,7 @@ struct TopKMembership {
 
     void check() const { detail::require(k >= 1, "TopKMembership", "k", k, "at least 1"); }
 
-    /// Is `token` good enough in a row whose likeliest id is `best`?
+    /// Tell whether `token` is accepted in a row whose likeliest id is `best`.
     template <class View>
     bool accepts(const View& row, Index token, Index best) const {
         return detail::mass_at(row, token) > 0 && (token == best || detail::rank(row, token) < k);
@@ -159,12 +159,12 @@ struct TopKMembership {
     Outcome operator()(const Context& context) const {
         return detail::walk_ranked(context, *this);
     }
-    /// For each id, the probability that it is accepted once drafted: 0 or 1.
+    /// Compute for each id the probability that it is accepted once drafted: 0 or 1.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         return detail::ranked_chances(*this, q, p);
     }
-    /// The output distribution at one position.
+    /// Compute the output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         return detail::ranked_distribution(*this, q, p);
@@ -175,7 +175,7 @@ struct TopKMembership {
 ///
 /// @param l   in (0, 1]; 1 is greedy decoding, but accepts every one of several likeliest ids
 /// @draws     none
-/// @cost      one pass over the row of every position reached; over logits two
+/// @cost      one pass over the row of every position reached; for logits two
 /// @source    Leviathan et al. 2023, arXiv:2211.17192, appendix A.5
 struct GreedyLenience {
     static constexpr bool lossless = false;
@@ -184,7 +184,7 @@ struct GreedyLenience {
 
     void check() const { detail::require(l > 0 && l <= 1, "GreedyLenience", "l", l, "in (0, 1]"); }
 
-    /// Is `token` good enough in a row whose likeliest id is `best`?
+    /// Tell whether `token` is accepted in a row whose likeliest id is `best`.
     template <class View>
     bool accepts(const View& row, Index token, Index best) const {
         const double mass = detail::mass_at(row, token);
@@ -195,12 +195,12 @@ struct GreedyLenience {
     Outcome operator()(const Context& context) const {
         return detail::walk_ranked(context, *this);
     }
-    /// For each id, the probability that it is accepted once drafted: 0 or 1.
+    /// Compute for each id the probability that it is accepted once drafted: 0 or 1.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         return detail::ranked_chances(*this, q, p);
     }
-    /// The output distribution at one position.
+    /// Compute the output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         return detail::ranked_distribution(*this, q, p);

@@ -1,6 +1,6 @@
-// A threshold on p/q in the place of the random acceptance test.
+// A threshold on p/q instead of the random acceptance test.
 //
-// Tutorials have it as "accept if p/q >= 0.8".
+// Tutorials state this rule as "accept if p/q >= 0.8".
 #pragma once
 
 #include <specsample/lossy/distribution.hpp>
@@ -8,14 +8,14 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lossy {
 
-/// Accept x if p(x) / q(x) >= t, else draw from max(0, p - q), or from p if that is 0 everywhere.
+/// Accept x if p(x) / q(x) >= t, else draw from max(0, p - q), or from p if that residual is 0 everywhere.
 ///
 /// No t is lossless: t = 1 accepts with the probability that q has on the ids with p >= q. A token of target
 /// probability 0 is never accepted.
 ///
 /// @param t   > 0
 /// @draws     one last-token draw; acceptance uses none
-/// @cost      that of TokenVerification, and a pass for each sum that is not known
+/// @cost      the cost of TokenVerification, plus one pass for each row whose sum is not known
 struct RatioThreshold {
     static constexpr bool lossless = false;
 
@@ -31,7 +31,7 @@ struct RatioThreshold {
         });
     }
 
-    /// For each id, the probability that it is accepted once drafted: 0 or 1.
+    /// Compute for each id the probability that it is accepted once drafted: 0 or 1.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -39,7 +39,7 @@ struct RatioThreshold {
         return detail::indicator(at.p.size(), [&](Index id) { return at.p[id] > 0 && at.p[id] >= t * at.q[id]; });
     }
 
-    /// The output distribution at one position.
+    /// Compute the output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);

@@ -1,12 +1,12 @@
-// Token verification with another probability of acceptance than min(1, s/Q).
+// Token verification with an acceptance probability other than the exact min(1, s/Q).
 #pragma once
 
 #include <specsample/verify/top_down.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lossy {
 
-/// A node whose children are accepted with a probability computed from the exact s/Q. A rejection leaves
-/// max(0, s - taken Q), which with taken = 1 is the residual of the exact rule.
+/// A node whose children are accepted with a probability computed from the exact s/Q. A rejection leaves max(0, s -
+/// taken Q), which is the residual of the exact rule if taken = 1.
 template <class T, class Chance>
 class RelaxedTarget : public walks::ResidualTarget<T> {
   public:
@@ -28,13 +28,13 @@ class RelaxedTarget : public walks::ResidualTarget<T> {
     double taken_;
 };
 
-/// The top-down walk with another probability of acceptance than min(1, s/Q).
+/// Walk top-down with an acceptance probability other than the exact min(1, s/Q).
 ///
 /// @param context   the round
-/// @param chance    chance(Ratio) -> Ratio: from the exact s/Q to the one that decides
-/// @param taken     the factor on a rejected child's distribution where it is subtracted
+/// @param chance    chance(Ratio) -> Ratio: turns the exact s/Q into the ratio that decides
+/// @param taken     the factor on a rejected child's distribution when it is subtracted
 /// @draws           as TokenVerification: one accept draw per child tried, one last-token draw
-/// @cost            that of TokenVerification, and a pass for each sum that is not known: one per row of probabilities
+/// @cost            the cost of TokenVerification, plus one pass for each row of probabilities whose sum is not known
 template <class T, class Chance>
 Outcome top_down_relaxed(const T& context, const Chance& chance, double taken = 1) {
     return walks::top_down(context, [&](Index node) { return RelaxedTarget<T, Chance>(context, node, chance, taken); });

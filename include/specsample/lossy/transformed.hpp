@@ -1,6 +1,7 @@
-// A substituted target: an exact rule judges the draft against pi(q, p) in the place of p.
+// A substituted target: an exact rule judges the draft against pi(q, p) instead of p.
 //
-// The text follows pi exactly, so its error is that of pi alone. Any ratio rule will do, on chains and trees.
+// The text follows pi exactly, so its only error is the distance of pi from p. Any ratio rule can judge, on chains and
+// trees.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace detail {
 template <class T, class Transform>
 class TransformedRows {
     using Rows = std::remove_reference_t<decltype(std::declval<const T&>().rows)>;  // TargetRows
-    static constexpr double not_made = -1;  // in the first entry, which is no probability
+    static constexpr double not_made = -1;  // the first entry of such a row; no probability is negative
 
   public:
     TransformedRows(const T& context, const Transform& transform) : context_(context), transform_(transform) {
@@ -28,14 +29,14 @@ class TransformedRows {
             if (memory()[i].size() > 0) memory()[i][0] = not_made;
     }
 
-    /// Row i, valid until the round ends; the target's own row if the data is bad.
+    /// Return row i, valid until the round ends; the target's own row if the data is bad.
     const Eigen::ArrayXd& operator()(Index i) {
         Eigen::ArrayXd& made = memory()[static_cast<std::size_t>(i)];
         if (made.size() != context_.vocab || made[0] == not_made) make(i, made);
         return made;
     }
 
-    /// The first fault that was found in a row.
+    /// Return the first fault that was found in a row.
     const std::optional<RowFault>& fault() const { return fault_; }
 
   private:
@@ -44,13 +45,13 @@ class TransformedRows {
     void make(Index i, Eigen::ArrayXd& made) {
         const auto held = context_.row(i - 1);
         const auto p = held.view();
-        // A transform reads both rows in full, so they are checked in full unless they have been.
+        // A transform reads both rows in full, so both are checked in full unless that was done before.
         const bool seen = context_.limits.check == Check::every_row;
         double found = 0;
         double& known = context_.state(i - 1).sum;  // by a check of every row
         bool good = check(p, Side::target, i, seen && Rows::are_supplied, found);
         const double sum = std::max(known, found);
-        known = 0;  // of pi, which takes the place of p
+        known = 0;  // the sum of pi, which replaces p, is not known
         const Index child = context_.shape.first_child(i - 1);
         if (child != no_node && good) {
             const auto distribution = distribution_at(context_.distributions, child);
@@ -69,8 +70,8 @@ class TransformedRows {
         }
         made = whole(p, good ? sum : 1);
     }
-    /// A row divided by its sum, which rows of few bits need.
-    /// @param sum   0 if it is not known
+    /// Divide a row by its sum, because rows of few bits do not sum to 1.
+    /// @param sum   0 if the sum is not known
     template <class View>
     static auto whole(const View& row, double sum) {
         return row.template cast<double>() * (1 / (sum > 0 ? sum : sum_of(row)));
@@ -97,20 +98,20 @@ class TransformedRows {
 
 namespace lossy {
 
-/// Judge a draft by an exact rule against pi = transform(q, p) in the place of p.
+/// Judge a draft by an exact rule against pi = transform(q, p) instead of p.
 ///
 ///     Sampler sampler(draft, target, options, Transformed(Mentored{.05}, BlockVerification{}));
 ///
-/// p is the target's row at a node, and q the whole row that the node's first child was drawn from, no ids removed. A
-/// child that is a point mass has q = 1 on its token; a node without children, which is an end of the draft, keeps p.
-/// A draft whose type has point masses only is refused at compile time, as it has no row to transform with.
+/// p is the target's row at a node. q is the whole row that the node's first child was drawn from, including any
+/// removed ids; for a point mass, q = 1 on its token. A node without children is an end of the draft and keeps p. A
+/// draft whose type has point masses only is refused at compile time, because it has no row to transform with.
 ///
 /// @param transform   transform(q, p) -> an Eigen array expression in double that holds no temporaries; q and p are
-///                    expressions whose entries have been checked, and which sum to 1
+///                    expressions that have been checked and sum to 1
 /// @param rule        an exact rule
-/// @draws             those of the rule
-/// @cost              that of the rule, and for each row it asks for two passes over p, two over q and the transform;
-///                    the workspace holds one row of doubles per node, and nothing is allocated once it does
+/// @draws             the draws of the rule
+/// @cost              the cost of the rule, and for each row that the rule reads, two passes over p, two over q and the
+///                    transform. The workspace holds one row of doubles per node; no allocation once it is warm
 /// @edge              a bad entry of a row that is transformed is a fault of the target or the draft, whatever
 ///                    limits.check asks for
 template <class Transform, class Rule = TokenVerification>
@@ -139,7 +140,7 @@ struct Transformed {
             transform.check();
             detail::TransformedRows<T, Transform> rows(context, transform);
             RoundLimits limits = context.limits;
-            limits.check = Check::entries_read;  // of pi: the rows that it is made from have been checked
+            limits.check = Check::entries_read;  // of pi: p and q are checked when pi is made
             using Distributions = std::remove_reference_t<decltype(context.distributions)>;
             using Source = std::remove_cvref_t<decltype(context.rng)>;
             detail::TargetRows target(rows);
@@ -153,7 +154,7 @@ struct Transformed {
         }
     }
 
-    /// The output distribution at one position: pi itself.
+    /// Compute the output distribution at one position: pi itself.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
@@ -161,7 +162,7 @@ struct Transformed {
         return transform(detail::as_row(at.q), detail::as_row(at.p));
     }
 
-    /// For each id, the probability that it is accepted once drafted, by itself: min(1, pi / q).
+    /// Compute for each id the probability that it is accepted once drafted, if judged alone: min(1, pi / q).
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);

@@ -10,7 +10,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// A node of the walk: `before_` is the target's mass on the children that were rejected.
+/// A node of the walk: `before_` is the target's mass on the rejected children.
 template <class T, class Rule>
 class ThresholdNode : public walks::NodeRow<T> {
     using View = typename walks::NodeRow<T>::View;
@@ -30,7 +30,7 @@ class ThresholdNode : public walks::NodeRow<T> {
     }
     bool is_residual() const { return rejected_ != no_node; }
 
-    /// Draw from p without the children that were tried.
+    /// Draw from p without the rejected children.
     template <class Rng>
     kernels::Drawn draw(const Rng& rng) {
         using Left = kernels::ResidualWeights<View, View, ThresholdNode>;
@@ -38,7 +38,7 @@ class ThresholdNode : public walks::NodeRow<T> {
         return this->draw_from_rest(rng, Left(this->view(), *this), [this] { this->blame_row(); });
     }
 
-    /// The rejected children as point masses, which ResidualWeights subtracts.
+    /// Enumerate the rejected children as point masses, which ResidualWeights subtracts.
     template <class OfRow, class OfPoint>
     void each(OfRow&&, OfPoint&& point) const {
         if (rejected_ == no_node) return;
@@ -62,18 +62,18 @@ namespace lossy {
 
 /// Accept the first child j with u <= S_j / accumulated or p(x_j) >= single, else draw from p without the children.
 ///
-/// u is one uniform per node, and S_j the target's mass on the children up to j. Here u is replaced by one accept draw
-/// per child, with the probability of acceptance given that the children before it were rejected.
+/// u is one uniform number per node, and S_j the target's mass on the children up to j. This rule replaces u by one
+/// accept draw per child, whose probability is conditional on the rejection of all earlier children.
 ///
-/// Children are judged as named tokens and their distributions are not read, which is lossless for any draft if both
-/// thresholds are 1. If no child reaches `single`, child j is accepted with probability
-/// min(1, S_j / accumulated) - min(1, S_{j-1} / accumulated). A repeated sibling has mass 0.
+/// Children are judged as named tokens: the distributions of the draft are not read. With both thresholds at 1 the rule
+/// is lossless for any draft. If no child reaches `single`, child j is accepted with probability min(1, S_j /
+/// accumulated) - min(1, S_{j-1} / accumulated). A repeated sibling has mass 0.
 ///
 /// @param single        in (0, 1]
 /// @param accumulated   in (0, 1]
 /// @draws               one accept draw per child tried, one last-token draw
-/// @cost                O(1) per child tried, and one pass over one row; a pass more over each row of probabilities for
-///                      its sum
+/// @cost                O(rejected siblings) per child tried, and one pass over one row for the last token; one more
+///                      pass over each row of probabilities for its sum
 struct TreeThresholds {
     static constexpr bool lossless = false;
 
@@ -85,8 +85,8 @@ struct TreeThresholds {
         detail::require(accumulated > 0 && accumulated <= 1, "TreeThresholds", "accumulated", accumulated, "in (0, 1]");
     }
 
-    /// The probability that a child of target probability `mass` is accepted, given that the children before it, whose
-    /// probabilities sum to `before`, were rejected.
+    /// Return the probability that a child of target probability `mass` is accepted after the rejection of earlier
+    /// children whose probabilities sum to `before`.
     walks::Ratio chance(double before, double mass) const {
         if (mass >= single) return {1, 1};
         const double until = std::min(1.0, before / accumulated);
@@ -100,7 +100,7 @@ struct TreeThresholds {
             context, [&](Index node) { return detail::ThresholdNode<Context, TreeThresholds>(context, node, *this); });
     }
 
-    /// For each id, the probability that it is accepted as the only child.
+    /// Compute for each id the probability that it is accepted as the only child.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -111,9 +111,9 @@ struct TreeThresholds {
         });
     }
 
-    /// The output distribution at a node with these children.
+    /// Compute the output distribution at a node with these children.
     /// @param p          the target's probabilities
-    /// @param children   distinct ids below its size
+    /// @param children   distinct ids below the size of p
     template <Row P>
     Eigen::ArrayXd distribution_of(const P& p, std::span<const Token> children) const {
         check();
@@ -132,7 +132,7 @@ struct TreeThresholds {
         return distribution + std::max(0.0, reached) / left.sum() * left;
     }
 
-    /// The output distribution at one position, for one child drawn from q.
+    /// Compute the output distribution at one position, for one child drawn from q.
     /// @cost   O(V^2)
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {

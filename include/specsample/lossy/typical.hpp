@@ -15,17 +15,17 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lossy {
 
 /// Accept x if p(x) > min(epsilon, delta exp(-H(p))), H the entropy in nats.
 ///
-/// On a tree the longest accepted path is taken; of two equally long ones the likelier, of equals the first. The last
-/// token is drawn from p after it. If no first token is accepted, the round is one token from p: the token that Medusa
-/// always accepts is the last one of the prefix here.
+/// On a tree the longest accepted path is taken; of equally long paths the likeliest, then the first. The last token is
+/// drawn from p after that path. If no first token is accepted, the round emits one token from p. The token that Medusa
+/// always accepts is the last token of the prefix here.
 ///
-/// The output distribution is q(x) on the tokens that are accepted, plus p scaled to the mass of the others.
+/// The output distribution is q on the accepted tokens, plus p times the q mass of all other tokens.
 ///
 /// @param epsilon   >= 0
 /// @param delta     >= 0
 /// @draws           one last-token draw
-/// @cost            one pass with a logarithm per entry over the row of every accepted node that has children, which
-///                  includes nodes of paths that are not taken, and one pass for the last token
+/// @cost            one pass with a logarithm per entry over the row of every accepted node that has children, also on
+///                  paths that are not taken, and one pass for the last token
 /// @edge            a token of probability 1 is accepted unless epsilon and delta are both at least 1
 /// @source          Cai et al. 2024, arXiv:2401.10774, section 2.3.1
 struct TypicalAcceptance {
@@ -39,7 +39,7 @@ struct TypicalAcceptance {
         detail::require_not_negative("TypicalAcceptance", "delta", delta);
     }
 
-    /// The bound that a token's probability in this row must exceed.
+    /// Compute the bound that a token's probability in this row must exceed.
     /// @returns   NaN if the row has an entry that is negative or not finite
     template <Row R>
     double threshold(const R& row) const {
@@ -64,7 +64,7 @@ struct TypicalAcceptance {
         return bad ? Outcome{.fault = bad} : detail::keep_path(context, longest(context));
     }
 
-    /// For each id, the probability that it is accepted once drafted: 0 or 1.
+    /// Compute for each id the probability that it is accepted once drafted: 0 or 1.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -73,7 +73,7 @@ struct TypicalAcceptance {
         return detail::indicator(at.p.size(), [&](Index id) { return at.p[id] > above; });
     }
 
-    /// The output distribution at one position.
+    /// Compute the output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);

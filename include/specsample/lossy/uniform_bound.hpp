@@ -1,5 +1,5 @@
-// An acceptance test with a random number that is uniform on [0, b] instead of [0, 1]; a tutorial ("toyllm") has it as
-// an option.
+// An acceptance test with a random number that is uniform on [0, b] instead of [0, 1]; a tutorial ("toyllm") offers it
+// as an option.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lossy {
 ///     b <= 1    accepts with probability min(1, p / (b q)): lenience with l = b
 ///     b > 1     accepts with probability min(1, p / q) / b: less than the exact rule, and lossy all the same
 ///
-/// The last token after a rejection is drawn from max(0, p - q), or from p if that is 0 everywhere.
+/// The last token after a rejection is drawn from max(0, p - q), or from p if that residual is 0 everywhere.
 ///
 /// @param b   > 0; 1 is lossless
 /// @draws     as TokenVerification: one accept draw per token judged, one last-token draw
-/// @cost      that of TokenVerification, and a pass for each sum that is not known
+/// @cost      the cost of TokenVerification, plus one pass for each row whose sum is not known
 struct UniformBound {
     static constexpr bool lossless = false;
 
@@ -34,7 +34,7 @@ struct UniformBound {
         });
     }
 
-    /// For each id, the probability that it is accepted once drafted.
+    /// Compute for each id the probability that it is accepted once drafted.
     template <Row Q, Row P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
@@ -42,7 +42,7 @@ struct UniformBound {
         return (at.q > 0).select((at.p / at.q).min(1.0) / b, 1.0).min(1.0);
     }
 
-    /// The output distribution at one position.
+    /// Compute the output distribution at one position.
     template <Row Q, Row P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);

@@ -24,34 +24,35 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// The scores of a token in its target row, -1 or more each, one for every key that is bet on.
+/// The scores of a token in its target row: one for every key that is bet on, each -1 or more.
 struct Standing {
     double mass = 0;  ///< the row's number at the token
     double target_sum = 0, draft_sum = 0;
     double by_id = 0, by_target = 0, by_draft = 0, by_ratio = 0, likelihood = 0;
 };
 
-/// sign(key - keys): 1 where a token with `key` is ahead, -1 where it is behind, in arithmetic that Eigen vectorises.
-/// Numbers closer than 1e-300 count in part, symmetrically.
+/// Compute sign(key - keys), in arithmetic that Eigen vectorises: 1 where a token with `key` is ahead, -1 where it is
+/// behind. Differences below 1e-300 give values between, symmetrically.
 template <class Keys>
 EIGEN_ALWAYS_INLINE auto ahead(double key, const Keys& keys) {
     return ((key - keys) * 1e300).max(-1.0).min(1.0);
 }
 
-/// The preference of the draft for a token: q / (p + q), which grows with q / p. The smallest normal number defines it
-/// for zeros; where p + q is smaller, it follows q alone. That is fair too, as is any function of the two.
+/// Compute the preference of the draft for a token: q / (p + q), which grows with q / p. The denominator is at least
+/// the smallest normal number, so zeros are defined, and where p + q is smaller the preference follows q alone. Any
+/// function of p and q is a fair key.
 inline double favour(double q, double p) { return q / std::max(p + q, std::numeric_limits<double>::min()); }
 template <class Q, class P>
 EIGEN_ALWAYS_INLINE auto favour(const Q& q, const P& p) {
     return q / (p + q).max(std::numeric_limits<double>::min());
 }
 
-/// The standing of the token y at a place of the row p. For every key by which tokens may be ordered,
+/// Compute the standing of the token y at a place of the row p. For every key that orders tokens,
 ///
 ///     score(y) = sum_x p(x) sign(key(y) - key(x)) / sum_x p(x)
 ///
-/// It has mean 0 if y is drawn from p, because x and y are then two draws from one row, and each is ahead equally
-/// often. Rounding of the keys does not change that.
+/// The score has mean 0 if y is drawn from p, because x and y are then two draws from one row, and each is ahead
+/// equally often. Rounding of the keys does not change that.
 template <class Q, class P>
 Standing standing_of(const Blocks<Q>& q, const Blocks<P>& p, Index place) {
     typename Blocks<P>::Buffer p_buffer;
@@ -106,8 +107,8 @@ namespace metrics {
 ///
 /// The bets are that the text favours high or low ids (a random number used twice shows there, because draws go through
 /// the ids in order), likely or unlikely tokens of the target or of the draft (a wrong temperature), tokens that the
-/// draft overrates or underrates, and that it follows the draft itself. A bet with stake s turns money m into
-/// m (1 + s score(y)). The scores of `detail::standing_of` have mean 0 under p, and that of the likelihood ratio,
+/// draft overrates or underrates, and that it follows the draft itself. A bet with stake s turns money m into m (1 + s
+/// score(y)). The scores of `detail::standing_of` have mean 0 under p, except that the score of the likelihood ratio,
 /// q(y)/p(y) - 1, has mean -P_q(p = 0). Every bet has four stakes, and a reserve adds a little to each at every token,
 /// so that an engine that breaks after a billion tokens is found too. The sum of all money is a nonnegative
 /// supermartingale that begins at 1, so a correct engine has
@@ -116,18 +117,18 @@ namespace metrics {
 ///
 /// for every drafter, any number of tokens, any number of looks and any reason to stop.
 ///
-/// p must be the row that the token was emitted under, after temperature, filters and penalties; q the row that its
-/// position was drafted from, which must not depend on the drafted token. Under rules that decide positions jointly
+/// p must be the row that the token was emitted under, after temperature, filters and penalties. q must be the row that
+/// its position was drafted from, and must not depend on the drafted token. Under rules that decide positions jointly
 /// (bottom-up: block and traversal verification) q must be a function of the text before the token, as models are;
 /// leave out a q that depends on the place in the round. Several texts may be observed alternately, each in its order;
 /// but texts of one seed and request share their random draws, so observe only one of them.
 ///
 /// With N audits, one per thread, ask each at alpha / N: then the probability of any false alarm is alpha at most. The
-/// audit finds deviations that go the same way in many rows, not those that cancel out, and no error of the rows
-/// themselves.
+/// audit finds deviations that go the same way in many rows. It finds neither deviations that cancel out nor errors of
+/// the rows themselves.
 ///
-/// Tokens until the alarm at alpha = 1e-6, median and maximum over 40 seeds, measured with 6 to 16 target logits that
-/// are N(0, 1.5^2) and draft logits that are those plus N(0, 1):
+/// Tokens until the alarm at alpha = 1e-6, median and maximum over 40 seeds, measured with 6 to 16 target logits drawn
+/// from N(0, 1.5^2), and draft logits that add N(0, 1) to them:
 ///
 ///     tokens drawn from the draft row, none rejected              79,  120
 ///     drafted at 1.3 times the temperature it is judged at      2216, 3102
@@ -135,7 +136,7 @@ namespace metrics {
 ///     the draft's random draw also accepts                       952, 2375
 ///     the random draw that rejected also recovers               1770, 2896
 ///     the residual not subtracted                                448, 1028
-///     the first of these, from token 100000 on                   128,  178 after it
+///     tokens drawn from the draft row, from token 100000 on       128,  178 after it
 ///
 /// @source   Ville 1939, Etude critique de la notion de collectif; Ramdas, Grunwald, Vovk, Shafer 2023,
 ///           arXiv:2210.01948 (test supermartingales, e-processes, testing by betting)
@@ -148,8 +149,8 @@ class Audit {
     /// @pre            the rows have no negative entries, as in a round without a fault
     /// @throws         std::invalid_argument, with nothing observed, if the sizes differ, if the token is outside the
     ///                 rows, if the target row has no positive finite sum or the draft row no finite one
-    /// @cost           one pass over both rows, in double: 2 ns per entry with AVX-512, 5 with SSE2, which is 30 plain
-    ///                 reads of a cached row; for a sparse target its entries only; no allocation
+    /// @cost           one pass over both rows, in double: 2 ns per entry with AVX-512, 5 ns with SSE2, or 30 plain
+    ///                 reads of a cached row; only the entries of a sparse target; no allocation
     /// @edge           a token of probability 0 is an alarm for ever, at every alpha
     template <Row Draft, Row Target>
     void observe(const Draft& draft, const Target& target, detail::Integer auto token) {
@@ -163,29 +164,29 @@ class Audit {
         observe_views(view, view, token);  // the target in the draft's place adds no information
     }
 
-    /// The logarithm of the evidence now. It begins at 0 and falls slowly for a correct engine; each bet is capped at
-    /// 1e100.
+    /// Return the logarithm of the evidence now. It begins at 0 and falls slowly for a correct engine; each bet is
+    /// capped at 1e100.
     /// @edge   infinite after a token of probability 0
     [[nodiscard]] double log_evidence() const {
         return is_impossible_ ? std::numeric_limits<double>::infinity() : std::log(evidence());
     }
 
-    /// Was the evidence ever 1 / alpha or more? For a correct engine this is ever true with probability alpha at most;
-    /// once true it stays true.
+    /// Tell whether the evidence has ever reached 1 / alpha. For a correct engine this happens at any time with
+    /// probability at most alpha. Once true, the answer stays true.
     /// @throws std::invalid_argument unless 0 < alpha < 1
     [[nodiscard]] bool alarm(double alpha) const {
         detail::require(alpha > 0 && alpha < 1, "Audit::alarm", "alpha", alpha, "in (0, 1)");
         return is_impossible_ || peak_ >= 1 / alpha;
     }
 
-    /// The deviation whose bet has the most money: a hint at the bug, without a guarantee.
+    /// Name the deviation whose bets have the most money: a hint at the bug, without a guarantee.
     [[nodiscard]] std::string_view leaning() const {
         if (is_impossible_) return "a token of probability 0";
         const auto richest = std::ranges::max_element(money_, {}, sum);
         return directions[static_cast<std::size_t>(richest - money_.begin())];
     }
 
-    /// The number of tokens observed.
+    /// Return the number of tokens observed.
     [[nodiscard]] Index tokens() const { return tokens_; }
 
   private:
@@ -224,7 +225,7 @@ class Audit {
     }
 
     /// Settle every bet. After n tokens the reserve has about 1 / (1 + ln n) left. A bet that begins to gain at token n
-    /// begins with about 1 / (n ln^2 n) of money, which delays its alarm by a number of tokens that grows like ln n.
+    /// starts with money of about 1 / (n ln^2 n), which delays its alarm by a number of tokens that grows like ln n.
     void bet(const std::array<double, directions.size()>& scores) {
         const double n = static_cast<double>(tokens_);
         const double spent = reserve_ / ((n + 1) * (1 + std::log(n + 1)));

@@ -11,7 +11,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace metrics {
 
-/// The name of a kind of last token: its enumerator.
+/// Return the name of a kind of last token, which is its enumerator.
 constexpr std::string_view name_of(LastToken last) {
     switch (last) {
         case LastToken::recovered:
@@ -26,7 +26,7 @@ constexpr std::string_view name_of(LastToken last) {
     return "unknown";
 }
 
-/// The name of a cause: its enumerator.
+/// Return the name of a cause, which is its enumerator.
 constexpr std::string_view name_of(Cause cause) {
     switch (cause) {
         case Cause::wrong_count:

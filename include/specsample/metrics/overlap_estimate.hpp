@@ -28,7 +28,7 @@ struct Moments {
         squares += before * (x - mean);
     }
 
-    /// Add all numbers of another one, up to rounding as if they had been added here.
+    /// Add all numbers of other moments: up to rounding, as if each number had been added here.
     Moments& operator+=(const Moments& other) {
         if (other.count == 0) return *this;
         const double here = static_cast<double>(count), there = static_cast<double>(other.count);
@@ -39,7 +39,7 @@ struct Moments {
         return *this;
     }
 
-    /// The standard error of the mean: sqrt(squares / (n - 1) / n).
+    /// Compute the standard error of the mean: sqrt(squares / (n - 1) / n).
     /// @edge   fewer than two numbers: .5, the largest standard deviation of numbers in [0, 1]
     [[nodiscard]] double standard_error() const {
         if (count < 2) return 0.5;
@@ -55,8 +55,8 @@ struct Moments {
 ///     accepted / evaluated     counts decisions: 1 with probability o, at a position of overlap o = sum min(p, q)
 ///     sum of o / evaluated     adds up o itself
 ///
-/// Given the rows of a decided position, o is the expectation of what counting adds there, so by the theorem of Rao and
-/// Blackwell it estimates the same mean with less variance. The variance of a count at one position is
+/// Given the rows of a decided position, o is the expectation of the count there, so by the theorem of Rao and
+/// Blackwell the mean of o estimates the same acceptance with less variance. The variance of a count at one position is
 /// Var(o) + E[o (1 - o)]; the second term, nearly all of it, is due to the random draws and vanishes here.
 ///
 /// This holds for token verification of sampled drafts only: a match walk accepts less, a bottom-up walk (block and
@@ -74,10 +74,10 @@ class OverlapEstimate {
         positions_.reserve(static_cast<std::size_t>(lookahead));
     }
 
-    /// Add one evaluated position of a round: each accepted one, and the rejected one if there is one, but none after
-    /// it, whose rows belong to a text that was not written.
+    /// Add one evaluated position of a round. Add every accepted position, and the rejected one if there is one, but no
+    /// later position, because its rows belong to a text that was not written.
     /// @param position   0-based in its round
-    /// @param overlap    sum min(p, q) of its rows, as `acceptance(q, p)` gives it
+    /// @param overlap    sum min(p, q) of the position's rows, the result of `acceptance(q, p)`
     /// @throws           std::invalid_argument, with nothing added, for a negative position or an overlap outside
     ///                   [0, 1]
     void add(Index position, double overlap) {
@@ -96,25 +96,27 @@ class OverlapEstimate {
         return *this;
     }
 
-    /// The moments of the overlaps at one 0-based position.
+    /// Return the moments of the overlaps at one 0-based position.
     /// @throws std::invalid_argument if the position is negative
     [[nodiscard]] Moments at(Index position) const {
         detail::require(position >= 0, "OverlapEstimate::at", "position", position, "0 or more");
         return position < std::ssize(positions_) ? positions_[static_cast<std::size_t>(position)] : Moments{};
     }
-    /// The moments of the overlaps at all positions.
+    /// Return the moments of the overlaps at all positions together.
     [[nodiscard]] Moments all() const {
         Moments sum;
         for (const Moments& at : positions_) sum += at;
         return sum;
     }
 
-    /// The conditional acceptance over all positions, with an interval of z standard errors. `Tally::acceptance`
-    /// estimates the same from counts; see `estimate_acceptance` for acceptance that varies between texts.
-    /// @throws std::invalid_argument if z is negative or not finite, or the position negative
+    /// Estimate the conditional acceptance over all positions, with an interval of z standard errors.
+    /// `Tally::acceptance` estimates the same acceptance from counts; see `estimate_acceptance` for acceptance that
+    /// varies between texts.
+    /// @throws std::invalid_argument if z is negative or not finite
     /// @edge   fewer than two overlaps: interval [0, 1]
     [[nodiscard]] Estimate acceptance(double z = z95) const { return estimate(all(), z); }
-    /// The same at one 0-based position.
+    /// Estimate the conditional acceptance at one 0-based position, likewise.
+    /// @throws std::invalid_argument as `acceptance`, and if the position is negative
     [[nodiscard]] Estimate acceptance_at(Index position, double z = z95) const { return estimate(at(position), z); }
 
     friend bool operator==(const OverlapEstimate&, const OverlapEstimate&) = default;

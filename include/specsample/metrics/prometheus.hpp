@@ -25,7 +25,8 @@ struct Label {
     std::string value;
 };
 
-/// A tally and the labels that distinguish it from others: a copy, which no round changes while it is written.
+/// A tally and the labels that distinguish it from others. The tally is a copy, so that no round changes it during the
+/// export.
 struct LabelledTally {
     Tally tally;
     std::vector<Label> labels{};
@@ -35,7 +36,7 @@ struct LabelledTally {
 
 namespace detail {
 
-/// Does the name have the format's form [a-zA-Z_][a-zA-Z0-9_]*? With `colons`, ':' counts as a letter.
+/// Tell whether a name has the format's form [a-zA-Z_][a-zA-Z0-9_]*. With `colons`, ':' counts as a letter.
 constexpr bool is_metric_name(std::string_view name, bool colons) {
     const auto is_letter = [colons](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (colons && c == ':');
@@ -58,7 +59,7 @@ inline void check_labels(const std::vector<metrics::Label>& labels) {
     }
 }
 
-/// A label's value with backslash, quote and line feed escaped, as the format asks.
+/// Escape backslash, quote and line feed in a label's value, as the format requires.
 inline std::string escaped(std::string_view value) {
     std::string text;
     for (const char c : value) {
@@ -81,7 +82,7 @@ class PrometheusWriter {
     }
 
     /// Write a sample of the metric.
-    /// @param own   a label besides the tally's, position or cause; none if it has no name
+    /// @param own   one label (position or cause) after the tally's own; left out if its name is empty
     template <class Number>
     void sample(const metrics::LabelledTally& of, Number value, const metrics::Label& own = {}) {
         text_ += name_;
@@ -114,7 +115,7 @@ void for_positions(const Tally& tally, F&& f) {
     }
 }
 
-/// One of the three numbers of an estimate, each of which is a metric.
+/// One of the three numbers of an estimate; each number is a metric of its own.
 struct Bound {
     std::string_view suffix;
     std::string_view description;
@@ -190,7 +191,8 @@ namespace metrics {
     return std::move(writer).text();
 }
 
-/// Write one tally as an exposition: to_prometheus(tally, {{"model", "large"}}). Otherwise as for several tallies.
+/// Write one tally as an exposition: to_prometheus(tally, {{"model", "large"}}). Everything else is as for several
+/// tallies.
 [[nodiscard]] inline std::string to_prometheus(const Tally& tally, const std::vector<Label>& labels = {},
                                                std::string_view prefix = "specsample") {
     const LabelledTally of{tally, labels};

@@ -45,14 +45,14 @@ inline constexpr std::array<Counter<metrics::PositionCounts>, 3> position_counte
      {"accepted", "Rounds that accepted this position", &metrics::PositionCounts::accepted},
      {"censored", "Rounds that were cut before they decided this position", &metrics::PositionCounts::censored}}};
 
-/// A number as the shortest text that reads back as the same number.
+/// Write a number as the shortest text that reads back as the same number.
 template <class Number>
 std::string shortest(Number value) {
     char buffer[32];
     return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
 
-/// A rate with three decimals.
+/// Write a rate with three decimals.
 inline std::string decimals(double value) {
     char buffer[32];
     return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, 3).ptr};
@@ -62,7 +62,7 @@ inline std::string with_interval(const metrics::Estimate& rate) {
     return decimals(rate.value) + " [" + decimals(rate.low) + ", " + decimals(rate.high) + "]";
 }
 
-/// The text padded with spaces to `width`, on its left (right-aligned) or on its right (left-aligned).
+/// Pad a text with spaces to `width`, on its left (right-aligned) or on its right (left-aligned).
 inline std::string right(std::string_view text, std::size_t width) {
     return std::string(width - std::min(width, text.size()), ' ').append(text);
 }
@@ -81,7 +81,7 @@ class JsonWriter {
         text_ += bracket;
         is_first_ = false;
     }
-    /// @param name   of letters and underscores, so that nothing needs escaping
+    /// @param name   letters and underscores only, so that nothing needs escaping
     JsonWriter& key(std::string_view name) {
         item();
         text_.append("\"").append(name).append("\":");

@@ -1,4 +1,4 @@
-// The candidates of a row of slices, as a pipeline begins with them: shape() finds them where such a row is shaped.
+// The candidates that a pipeline begins with when shape() is given a split row.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 
-/// The candidates that the pipeline can leave of a row, or all of them; every rank has them afterwards.
+/// Gather the candidates that the pipeline can leave, or the whole row. Every rank has them afterwards.
 template <class Value, class Scalar, class R, class P>
 filters::Candidates<Value> gathered_candidates(RowState<Scalar>& state, const R& row, const P& pipeline,
                                                std::span<const Token> context,

@@ -1,5 +1,5 @@
-// The exchange that a round begins with: what its rule reads of all rows, in as few messages as there are steps that
-// need each other.
+// The exchanges that a round begins with. They collect everything that its rule reads from all rows, with one exchange
+// for each step that needs the results of the step before.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 
-/// A digest of what must be the same on all ranks in a round.
+/// Compute a digest of everything that must be equal on all ranks in a round.
 template <class Ids, class Shape, class Source, class Limits>
 std::uint64_t digest_of_round(const Ids& given, const Shape& shape, const Source& rng, const Limits& limits) {
     Digest digest;
@@ -27,7 +27,7 @@ std::uint64_t digest_of_round(const Ids& given, const Shape& shape, const Source
     return digest.value();
 }
 
-/// The state of a row that others have slices of; null for other rows.
+/// Return the state of a split row; null for any other row.
 template <class View>
 auto* state_behind(const View& view) {
     if constexpr (specsample::detail::is_entries_row<View>) {
@@ -41,7 +41,8 @@ auto* state_behind(const View& view) {
     }
 }
 
-/// The rows of a round: all of them if they are supplied, else the first, since the others are made when they are read.
+/// The rows of a round: all rows if they are supplied, else only the first, because the others are made when they are
+/// read.
 template <class Rows, class Distributions>
 class RoundRows {
     using Row = std::remove_cvref_t<specsample::detail::Element<Rows>>;
@@ -59,12 +60,13 @@ class RoundRows {
         if (count_ > 0) list_ = &ranks().list();
     }
 
-    /// Begin the round: ranks that differ in the digest, or in how much they are given, will find that out.
+    /// Begin the round. Ranks that differ in the digest, or in the number of rows or distributions, find that out at
+    /// their next exchange.
     void begin(std::uint64_t digest) {
         if (count_ > 0) ranks().begin_round(Digest().add(digest).add(row_count()).add(distribution_count()).value());
     }
 
-    /// Want what a rule that compares probabilities reads: the entries of drafted tokens, and the normalisers.
+    /// Ask for what a rule that compares probabilities reads: the entries of drafted tokens, and the normalisers.
     template <class Ids, class Shape>
     void want_entries(const Ids& given, const Shape& shape, bool check_all) {
         for (Index row = 0; row < count_; ++row) {
@@ -81,7 +83,7 @@ class RoundRows {
         }
     }
 
-    /// Want what a rule that decides about every row by itself reads: decide(row, node) says it of one.
+    /// Ask for what a rule that judges every row alone reads: decide(row, node) sets the wants of one row.
     template <class Want>
     void want(const Want& decide) {
         for (Index row = 0; row < count_; ++row) {
@@ -90,7 +92,7 @@ class RoundRows {
         }
     }
 
-    /// Exchange it.
+    /// Exchange everything that was asked for.
     /// @param sums   whether logits need their normalisers
     std::optional<RowFault> exchange(bool sums) {
         if (list_->empty()) return std::nullopt;
@@ -101,7 +103,7 @@ class RoundRows {
         return first.fault();
     }
 
-    /// Exchange the tokens that are drawn from all rows.
+    /// Draw a token from every row, and exchange the places of all draws.
     template <class RngAt>
     std::optional<RowFault> exchange_draws(const RngAt& rng_at) {
         if (count_ == 0) return std::nullopt;
@@ -115,8 +117,8 @@ class RoundRows {
         return at(0).state().fault();
     }
 
-    /// The first draft row that has changed since its token was drawn, as an exchange has found it.
-    /// @param size   drafted tokens
+    /// Return the fault of the first draft row that an exchange found changed since its token was drawn.
+    /// @param size   the number of drafted tokens
     std::optional<RowFault> changed_row(Index size) {
         using L = std::remove_cvref_t<decltype(specsample::detail::distribution_at(distributions_, Index{}))>;
         if constexpr (specsample::detail::RowDistribution<L>) {
@@ -144,7 +146,7 @@ class RoundRows {
     }
 
   private:
-    /// Exchange the sums that give logits their normalisers.
+    /// Exchange the sums from which the normalisers of logits follow.
     void exchange_sums() {
         list_->clear();
         for (Index row = 0; row < count_; ++row) {
@@ -161,7 +163,7 @@ class RoundRows {
         }
     }
 
-    /// Add a row to the exchange, once.
+    /// Add a row to the exchange, unless it is part of it already.
     void add(RankRow& row) {
         if (std::ranges::find(*list_, &row) == list_->end()) list_->push_back(&row);
     }
@@ -171,7 +173,7 @@ class RoundRows {
         return *first_;
     }
     Ranks& ranks() const { return at(0).state().ranks(); }
-    /// How many rows there are, or as many as are needed if their source does not know.
+    /// Return the number of rows, or the number that is needed if the source of the rows does not know it.
     Index row_count() const { return specsample::detail::element_count(rows_).value_or(nodes_ + 1); }
     Index distribution_count() const {
         if constexpr (DraftDistribution<std::remove_cvref_t<Distributions>>) {
@@ -181,7 +183,7 @@ class RoundRows {
         }
     }
 
-    /// Want an entry of a draft row, unless there is no such row, or other ranks share it.
+    /// Ask for an entry of a draft row, unless there is no such row or it belongs to another Ranks.
     void want_draft_entry(Index node, Index id) {
         if (node >= distribution_count()) return;
         using L = std::remove_cvref_t<decltype(specsample::detail::distribution_at(distributions_, node))>;

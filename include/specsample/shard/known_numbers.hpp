@@ -1,4 +1,4 @@
-// The numbers of a row that a rank has: its slice, the blocks that borders cut, and those that others have sent.
+// The numbers of a split row that one rank has: its slice, the blocks that borders cut, and numbers from other ranks.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class KnownNumbers : public RankRow {
     using Numbers = Blocks<Column<Scalar>>;
 
   public:
-    /// Say where the slice lies, and how its numbers race.
+    /// Set where the slice lies in memory, and the encoding in which its numbers race.
     void attach(const Scalar* numbers, const Encoding<Value>& encoding) { mine_ = {numbers, bounds_, encoding}; }
 
     Index vocab() const { return bounds_.vocab; }
@@ -34,7 +34,7 @@ class KnownNumbers : public RankRow {
     SliceBounds bounds() const override { return bounds_; }
     const std::optional<RowFault>& fault() const override { return fault_; }
 
-    /// The number of an id. All ranks gather the row where not all of them know the number, unless this rank is alone.
+    /// Return the number of an id. If not all ranks know it, all ranks gather the row, except inside Ranks::alone.
     Scalar number_at(Index id) {
         if (ranks_->is_alone() && mine_.has(id)) return mine_[id];
         if (is_cut(id)) return cut_[static_cast<std::size_t>(split().place_in_cut(id))];
@@ -43,8 +43,8 @@ class KnownNumbers : public RankRow {
         return whole_[static_cast<std::size_t>(id)];
     }
 
-    /// The numbers from an id on, which lie in one block, and the id of their first place. All ranks gather the row for
-    /// them, unless this rank is alone.
+    /// Return a view of numbers that contains the block of `first`, and the id of its first place. All ranks gather the
+    /// row for this, except inside Ranks::alone.
     std::pair<Numbers, Index> numbers_from(Index first) {
         if (ranks_->is_alone() && is_cut(first)) return {cut_numbers(), first - split().place_in_cut(first)};
         if (ranks_->is_alone() && mine_.has(first)) return {mine_.blocks(), bounds_.first};
@@ -52,12 +52,12 @@ class KnownNumbers : public RankRow {
         return {Numbers(whole()), 0};
     }
 
-    /// Find all entries, once.
+    /// Gather all entries, unless they were gathered before.
     void fetch_whole() {
         if (!is_whole_) gather_whole();
     }
 
-    /// Gather the row, for readers of all of it. If the ranks do not agree, its numbers are NaN.
+    /// Gather the whole row. If the ranks disagree, its numbers are NaN.
     /// @param key   any number that must be the same on every rank
     [[gnu::cold, gnu::noinline]] void gather_whole(std::uint64_t key = 0) {
         if (ranks_->is_alone())
@@ -67,12 +67,12 @@ class KnownNumbers : public RankRow {
         if (fault_) std::ranges::fill(whole_, std::numeric_limits<Scalar>::quiet_NaN());
         is_whole_ = true;
     }
-    /// Remember the number of a token that was drawn from the row, if it is this rank's: the next exchange compares.
+    /// Remember the number of a drawn token if it lies in this rank's slice: the next exchange reports a change.
     void remember_drawn(Token id) {
         if (mine_.has(id) && std::ranges::find(drawn_, Index{id}, &Entry::id) == drawn_.end())
             drawn_.push_back({id, mine_[id]});
     }
-    /// Prefetch.
+    /// Prefetch a range of the slice.
     void expect(Index first, Index count) const {
         mine_.blocks().expect(std::max<Index>(first - bounds_.first, 0), count);
     }
@@ -111,7 +111,7 @@ class KnownNumbers : public RankRow {
         if (!find(id)) entries_.push_back({id, number});
     }
 
-    /// The first of this rank's remembered numbers that is another one now.
+    /// Return the fault of the first remembered number that has changed since.
     std::optional<RowFault> changed_number() const {
         for (const auto& [id, before] : drawn_) {
             const auto is = static_cast<double>(mine_[id]), was = static_cast<double>(before);
@@ -125,8 +125,8 @@ class KnownNumbers : public RankRow {
     SliceBounds bounds_;
     OwnSlice<Scalar> mine_;
     std::optional<RowFault> fault_;
-    bool is_open_ = false;     ///< whether the blocks that are cut were exchanged
-    std::vector<Scalar> cut_;  ///< the numbers of these blocks
+    bool is_open_ = false;     ///< true once the blocks that borders cut were exchanged
+    std::vector<Scalar> cut_;  ///< the numbers of the cut blocks
 
     void write_numbers(Writer& out) const {
         out.put_bytes(std::as_bytes(std::span(mine_.from(bounds_.first), static_cast<std::size_t>(bounds_.count))));
@@ -143,9 +143,9 @@ class KnownNumbers : public RankRow {
         Scalar number;
     };
     std::vector<Entry> entries_;  ///< numbers that were exchanged
-    std::vector<Entry> drawn_;    ///< numbers of this rank's slice as they were when they were drawn
-    bool is_whole_ = false;       ///< whether all numbers were exchanged
-    std::vector<Scalar> whole_;   ///< these
+    std::vector<Entry> drawn_;    ///< numbers of this rank's slice, kept since their draw
+    bool is_whole_ = false;       ///< true once all numbers were exchanged
+    std::vector<Scalar> whole_;   ///< all numbers
 };
 
 }}}  // namespace specsample::shard::detail

@@ -1,4 +1,4 @@
-// Messages, number by number.
+// Writing and reading a message, number by number.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ class Writer {
     Message& message_;
 };
 
-/// Takes numbers from a message in the order in which they were put. Numbers beyond its end are zeros: a message that
-/// is too short comes from a rank whose header differs.
+/// Takes numbers from a message in the order in which they were put. Numbers beyond the end of the message are zeros:
+/// only a rank whose header differs sends too little, and the comparison of headers reports that.
 class Reader {
   public:
     explicit Reader(std::span<const std::byte> message) : rest_(message) {}

@@ -1,7 +1,7 @@
-// What one rank can say of a row by its own slice.
+// What one rank finds in a split row by reading its own slice.
 //
-//   OwnSlice       the numbers of the slice: their largest, the winner of their race, what is odd about them
-//   Best, Picked   what ranks find, and tell each other
+//   OwnSlice       the numbers of the slice: finds the largest, the winner of a race, bad numbers
+//   Best, Picked   results that a rank sends to the others
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class SliceIds {
     Index count_;
 };
 
-/// What a draw or a race may want of a row beside its entries.
+/// What a draw or a race may ask of an exchange, besides entries.
 struct Wants {
     bool pivot = false;    ///< the largest logit of the first block
     bool sums = false;     ///< the sums of blocks of probabilities
@@ -47,48 +47,48 @@ struct Wants {
     bool race = false;     ///< the winner of a race
 };
 
-/// The weights of a row that were summed: as it is encoded.
+/// The encoding that a row's sums were made with. Under another one they must be made again.
 struct SumsKey {
     double pivot = 0;
     double factor = 0;
     bool operator==(const SumsKey&) const = default;
 };
 
-/// The winner of a race, or the largest number: of one rank, later of all.
+/// The winner of a race, or the largest number, of one rank or of all ranks.
 struct Best {
     enum class Found : std::int32_t { nothing, one, bad } found = Found::nothing;
     Index id = -1;
     double number = 0;  ///< the arrival of the winner, or the largest number
 
-    /// The id, -1 if there is none.
+    /// Return the id; -1 if there is none.
     Index index() const { return found == Found::one ? id : -1; }
 };
 
-/// Add what the next rank found, which has higher ids.
+/// Merge the result of the next rank, whose ids are higher, into `best`.
 inline void add_find(Best& best, const Best& next, bool is_better) {
     if (best.found == Best::Found::bad || next.found == Best::Found::nothing) return;
     if (next.found == Best::Found::bad || best.found == Best::Found::nothing || is_better) best = next;
 }
 
-/// The place that was drawn, as the rank that holds its block found it, and the number there.
+/// The place that a draw has picked and the number there, found by the rank that holds the block.
 template <class Scalar>
 struct Picked {
     Index place = -1;
     Scalar number{};
 };
 
-/// The places of positive weight that are nearest to one.
+/// The places of positive weight that are nearest to a given place, before and after it.
 template <class Scalar>
 struct Nearest {
     Picked<Scalar> before, after;
 };
 
-/// An id that a rank has chosen.
+/// An id that a rank puts on a list.
 template <class Scalar>
 struct Listed {
     Index id = -1;    ///< -1: the rank's numbers are bad
-    double key = 0;   ///< the order of ids: the lowest first
-    Scalar number{};  ///< as it is stored
+    double key = 0;   ///< the list is sorted by it, lowest first
+    Scalar number{};  ///< the number in its stored type
 };
 
 /// The numbers of a slice.
@@ -105,18 +105,18 @@ class OwnSlice {
     bool has(Index id) const { return id >= bounds_.first && id < bounds_.end(); }
     Scalar operator[](Index id) const { return numbers_[id - bounds_.first]; }
     const Scalar* from(Index id) const { return numbers_ + (id - bounds_.first); }
-    /// The numbers as a row, whose places begin at the first id.
+    /// Return the numbers as a row whose place 0 is the first id of the slice.
     Column<Scalar> row() const { return Column<Scalar>(numbers_, bounds_.count); }
     Blocks<Column<Scalar>> blocks() const { return Blocks<Column<Scalar>>(row()); }
-    /// Whether all weight is on the largest number.
+    /// Tell whether all weight is on the largest number.
     bool is_greedy() const { return encoding_.is_peak(); }
 
-    /// The largest number below the id `end`.
+    /// Find the largest number among the ids below `end`.
     double largest(Index end) const {
         return specsample::detail::largest(blocks(), 0, std::clamp<Index>(end - bounds_.first, 0, bounds_.count));
     }
 
-    /// The id of the largest number.
+    /// Find the id of the largest number.
     Best largest_id() const {
         const Index place = specsample::detail::largest_id(blocks());
         if (place >= 0) return {Best::Found::one, bounds_.first + place, static_cast<double>(numbers_[place])};
@@ -127,7 +127,8 @@ class OwnSlice {
         return {is_bad ? Best::Found::bad : Best::Found::nothing};
     }
 
-    /// The first of these ids to arrive in a race; -1 if a number is bad.
+    /// Race the ids of the slice and write the first to arrive to `winners`. Returns how many there are; -1 if a number
+    /// is bad.
     template <kernels::LaneNoise Noise>
     Index race(Noise&& noise, std::span<Token> winners, std::span<double> arrivals) const {
         const specsample::detail::Entries entries(row(), SliceIds(bounds_), bounds_.vocab, encoding_);
@@ -144,7 +145,7 @@ class OwnSlice {
                 winner, arrival};
     }
 
-    /// The places of positive weight that are nearest to `from`: at or before it, and after it.
+    /// Find the places of positive weight that are nearest to `from`: one at or before it, one after it.
     template <kernels::Weights W>
     Nearest<Scalar> nearest(const W& weights, Index from) const {
         const auto find_in = [&](Index id, Index end, Index step) -> Picked<Scalar> {
@@ -157,7 +158,7 @@ class OwnSlice {
         return {find_in(after - 1, bounds_.first - 1, -1), find_in(after, bounds_.end(), 1)};
     }
 
-    /// What is odd about the numbers, with ids for places.
+    /// Inspect the numbers for what makes a row bad; the result names ids.
     OddNumbers odd(double tolerance) const {
         return specsample::detail::find_odd([&](Index id) { return static_cast<double>((*this)[id]); }, bounds_.first,
                                             bounds_.end(), tolerance);

@@ -1,10 +1,11 @@
-// Ranks: the ranks that share rows, and what they have said to each other.
+// Ranks: the group of ranks that share rows, and the exchanges between them.
 //
 //   Ranks       made once per rank from its communicator; every Sharded row borrows it
-//   Traffic     how often and how much they exchanged
+//   Traffic     the number of exchanges, and their bytes
 //
-// All ranks make the same calls in the same order. What one of them needs of a row, all of them need at that point of
-// their code, so that one exchange tells all. An exchange may be about many rows: a round begins with one about all.
+// All ranks make the same calls in the same order. When one rank needs a number of a row, every rank needs it at the
+// same point of the code, so one exchange serves all ranks. An exchange can cover many rows: each round begins with one
+// exchange for all of its rows.
 #pragma once
 
 #include <algorithm>
@@ -26,18 +27,18 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard {
 
-/// What a rank has exchanged with the others.
+/// Counts what a rank has exchanged with the others.
 struct Traffic {
-    Index exchanges = 0;  ///< calls of all_gather, of which the very first only tells the slices
+    Index exchanges = 0;  ///< calls of all_gather; the very first sends the bounds of slices only
     Index sent = 0;       ///< bytes of this rank's own messages, each counted once
-    Index received = 0;   ///< bytes of the messages of the others
+    Index received = 0;   ///< bytes of the other ranks' messages
 };
 
 class Ranks;
 
 namespace detail {
 
-/// A number that is the same on ranks that were given the same numbers, and very likely another one otherwise.
+/// A hash of numbers: ranks that add the same numbers get the same value, other ranks almost surely another one.
 /// @source   Fowler, Noll, Vo: FNV-1a, 64 bits
 class Digest {
   public:
@@ -53,38 +54,38 @@ class Digest {
     std::uint64_t hash_ = 0xcbf2'9ce4'8422'2325;
 };
 
-/// What an exchange is about.
+/// The subject of an exchange: which facts about a row the ranks send.
 enum class Topic : std::uint32_t {
-    open,     ///< the blocks that borders cut, the entries of drafted tokens, and what else of a row is wanted
+    open,     ///< the blocks that borders cut, the entries of drafted tokens, and everything in Wants
     sums,     ///< the sums of blocks
-    largest,  ///< the largest number of all
-    pick,     ///< the place that was drawn
-    nearest,  ///< the nearest place of positive weight, where rounding overshot
+    largest,  ///< the largest number of the row
+    pick,     ///< the place that a draw has picked
+    nearest,  ///< the nearest place of positive weight, after a draw that rounding took too far
     odd,      ///< what is wrong with the row
     list,     ///< ids that each rank has chosen, with their numbers
     numbers   ///< the slices themselves
 };
 
-/// A row, as an exchange sees it.
+/// The interface through which an exchange reads and fills a row.
 class RankRow {
   public:
     virtual ~RankRow() = default;
 
     virtual Ranks& ranks() const = 0;
     virtual SliceBounds bounds() const = 0;
-    /// What the ranks do not agree about, if anything.
+    /// Return the disagreement that the ranks found about this row, if any.
     virtual const std::optional<RowFault>& fault() const = 0;
-    /// What the exchange must give, as a number that ranks compare.
+    /// Return a digest of what the next exchange must deliver; the ranks compare it.
     virtual std::uint64_t wish() const = 0;
-    /// Write what this rank has of it, read what a rank has, and add all of it up.
+    /// Write this rank's part, read the part of each rank, then combine all parts.
     virtual void write(Topic topic, Writer& out) = 0;
     virtual void read(Topic topic, Index rank, Reader& in) = 0;
     virtual void finish(Topic topic) = 0;
-    /// The ranks do not agree about the row: it is bad from now on.
+    /// Mark the row as bad from now on, because the ranks disagree about it.
     virtual void fail(const RowFault& fault) = 0;
 };
 
-/// The requirement of Ranks, with a message.
+/// Checks the argument of Ranks, with one sentence per error.
 template <class C>
 struct RanksArguments {
     static constexpr bool all = Communicator<C>;
@@ -96,7 +97,7 @@ struct RanksArguments {
 
 }  // namespace detail
 
-/// The ranks that share rows.
+/// The ranks that share rows: every exchange between them goes through this object.
 class Ranks {
   public:
     /// @param communicator   a Communicator, borrowed
@@ -114,13 +115,13 @@ class Ranks {
 
     Index rank() const { return rank_; }
     Index size() const { return std::ssize(inbox_); }
-    /// What was exchanged since this was made.
+    /// Return the counts of all exchanges since construction.
     const Traffic& traffic() const { return traffic_; }
 
-    /// Who holds which ids: known after the first exchange.
+    /// Return which rank holds which ids; known after the first exchange.
     const detail::Split& split() const { return split_; }
 
-    /// Exchange what all rows want. If the ranks do not agree, the rows are bad afterwards, by the same fault on every
+    /// Exchange what these rows want. If the ranks disagree, the rows are bad afterwards, with the same fault on every
     /// rank.
     /// @param key   any number that must be the same on every rank
     void exchange(detail::Topic topic, std::span<detail::RankRow* const> rows, std::uint64_t key = 0) {
@@ -136,7 +137,7 @@ class Ranks {
         }
     }
 
-    /// Call draws(), in which every row finds its part of a draw, and none makes an exchange.
+    /// Call draws(), during which every row finds this rank's part of a draw and makes no exchange for it.
     template <class Draws>
     void collect(const Draws& draws) {
         const Marked marked(collects_);
@@ -144,8 +145,8 @@ class Ranks {
     }
     bool collects() const { return collects_; }
 
-    /// Call work(), in which this rank computes what is its own to compute: it reads the numbers that it has, and other
-    /// ranks may do less or more. What is read outside of it is read by all ranks.
+    /// Call work(), during which this rank reads only numbers that it holds; other ranks may read more or fewer.
+    /// Outside of work(), all ranks read the same numbers, so that they can exchange a missing one.
     template <class Work>
     decltype(auto) alone(const Work& work) {
         const Marked marked(is_alone_);
@@ -153,18 +154,18 @@ class Ranks {
     }
     bool is_alone() const { return is_alone_; }
 
-    /// Begin a round. The ranks that are in another one differ in every exchange of it, so that each finds out at its
-    /// next one, whatever that is about.
-    /// @param digest   of all that must be the same on every rank in the round
+    /// Begin a round. Every exchange compares the digest, so ranks that are in different rounds find the difference at
+    /// their next exchange, whatever its topic.
+    /// @param digest   a digest of everything that must be equal on all ranks in the round
     void begin_round(std::uint64_t digest) { round_ = digest; }
 
-    /// Memory for a list of rows, empty.
+    /// Return an empty list of rows, in memory that is used again.
     std::vector<detail::RankRow*>& list() {
         list_.clear();
         return list_;
     }
 
-    /// Memory for what is known of one row, used again when no row needs it any more.
+    /// Return memory for the state of one row. It is used again once no row refers to it.
     template <class State>
     std::shared_ptr<State> state() {
         for (std::size_t i = 0; i < states_.size(); ++i) {
@@ -178,7 +179,7 @@ class Ranks {
     }
 
   private:
-    /// Sets a mark until its scope ends, by an exception as well.
+    /// Sets a mark until its scope ends, also by an exception.
     class Marked {
       public:
         explicit Marked(bool& mark) : mark_(mark), before_(std::exchange(mark, true)) {}
@@ -222,7 +223,8 @@ class Ranks {
 
     const SliceBounds& my_slice() const { return split_.slices()[static_cast<std::size_t>(rank_)]; }
 
-    /// The fault of the first rank whose header is not right beside the others, all of which every rank has.
+    /// Compare all ranks' headers and return the first mismatch. Every rank finds the same one, because it has all
+    /// headers.
     std::optional<RowFault> disagreement() {
         slices_.clear();
         std::optional<RowFault> differs;
@@ -236,7 +238,7 @@ class Ranks {
         if (knows_split_ && std::ranges::equal(slices_, split_.slices())) return differs;
         detail::Split split;
         if (auto bad = split.assign(slices_)) return bad;
-        // A split that is right beside itself may still be another one than that of rows that were read before.
+        // A split that is consistent in itself may still differ from the split that earlier rows were read with.
         if (knows_split_) return differs ? differs : changed();
         if (differs) return differs;
         split_ = std::move(split);
@@ -244,7 +246,7 @@ class Ranks {
         return std::nullopt;
     }
 
-    /// The fault of the first slice that is not the one that its rank had.
+    /// Return the fault of the first rank whose slice has changed.
     RowFault changed() const {
         const auto [now, before] = std::ranges::mismatch(slices_, split_.slices());
         const Index rank = now - slices_.begin();

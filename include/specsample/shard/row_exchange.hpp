@@ -1,4 +1,4 @@
-// What ranks write and read about a row, by topic.
+// The messages about a row: what each rank writes and reads in an exchange, by topic.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 
-/// Add what the ids that follow hold.
+/// Merge the findings of the next ids into `odd`.
 inline void add(OddNumbers& odd, const OddNumbers& next) {
     if (odd.not_finite_at < 0) {
         odd.not_finite_at = next.not_finite_at;
@@ -84,7 +84,7 @@ void RowState<Scalar>::read(Topic topic, Index rank, Reader& in) {
             return;
         case Topic::nearest: {
             const auto found = in.take<Nearest<Scalar>>();
-            if (found.before.place >= 0) picked_ = found.before;  // the last of them
+            if (found.before.place >= 0) picked_ = found.before;  // ranks come in order: the last place stays
             if (found.after.place >= 0 && after_.place < 0) after_ = found.after;
             return;
         }
@@ -103,7 +103,7 @@ void RowState<Scalar>::finish(Topic topic) {
     if (topic == Topic::open) finish_open();
 }
 
-/// The sum of the negative numbers in the blocks of a rank, or in those that are cut (-1).
+/// Sum the negative numbers in the blocks that a rank holds; rank -1 stands for the blocks that borders cut.
 template <class Scalar>
 template <class Blocks>
 double RowState<Scalar>::negative_sum(const Blocks& numbers, Index rank) const {

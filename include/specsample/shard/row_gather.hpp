@@ -1,4 +1,4 @@
-// What a pipeline reads of a row of which every rank holds a slice, gathered by all of them.
+// Gathering the part of a split row that a pipeline reads, by all ranks together.
 #pragma once
 
 #include <cstdint>

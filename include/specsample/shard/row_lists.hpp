@@ -1,4 +1,4 @@
-// Lists of ids that ranks make of a row, one of all of them.
+// Lists of ids: every rank lists ids of its slice, and the lists are merged into one.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 
-/// What ranks find in a row by listing ids.
+/// Results that the ranks find by listing ids of a split row.
 template <class Scalar>
 class RowLists : public KnownNumbers<Scalar> {
     using Base = KnownNumbers<Scalar>;
@@ -27,7 +27,7 @@ class RowLists : public KnownNumbers<Scalar> {
   public:
     using Base::vocab;
 
-    /// The answer of the rank that holds the block at `first`.
+    /// Return the answer of the rank that holds the block at `first`.
     template <class Answer>
     double ask_holder(Index first, const Answer& answer) {
         const auto own = [&] { return ranks_->alone(answer); };
@@ -38,7 +38,7 @@ class RowLists : public KnownNumbers<Scalar> {
         return fault_ ? nan : all_listed_[0].key;
     }
 
-    /// The places of the largest numbers, as they are encoded in `numbers`; see kernels/top.hpp.
+    /// Find the places of the largest of `numbers`, the row in an encoding; see kernels/top.hpp.
     template <class Encoded, class Place>
     Index largest_places(const Encoded& numbers, std::span<Place> places, double least) {
         listed_.clear();
@@ -51,15 +51,15 @@ class RowLists : public KnownNumbers<Scalar> {
         return std::max<Index>(merge_lists(places, {}), 0);
     }
 
-    /// Some numbers of the row, of which all ranks have the same.
+    /// Numbers that every rank holds.
     struct Gathered {
-        Index count;                  ///< all of them stand for every id, fewer for ids, which ascend
-        std::optional<double> total;  ///< the sum of the weights of all numbers, if it was found
+        Index count;                  ///< the vocabulary size, or fewer: then they have ascending ids
+        std::optional<double> total;  ///< the sum of the weights of the whole row, if it was found
     };
 
     /// Gather all numbers.
-    /// @param context   the text before, which must be the same on every rank
-    /// @throws          Fault if the ranks do not agree
+    /// @param context   the text before the row; must be equal on all ranks
+    /// @throws          Fault if the ranks disagree
     template <class Wide>
     Gathered gather_all(std::span<const Token> context, std::vector<Wide>& numbers) {
         Base::gather_whole(digest_of(context));
@@ -85,20 +85,22 @@ class RowLists : public KnownNumbers<Scalar> {
         if (fault_) specsample::detail::raise(Fault(*fault_, {}, "shaped"));
     }
 
-    /// Gather the numbers that a number of candidates or a distance reaches, and those that change.
-    /// @param key    a digest of what must be the same on every rank
-    /// @returns      how many there are, with their ids, which ascend; -1 if a number is bad
+    /// Gather the largest numbers, up to a count or a distance from the largest, and the numbers that the pipeline
+    /// changes.
+    /// @param key    a digest of everything that must be equal on all ranks
+    /// @returns      how many `numbers` and ascending `ids` there are; -1 if a number is bad
     template <class Wide>
     Index gather_reached(const filters::Reach& reach, std::span<const Token> changed, std::uint64_t key,
                          std::vector<Wide>& numbers, std::vector<Token>& ids) {
         find_changed(changed);
         const std::span<const Wide> mine = copy_mine(numbers);
         if (reach.most < vocab()) {
-            // Those that change may be lowered: as many more are listed.
+            // The pipeline may lower the numbers that it changes, so as many more are listed.
             const Index most = reach.most + std::ssize(changed_);
             kernels::select_top(mine, most, -std::numeric_limits<Wide>::infinity(), ids, scratch_);
         } else {
-            // The largest of all is no smaller, and rounding keeps an order: none that is near enough is left out.
+            // The largest number of all is no smaller than the largest unchanged one, and rounding is monotone, so no
+            // number within the distance is left out.
             const double least = largest_unchanged(mine, {}, key) - reach.distance;
             kernels::select_at_least(mine, static_cast<Wide>(least), ids);
         }
@@ -115,7 +117,7 @@ class RowLists : public KnownNumbers<Scalar> {
         return std::span(numbers).first(static_cast<std::size_t>(bounds_.count));
     }
 
-    /// A race with several winners; see RowState.
+    /// Race for several winners; see RowState.
     template <class Noise>
     Index race_for_several(Noise&& noise, std::span<Token> winners, std::span<double> arrivals) {
         const Index arrived = mine_.race(noise, winners, arrivals);
@@ -136,8 +138,9 @@ class RowLists : public KnownNumbers<Scalar> {
         in.take_bytes(std::as_writable_bytes(std::span(all_listed_).subspan(known)));
     }
 
-    /// Exchange some ids of this rank, counted from its first, with their numbers; a mark in their place if `is_bad`.
-    /// @returns   whether all ranks listed ids
+    /// Exchange some ids of this rank, counted from its first id, with their numbers; if `is_bad`, a mark instead of
+    /// them.
+    /// @returns   true if every rank listed ids instead of a mark
     bool exchange_ids(std::span<const Token> ids, bool is_bad, std::uint64_t key) {
         listed_.clear();
         if (is_bad) {
@@ -150,7 +153,7 @@ class RowLists : public KnownNumbers<Scalar> {
     }
     bool has_bad() const { return mine_.largest_id().found == Best::Found::bad; }
 
-    /// Find which of some ids are this rank's, and possible.
+    /// Find the ids that lie in this rank's slice and are possible.
     void find_changed(std::span<const Token> ids) {
         changed_.clear();
         for (const Token id : ids)
@@ -159,11 +162,11 @@ class RowLists : public KnownNumbers<Scalar> {
         keep_unique(changed_);
     }
 
-    /// The ids of this rank that were found, counted from its first.
+    /// Return the ids that find_changed found, counted from this rank's first id.
     std::span<const Token> changed() const { return changed_; }
 
-    /// The largest number of all ranks, those left out that change.
-    /// @param listed   ids of this rank, counted from its first: afterwards those of all ranks are listed
+    /// Find the largest number of all ranks among the ids that do not change.
+    /// @param listed   ids of this rank, counted from its first id; afterwards all_listed_ has such ids of all ranks
     template <class Wide>
     double largest_unchanged(std::span<const Wide> mine, std::span<const Token> listed, std::uint64_t key) {
         constexpr Wide lowest = -std::numeric_limits<Wide>::infinity();
@@ -201,7 +204,7 @@ class RowLists : public KnownNumbers<Scalar> {
     bool has_bad_list() const {
         return std::ranges::any_of(all_listed_, [](const auto& one) { return one.id < 0; });
     }
-    /// List an id of this rank, counted from its first.
+    /// List an id of this rank, counted from its first id.
     void list(Token id, double key) { listed_.push_back({bounds_.first + id, key, mine_[bounds_.first + id]}); }
 
     static void keep_unique(std::vector<Token>& ids) {
@@ -209,7 +212,7 @@ class RowLists : public KnownNumbers<Scalar> {
         ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     }
 
-    /// Exchange what ranks have listed, and write the first of all ids.
+    /// Exchange the lists of all ranks, and write the ids that come first in the merged list.
     template <class Place>
     Index merge_lists(std::span<Place> ids, std::span<double> keys) {
         exchange_list();
@@ -225,8 +228,8 @@ class RowLists : public KnownNumbers<Scalar> {
         return static_cast<Index>(count);
     }
 
-    std::vector<Listed<Scalar>> listed_, all_listed_;  ///< by this rank; by all ranks, in their order
-    std::vector<Token> changed_;                       ///< whose logits change, counted from this rank's first
+    std::vector<Listed<Scalar>> listed_, all_listed_;  ///< this rank's list; the lists of all ranks, rank by rank
+    std::vector<Token> changed_;                       ///< ids whose logits change, counted from this rank's first id
     kernels::SelectionScratch<Compute<Scalar>> scratch_;
 };
 

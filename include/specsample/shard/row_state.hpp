@@ -1,4 +1,4 @@
-// What a rank knows of a row of which it holds a slice: the slice, and what the other ranks said.
+// What a rank knows of a split row: its own slice, and everything that the other ranks have sent.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,9 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail
 
 /// The state of a row of `Scalar`.
 ///
-/// Every function beside the const ones makes an exchange if it needs what this rank does not know. What a rank knows
-/// is the same on all ranks, apart from its slice, so that all of them make the exchange.
+/// Non-const functions may communicate: all ranks must call them in the same order. A function makes an exchange if it
+/// needs a number that this rank does not know. Apart from the slices all ranks know the same, so they all make the
+/// exchange or none does.
 template <class Scalar>
 class RowState final : public RowLists<Scalar> {
     using Base = RowLists<Scalar>;
@@ -46,24 +47,24 @@ class RowState final : public RowLists<Scalar> {
     void read(Topic topic, Index rank, Reader& in) override;
     void finish(Topic topic) override;
 
-    // What is wanted: the caller sets it, and then exchanges Topic::open.
+    // Wants: the caller sets them, then exchanges Topic::open.
 
-    /// Want the entry of an id, unless all ranks have it.
+    /// Ask the next exchange for the entry of an id, unless all ranks have it.
     void want_entry(Index id) {
         if (id < 0 || id >= vocab() || is_cut(id) || find(id)) return;
         if (std::ranges::find(wanted_, id) == wanted_.end()) wanted_.push_back(static_cast<Token>(id));
     }
     Wants& wants() { return wants_; }
     void open() { exchange(Topic::open); }
-    /// Find the entry of an id, unless all ranks have it.
+    /// Exchange the entry of an id, unless all ranks have it.
     void fetch(Index id) {
         want_entry(id);
         if (!wanted_.empty() && !fault_) open();
     }
 
-    // What all ranks find together.
+    // Results that all ranks find together.
 
-    /// The largest number of the first block, or of all.
+    /// Find the largest number of the whole row if `of_all`, else of the first block.
     double largest(bool of_all) {
         std::optional<double>& found = of_all ? known_.largest : known_.first_largest;
         if (found || fault_) return found.value_or(nan);
@@ -72,7 +73,7 @@ class RowState final : public RowLists<Scalar> {
         return found.value_or(nan);
     }
 
-    /// The id of the largest number, -1 if there is none.
+    /// Find the id of the largest number; -1 if there is none.
     Index largest_id() {
         if (!known_.largest_id && !fault_) {
             wants_.largest = true;
@@ -81,7 +82,8 @@ class RowState final : public RowLists<Scalar> {
         return known_.largest_id.value_or(Best{}).index();
     }
 
-    /// The first to arrive in a race; -1 if a number is bad.
+    /// Race the ids of all ranks and write the first to arrive to `winners`. Returns how many there are; -1 if a number
+    /// is bad, or if a single winner was asked for and none arrives.
     template <class Noise>
     Index race(Noise&& noise, std::span<Token> winners, std::span<double> arrivals) {
         if (winners.size() != 1 && !mine_.is_greedy()) return Base::race_for_several(noise, winners, arrivals);
@@ -89,7 +91,7 @@ class RowState final : public RowLists<Scalar> {
         winners[0] = static_cast<Token>(winner);
         return winner < 0 ? -1 : 1;
     }
-    /// Let the ids of this rank race, for an exchange about Topic::open.
+    /// Race the ids of this rank; the next exchange of Topic::open finds the winner of all ranks.
     template <class Noise>
     void race_mine(Noise&& noise) {
         wants_.race = true;
@@ -97,8 +99,8 @@ class RowState final : public RowLists<Scalar> {
         next_race_key_ = key_of(noise);
     }
 
-    /// The sums of all blocks of weights, in the order of ids.
-    /// @param key   how the row is encoded, if the weights are those of the row itself: then they are summed once
+    /// Write the sums of all blocks of weights, in the order of ids.
+    /// @param key   the encoding, if the weights are the row's own: their sums are made only once
     template <class W>
     void sum_blocks(const W& weights, const std::optional<SumsKey>& key, std::span<double> sums) {
         if (!key || known_.sums_key != key) find_sums(weights, key);
@@ -108,7 +110,7 @@ class RowState final : public RowLists<Scalar> {
             std::ranges::copy(key ? row_sums_ : by_block_, sums.begin());
         }
     }
-    /// Sum the blocks of weights that this rank has, for an exchange about Topic::sums.
+    /// Sum the blocks of weights that this rank holds, for an exchange of Topic::sums.
     template <class W>
     void sum_mine(const W& weights) {
         by_block_.assign(static_cast<std::size_t>(split().blocks()), 0);
@@ -119,13 +121,13 @@ class RowState final : public RowLists<Scalar> {
                 ranks_->alone([&] { return weights.sum(first, count_at(first)); });
         }
     }
-    /// The sums that were exchanged are those of the row itself.
+    /// Keep the sums of the last exchange as the row's own, made in this encoding.
     void keep_sums(const SumsKey& key) {
         known_.sums_key = key;
         row_sums_ = by_block_;
     }
 
-    /// The sum of the negative entries of a row of probabilities.
+    /// Find the sum of the negative entries of a row of probabilities.
     double negative() {
         if (!known_.negative && !fault_) {
             wants_.sums = true;
@@ -134,7 +136,7 @@ class RowState final : public RowLists<Scalar> {
         return known_.negative.value_or(0);
     }
 
-    /// The place at `rest` in the block [first, end) of weights.
+    /// Find the place in the block [first, end) at which the running sum of weights passes `rest`.
     template <class W>
     Index pick(const W& weights, Index first, Index end, double rest) {
         if (fault_) return -1;
@@ -151,19 +153,20 @@ class RowState final : public RowLists<Scalar> {
         return picked_.place;
     }
 
-    /// Whether the place of a draw is to be exchanged.
+    /// Tell whether a draw still has to exchange its place.
     bool is_picking() const { return known_.pick_key.has_value() && picking_rank_ >= 0; }
 
-    /// Gather the logits that a pipeline reaches and those that it changes; the whole row if it reaches all or many, or
-    /// if a number is bad.
-    /// @param context   the text before, which must be the same on every rank
-    /// @param change    change(count) does to the first of `numbers`, logits of `ids`, what the pipeline does
-    /// @throws          Fault if the ranks do not agree
+    /// Gather the logits that a pipeline reaches and the logits that it changes. Gathers the whole row if the pipeline
+    /// reaches all or many ids, or if a number is bad.
+    /// @param context   the text before the row; must be equal on all ranks
+    /// @param change    change(count) applies the pipeline's changes to the first `count` of `numbers`, the logits of
+    ///                  `ids`
+    /// @throws          Fault if the ranks disagree
     template <class Wide, class Change>
     Gathered gather(const filters::Outlook& outlook, std::span<const Token> context, std::vector<Wide>& numbers,
                     std::vector<Token>& ids, const Change& change);
 
-    /// What is odd about the row.
+    /// Inspect the numbers of the row for what makes it bad.
     OddNumbers odd_numbers(double tolerance) {
         odd_ = mine_.odd(tolerance);
         all_odd_ = {};
@@ -172,23 +175,23 @@ class RowState final : public RowLists<Scalar> {
     }
 
   private:
-    /// What the ranks found.
+    /// What the ranks have found together.
     struct Known {
         std::optional<double> first_largest{}, largest{};
         std::optional<Best> largest_id{};
-        std::optional<SumsKey> sums_key{};  ///< of the weights that row_sums_ sums
+        std::optional<SumsKey> sums_key{};  ///< the encoding of the weights that row_sums_ sums
         std::optional<double> negative{};
-        std::optional<double> race_key{};         ///< of the race that winner_ has won
-        std::optional<std::uint64_t> pick_key{};  ///< of the draw that picked_ comes from
+        std::optional<double> race_key{};         ///< identifies the race that winner_ has won
+        std::optional<std::uint64_t> pick_key{};  ///< identifies the draw that picked_ comes from
     };
 
     /// Gather the numbers of a nucleus, and perhaps some more.
-    /// @returns   a count of -1 if it is not found: a number is bad, or the nucleus is much of the row
+    /// @returns   a count of -1 if a number is bad, or if the nucleus is a large part of the row
     template <class Wide, class Change>
     Gathered gather_nucleus(const filters::Reach& reach, std::uint64_t key, std::vector<Wide>& numbers,
                             std::vector<Token>& ids, const Change& change);
 
-    /// Copy this rank's numbers, changed as the pipeline changes them.
+    /// Copy this rank's numbers and apply the pipeline's changes to the copy.
     template <class Wide>
     std::span<const Wide> changed_mine(std::vector<Wide>& numbers) const {
         const std::size_t count = Base::copy_mine(numbers).size();
@@ -198,7 +201,7 @@ class RowState final : public RowLists<Scalar> {
 
     template <class Noise>
     static double key_of(Noise&& noise) {
-        const std::uint32_t lane = 0x7fff'ffff;  // of no id
+        const std::uint32_t lane = 0x7fff'ffff;  // the lane of no id
         double key = 0;
         noise(std::span(&lane, 1), &key);
         return key;
@@ -236,7 +239,8 @@ class RowState final : public RowLists<Scalar> {
         });
     }
 
-    /// Where rounding overshoots: the last place of positive weight at or before `from`, else the first one after it.
+    /// Find the last place of positive weight at or before `from`, else the first one after it. A draw needs it where
+    /// rounding overshoots.
     template <class W>
     void find_nearest(const W& weights, Index from) {
         nearest_ = ranks_->alone([&] { return mine_.nearest(weights, from); });
@@ -256,7 +260,7 @@ class RowState final : public RowLists<Scalar> {
     Wants wants_;
 
     Known known_;
-    std::vector<double> row_sums_, by_block_;  ///< of the row itself; of what was exchanged last
+    std::vector<double> row_sums_, by_block_;  ///< the row's own sums; the sums of the last exchange
     double next_race_key_ = 0;
     Best winner_, my_winner_;
     Index picking_rank_ = 0;

@@ -1,4 +1,4 @@
-// Rows of which every rank holds a slice.
+// Rows that are split over ranks: every rank holds one slice.
 //
 //     shard::Ranks ranks(communicator);
 //     auto target = [&](std::span<const Token> prefix) {
@@ -24,34 +24,36 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard {
 
 namespace detail {
 
-/// How the numbers of a slice are encoded in the whole row: probabilities, or logits at a temperature.
+/// A slice of logits at a temperature; any other slice holds probabilities.
 template <class R>
 concept LogitsSlice = requires(const R& row) { row.unnormalised_encoding(); };
 
 }  // namespace detail
 
-/// A row of which this rank holds the ids [first_id, first_id + size of the slice), and the other ranks the rest.
+/// A row split over ranks: this rank holds the ids [first_id, first_id + size of the slice), the other ranks the rest.
 ///
-/// It is accepted wherever a row of probabilities or logits is, and every rank gets what the row held whole would give,
-/// to the bit. All ranks make the same calls in the same order, with the same seed, text and limits; one that does not
-/// is a fault on every rank (Cause::ranks_differ), and so are slices that do not fit together. A row must not be read
-/// by one rank alone, and rows of the same Ranks only by one thread at a time. A rank that gives up, because its model
-/// or a callback throws, or because `until` ends its text alone, is the communicator's to report to the others.
+/// It is accepted wherever a row of probabilities or logits is accepted, and gives every rank the same results as the
+/// whole row, to the bit. All ranks must make the same calls in the same order, with the same seed, text and limits. A
+/// rank that deviates is a fault on every rank (Cause::ranks_differ), and so are slices that do not fit together. No
+/// rank may read a row alone, and only one thread at a time may read rows of the same Ranks. If a rank gives up,
+/// because its model or a callback throws or `until` ends its text alone, the communicator must report that to the
+/// other ranks.
 ///
-/// All rules take such rows but KSeq, which looks at whole rows about 25 times. Rules and drafters may read anything of
-/// them: draws, races, the largest entries and those of drafted tokens are found together; where more is read, the
-/// ranks send each other their slices of that row, once. Draft rows may be shared by another Ranks, with other slices:
-/// those that are judged by ratios are then sent whole, too.
+/// Every rule takes such rows except KSeq, which reads whole rows about 25 times. Rules and drafters may read any
+/// entry. The ranks find draws, races, the largest entries and the entries of drafted tokens together; for any other
+/// entry they send each other their slices of that row, once. Draft rows may belong to another Ranks with other slices;
+/// a rule that judges by ratios then has the draft rows sent whole, too.
 ///
-/// Shaping gathers what the pipeline can leave: of logits some candidates, if its first filter is top-k, top-p or
-/// min-p, after any penalties, biases and temperatures. It gathers the whole row for typical-p, masks and the shapers
-/// that filters::Outlook does not know, for probabilities, and where the nucleus of top-p is more than about a tenth of
-/// the vocabulary.
+/// Shaping gathers the candidates that the pipeline can leave. For logits these are a few ids if the first filter is
+/// top-k, top-p or min-p, also after penalties, biases and temperatures. Shaping gathers the whole row for
+/// probabilities, for typical-p, for masks, for shapers that filters::Outlook does not know, and where the nucleus of
+/// top-p is more than about a tenth of the vocabulary.
 ///
 /// @cost   per round of supplied rows, whatever its length: 1 exchange for GreedyMatch and GumbelMatch, 2 for
-///         SampleMatch, at most 3 for TokenVerification, one more per token given up for BlockVerification; one more
-///         for logits whose normaliser is not stated, but for the first two. A rank sends a sum per 512 of its ids and
-///         row, and the ids that share a block of 512 with another rank (even_slice: none). No allocation when warm
+///         SampleMatch, at most 3 for TokenVerification, and for BlockVerification one more per token given up. Logits
+///         without a stated normaliser take one exchange more, except under GreedyMatch and GumbelMatch. A rank sends
+///         one sum per row and 512 of its ids, and the ids that share a block of 512 with another rank (even_slice:
+///         none). No allocation when warm
 /// @tparam R   the slice: probabilities or Logits in contiguous memory; an owner (moved in), a view, or `const Owner&`
 template <class R>
 class Sharded {
@@ -62,8 +64,8 @@ class Sharded {
     using Slice = detail::Slice<Scalar>;
 
   public:
-    static constexpr bool are_logits = detail::LogitsSlice<Stored>;  ///< else probabilities
-    static constexpr bool owns = specsample::detail::owns_part<R>;   ///< the slice is gone with this row
+    static constexpr bool are_logits = detail::LogitsSlice<Stored>;  ///< false: probabilities
+    static constexpr bool owns = specsample::detail::owns_part<R>;   ///< the slice is destroyed with this row
     static constexpr bool borrows = specsample::detail::borrows<R>;  ///< the slice is viewed
     /// True if the row may be returned by the function that makes it.
     static constexpr bool outlives_its_making = !std::is_reference_v<R> && specsample::detail::ReturnedRow<R>;
@@ -71,11 +73,11 @@ class Sharded {
 
     Sharded() = default;
 
-    /// @param slice      [n] probabilities of these ids, or Logits of them
-    /// @param first_id   the id of its first entry
+    /// @param slice      [n] probabilities of this rank's ids, or Logits of them
+    /// @param first_id   the id of the slice's first entry
     /// @param vocab      the size of the vocabulary
-    /// @param ranks      the ranks that have the other slices; borrowed
-    /// @edge             slices that do not fit those of the other ranks are a fault where the row is read
+    /// @param ranks      the ranks that hold the other slices; borrowed
+    /// @edge             slices that do not fit together are a fault when the row is read
     template <class Given>
     Sharded(Given&& slice, Index first_id, Index vocab, Ranks& ranks)
         : slice_(specsample::detail::store_row<R>(std::forward<Given>(slice))), state_(ranks.state<State>()) {
@@ -84,46 +86,49 @@ class Sharded {
 
     Index size() const { return state_->vocab(); }
 
-    /// The probabilities, as an expression.
+    /// Return the probabilities as an expression.
     auto probs() const { return entries(encoding()).row(); }
 
-    /// The temperature of logits.
+    /// Return the temperature of the logits.
     double temperature() const
         requires(are_logits)
     {
         return slice_.temperature();
     }
 
-    /// The weights that a token is drawn from, if the slices are logits.
+    /// Return the weights that a token is drawn from; for logits only.
     auto weights() const
         requires(are_logits)
     {
         return kernels::LogitWeights<Slice>(slice(), slice_.temperature(), size());
     }
 
-    /// Whether the row needs no further check: of logits, all of them are good where one is the largest.
+    /// Tell whether the row needs no further check. Unnormalised logits need none if argmax finds a largest one,
+    /// because it finds none next to a bad number.
     bool is_sound() const {
         if constexpr (are_logits) return !slice_.is_normalised() && argmax() >= 0;
         return false;
     }
 
-    /// The id of the largest entry of all slices.
+    /// Return the id of the largest entry of all slices.
     Index argmax() const { return slice().state().largest_id(); }
 
-    /// The row as it races: no normaliser is found.
+    /// Return the row for a race, which needs no normaliser.
     auto unnormalised() const { return entries(race_encoding()).row(); }
 
-    /// Copy this row to one that owns its slice, and of which nothing was exchanged yet.
+    /// Copy this row to a row that owns its slice and has exchanged nothing yet.
     void copy_to(Owned& copy) const {
         specsample::detail::copy_row(slice_, copy.slice_);
         copy.state_ = state_->ranks().template state<State>();
         copy.state_->start(state_->ranks(), state_->bounds());
     }
 
-    /// Exchange what the rule of a round reads of its rows, in as few messages as can be: verify calls it first.
-    /// @param first   the first row, if rows are made when they are asked for; else null
-    /// @returns       the fault if the ranks do not agree
-    /// @cost          one exchange; one more if logits need a normaliser
+    /// Exchange everything that the rule of a round reads from its rows, in as few messages as possible. `verify` calls
+    /// it first.
+    /// @param first   the first row if rows are made when they are asked for, else null
+    /// @returns       the fault that the ranks found, if any
+    /// @cost          one exchange; one more if logits need a normaliser, and one more for a rule that draws from every
+    ///                row
     template <class Rule, class Ids, class Shape, class Distributions, class Rows, class Source, class Limits>
     static std::optional<RowFault> gather(const Ids& given, const Shape& shape, Distributions& distributions,
                                           Rows& rows, const Sharded* first, const Source& rng, const Limits& limits) {
@@ -151,7 +156,7 @@ class Sharded {
         }
     }
 
-    /// Let the ids of this rank race, so that the next exchange finds the winner.
+    /// Race the ids of this rank, so that the next exchange finds the winner.
     template <class Rng>
     void start_race(const Rng& rng) const {
         if (is_greedy()) {
@@ -162,9 +167,10 @@ class Sharded {
         }
     }
 
-    /// What is known of the row: for exchanges about several rows.
+    /// Return the state of the row, for exchanges about several rows.
     State& state() const { return slice().state(); }
-    /// The weights whose sums give the logits their normaliser, once the pivot is known; see LogitWeights.
+    /// Return the weights whose sums give the normaliser of the logits; see LogitWeights. The ranks exchange the pivot
+    /// if it is not known yet.
     auto weights_to_sum() const
         requires(are_logits)
     {
@@ -172,12 +178,12 @@ class Sharded {
         const double scale = slice_.unnormalised_encoding().scale();
         return entries({specsample::detail::is_finite(pivot) ? pivot : 0, scale, 1});
     }
-    /// Whether the logits have a normaliser to find.
+    /// Tell whether the logits have a normaliser that must be found.
     bool needs_sums() const {
         if constexpr (are_logits) return slice_.temperature() > 0 && !slice_.is_normalised();
         return false;
     }
-    /// Whether all weight is on the largest logit.
+    /// Tell whether all weight is on the largest logit.
     bool is_greedy() const {
         if constexpr (are_logits) return slice_.temperature() == 0;
         return false;
@@ -214,7 +220,7 @@ class Sharded {
             return {};
         }
     }
-    /// The encoding in which the slice races.
+    /// Return the encoding in which the slice races.
     specsample::detail::Encoding<Value> race_encoding() const {
         if constexpr (are_logits) {
             if (slice_.temperature() == 0) return specsample::detail::Encoding<Value>::peak(-1);

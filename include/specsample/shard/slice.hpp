@@ -1,8 +1,8 @@
-// A slice of a row as kernels read it: as the whole row, of which only some blocks are here.
+// How kernels read a split row: like a whole row, although this rank holds only some of its blocks.
 //
-// Places are ids of the whole vocabulary. What adds up a whole row asks share(), which adds up with the other ranks and
-// reads the blocks that are here (Ranks::alone). Whoever reads more than that does so on every rank, which then have
-// the whole row.
+// Places are ids of the whole vocabulary. A kernel that sums a whole row calls share(): every rank sums the blocks that
+// it holds (Ranks::alone), and the ranks exchange the sums. A kernel that reads any other number must do so on every
+// rank, and the ranks then gather the whole row.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace shard::detail {
 
-/// A row of which this rank holds a slice.
+/// A split row, as the row type that kernels take.
 template <class Number>
 class Slice {
   public:
@@ -28,28 +28,28 @@ class Slice {
     Index size() const { return state_->vocab(); }
     Number coeff(Index id) const { return state_->number_at(id); }
     RowState<Number>& state() const { return *state_; }
-    /// Find the entry of an id, unless all ranks have it.
+    /// Exchange the entry of an id, unless all ranks have it.
     void fetch(Index id) const { state_->fetch(id); }
-    /// Find all entries, unless the ranks share the other row in the same way.
+    /// Gather all entries, unless the other row is split over the same Ranks.
     template <class Other>
     void fetch_beside(const Slice<Other>& other) const {
         if (&state_->ranks() != &other.state().ranks()) state_->fetch_whole();
     }
-    /// Remember that a token was drawn.
+    /// Remember the number of a drawn token, to notice a later change of the row.
     void remember(Token id) const { state_->remember_drawn(id); }
 
   private:
     RowState<Number>* state_ = nullptr;
 };
 
-/// How the weights of a row are summed, and picked from, by all ranks together.
-/// @tparam is_changed   whether they are what is left of the row
+/// Sums the weights of a split row, and draws from them, by all ranks together.
+/// @tparam is_changed   true if the weights are a residual of the row, or the row without some ids
 template <class Scalar, bool is_changed = false>
 class Share {
   public:
     explicit Share(RowState<Scalar>& state) : state_(&state) {}
 
-    /// The share of the row itself, in an encoding.
+    /// Return the share for the row's own weights in an encoding.
     template <class Value>
     Share of(const Encoding<Value>& encoding) const {
         Share share = *this;
@@ -58,7 +58,7 @@ class Share {
         share.is_logit_ = encoding.is_logit();
         return share;
     }
-    /// The share of what is left of the row.
+    /// Return the share for weights that are left of the row.
     Share<Scalar, true> changed() const { return Share<Scalar, true>(*state_); }
 
     /// Write the sums of all blocks.
@@ -72,35 +72,35 @@ class Share {
             state_->sum_blocks(weights, key_, sums);
         }
     }
-    /// The place at `rest` in the block [first, end).
+    /// Find the place in the block [first, end) at which the running sum of weights passes `rest`.
     template <class W>
     Index pick(const W& weights, Index first, Index end, double rest) const {
         return peak_ ? *peak_ : state_->pick(weights, first, end, rest);
     }
 
-    /// What the rank that holds the block at `first` answers.
+    /// Return the answer of the rank that holds the block at `first`.
     template <class Answer>
     double ask_holder(Index first, const Answer& answer) const {
         return state_->ask_holder(first, answer);
     }
 
-    /// The first to arrive in a race.
+    /// Race the ids of all ranks; see RowState::race.
     template <class Noise>
         requires(!is_changed)
     Index race(Noise&& noise, std::span<Token> winners, std::span<double> arrivals) const {
         return state_->race(noise, winners, arrivals);
     }
 
-    /// The places of the largest numbers of the row, as it is encoded in `numbers`.
+    /// Find the places of the largest of `numbers`, the row in an encoding.
     template <class Numbers, class Place>
     Index largest_places(const Numbers& numbers, std::span<Place> places, double least) const {
         return state_->largest_places(numbers, places, least);
     }
 
-    /// The sum of what is negative.
+    /// Find the sum of the negative entries; 0 for logits.
     double negative() const { return is_logit_ || peak_ ? 0 : state_->negative(); }
     OddNumbers odd_numbers(double tolerance) const { return state_->odd_numbers(tolerance); }
-    /// The fault that the ranks found in the row, if any.
+    /// Return the fault that the ranks found in the row, if any.
     std::optional<RowFault> fault() const { return state_->fault(); }
 
   private:
@@ -114,7 +114,7 @@ class Share {
 
 namespace detail {
 
-/// A slice, read in blocks.
+/// Reads a split row block by block.
 template <class Number>
 class Blocks<shard::detail::Slice<Number>> {
     using Slice = shard::detail::Slice<Number>;
@@ -151,7 +151,7 @@ class Blocks<shard::detail::Slice<Number>> {
     }
     void expect(Index first, Index count) const { slice_.state().expect(first, count); }
 
-    // By all ranks together.
+    // Found by all ranks together.
     auto share() const { return shard::detail::Share<Number>(slice_.state()); }
     double largest(Index, Index count) const { return slice_.state().largest(count > block_size); }
     Index largest_id() const { return slice_.state().largest_id(); }

@@ -1,10 +1,10 @@
-// The split of a vocabulary over ranks: who holds which ids.
+// The split of a vocabulary over ranks: which rank holds which ids.
 //
-//   even_slice   a slice for each rank
+//   even_slice   the slice of one rank in an even split
 //
-// Sums are made by blocks of ids, as of a row that is held whole, and one rank sums a block that it holds alone. A
-// block that a border cuts is sent to all ranks and summed by each, so that every block has the same sum for every
-// split.
+// Sums are made by blocks of ids, exactly as for a whole row. A block inside one slice is summed by the rank that holds
+// it. A block that a border between slices cuts is sent to all ranks, and every rank sums it. So a block has the same
+// sum under every split.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct SliceBounds {
     bool operator==(const SliceBounds&) const = default;
 };
 
-/// A slice for each rank, of about as many ids: the borders lie between blocks. Any other slices will do, but a block
+/// Return the slice of one rank in an even split whose borders lie between blocks. Other slices work too, but a block
 /// of 512 ids that a border cuts is sent to all ranks.
 /// @edge   with more ranks than blocks, some ranks have no ids
 inline SliceBounds even_slice(Index vocab, Index rank, Index ranks) {
@@ -41,14 +41,14 @@ inline SliceBounds even_slice(Index vocab, Index rank, Index ranks) {
 
 namespace detail {
 
-/// Who holds which ids.
+/// Which rank holds which ids.
 class Split {
   public:
-    /// The slices that were given last, by rank.
+    /// Return the slices that were assigned last, by rank.
     std::span<const SliceBounds> slices() const { return slices_; }
 
     /// Take the slices of all ranks.
-    /// @returns   the fault if they do not lie one after the other, without gap or overlap, in one vocabulary
+    /// @returns   the fault if the slices do not follow each other without gap or overlap in one vocabulary
     std::optional<RowFault> assign(std::span<const SliceBounds> slices) {
         slices_.assign(slices.begin(), slices.end());
         const Index vocab = slices_[0].vocab;
@@ -64,23 +64,23 @@ class Split {
         return std::nullopt;
     }
 
-    /// The number of ids in a block.
+    /// Return the number of ids in a block.
     Index block_length() const { return length_; }
     Index blocks() const { return static_cast<Index>(holders_.size()); }
 
-    /// The rank that holds the block of a place; -1 if a border cuts the block, so that all ranks have it.
+    /// Return the rank that holds the block of a place; -1 if a border cuts the block, which all ranks then have.
     Index holder(Index place) const { return std::max<Index>(holders_[block_of(place)], -1); }
-    /// The rank in whose slice a place is.
+    /// Return the rank whose slice contains a place.
     Index owner(Index place) const {
         const auto after = std::ranges::upper_bound(slices_, place, {}, &SliceBounds::end);
         return after - slices_.begin();
     }
 
-    /// The blocks that borders cut, one after the other: the place of an id among their ids.
+    /// Return the place of an id in the memory that holds all cut blocks, one after another.
     Index place_in_cut(Index place) const { return (-2 - holders_[block_of(place)]) * length_ + place % length_; }
-    /// The number of ids that fit in these blocks.
+    /// Return the size of that memory, in ids.
     Index cut_size() const { return static_cast<Index>(cut_.size()) * length_; }
-    /// Call f(first, count) for the ids of a rank in blocks that are cut.
+    /// Call f(first, count) for every range of a rank's ids that lies in a cut block.
     template <class F>
     void for_cut(Index rank, F&& f) const {
         const SliceBounds& slice = slices_[static_cast<std::size_t>(rank)];
@@ -116,8 +116,8 @@ class Split {
 
     std::vector<SliceBounds> slices_;
     Index length_ = 1;
-    std::vector<Index> holders_;  ///< by block: the rank; -2 - i for the i-th block that is cut
-    std::vector<Index> cut_;      ///< the blocks that are cut
+    std::vector<Index> holders_;  ///< by block: its rank, or -2 - i for the i-th cut block
+    std::vector<Index> cut_;      ///< the blocks that borders cut
 };
 
 }  // namespace detail

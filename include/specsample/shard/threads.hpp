@@ -14,11 +14,11 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard {
 
-/// What the threads of a group share. Each of them makes its own Thread of it.
+/// The state that the threads of a group share. Each thread makes its own Thread from it.
 class ThreadGroup {
   public:
     /// @param size       the number of ranks, >= 1
-    /// @param patience   how many seconds a rank waits for the others in one exchange
+    /// @param patience   how many seconds a rank waits for the other ranks in one exchange
     /// @throws           std::invalid_argument if size < 1
     explicit ThreadGroup(Index size, double patience = 300)
         : sent_(static_cast<std::size_t>(size < 1 ? 0 : size)), patience_(patience) {
@@ -27,9 +27,9 @@ class ThreadGroup {
 
     Index size() const { return static_cast<Index>(sent_.size()); }
 
-    /// Write the message of every rank to `all`; return when all ranks have them.
-    /// @throws   std::runtime_error if another rank does not come within the patience, or has given up: then on every
-    ///           rank, for as long as the group exists
+    /// Write the message of every rank to `all`. Returns when every rank has all messages.
+    /// @throws   std::runtime_error if another rank does not come within the patience. From then on every call throws,
+    ///           on every rank, for as long as the group exists
     void all_gather(Index rank, std::span<const std::byte> mine, std::span<Message> all) {
         sent_[static_cast<std::size_t>(rank)] = mine;
         wait();
@@ -39,7 +39,7 @@ class ThreadGroup {
     }
 
   private:
-    /// Wait until all ranks are here.
+    /// Wait until all ranks have called this function.
     void wait() {
         std::unique_lock lock(mutex_);
         const std::size_t turn = turn_;

@@ -23,7 +23,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace testing {
 
-/// Draw a token from the target, the same as a round of lookahead 0 does with the same source.
+/// Draw a token from the target: the same token as a round of lookahead 0 draws with the same source.
 /// @returns  the token; -1 where the row's sum is not a positive number
 /// @draws    one, at (Purpose::last, 0)
 template <RandomSource Source, Row Target>
@@ -31,7 +31,7 @@ Index plain_sample(const Source& rng, const Target& target) {
     return draw(rng.at(Purpose::last, 0), kernels::RowWeights(detail::as_row(target))).index;
 }
 
-/// The smallest M with p <= M q: the expected number of draws of `rejection_sample`.
+/// Compute the smallest M with p <= M q: the expected number of draws of `rejection_sample`.
 ///
 ///     M = max p/q over p > 0
 ///
@@ -57,7 +57,7 @@ double rejection_constant(const Draft& draft, const Target& target) {
     return constant;
 }
 
-/// One try of rejection sampling: a token x from the draft, kept with probability p(x) / (M q(x)).
+/// Make one try of rejection sampling: draw a token x from the draft, and keep it with probability p(x) / (M q(x)).
 ///
 /// The probability that a try keeps x is p(x) / M.
 /// @param constant   M, at least max p/q
@@ -78,14 +78,14 @@ std::optional<Index> rejection_try(const Source& rng, Index node, const Draft& d
 /// The result of rejection sampling.
 struct Rejected {
     Index token = -1;
-    Index tries = 0;  ///< draws that it took: geometric, M on average
+    Index tries = 0;  ///< tries until a token was kept: geometric, M on average
 };
 
 /// Sample the target by drawing from the draft until a draw is kept.
 ///
 ///     x ~ q,  u M q(x) < p(x) ? keep x : draw again
 ///
-/// The token's distribution is that of one try, given that the try keeps its token: p.
+/// The token's distribution is p: the distribution of one try, given that the try keeps its token.
 ///
 /// @throws   std::invalid_argument as `rejection_constant`, and if the target has no mass
 /// @draws    one of Purpose::draft and one of Purpose::accept per try, at nodes 0, 1, 2 ..
@@ -99,8 +99,8 @@ Rejected rejection_sample(const Source& rng, const Draft& draft, const Target& t
         if (const auto token = rejection_try(rng, tries, draft, target, constant)) return {*token, tries + 1};
 }
 
-/// The one-round bound of two models after a prompt: the most tokens that a lossless rule can expect if it sees only
-/// one round.
+/// Compute the one-round bound of two models after a prompt: the most tokens that a lossless rule can expect if it sees
+/// only one round.
 ///
 ///     1 + sum over i <= K of (1 - TV of the distributions of the first i tokens)
 ///

@@ -1,16 +1,16 @@
 // The exact output distribution of a rule on small models, and its distance from the target's.
 //
 // A rule is lossless if and only if the tokens of a round, followed by plain target sampling up to lookahead + 1
-// tokens, have exactly the target's joint distribution. Marginals are not enough, and one toy example is not either:
-// use models that depend on the context and have three tokens or more.
+// tokens, have exactly the target's joint distribution. Neither marginals nor one toy example prove that: use models
+// that depend on the context and have three tokens or more.
 //
 //   exact_distribution(rule, draft, target, lookahead)   by enumeration, through Sampler and verify as users call them
 //   joint_distribution(target, length)                   the distribution that it must equal
 //   total_variation(a, b)                                their distance: below 1e-12 for a lossless rule
-//   distance_from_target(rule, draft, target, lookahead, prompts)   all of this, the largest distance after any prompt
+//   distance_from_target(rule, draft, target, lookahead, prompts)   all of it: the largest distance after any prompt
 //
-// A draft model or drafter may behave after some prompts only, as one that looks at the last token does: give prompts
-// that show it every case. Without prompts, all is after the empty text.
+// A drafter may be right after some prompts only, for example if it looks at the last token: give prompts that show it
+// every case. Without prompts, only the round after the empty text is tested.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void complete(Enumerator& paths, Target& target, std::size_t length, std::vector
     }
 }
 
-/// The distribution of `length` tokens after `prompt` under a model.
+/// Compute the distribution of `length` tokens after `prompt` under a model.
 template <class Target>
 TextDistribution joint_distribution(Target target, Index length, const std::vector<Token>& prompt = {}) {
     TextDistribution distribution;
@@ -60,7 +60,8 @@ void for_rounds(const Rule& rule, Draft draft, Target target, Index lookahead, F
     });
 }
 
-/// The distribution of a round's tokens, not completed, drafting included.
+/// Compute the distribution of a round's tokens, over the random draws of drafting and of verification, without
+/// completing the text.
 template <class Rule, class Draft, class Target>
 TextDistribution round_distribution(const Rule& rule, Draft draft, Target target, Index lookahead,
                                     const std::vector<Token>& prompt = {}, const Limits& limits = {}) {
@@ -74,9 +75,9 @@ TextDistribution round_distribution(const Rule& rule, Draft draft, Target target
     return distribution;
 }
 
-/// The distribution of a round's tokens, completed by the target to lookahead + 1 tokens.
+/// Compute the distribution of a round's tokens, completed by the target to lookahead + 1 tokens.
 ///
-/// For a lossless rule and any draft it equals joint_distribution(target, lookahead + 1, prompt).
+/// For a lossless rule and any draft the result equals joint_distribution(target, lookahead + 1, prompt).
 template <class Rule, class Draft, class Target>
 TextDistribution exact_distribution(const Rule& rule, Draft draft, Target target, Index lookahead,
                                     const std::vector<Token>& prompt = {}, const Limits& limits = {}) {
@@ -93,7 +94,7 @@ TextDistribution exact_distribution(const Rule& rule, Draft draft, Target target
     return distribution;
 }
 
-/// The expected number of tokens of a round, by enumeration.
+/// Compute the expected number of tokens of a round, by enumeration.
 template <class Rule, class Draft, class Target>
 double exact_tokens(const Rule& rule, Draft draft, Target target, Index lookahead,
                     const std::vector<Token>& prompt = {}, const Limits& limits = {}) {
@@ -107,8 +108,8 @@ double exact_tokens(const Rule& rule, Draft draft, Target target, Index lookahea
     return tokens;
 }
 
-/// The total variation of two distributions: half the sum of absolute differences, which is the largest difference of
-/// any event's probability.
+/// Compute the total variation of two distributions: half the sum of absolute differences, which is the largest
+/// difference between their probabilities of any event.
 inline double total_variation(const TextDistribution& a, const TextDistribution& b) {
     double sum = 0;
     for (const auto& [text, probability] : a) {
@@ -120,10 +121,11 @@ inline double total_variation(const TextDistribution& a, const TextDistribution&
     return sum / 2;
 }
 
-/// The total variation between a rule's output distribution and the target's on these models: 0 up to rounding if the
-/// rule is lossless.
-/// @param prompts   texts after which a round is made; several to catch a drafter that is wrong after some texts only
-/// @returns         the largest distance after any of them
+/// Compute the total variation between a rule's output distribution and the target's on these models: 0 up to rounding
+/// if the rule is lossless.
+/// @param prompts   texts after which a round is made; give several to catch a drafter that is wrong after some texts
+///                  only
+/// @returns         the largest distance after any prompt
 /// @edge            no prompts: 0
 template <class Rule, class Draft, class Target>
 double distance_from_target(const Rule& rule, Draft draft, Target target, Index lookahead,
@@ -136,7 +138,7 @@ double distance_from_target(const Rule& rule, Draft draft, Target target, Index 
     return largest;
 }
 
-/// Every text of at most `length` tokens of a vocabulary, the empty one first: prompts for distance_from_target.
+/// List every text of at most `length` tokens of a vocabulary, the empty text first: prompts for distance_from_target.
 inline std::vector<std::vector<Token>> all_texts(Index vocab, Index length) {
     std::vector<std::vector<Token>> texts{{}};
     for (std::size_t first = 0; length > 0; --length) {

@@ -39,7 +39,7 @@ class Enumerator {
         return decision.taken;
     }
 
-    /// The probability of the path so far.
+    /// Return the probability of the path so far.
     double probability() const { return probability_; }
 
     /// Call `program(*this)` once for every path.
@@ -68,7 +68,7 @@ class Enumerator {
         return from;
     }
 
-    /// Go to the next path: the deepest decision that has a branch left takes it.
+    /// Go to the next path: the deepest decision with a branch left takes its next branch.
     bool advance() {
         path_.resize(depth_);
         while (!path_.empty()) {
@@ -87,8 +87,8 @@ class Enumerator {
 
 /// A random source of one round whose random draws take every branch.
 ///
-/// An address that is used twice in a round couples two decisions, and is reported. So are weights whose sum is not
-/// that of their entries, since a real draw uses both.
+/// An address that is used twice in a round couples two decisions, and is reported as an error. Weights whose sum()
+/// differs from the sum of their entries are reported too, because a real draw uses both.
 /// @throws std::logic_error naming the address that was used twice, or the two sums
 class EnumeratedRng {
     /// The address of a random draw: the splits that lead to its source, and its place there.
@@ -106,7 +106,7 @@ class EnumeratedRng {
         Index winner;
     };
 
-    /// The random draws of a round so far, those of all splits included.
+    /// The random draws of a round so far, including the draws of all splits.
     struct Round {
         std::set<Address> used;
         std::map<Address, Race> races;
@@ -115,7 +115,7 @@ class EnumeratedRng {
   public:
     explicit EnumeratedRng(Enumerator& paths) : paths_(&paths), round_(std::make_shared<Round>()) {}
 
-    /// A source with other addresses of the same round.
+    /// Return a source with other addresses of the same round.
     EnumeratedRng split(Index part) const {
         EnumeratedRng own = *this;
         own.parts_.push_back(part);
@@ -147,8 +147,8 @@ class EnumeratedRng {
             return {kernels::id_of(weights, static_cast<Index>(paths_->choose(std::move(probabilities)))), total};
         }
 
-        /// The first race at an address is a draw. A second one, with other weights, has the same noise: it takes every
-        /// winner with its probability given the first winner.
+        /// Race for one winner. The first race at an address is a draw. A second race at the address, with other
+        /// weights, has the same noise: it takes every winner with its probability given the first winner.
         template <kernels::Weights W>
         Index race(const W& weights) const {
             const Eigen::VectorXd rates = normalised(weights);
@@ -173,13 +173,14 @@ class EnumeratedRng {
             return static_cast<Index>(paths_->choose({second.begin(), second.end()}));
         }
 
-        /// Several winners: a draw without replacement. It is not coupled to a later race at the address, so it can
-        /// prove the distribution of a match rule, but not its acceptance rate. As in a real race, ids whose weights
-        /// underflow beside the largest win by their logits once that one has won.
-        /// @edge   an id that wins with a probability below e^-64 does not win: its weight may be 0 where it is judged
+        /// Race for several winners: a draw without replacement. It is not coupled to a later race at the address, so
+        /// it can prove the distribution of a match rule, but not its acceptance rate. As in a real race, ids whose
+        /// weights underflow next to the largest weight win by their logits, once the id of that weight has won.
+        /// @edge   an id does not win while its weight is below e^-64 of the largest, because its weight may be 0 where
+        ///         it is judged
         template <kernels::Weights W>
         Index race(const W& weights, std::span<Token> winners) const {
-            if (address_.purpose != Purpose::race) use();  // a race for the target's token may have others beside it
+            if (address_.purpose != Purpose::race) use();  // other races may share the address of the target's token
             if (normalised(weights).size() == 0) return 0;
             std::vector<double> left(static_cast<std::size_t>(weights.size()));  // logarithms
             for (std::size_t i = 0; i < left.size(); ++i) left[i] = log_weight(weights, static_cast<Index>(i));
@@ -206,7 +207,8 @@ class EnumeratedRng {
             throw std::logic_error(where + " was used twice in a round");
         }
 
-        /// Real draws read the sums of weights and enumerated draws their entries: both must be of the same weights.
+        /// Check that the sum and the entries are of the same weights: real draws read sums, enumerated draws read
+        /// entries.
         template <kernels::Weights W>
         static void check_sum(const W& weights, double total) {
             const double sum = weights.sum(0, weights.size());
@@ -215,9 +217,9 @@ class EnumeratedRng {
                                        std::to_string(total));
         }
 
-        static constexpr double unlikely = 64;  ///< how far below the largest logarithm no id wins
+        static constexpr double unlikely = 64;  ///< an id whose logarithm is this far below the largest does not win
 
-        /// The logarithm of a weight, of a row of logits without underflow.
+        /// Return the logarithm of a weight; for a row of logits it does not underflow.
         template <kernels::Weights W>
         static double log_weight(const W& weights, Index place) {
             if constexpr (requires { weights.probs(); }) {
@@ -229,7 +231,7 @@ class EnumeratedRng {
             }
         }
 
-        /// Weights by id, divided by their sum; empty where that is not a positive number.
+        /// Return the weights by id, divided by their sum; empty if the sum is not a positive number.
         template <kernels::Weights W>
         static Eigen::VectorXd normalised(const W& weights) {
             const Index places = weights.size();

@@ -49,7 +49,7 @@ class ContextModel {
         return row / row.sum();
     }
 
-    /// The rows of the last `count` positions.
+    /// Return the rows of the last `count` positions.
     RowMajorMatrixXd operator()(std::span<const Token> prefix, Index count) const {
         RowMajorMatrixXd rows(count, vocab_);
         for (Index i = 0; i < count; ++i)

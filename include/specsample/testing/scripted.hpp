@@ -38,13 +38,13 @@ class ScriptedRng {
     std::map<std::pair<Purpose, Index>, double> uniforms_;
 };
 
-/// Another random source, with a count of its uniform numbers per purpose.
+/// A wrapper of a random source that counts the uniform numbers drawn from it, per purpose.
 template <RandomSource Source>
 class CountingRng {
   public:
     explicit CountingRng(Source source) : source_(std::move(source)) {}
 
-    /// The random numbers of one address of the other source; each one is counted.
+    /// The random numbers of one address of the wrapped source; each number is counted.
     template <class Inner>
     struct Rng {
         Inner inner;
@@ -59,7 +59,7 @@ class CountingRng {
         return Rng<decltype(source_.at(purpose, node))>{source_.at(purpose, node), &counts_[purpose]};
     }
 
-    /// The uniform numbers of a purpose that were drawn so far.
+    /// Return how many uniform numbers of a purpose were drawn so far.
     long count(Purpose purpose) const { return counts_[purpose]; }
 
   private:

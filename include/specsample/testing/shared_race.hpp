@@ -13,7 +13,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace testing {
 
-/// The probability that m wins at rates q and j wins at rates p, with the same noise; q sums to 1.
+/// Compute the probability that m wins at rates q and j wins at rates p, with the same noise; q sums to 1.
 inline double both_win(const Eigen::VectorXd& q, Index m, const Eigen::VectorXd& p, Index j) {
     if (!(q[m] > 0) || !(p[j] > 0)) return 0;
     if (m == j) return 1 / (q / q[m]).cwiseMax(p / p[j]).sum();
@@ -45,7 +45,7 @@ inline double both_win(const Eigen::VectorXd& q, Index m, const Eigen::VectorXd&
     return to > last ? integral + between(last, to) : integral;
 }
 
-/// The probability of each winner at rates p, given that m has won at rates q with the same noise.
+/// Compute the probability of each winner at rates p, given that m has won at rates q with the same noise.
 inline Eigen::VectorXd winner_given(const Eigen::VectorXd& q, Index m, const Eigen::VectorXd& p) {
     Eigen::VectorXd result(p.size());
     for (Index j = 0; j < p.size(); ++j) result[j] = both_win(q, m, p, j) / q[m];

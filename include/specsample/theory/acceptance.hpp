@@ -1,4 +1,4 @@
-// The fit of one draft row to one target row, in the two numbers that every other rate is built from.
+// The fit of one draft row to one target row, as the two numbers from which every other rate is computed.
 //
 //   acceptance(draft, target)        the probability that one drafted token is accepted
 //   total_variation(draft, target)   the distance of the two distributions
@@ -11,18 +11,18 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace theory {
 
-/// The probability that a token drawn from `draft` is accepted against `target`.
+/// Compute the probability that a token drawn from `draft` is accepted against `target`.
 ///
 ///     alpha = sum min(p, q) = 1 - TV(p, q);      p = target, q = draft
 ///
-/// Its mean over the evaluated positions of a text estimates the same acceptance as counting does, without the noise of
-/// the random draws.
+/// The mean of alpha over the evaluated positions of a text estimates the same acceptance as counting does, without the
+/// noise of the random draws.
 ///
 /// @param draft, target   probabilities of the same size, each row sums to 1: the processed distributions (after
 ///                        temperature, truncation, penalties) that tokens are really drawn from
-/// @returns               in [0, 1]: an excess over 1 by the rounding of the rows is cut off
+/// @returns               in [0, 1]: rounding of the rows may exceed 1, and the excess is cut off
 /// @throws                std::invalid_argument if the sizes differ (from `overlap`)
-/// @cost                  one pass over both rows, no allocation
+/// @cost                  one pass over both rows, or over the entries of a sparse one; no allocation
 /// @edge                  equal rows: 1 up to rounding; disjoint supports: 0
 /// @source                Leviathan et al. 2023, arXiv:2211.17192, Definition 3.1 and Theorem 3.5
 template <Row Draft, Row Target>
@@ -30,14 +30,14 @@ template <Row Draft, Row Target>
     return std::min(kernels::overlap(draft, target), 1.0);
 }
 
-/// The total variation distance of two rows: the largest difference between the probabilities that they give an event.
+/// Compute the total variation distance of two rows: the largest difference between their probabilities of any event.
 ///
 ///     TV = 1 - sum min(p, q) = (1/2) sum |p - q|
 ///
 /// @param draft, target   as in `acceptance`
 /// @returns               in [0, 1]
 /// @throws                std::invalid_argument if the sizes differ
-/// @cost                  one pass over both rows, no allocation
+/// @cost                  one pass over both rows, or over the entries of a sparse one; no allocation
 /// @source                arXiv:2211.17192, Lemma 3.3 (there D_LK)
 template <Row Draft, Row Target>
 [[nodiscard]] double total_variation(const Draft& draft, const Target& target) {

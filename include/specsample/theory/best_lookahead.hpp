@@ -13,7 +13,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace theory {
 
-/// The lookahead in [0, max] with the largest `speedup`; the smallest of them on ties. 0 means: do not speculate.
+/// Find the lookahead in [0, max] with the largest `speedup`; on ties, the smallest. 0 means: do not speculate.
 ///
 ///     argmax over K of N(alpha, K) / (K c + cost(K + 1))
 ///
@@ -22,9 +22,9 @@ namespace theory {
 ///
 /// @param alpha, draft_cost, verify_cost   as in `speedup`
 /// @param max                              the largest lookahead to consider, 0 or more
-/// @throws                                 std::invalid_argument as `speedup` for any lookahead up to max; a table
-///                                         therefore needs max + 1 entries
-/// @cost                                   O(max log max)
+/// @throws                                 std::invalid_argument if max is negative, or if `speedup` throws for any
+///                                         lookahead up to max; a table therefore needs max + 1 entries
+/// @cost                                   O(max log max), max + 1 evaluations of verify_cost
 /// @edge                                   alpha <= draft_cost under `FlatCost`: 0; draft_cost 0 and alpha 1: max
 template <VerifyCost Cost>
 [[nodiscard]] Index best_lookahead(double alpha, double draft_cost, const Cost& verify_cost, Index max) {
@@ -45,8 +45,8 @@ template <VerifyCost Cost>
 
 namespace detail {
 
-/// The y >= 0 with y - ln(1 + y) = u, for u >= 0: y = -W_{-1}(-e^(-1-u)) - 1 on Lambert's lower branch, in a form that
-/// cannot underflow. Newton's method on a convex function starts from u + sqrt(2u), which is above the root
+/// Find the y >= 0 with y - ln(1 + y) = u, for u >= 0: y = -W_{-1}(-e^(-1-u)) - 1 on Lambert's lower branch, in a form
+/// that cannot underflow. Newton's method on a convex function starts from u + sqrt(2u), which is above the root
 /// (Chatzigeorgiou 2013, arXiv:1601.04895, Theorem 1), and descends until rounding stops it.
 [[nodiscard]] inline double lambert_excess(double u) {
     double y = u + std::sqrt(2.0 * u);
@@ -61,14 +61,15 @@ namespace detail {
 
 namespace theory {
 
-/// The real K at which the flat-cost speed-up N(alpha, K) / (1 + c K) peaks; within 1 of the integer optimum.
+/// Compute the real K at which the flat-cost speed-up N(alpha, K) / (1 + c K) peaks; it is within 1 of the integer
+/// optimum.
 ///
 ///     K = (A - z) / ln(alpha) - 1;      A = 1 - ln(alpha) (1/c - 1),      z = -W_{-1}(-e^(-A))
 ///
 /// @param alpha        conditional acceptance, in [0, 1): at 1 the speed-up rises with K for ever
 /// @param draft_cost   c: time of one draft pass over the time of one plain target pass, above 0: at 0 there is no peak
-/// @throws             std::invalid_argument outside these ranges
-/// @edge               alpha <= draft_cost: 0, as no lookahead gains
+/// @throws             std::invalid_argument for an argument outside its range
+/// @edge               alpha <= draft_cost: 0, because no whole number of drafted tokens gains
 /// @source             the root of dS/dK = 0 for the S of arXiv:2211.17192, Theorem 3.8
 [[nodiscard]] inline double continuous_lookahead(double alpha, double draft_cost) {
     constexpr auto where = "continuous_lookahead";

@@ -19,12 +19,13 @@ struct BestTree {
     double speedup = 1;  ///< expected, in time over decoding with the target alone
 };
 
-/// The tree size that emits the most tokens per time; on ties the fewest nodes, then the smallest depth.
+/// Find the tree size that emits the most tokens per time; on ties the fewest nodes, then the smallest depth.
 ///
 ///     argmax over (d, n) of tokens(d, n) / (d draft_cost + cost(n + 1))
 ///
 /// A level costs one draft pass, however many nodes it has. The target scores the nodes and the last token of the text.
-/// An entry that is no larger than the one for a node fewer is skipped: the best tree there has fewer than n nodes.
+/// An entry that is no larger than the entry for one node fewer is skipped, because its best tree has fewer than n
+/// nodes.
 ///
 ///     const auto best = best_tree(sparse_tree_tokens(acceptance, 64, 8), draft_cost, times);
 ///     const TreeShape shape = sparse_tree(acceptance, best.nodes, best.depth);
@@ -34,10 +35,10 @@ struct BestTree {
 ///                      decoding, 1 by definition, and are not read
 /// @param draft_cost    time of one draft pass over the time of one plain target pass, 0 or more
 /// @param verify_cost   `FlatCost`, a callable (n) -> cost(n)/cost(1), or a table of the times of 1, 2, ... positions
-/// @returns             (0, 0) if no tree is faster than plain decoding
-/// @throws              std::invalid_argument outside these ranges, for a cost that is not finite and positive, and for
-///                      a table of fewer than N + 1 times
-/// @cost                O(D N), N + 1 evaluations of the cost
+/// @returns             nodes and depth 0 if no tree is faster than plain decoding
+/// @throws              std::invalid_argument for an argument outside its range, for a matrix without entries, for a
+///                      verify_cost that is not finite and positive, and for a table of fewer than N + 1 times
+/// @cost                O(D N), N + 1 evaluations of verify_cost
 /// @source              the hardware-aware tree optimiser of Sequoia, arXiv:2402.12374
 template <class Tokens, VerifyCost Cost>
 [[nodiscard]] BestTree best_tree(const Eigen::DenseBase<Tokens>& tokens, double draft_cost, const Cost& verify_cost) {

@@ -12,7 +12,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace theory {
 
-/// The contribution of one drafted chain x_1 .. x_K to the one-round bound.
+/// Compute the contribution of one drafted chain x_1 .. x_K to the one-round bound.
 ///
 ///     1 + sum_i min(1, r_1 .. r_i),      r_i = p_i(x_i) / q_i(x_i)
 ///
@@ -24,12 +24,13 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace theory {
 /// first i drafted ones with probability 1 - TV at most. Block verification comes near the bound, token verification
 /// less so; with one drafted token all three are the same.
 ///
-/// @param ratios   target over draft probability of each drafted token, in their order; all K of them, those after a
-///                 rejection too: a mean over the evaluated ones only would be too low
+/// @param ratios   the target over the draft probability of each drafted token, in the order of tokens. Give all K
+///                 ratios, also of tokens after a rejection, because a mean over evaluated tokens only is too low
 /// @returns        in [1, K + 1]
 /// @throws         std::invalid_argument for a ratio that is negative or not finite
 /// @cost           a logarithm and an exponential per token
-/// @edge           no ratio: 1; after a ratio of 0 nothing is added; products of large ratios do not overflow
+/// @edge           no ratio: 1; a ratio of 0 and all ratios after it add nothing; products of large ratios do not
+///                 overflow
 /// @source         Sun et al. 2025, arXiv:2403.10444 (there with full information); algebra: E_q[min(1, p/q)] = 1 - TV
 [[nodiscard]] inline double one_round_bound_of_path(std::span<const double> ratios) {
     double tokens = 1, log_product = 0;

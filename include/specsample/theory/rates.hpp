@@ -13,15 +13,16 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace theory {
 
-/// Accepted over evaluated: the probability that a drafted token is accepted if it is judged. It alone converts to
-/// double, because it is the rate that `expected_tokens`, `speedup` and `best_lookahead` take.
+/// Accepted over evaluated: the probability that a drafted token is accepted if it is judged. Only this rate converts
+/// to double, because `expected_tokens`, `speedup` and `best_lookahead` take it.
 struct ConditionalRate {
     double value;
 
     constexpr operator double() const { return value; }
 };
 
-/// Accepted over drafted: (N - 1) / K. With 3.2 of 4 drafted tokens accepted it is .8, and the conditional rate .913.
+/// Accepted over drafted: (N - 1) / K. If 3.2 of 4 drafted tokens are accepted, this rate is .8 and the conditional
+/// rate .913.
 struct DraftedRate {
     double value;
 };
@@ -35,8 +36,8 @@ struct CapacityRate {
 
 namespace detail {
 
-/// The alpha at which a round of this lookahead (1 or more) is expected to emit `tokens`, by bisection: N rises with
-/// slope 1 or more, so 60 halvings determine alpha to the precision of a double.
+/// Find by bisection the alpha at which a round of this lookahead (1 or more) is expected to emit `tokens`. N rises
+/// with slope 1 or more, so 60 halvings determine alpha to the precision of a double.
 [[nodiscard]] inline double alpha_of_tokens(double tokens, Index lookahead) {
     double low = 0.0, high = 1.0;
     for (int halving = 0; halving < 60; ++halving) {
@@ -50,7 +51,7 @@ namespace detail {
 
 namespace theory {
 
-/// The accepted-over-drafted rate at a conditional acceptance: (N - 1) / K.
+/// Convert a conditional acceptance to the accepted-over-drafted rate: (N - 1) / K.
 /// @throws   std::invalid_argument for a rate outside [0, 1] or a lookahead below 1 (nothing is drafted)
 [[nodiscard]] inline DraftedRate drafted_rate(ConditionalRate rate, Index lookahead) {
     detail::require(lookahead >= 1, "drafted_rate", "lookahead", lookahead, "1 or more");
@@ -59,7 +60,7 @@ namespace theory {
     return {rate.value * detail::geometric_sum(rate.value, lookahead) / static_cast<double>(lookahead)};
 }
 
-/// The share of a round's capacity at a conditional acceptance: N / (K + 1).
+/// Convert a conditional acceptance to the share of a round's capacity: N / (K + 1).
 /// @throws   std::invalid_argument for a rate outside [0, 1] or a lookahead below 0
 /// @edge     lookahead 0: 1, whatever the acceptance
 [[nodiscard]] inline CapacityRate capacity_rate(ConditionalRate rate, Index lookahead) {
@@ -67,7 +68,7 @@ namespace theory {
     return {detail::geometric_sum(rate.value, lookahead + 1) / static_cast<double>(lookahead + 1)};
 }
 
-/// The conditional acceptance that gives this accepted-over-drafted rate.
+/// Find the conditional acceptance that gives this accepted-over-drafted rate.
 /// @throws     std::invalid_argument for a rate outside [0, 1] or a lookahead below 1
 /// @accuracy   1e-12
 [[nodiscard]] inline ConditionalRate conditional_rate(DraftedRate rate, Index lookahead) {
@@ -77,9 +78,9 @@ namespace theory {
     return {detail::alpha_of_tokens(1.0 + rate.value * static_cast<double>(lookahead), lookahead)};
 }
 
-/// The conditional acceptance that fills this share of a round's capacity: .8 at lookahead 4 gives .8882.
-/// @throws     std::invalid_argument for a rate outside [1 / (lookahead + 1), 1] or a lookahead below 1, where every
-///             acceptance gives 1
+/// Find the conditional acceptance that fills this share of a round's capacity: .8 at lookahead 4 gives .8882.
+/// @throws     std::invalid_argument for a rate outside [1 / (lookahead + 1), 1], or a lookahead below 1: at lookahead
+///             0 every acceptance gives the rate 1
 /// @accuracy   1e-12
 [[nodiscard]] inline ConditionalRate conditional_rate(CapacityRate rate, Index lookahead) {
     constexpr auto where = "conditional_rate";

@@ -14,7 +14,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
-/// `speedup`, with the name that its errors show.
+/// Compute `speedup`; `where` names the caller in errors.
 template <theory::VerifyCost Cost>
 [[nodiscard]] double speedup(std::string_view where, double alpha, Index lookahead, double draft_cost,
                              const Cost& verify_cost) {
@@ -29,7 +29,7 @@ template <theory::VerifyCost Cost>
 
 namespace theory {
 
-/// The expected speed-up in time over decoding with the target alone.
+/// Compute the expected speed-up in time over decoding with the target alone.
 ///
 ///     S = N(alpha, K) / (K c + cost(K + 1));      c = draft_cost, cost = verify_cost, N = expected_tokens
 ///
@@ -46,24 +46,27 @@ namespace theory {
 /// @param lookahead     drafted tokens per round, 0 or more
 /// @param draft_cost    time of one draft pass over the time of one plain target pass, 0 or more
 /// @param verify_cost   `FlatCost`, a callable (n) -> cost(n)/cost(1), or a table of the times of 1, 2, ... positions
-/// @returns             above 1 if speculation is faster; under `FlatCost` possible if and only if alpha > draft_cost
-/// @throws              std::invalid_argument outside these ranges, for a cost that is not finite and positive, and
-///                      for a table with fewer than lookahead + 1 entries
-/// @edge                lookahead 0: 1 / cost(1) = 1; alpha = draft_cost, lookahead 1, flat: exactly 1
+/// @returns             above 1 if speculation is faster; under `FlatCost` some lookahead gives that if and only if
+///                      alpha > draft_cost
+/// @throws              std::invalid_argument for an argument outside its range, for a verify_cost that is not finite
+///                      and positive, and for a table with fewer than lookahead + 1 entries
+/// @edge                lookahead 0: 1 / cost(1), which is 1; alpha = draft_cost, lookahead 1, flat: exactly 1
 /// @source              Leviathan et al. 2023, arXiv:2211.17192, Theorem 3.8 and Corollary 3.9
 template <VerifyCost Cost = FlatCost>
 [[nodiscard]] double speedup(double alpha, Index lookahead, double draft_cost, const Cost& verify_cost = {}) {
     return detail::speedup("speedup", alpha, lookahead, draft_cost, verify_cost);
 }
 
-/// The expected arithmetic operations per token over decoding with the target alone: the price of the speed-up.
+/// Compute the expected arithmetic operations per token, relative to decoding with the target alone: the price of the
+/// speed-up.
 ///
 ///     (1 - alpha) (K c + K + 1) / (1 - alpha^(K+1)) = (K c + K + 1) / N(alpha, K)
 ///
 /// @param alpha, lookahead   as in `speedup`
 /// @param draft_operations   c: operations of the draft per token over those of the target per token, 0 or more
 /// @returns                  1 or more: rejected tokens and the draft itself are extra work
-/// @throws                   std::invalid_argument for alpha outside [0, 1], lookahead or draft_operations below 0
+/// @throws                   std::invalid_argument for alpha outside [0, 1], lookahead below 0, or draft_operations
+///                           below 0 or not finite
 /// @edge                     lookahead 0: 1; alpha 1: 1 + c K / (K + 1)
 /// @source                   arXiv:2211.17192, Theorem 3.11
 [[nodiscard]] inline double operations_factor(double alpha, Index lookahead, double draft_operations) {

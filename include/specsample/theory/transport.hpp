@@ -4,8 +4,8 @@
 //   transport_bound_without_replacement(draft, target, n)   n drafts, no two the same
 //   transport_bound_greedy(draft, target, n)                the n - 1 likeliest ids and one draft from the rest
 //
-// For any distribution of the drafts it is 1 + min over sets H of tokens of p(H) - f(H), f(H) = P(all drafts lie in H).
-// Only V + 1 of the sets have to be tried if a token that joins later adds no less to f per unit of q,
+// For any distribution of the drafts the bound is 1 + min over sets H of tokens of p(H) - f(H), f(H) = P(all drafts lie
+// in H). Only V + 1 of the sets have to be tried if a token adds no less to f, per unit of q, when it joins H later:
 //
 //     (f(H + y) - f(H)) / q(y)  <=  (f(H + y + x) - f(H + y)) / q(x)        for all H and x, y outside it.
 //
@@ -36,7 +36,7 @@ struct Supply {
     double target, draft;
 };
 
-/// Check the arguments of every bound: two views of rows and a number of drafts.
+/// Check the arguments that all bounds take: two views of rows and a number of drafts.
 template <class Q, class P>
 void require_drafts(std::string_view where, const Q& q, const P& p, Index drafts) {
     require(drafts >= 1, where, "drafts", drafts, "1 or more");
@@ -44,7 +44,8 @@ void require_drafts(std::string_view where, const Q& q, const P& p, Index drafts
         invalid(where, "the draft row's size", q.size(), "the target row's, " + to_text(p.size()));
 }
 
-/// The tokens with q > 0, p/q ascending. The others are in no best set H: they add to p(H) and not to f(H).
+/// List the tokens with q > 0 in ascending order of p/q. All other tokens are in no best set H, because they add to
+/// p(H) and not to f(H).
 template <Row Draft, Row Target>
 std::vector<Supply> by_ratio(std::string_view where, const Draft& draft, const Target& target, Index drafts) {
     const auto p = as_row(target);
@@ -60,8 +61,9 @@ std::vector<Supply> by_ratio(std::string_view where, const Draft& draft, const T
     return tokens;
 }
 
-/// 1 + the minimum of p(H) - f(H) over the prefixes H of `tokens`, the empty one included.
-/// @param add   add(token) -> f(H) once the token has joined H
+/// Compute 1 + the minimum of p(H) - f(H) over the prefixes H of `tokens`, including the empty prefix; 0 without
+/// tokens.
+/// @param add   add(token) -> f(H) after the token has joined H
 template <class Add>
 double bound_of_prefixes(const std::vector<Supply>& tokens, Add add) {
     double p = 0, least = 0;
@@ -81,11 +83,12 @@ double bound_of_prefixes(const std::vector<Supply>& tokens, Add add) {
 /// leaves an error of about exp(-pi^2 / step): 1e-16.
 class ArrivalGrid {
   public:
-    /// The grid ends at 40 / slowest, and its times must be finite.
+    /// The least rate that is allowed: the grid ends at 40 / slowest, and this time must be finite.
     static constexpr double least_rate = 1e-300;
 
-    /// @param slowest   the smallest rate, of rates that sum to 1: at least `least_rate`
-    /// @param drafts    n, 2 or more, so that the integral up to exp(-12), where the grid begins, is 1e-16 at most
+    /// @param slowest   the smallest of all rates, which sum to 1; at least `least_rate`
+    /// @param drafts    n; 2 or more unless the set is all ids, so that the integral up to exp(-12), where the grid
+    ///                  begins, is at most 1e-16
     ArrivalGrid(double slowest, Index drafts)
         : times_(1 + static_cast<Index>((std::log(40 / slowest) - first) / step)),
           arrived_(Eigen::ArrayXXd::Zero(times_.size(), drafts)) {
@@ -102,7 +105,7 @@ class ArrivalGrid {
         }
     }
 
-    /// P(n of the set arrive before any other id).
+    /// Compute P(n of the set arrive before any other id).
     double all_inside(double rate_of_others) const {
         if (rate_of_others <= 0) return 1;
         const Eigen::ArrayXd t = rate_of_others * times_;
@@ -120,18 +123,19 @@ class ArrivalGrid {
 
 namespace theory {
 
-/// The largest probability with which a lossless rule can accept one of n independent drafts.
+/// Compute the largest probability with which a lossless rule can accept one of n independent drafts.
 ///
 ///     1 + min over H of p(H) - q(H)^n,      H = the first tokens in ascending order of p/q
 ///
 /// @param draft, target   q and p: probabilities of the same size, each row sums to 1
 /// @param drafts          n, drawn independently from q
-/// @returns               in [0, 1]; at least the acceptance of SpecInfer, K-SEQ and every other rule for such drafts
+/// @returns               in [0, 1]; at least the acceptance of every lossless rule for such drafts, such as SpecInfer
+///                        and K-SEQ
 /// @throws                std::invalid_argument if the sizes differ or n < 1
-/// @cost                  O(V log V) and one allocation of the size of the vocabulary
-/// @edge                  n = 1: the overlap; p = q: 1; disjoint supports, or a draft of zeros: 0; a NaN gives NaN. It
-///                        rises with n to p(support of q)
-/// @accuracy              a row whose sum is off by e moves it by up to n e
+/// @cost                  O(V log V); allocates 16 bytes per id with q > 0, in a list that grows
+/// @edge                  n = 1: the overlap; p = q: 1; disjoint supports, or a draft of zeros: 0; a NaN of p at an id
+///                        of the draft gives NaN. The bound rises with n to p(support of q)
+/// @accuracy              a row whose sum is off by e moves the bound by up to n e
 /// @source                Sun et al. 2023 (SpecTr), arXiv:2310.15141; Hu et al. 2025, arXiv:2502.18779
 template <Row Draft, Row Target>
 [[nodiscard]] double transport_bound(const Draft& draft, const Target& target, Index drafts) {
@@ -143,22 +147,23 @@ template <Row Draft, Row Target>
                                      });
 }
 
-/// The largest probability with which a lossless rule can accept one of n drafts without replacement.
+/// Compute the largest probability with which a lossless rule can accept one of n drafts without replacement.
 ///
 ///     1 + min over H of p(H) - P(all n drafts lie in H),      H = the first tokens in ascending order of p/q
 ///
-/// Each draft is drawn from q without the ids before it. Proof that the best H is of this kind: let the drafts be the
-/// winners of a race of all ids at rates q, and fix the arrivals of H, the (n-1)-th of them at time a. Of
-/// f(H + y) - f(H) and f(H + y + x) - f(H + y), over q(y) and q(x), the parts in which the id itself is the last draft
-/// are the same. The others are at most (1 - exp(-q(y) a)) exp(-q(x) a) / q(y) and at least (1 - exp(-q(x) a)) / q(x),
-/// both times P(no id of the rest before a); and 1 - exp(-z) <= z <= exp(z) - 1.
+/// Each draft is drawn from q without the ids of the earlier drafts. Proof that the best H consists of first tokens in
+/// this order: let the drafts be the winners of a race of all ids at rates q, and fix the arrivals of H, the (n-1)-th
+/// of them at time a. Divide f(H + y) - f(H) by q(y), and f(H + y + x) - f(H + y) by q(x). The parts of both quotients
+/// in which the added id itself is the last draft are the same. The remaining parts are at most (1 - exp(-q(y) a))
+/// exp(-q(x) a) / q(y) and at least (1 - exp(-q(x) a)) / q(x), both times P(no id of the rest before a); and 1 -
+/// exp(-z) <= z <= exp(z) - 1.
 ///
-/// @param draft, target   q and p: probabilities of the same size; q need not sum to 1
-/// @param drafts          n; all ids of q if it has fewer
+/// @param draft, target   q and p: probabilities of the same size; for n > 1, q need not sum to 1
+/// @param drafts          n; if q has fewer ids, all of them are drafts
 /// @returns               in [0, 1]; at least the acceptance of recursive rejection of such drafts
 /// @throws                std::invalid_argument if the sizes differ or n < 1
-/// @cost                  O(V log V + V n G), G = 4 ln(1 / min q) + 60 points of a grid; a second for V = 128256 and
-///                        n = 4
+/// @cost                  O(V log V + V n G), with a grid of G = 4 ln(1 / min q) + 64 points; a second for V = 128256
+///                        and n = 4; allocates
 /// @edge                  n = 1: the overlap; n = all ids of q: the target's mass on them. An id with less than 1e-300
 ///                        of q counts as one that q does not have
 /// @accuracy              1e-13 for any n and vocabulary
@@ -180,18 +185,18 @@ template <Row Draft, Row Target>
     });
 }
 
-/// The largest probability with which a lossless rule can accept one of the drafts of GreedyChildren.
+/// Compute the largest probability with which a lossless rule can accept one of the drafts of GreedyChildren.
 ///
 ///     p(likeliest) + sum over the rest of min(p, q')
 ///
-/// These drafts are the n - 1 likeliest ids of q, and one token drawn from q', which is q without them, rescaled.
+/// These drafts are the n - 1 likeliest ids of q, and one token drawn from q', which is q without these ids, rescaled.
 ///
 /// @param draft, target   q and p: probabilities of the same size, each row sums to 1
 /// @param drafts          n
 /// @returns               in [0, 1]; recursive rejection that judges the drawn token first attains it. It may exceed
-///                        the bounds for n drawn tokens, as the drafts are others
+///                        the bounds for n drawn tokens, because the drafts are not the same
 /// @throws                std::invalid_argument if the sizes differ or n < 1
-/// @cost                  two passes; allocates n - 1 ids
+/// @cost                  O(V log n): three passes over q and one over p; allocates n - 1 ids
 /// @edge                  nothing left to draw: p(likeliest)
 /// @source                Hu et al. 2025, arXiv:2502.18779, section 5
 template <Row Draft, Row Target>

@@ -18,7 +18,8 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace theory {
 
-/// Measured times of passes over 1, 2, 3, ... positions, in any unit: entry n - 1 over entry 0 is the cost of n.
+/// Measured times of passes over 1, 2, 3, ... positions, in any unit. The cost of n positions is entry n - 1 divided by
+/// entry 0.
 template <class Cost>
 concept CostTable = std::convertible_to<const Cost&, std::span<const double>>;
 
@@ -32,8 +33,9 @@ concept CostCurve = requires(const Cost& cost, Index positions) {
 template <class Cost>
 concept VerifyCost = CostTable<Cost> || CostCurve<Cost>;
 
-/// Verifying n positions costs as much as one plain pass. True while reading weights dominates; CPU engines on two
-/// cores measured 1.1 to 3.2 at n = 5, which is enough to lower the best lookahead, down to 0.
+/// The cost curve under which verifying n positions costs as much as one plain pass. It is true while reading weights
+/// dominates. CPU engines on two cores measured costs of 1.1 to 3.2 at n = 5, enough to lower the best lookahead, even
+/// to 0.
 struct FlatCost {
     constexpr double operator()(Index) const { return 1.0; }
 };
@@ -42,7 +44,7 @@ struct FlatCost {
 
 namespace detail {
 
-/// cost(positions) / cost(1), checked; `where` names the caller in errors.
+/// Return the cost of a pass over `positions` in passes over one position, checked; `where` names the caller in errors.
 template <theory::VerifyCost Cost>
 [[nodiscard]] double pass_cost(std::string_view where, const Cost& cost, Index positions) {
     double relative;

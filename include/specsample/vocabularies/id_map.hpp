@@ -36,8 +36,7 @@ class ReducedIdMap;
 ///     IdMap map = IdMap::same_ids(151936, 152064);              one vocabulary under two paddings
 ///     IdMap map = vocabulary_intersection(draft_texts, target_texts);
 ///
-/// The text stays exact whatever the map of a draft says: an error in it costs acceptance and never changes the output
-/// distribution.
+/// A wrong map costs acceptance but never changes the output distribution: the text stays exact.
 class IdMap {
   public:
     /// @param to_target      [draft vocab] the target id of each draft id, -1 for none
@@ -58,13 +57,13 @@ class IdMap {
         close();
     }
 
-    /// The map of a table of offsets, the d2t of EAGLE-3 checkpoints: target id = draft id + offsets[draft id].
+    /// Make the map from a table of offsets, the d2t of EAGLE-3 checkpoints: target id = draft id + offsets[draft id].
     /// @throws   std::invalid_argument as the constructor; here every target id must be in [0, target_vocab)
     template <detail::Integers List>
     static ReducedIdMap from_offsets(const List& offsets, Index target_vocab);
 
-    /// The map of a vocabulary that is padded to two sizes: each draft id to the target id of the same number, if there
-    /// is one.
+    /// Make the map of one vocabulary that is padded to two sizes: each draft id maps to the same target id, if it
+    /// exists.
     static IdMap same_ids(Index draft_vocab, Index target_vocab) {
         IdMap map(target_vocab);
         map.open(static_cast<std::size_t>(std::max<Index>(draft_vocab, 0)));
@@ -77,26 +76,27 @@ class IdMap {
     Index draft_vocab() const { return std::ssize(to_target_); }
     Index target_vocab() const { return target_vocab_; }
 
-    /// The image of a draft id; nothing for an id without one, or outside the vocabulary, as the padding of a row is.
+    /// Return the image of a draft id; nothing for an id without an image or outside the vocabulary, such as the
+    /// padding of a row.
     std::optional<Token> image(Index draft) const {
         if (draft < 0 || draft >= draft_vocab() || to_target_[static_cast<std::size_t>(draft)] == none) return {};
         return to_target_[static_cast<std::size_t>(draft)];
     }
 
-    /// The draft ids that have an image, in the order of their images; among those with the same image, the lower
-    /// first.
+    /// Return the draft ids that have an image, ordered by their images; draft ids of equal images are in ascending
+    /// order.
     std::span<const Token> by_image() const { return by_image_; }
 
-    /// The target ids that are images, in ascending order.
+    /// Return the target ids that are images, in ascending order.
     std::span<const Token> images() const { return images_; }
 
-    /// True if every draft id has an image.
+    /// Tell whether every draft id has an image.
     bool is_total() const { return by_image_.size() == to_target_.size(); }
 
-    /// True if no two draft ids have the same image.
+    /// Tell whether no two draft ids have the same image.
     bool is_injective() const { return images_.size() == by_image_.size(); }
 
-    /// True if a higher draft id never has a lower image.
+    /// Tell whether a higher draft id never has a lower image.
     bool is_monotone() const { return is_monotone_; }
 
   private:
@@ -136,8 +136,8 @@ class IdMap {
     bool is_monotone_ = false;
 };
 
-/// The map of a reduced output head. Its type says that the head's ids may not be those in which the model reads a
-/// text: EAGLE-3's model reads the target's ids.
+/// The map of a reduced output head. Its type says that the model may read a text in other ids than its head writes:
+/// EAGLE-3's model reads the target's ids.
 class ReducedIdMap : public IdMap {
     friend class IdMap;
     explicit ReducedIdMap(IdMap map) : IdMap(std::move(map)) {}
@@ -159,13 +159,13 @@ ReducedIdMap IdMap::from_offsets(const List& offsets, Index target_vocab) {
     return ReducedIdMap(std::move(map));
 }
 
-/// Maps target ids back to draft ids, for the draft to read: to the lowest draft id with that image, or to `unknown` if
-/// there is none. The choice affects acceptance only; every result is an id that the draft has.
+/// Maps a target id back to the draft id that the draft reads: the lowest draft id with that image, or `unknown` if
+/// there is none. The choice affects acceptance only. Every result is in the draft's vocabulary.
 ///
 /// @cost   4 bytes per target id; one look-up per token of a prefix
 class OwnIds {
   public:
-    /// @param unknown   a draft id, such as that of the draft's own token for unknown text
+    /// @param unknown   a draft id, such as the draft's own token for unknown text
     /// @throws          std::invalid_argument unless `unknown` is in the draft's vocabulary
     explicit OwnIds(const IdMap& map, Token unknown = 0) : unknown_(unknown) {
         if (unknown < 0 || unknown >= map.draft_vocab())

@@ -31,7 +31,7 @@ std::string_view text_at(const List& texts, Index id) {
     return std::span(texts)[static_cast<std::size_t>(id)];
 }
 
-/// A text in quotes, with escapes for what is not printable ASCII: tokens are bytes.
+/// Write a text in quotes, with escapes for bytes that are not printable ASCII, because a token may hold any bytes.
 inline std::string quoted(std::string_view text) {
     std::string result = "\"";
     for (const char c : text) {
@@ -48,17 +48,18 @@ inline std::string quoted(std::string_view text) {
 
 namespace vocabularies {
 
-/// The tokens that two vocabularies have in common: maps a draft id to a target id wherever their texts are equal.
+/// Map each draft id to a target id of the same text, if there is one: the tokens that two vocabularies have in common.
 ///
-/// A draft behind this map is the token-level intersection of vocabularies (TLI): it is masked to the common tokens
-/// before its softmax, and is accepted at least as often as one that may also draw tokens which the target does not
-/// have.
+/// A draft behind this map draws from the token-level intersection of the vocabularies (TLI): its row is masked to the
+/// common tokens before the softmax. It is accepted at least as often as a draft that may also draw tokens which the
+/// target does not have.
 ///
 /// @param draft, target   the texts of the tokens by id, as bytes that can be compared: a tokenizer's own marks for
-///                        spaces and bytes must be undone first. An empty text, as padding has, is equal to none
+///                        spaces and bytes must be undone first. An empty text, such as that of padding, equals no
+///                        other text
 /// @param target_vocab    entries of the target's rows, if they are padded beyond its texts
-/// @returns               the map; if the target has a text more than once, to the same id if possible, else to the
-///                        lowest
+/// @returns               the map; if the target has a text more than once, the image is the same id if possible, else
+///                        the lowest id
 /// @throws                std::invalid_argument if nothing is in common, or target_vocab is less than the number of the
 ///                        target's texts
 /// @cost                  a hash table of the target's texts
@@ -93,13 +94,13 @@ IdMap vocabulary_intersection(const Draft& draft, const Target& target) {
 struct VocabularyDifference {
     Index draft_vocab = 0;
     Index target_vocab = 0;
-    Index differing = 0;  ///< ids that both have, with different texts
+    Index differing = 0;  ///< ids that both vocabularies have, with different texts
 
-    std::optional<Index> first{};  ///< the lowest of those ids
+    std::optional<Index> first{};  ///< the lowest id with different texts
     std::string draft_text{};      ///< its text in the draft
     std::string target_text{};     ///< its text in the target
 
-    /// True if there is a difference.
+    /// Tell whether there is a difference.
     explicit operator bool() const { return differing > 0 || draft_vocab != target_vocab; }
 };
 
@@ -123,7 +124,7 @@ VocabularyDifference vocabulary_difference(const Draft& draft, const Target& tar
     return result;
 }
 
-/// A sentence that describes the difference, or says that there is none.
+/// Write a sentence that describes the difference, or says that there is none.
 inline std::string message(const VocabularyDifference& found) {
     using detail::to_text;
     if (!found) return "the vocabularies are the same: " + to_text(found.draft_vocab) + " ids with equal texts";

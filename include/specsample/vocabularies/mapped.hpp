@@ -18,7 +18,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Sends a row through a map of ids.
-/// @tparam Map   IdMap, or a reference wrapper of one that several models share
+/// @tparam Map   IdMap, or a reference wrapper of an IdMap that several models share
 template <class Map>
 class MapRow : public ShapedTypes {
   public:
@@ -70,19 +70,21 @@ struct Mappable {
 
 namespace vocabularies {
 
-/// A model whose rows go through a map of ids. It offers the calls that the model offers: one row, n rows in one pass,
-/// the rows of a tree in one pass, rollback. Rows view the wrapper's memory and the model's, until its next call.
+/// A model whose rows go through a map of ids. It offers the same calls as the model: one row, n rows in one pass, the
+/// rows of a tree in one pass, rollback. Rows view the memory of the wrapper and of the model; they are valid until the
+/// next call.
 template <class M, class Map>
 using Mapped = detail::RowAdaptor<M, detail::MapRow<Map>>;
 
-/// Wrap a draft model as mapped(model, map) does, and say in which ids it reads a text.
+/// Wrap a draft model as mapped(model, map) does, and say in which ids the model reads a text.
 ///
-///     mapped(draft, map, OwnIds(map, unknown))      its own ids, with `unknown` for target ids that it has none for
+///     mapped(draft, map, OwnIds(map, unknown))      its own ids; `unknown` for target ids without a draft id
 ///     mapped(draft, map, retokenise)                another tokenizer: the whole text, decoded and tokenised again
 ///     mapped(head, d2t, TargetIds{})                a reduced output head, which reads the target's ids
 ///
 /// @param reads   translate(token) -> token or translate(prefix) -> tokens, from target ids: see prefix_mapped. With
-///                the latter, one row at a time is offered, because positions of the two texts do not correspond
+///                translate(prefix) the wrapper offers one row at a time, because positions of the two texts do not
+///                correspond
 template <class M, class Map, class Reads>
 auto mapped(M model, Map map, Reads reads) {
     constexpr bool is_translation = detail::TokenTranslation<Reads> || detail::PrefixTranslation<Reads>;
@@ -107,8 +109,8 @@ auto mapped(M model, Map map, Reads reads) {
 /// @param map     an IdMap, or std::cref of one. A map of offsets (ReducedIdMap) does not say which ids the model
 ///                reads, so it needs the third argument
 /// @returns       a model with the calls of `model`; its rows are valid until its next call
-/// @cost          beyond that of the model, O(prefix) per call, and that of push_forward
-/// @edge          a target id that is no image is shown as draft id 0; OwnIds(map, unknown) shows another
+/// @cost          beyond the cost of the model, O(prefix) per call and the cost of push_forward
+/// @edge          a target id that is no image is shown as draft id 0; OwnIds(map, unknown) chooses another id
 template <class M, class Map>
 auto mapped(M model, Map map) {
     constexpr bool is_inverse_known = !std::convertible_to<const Map&, const ReducedIdMap&>;

@@ -1,4 +1,4 @@
-// A model that reads texts in ids of its own: prefix_mapped(model, translate).
+// A model that reads a translation of the text, in its own ids: prefix_mapped(model, translate).
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ concept TokenTranslation = !std::invocable<F&, std::span<const Token>> && std::i
 
 namespace vocabularies {
 
-/// A model that is shown each token of a text as another. Positions do not change, so it offers the calls that the
-/// model offers: one row, n rows, the rows of a tree, rollback.
+/// A model that reads a translation of each token of a text. Positions do not change, so it offers the same calls as
+/// the wrapped model: one row, n rows, the rows of a tree, rollback.
 template <class M, class Translate>
 class TokenMapped : public detail::Adaptor<TokenMapped<M, Translate>, M> {
     friend class detail::Adaptor<TokenMapped, M>;
@@ -67,9 +67,9 @@ class TokenMapped : public detail::Adaptor<TokenMapped<M, Translate>, M> {
     std::vector<Token> nodes_;
 };
 
-/// A model that is shown another prefix than the one it is asked about. Positions of the two texts do not correspond,
-/// so it offers one row at a time and nothing else. Lengths in target ids say nothing to a model that caches what it
-/// was shown, so this wrapper calls its rollback itself.
+/// A model that reads a translation of the whole prefix. Positions of the two texts do not correspond, so it offers one
+/// row at a time and nothing else. A length in target ids is useless to a model that caches the translated text, so
+/// this wrapper calls the model's rollback itself.
 template <class M, class Translate>
 class PrefixMapped {
   public:
@@ -77,7 +77,7 @@ class PrefixMapped {
 
     PrefixMapped(M model, Translate translate) : model_(std::move(model)), translate_(std::move(translate)) {}
 
-    /// Call visit on the models that are held here: see SharedModels.
+    /// Call visit on the wrapped model; see SharedModels.
     void each_model(const auto& visit) { visit(model_); }
 
     decltype(auto) operator()(std::span<const Token> prefix) {
@@ -90,12 +90,13 @@ class PrefixMapped {
         return row;
     }
 
-    /// See temperature_of.
+    /// Return the temperature of the model's rows; see temperature_of.
     double temperature_of_rows() const { return detail::temperature_of(model_); }
 
   private:
-    /// Roll the model back to what it shares with `text`, but for the last position, which it must compute. If it was
-    /// never called from here, or its last call threw, it may hold anything, so it is always told.
+    /// Roll the model back to the common prefix of its last text and `text`, without the last token of `text`, because
+    /// the model must compute that position. A model that was never called from here, or whose last call threw, may
+    /// hold any text, so it is always rolled back.
     void rewind(std::span<const Token> text) {
         const auto common = std::ranges::mismatch(shown_, text).in1 - shown_.begin();
         const Index keep = std::max<Index>(0, std::min<Index>(common, std::ssize(text) - 1));
@@ -109,15 +110,15 @@ class PrefixMapped {
     bool is_settled_ = false;  ///< true if the model holds exactly `shown_`
 };
 
-/// Wrap a model (or std::ref of one) so that it reads every text as `translate` puts it. For a draft with a vocabulary
-/// of its own write mapped(draft, map), or mapped(draft, map, translate). What a draft is shown affects acceptance
+/// Wrap a model (or std::ref of one) so that it reads every text in the translation of `translate`. For a draft with a
+/// vocabulary of its own write mapped(draft, map), or mapped(draft, map, translate). The translation affects acceptance
 /// only; the text has the target's distribution in any case.
 ///
-/// @param translate   one of two kinds: translate(token) -> token replaces ids one by one; the wrapped model offers the
-///                    calls of the model. translate(prefix) -> tokens is called with the whole prefix, to decode and
-///                    tokenise it again, say; it returns a vector, or a view of memory that lasts until its next call.
-///                    The wrapped model offers one row at a time
-/// @cost              O(prefix) per call beside the translation, which may cache its last result
+/// @param translate   one of two kinds: translate(token) -> token replaces ids one by one; the wrapper then offers all
+///                    calls of the model. translate(prefix) -> tokens is called with the whole prefix, for example to
+///                    decode and tokenise it again; it returns a vector, or a view of memory that lasts until its next
+///                    call. The wrapper then offers one row at a time
+/// @cost              O(prefix) per call, besides the translation, which may cache its last result
 template <class M, detail::TokenTranslation Translate>
     requires(Model<M> || detail::ManyModel<M> || detail::TreeCallable<M>)
 auto prefix_mapped(M model, Translate translate) {

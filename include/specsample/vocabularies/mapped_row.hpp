@@ -4,11 +4,10 @@
 //
 //   push_forward(map, row, memory)   q'
 //   mapped_mass(map, row)            q(I): the part of the draft's row that is kept
-//   covered_mass(map, target)        p of the images: no draft behind the map is accepted more often
+//   covered_mass(map, target)        p of the images: an upper bound on the acceptance of any draft behind the map
 //
-// Dividing by q(I) means drawing from q on condition that the token has an image; for logits, it means masking the
-// other ids before the softmax. The token-level intersection of two vocabularies and a reduced vocabulary are the same
-// mechanism.
+// Dividing by q(I) conditions the draw from q on a token with an image; for logits, it masks all other ids before the
+// softmax. The token-level intersection of two vocabularies and a reduced vocabulary are the same mechanism.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +26,8 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// The places of a row whose ids have an image, in the order of the images.
-/// @param memory   for the places of a sparse row
+/// List the places of a row whose ids have an image, in the order of the images.
+/// @param memory   memory for the places of a sparse row
 template <class Ids>
 std::span<const Token> places_by_image(const vocabularies::IdMap& map, const Ids& ids, Index count,
                                        std::vector<Token>& memory) {
@@ -41,7 +40,7 @@ std::span<const Token> places_by_image(const vocabularies::IdMap& map, const Ids
     return memory;
 }
 
-/// The sum of the numbers at some places.
+/// Sum the numbers at some places.
 template <class Value>
 Value sum_at(std::span<const Value> numbers, std::span<const Token> places) {
     double sum = 0;
@@ -49,7 +48,7 @@ Value sum_at(std::span<const Value> numbers, std::span<const Token> places) {
     return static_cast<Value>(sum);
 }
 
-/// The logit of the summed probability of some places: T ln sum exp(z / T).
+/// Compute the logit of the summed probability of some places: T ln sum exp(z / T).
 template <class Value>
 Value logit_at(std::span<const Value> numbers, std::span<const Token> places, double temperature) {
     const auto z = [&](Token place) -> const Value& { return numbers[static_cast<std::size_t>(place)]; };
@@ -72,7 +71,7 @@ Value merged(const R& row, std::span<const Value> numbers, std::span<const Token
     }
 }
 
-/// The ids that a row's numbers belong to.
+/// Return the ids that a row's numbers belong to.
 template <Row R>
 auto ids_of(const R& row) {
     if constexpr (requires { row.ids(); }) {
@@ -82,15 +81,15 @@ auto ids_of(const R& row) {
     }
 }
 
-/// The images of a map, as the ids of a row.
+/// Return the images of a map as the ids of a row.
 inline IdList<Token> image_list(const vocabularies::IdMap& map) {
     const auto images = map.images();
     if (std::ssize(images) == map.target_vocab()) return {};
     return {images.data(), std::ssize(images), 1};
 }
 
-/// Normalise the numbers that are left of a row, if that row was valid. Logits need no normalisation.
-/// @returns   false if the numbers left have no weight, because the others had all of it
+/// Normalise the numbers of a row at ids with an image, if the row was valid. Logits need no normalisation.
+/// @returns   false if these numbers have no weight, because ids without an image had all of it
 template <Row R, class Value>
 bool make_whole(const R& row, std::span<Value> numbers) {
     const auto is_sound = [&] { return !kernels::inspect(inner_row(row), Side::draft, 0); };
@@ -110,7 +109,8 @@ bool make_whole(const R& row, std::span<Value> numbers) {
 
 /// Gather a row's numbers, one per image.
 /// @param places   the places to gather, in the order of their images
-/// @returns        number of images; memory has their numbers and, unless the row holds every id, the images
+/// @returns        the number of images; `memory` has their numbers, and their ids unless the row holds every id and
+///                 the map is injective
 template <Row R, class Value>
 std::size_t gather(const vocabularies::IdMap& map, const R& row, std::span<const Token> places,
                    ShapedNumbers<Value>& memory, ShapingScratch<Value>& scratch) {
@@ -133,7 +133,7 @@ std::size_t gather(const vocabularies::IdMap& map, const R& row, std::span<const
     return count;
 }
 
-/// A shaped row with these numbers at these target ids.
+/// Make a shaped row with these numbers at these target ids.
 template <class R, class Value>
 ShapedRow<R> row_of(const vocabularies::IdMap& map, const R& row, const IdList<Token>& ids,
                     std::span<const Value> numbers) {
@@ -183,28 +183,28 @@ ShapedRow<R> push_forward(const vocabularies::IdMap& map, R&& row, ShapedNumbers
 
 namespace vocabularies {
 
-/// Turn a draft's row into the distribution of the drawn token's image, given that it has one: a sparse row over the
-/// target's ids, to draw from and to judge by.
+/// Turn a draft's row into the distribution of the drawn token's image, given that the token has one: a sparse row over
+/// the target's ids, for drawing and for judging.
 ///
 ///     Sampled(push_forward(map, Logits(head, .8), memory))
 ///
-/// A token that is drawn from q' and judged by q' is exact whatever the map. It is accepted with probability sum min(p,
-/// q').
+/// The text stays exact whatever the map, if a token is both drawn from q' and judged by q'. Such a token is accepted
+/// with probability sum min(p, q').
 ///
 /// @param row      [draft vocab or more] probabilities, Logits, or a sparse row of either; padding after the map's ids
 ///                 has no image
-/// @param memory   ShapedMemory<float>, or <double> for double rows; one for every row that is in use at a time
-/// @returns        a view of `memory`, of the map's images, and of the row's own numbers if they stay in their order.
+/// @param memory   ShapedMemory<float>, or <double> for double rows; one for every row that is in use at the same time
+/// @returns        a view of `memory`, of the map's images, and of the row's own numbers if these stay in their order.
 ///                 Logits stay logits at their temperature: exponentials are computed only for ids that share an image
 /// @throws         std::invalid_argument if the row is shorter than the draft's vocabulary, but not empty
-/// @cost           O(what the row holds); three more passes for probabilities of which some have no image, or of
-///                 16 bits, to normalise what is left; a sort for a
-///                 sparse row behind a map that is not monotone. No allocation once the memory is warm
+/// @cost           O(entries that the row holds). Three more passes to normalise probabilities, if some ids have no
+///                 image or the numbers have 16 bits. A sort for a sparse row behind a map that is not monotone. No
+///                 allocation once the memory is warm
 /// @edge           all of q is on ids without an image: q' is uniform over the images
-/// @edge           a row without entries, of a model that has nothing to offer: q' has no ids either
+/// @edge           a row without entries, from a model that has nothing to offer: q' has no ids either
 /// @edge           at temperature 0, ties go to the lowest target id
-/// @edge           an invalid row stays invalid, and is a fault where it is used, named by target ids; in logits, wrong
-///                 numbers at ids without an image are not looked at
+/// @edge           an invalid row stays invalid, and is a fault where it is used, which names target ids; in logits,
+///                 wrong numbers at ids without an image are ignored
 /// @source         token-level intersection: Timor et al. 2025, arXiv:2502.05202; reduced vocabularies: EAGLE-3,
 ///                 arXiv:2503.01840
 template <class R>
@@ -216,8 +216,8 @@ detail::ShapedRow<R> push_forward(const IdMap& map, R&& row,
 template <class R, class Memory>
 void push_forward(const IdMap&& map, R&& row, Memory& memory) = delete;  // the row would view a map that is gone
 
-/// The probability that a draft's row has on ids with an image: sum of q over I. push_forward divides by it.
-/// @cost   O(what the row holds); one more pass for logits
+/// Sum the probability of a draft's row over the ids with an image: q(I). push_forward divides by it.
+/// @cost   O(entries that the row holds); one more pass for logits
 template <Row R>
 double mapped_mass(const IdMap& map, const R& row) {
     const kernels::RowWeights weights(detail::as_row(row));
@@ -227,7 +227,7 @@ double mapped_mass(const IdMap& map, const R& row) {
     return mass;
 }
 
-/// The probability that a target's row has on the images of a map: sum of p over the images.
+/// Sum the probability of a target's row over the images of a map.
 /// @returns   an upper bound of acceptance: sum min(p, q') is at most this, whatever the draft
 /// @throws    std::invalid_argument if the row is not as long as the target's vocabulary
 template <Row R>

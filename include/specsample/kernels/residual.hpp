@@ -58,7 +58,7 @@ class ResidualWeights {
         if (count != 1) only_.reset();
     }
 
-    // Places are those of p, because the residual is zero elsewhere.
+    // Places are the places of p, because the residual is zero elsewhere.
     Index size() const { return p_.size(); }
     Index id(Index place) const { return p_.id(place); }
     double operator[](Index place) const { return left_of(p_[place], p_.id(place)); }

@@ -23,7 +23,8 @@ double temperature_after(const P& pipeline, double before) {
     return before;
 }
 
-/// Check the settings of a shaper that is a plain value; the other shapers check theirs in their constructors.
+/// Check the settings of a shaper that is a plain value; the other shapers check their settings in their
+/// constructors.
 template <class S>
 void check_shaper(const S& shaper) {
     if constexpr (requires { shaper.check(); }) shaper.check();

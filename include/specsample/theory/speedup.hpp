@@ -63,7 +63,7 @@ template <VerifyCost Cost = FlatCost>
 ///     (1 - alpha) (K c + K + 1) / (1 - alpha^(K+1)) = (K c + K + 1) / N(alpha, K)
 ///
 /// @param alpha, lookahead   as in `speedup`
-/// @param draft_operations   c: operations of the draft per token over those of the target per token, 0 or more
+/// @param draft_operations   c: the draft's operations per token over the target's, 0 or more
 /// @returns                  1 or more: rejected tokens and the draft itself are extra work
 /// @throws                   std::invalid_argument for alpha outside [0, 1], lookahead below 0, or draft_operations
 ///                           below 0 or not finite

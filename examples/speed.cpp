@@ -53,12 +53,13 @@ class Measurement {
   public:
     explicit Measurement(const speed::Arguments& arguments)
         : arguments_(arguments),
-          model_(std::make_shared<engine::Model>(engine::Weights::load(arguments.base.target), nullptr,
-                                                 std::make_shared<engine::Team>(arguments.base.threads))),
-          tokenizer_(engine::Tokenizer::load(arguments.base.tokenizer, model_->vocab())),
-          contenders_(contenders(arguments.base)) {
+          model_(std::make_shared<engine::Model>(engine::Weights::load(arguments.target), nullptr,
+                                                 std::make_shared<engine::Team>(arguments.threads))),
+          tokenizer_(engine::Tokenizer::load(arguments.tokenizer, model_->vocab())),
+          contenders_(contenders(arguments)) {
         const auto all = speed::prompts(tokenizer_, arguments.prompts);
-        for (std::size_t i = 0; i < all.size(); i += arguments.every) prompts_.push_back(all[i]);
+        const auto every = static_cast<std::size_t>(arguments.every);
+        for (std::size_t i = 0; i < all.size(); i += every) prompts_.push_back(all[i]);
     }
 
     /// Returns false if a text is not plain decoding's where it must be.
@@ -85,7 +86,7 @@ class Measurement {
         const LanguageModel target(model_, shaper);
         std::vector<Drafts> drafts;
         for (const Contender& contender : contenders_) {
-            Arguments arguments = arguments_.base;
+            Arguments arguments = arguments_;  // those of generate
             arguments.draft_kind = contender.kind;
             arguments.tree = contender.tree;
             drafts.emplace_back(arguments, target, shaper);
@@ -100,7 +101,7 @@ class Measurement {
                     record(sums[p][c], write_one(drafts[c], target, contenders_[c], rule, prompts_[p]));
                 if (has_other)
                     record(sums[p].back(),
-                           speed::Other(arguments_.other).write(prompts_[p].tokens, arguments_.base.max_tokens));
+                           speed::Other(arguments_.other).write(prompts_[p].tokens, arguments_.max_tokens));
                 std::fprintf(stderr, "\rtemperature %g, run %d of %d, prompt %zu of %zu ", temperature, turn + 1, runs,
                              p + 1, prompts_.size());
             }
@@ -118,7 +119,7 @@ class Measurement {
                                                                                    : 8,
                                     .seed = 1},
                         .adapts = contender.kind != DraftKind::none && !is_tree,
-                        .limits = {.max_new_tokens = arguments_.base.max_tokens,
+                        .limits = {.max_new_tokens = arguments_.max_tokens,
                                    .max_length = std::min(drafts.context(), model_->context()),
                                    .stop_tokens = {tokenizer_.end()}}};
         return ::run(drafts, target, request, prompt.tokens, [](const auto&, const auto*) {});
@@ -263,7 +264,7 @@ class Measurement {
         bool good = true;
         const RowShaper shaper(1, 1);
         const LanguageModel target(model_, shaper);
-        Arguments arguments = arguments_.base;
+        Arguments arguments = arguments_;  // those of generate
         arguments.draft_kind = contenders_.back().kind;
         const Drafts drafts(arguments, target, shaper);
         std::string_view group;

@@ -1,9 +1,6 @@
 // The command line of generate.
 #pragma once
 
-#include <algorithm>
-#include <charconv>
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -16,6 +13,7 @@
 
 #include <specsample/specsample.hpp>
 
+#include "../arguments.hpp"
 #include "generate/rules.hpp"
 
 inline constexpr std::string_view usage =
@@ -100,54 +98,9 @@ struct Arguments {
     bool compare = false;
     bool json = false;
     bool help = false;
+    bool has_prompt = false;                                         ///< one was given
+    std::optional<std::filesystem::path> given_target, given_draft;  ///< those given, if any
 };
-
-/// The value of an option as a number; all of it must be one.
-template <class Number>
-Number number(std::string_view option, std::string_view text) {
-    Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size())
-        throw std::invalid_argument(std::string(option) + " is '" + std::string(text) + "', but must be a number");
-    return value;
-}
-
-inline void set_lookahead(Arguments& arguments, std::string_view text) {
-    arguments.adapts = text == "auto";
-    arguments.lookahead = arguments.adapts ? 8 : number<specsample::Index>("--lookahead", text);
-}
-
-/// The value that a list gives to a name.
-template <class Value, std::size_t count>
-Value named(std::string_view option, std::string_view text, const std::pair<std::string_view, Value> (&names)[count]) {
-    std::string all;
-    for (std::size_t i = 0; i < count; ++i) {
-        if (names[i].first == text) return names[i].second;
-        all += i == 0 ? "" : i + 1 == count ? " or " : ", ";
-        all += names[i].first;
-    }
-    throw std::invalid_argument(std::string(option) + " is '" + std::string(text) + "', but must be " + all);
-}
-
-/// Numbers between commas, each at least 1.
-inline std::vector<specsample::Index> branchings(std::string_view option, std::string_view text) {
-    std::vector<specsample::Index> result;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        result.push_back(number<specsample::Index>(option, text.substr(begin, end - begin)));
-        if (result.back() < 1)
-            throw std::invalid_argument(std::string(option) + " has a depth of " + std::to_string(result.back()) +
-                                        " children, but each must have at least 1");
-        begin = end + 1;
-    }
-    return result;
-}
-
-inline void require_at_least(specsample::Index least, std::string_view option, specsample::Index value) {
-    if (value < least)
-        throw std::invalid_argument(std::string(option) + " is " + std::to_string(value) + ", but must be at least " +
-                                    std::to_string(least));
-}
 
 /// A tree sets the lookahead, and needs a source of several tokens per position and a rule for trees.
 inline void check_tree(Arguments& arguments) {
@@ -160,83 +113,45 @@ inline void check_tree(Arguments& arguments) {
     arguments.lookahead = std::ssize(arguments.tree);
 }
 
+inline void set_prompt(Arguments& arguments, std::string_view prompt) {
+    if (arguments.has_prompt) throw std::invalid_argument("there is more than one prompt: put it in quotes");
+    arguments.prompt = prompt;
+    arguments.has_prompt = true;
+}
+
 /// @throws std::invalid_argument with the argument, its value and what it must be
-inline Arguments parse(std::span<char*> words) {
-    Arguments arguments;
-    std::optional<std::filesystem::path> target, draft;
-    bool has_prompt = false;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        std::string_view word = words[i];
-        std::optional<std::string_view> given;  // after an equals sign
-        if (const std::size_t equals = word.find('='); word.starts_with("--") && equals != word.npos) {
-            given = word.substr(equals + 1);
-            word = word.substr(0, equals);
-        }
-        const auto value = [&]() -> std::string_view {
-            if (given) return *std::exchange(given, std::nullopt);
-            if (i + 1 == words.size()) throw std::invalid_argument(std::string(word) + " must be followed by a value");
-            return words[++i];
-        };
-        if (word == "--help" || word == "-h") {
-            arguments.help = true;
-        } else if (word == "--compare") {
-            arguments.compare = true;
-        } else if (word == "--chat") {
-            arguments.chat = true;
-        } else if (word == "--json") {
-            arguments.json = true;
-        } else if (word == "--lookahead") {
-            set_lookahead(arguments, value());
-        } else if (word == "--drafter") {
-            arguments.draft_kind = named(word, value(), draft_kinds);
-        } else if (word == "--draft-layers") {
-            arguments.draft_layers = number<specsample::Index>(word, value());
-            require_at_least(1, word, arguments.draft_layers);
-        } else if (word == "--rule") {
-            arguments.rule = named(word, value(), rule_kinds);
-        } else if (word == "--tree") {
-            arguments.tree = branchings(word, value());
-        } else if (word == "--threads") {
-            arguments.threads = number<specsample::Index>(word, value());
-            require_at_least(1, word, arguments.threads);
-        } else if (word == "--page") {
-            arguments.page = number<specsample::Index>(word, value());
-            require_at_least(1, word, arguments.page);
-        } else if (word == "--heads") {
-            arguments.heads = value();
-        } else if (word == "--temperature") {
-            arguments.temperature = number<double>(word, value());
-        } else if (word == "--top-p") {
-            arguments.top_p = number<double>(word, value());
-        } else if (word == "--seed") {
-            arguments.seed = number<std::uint64_t>(word, value());
-        } else if (word == "--max-tokens") {
-            arguments.max_tokens = number<specsample::Index>(word, value());
-        } else if (word == "--color") {
-            arguments.color = value();
-        } else if (word == "--target") {
-            target = value();
-        } else if (word == "--draft") {
-            draft = value();
-        } else if (word == "--tokenizer") {
-            arguments.tokenizer = value();
-        } else if (word.starts_with("--")) {
-            throw std::invalid_argument("there is no option " + std::string(word) + "; see --help");
-        } else if (has_prompt) {
-            throw std::invalid_argument("there is more than one prompt: put it in quotes");
-        } else {
-            arguments.prompt = word;
-            has_prompt = true;
-        }
-        if (given) throw std::invalid_argument(std::string(word) + " takes no value, but was given " + words[i]);
-    }
-    if (arguments.color != "auto" && arguments.color != "always" && arguments.color != "never")
-        throw std::invalid_argument("--color is '" + arguments.color + "', but must be auto, always or never");
-    require_at_least(0, "--lookahead", arguments.lookahead);
-    require_at_least(0, "--max-tokens", arguments.max_tokens);
+inline Arguments parse(std::span<char* const> words) {
+    using namespace command_line;
+    using A = Arguments;
+    static constexpr Option<Arguments> options[]{
+        {"-h --help", flag<&A::help>},
+        {"--compare", flag<&A::compare>},
+        {"--chat", flag<&A::chat>},
+        {"--json", flag<&A::json>},
+        {"--lookahead", set_lookahead},
+        {"--drafter", choose<&A::draft_kind, draft_kinds>},
+        {"--draft-layers", set<&A::draft_layers, 1>},
+        {"--rule", choose<&A::rule, rule_kinds>},
+        {"--tree", set_tree},
+        {"--threads", set<&A::threads, 1>},
+        {"--page", set<&A::page, 1>},
+        {"--heads", set<&A::heads>},
+        {"--temperature", set<&A::temperature>},
+        {"--top-p", set<&A::top_p>},
+        {"--seed", set<&A::seed>},
+        {"--max-tokens", set<&A::max_tokens, 0>},
+        {"--color", choose<&A::color, colors>},
+        {"--target", set<&A::given_target>},
+        {"--draft", set<&A::given_draft>},
+        {"--tokenizer", set<&A::tokenizer>},
+        {"", [](Arguments& arguments, auto, std::string_view prompt) { set_prompt(arguments, prompt); }}};
+    Arguments arguments = command_line::parse(words, options);
     check_tree(arguments);
-    if (arguments.draft_kind == DraftKind::none) set_lookahead(arguments, "0");
-    if (target) arguments.target = arguments.draft = *target;
-    if (draft) arguments.draft = *draft;
+    if (arguments.draft_kind == DraftKind::none) {
+        arguments.lookahead = 0;
+        arguments.adapts = false;
+    }
+    if (arguments.given_target) arguments.target = arguments.draft = *arguments.given_target;
+    if (arguments.given_draft) arguments.draft = *arguments.given_draft;
     return arguments;
 }

@@ -1,8 +1,6 @@
 // The command line of llama_speculate, with llama.cpp's names where it has one.
 #pragma once
 
-#include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -13,12 +11,11 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <type_traits>
 #include <vector>
 
 #include <specsample/specsample.hpp>
 
+#include "../arguments.hpp"
 #include "generate/rules.hpp"
 
 inline constexpr std::string_view usage =
@@ -102,109 +99,6 @@ struct Arguments : Sampling {
     bool drafts() const { return looks_up || !draft_model.empty(); }
 };
 
-/// The value of an option as a number; all of it must be one.
-template <class Number>
-Number number(std::string_view option, std::string_view text) {
-    Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size())
-        throw std::invalid_argument(std::string(option) + " is '" + std::string(text) + "', but must be a number");
-    return value;
-}
-
-inline void require_at_least(specsample::Index least, std::string_view option, specsample::Index value) {
-    if (value < least)
-        throw std::invalid_argument(std::string(option) + " is " + std::to_string(value) + ", but must be at least " +
-                                    std::to_string(least));
-}
-
-/// An option, and the function that stores its value, or sets a flag.
-struct Option {
-    std::string_view names;  ///< separated by spaces
-    bool has_value;
-    void (*take)(Arguments&, std::string_view option, std::string_view value);
-
-    bool is(std::string_view word) const {
-        for (std::size_t begin = 0; begin < names.size();) {
-            const std::size_t end = std::min(names.find(' ', begin), names.size());
-            if (names.substr(begin, end - begin) == word) return true;
-            begin = end + 1;
-        }
-        return false;
-    }
-};
-
-/// Stores the value in this member, as a number or as it is.
-template <auto member>
-void set(Arguments& arguments, std::string_view option, std::string_view value) {
-    using Member = std::remove_reference_t<decltype(arguments.*member)>;
-    if constexpr (std::is_arithmetic_v<Member>) {
-        arguments.*member = number<Member>(option, value);
-    } else {
-        arguments.*member = value;
-    }
-}
-
-template <auto member, bool value = true>
-void flag(Arguments& arguments, std::string_view, std::string_view) {
-    arguments.*member = value;
-}
-
-inline void set_lookahead(Arguments& arguments, std::string_view option, std::string_view value) {
-    arguments.adapts = value == "auto";
-    arguments.lookahead = arguments.adapts ? 8 : number<specsample::Index>(option, value);
-}
-
-inline void set_tree(Arguments& arguments, std::string_view option, std::string_view value) {
-    arguments.tree.clear();
-    for (std::size_t begin = 0; begin <= value.size();) {
-        const std::size_t end = std::min(value.find(',', begin), value.size());
-        arguments.tree.push_back(number<specsample::Index>(option, value.substr(begin, end - begin)));
-        require_at_least(1, "a number of children of --tree", arguments.tree.back());
-        begin = end + 1;
-    }
-}
-
-inline void set_rule(Arguments& arguments, std::string_view option, std::string_view value) {
-    for (const auto& [name, kind] : rule_kinds)
-        if (name == value) {
-            arguments.rule = kind;
-            return;
-        }
-    throw std::invalid_argument(std::string(option) + " is '" + std::string(value) +
-                                "', but must be token, block, traversal, gumbel or match");
-}
-
-inline constexpr Option known_options[]{
-    {"-m --model", true, set<&Arguments::model>},
-    {"-md --model-draft --draft-model --spec-draft-model", true, set<&Arguments::draft_model>},
-    {"--lookup", false, flag<&Arguments::looks_up>},
-    {"-p --prompt", true, set<&Arguments::prompt>},
-    {"-f --file", true, set<&Arguments::file>},
-    {"--no-escape", false, flag<&Arguments::escapes, false>},
-    {"-n --predict --n-predict", true, set<&Arguments::predict>},
-    {"-c --ctx-size", true, set<&Arguments::context>},
-    {"-t --threads", true, set<&Arguments::threads>},
-    {"--ignore-eos", false, flag<&Arguments::ignore_eos>},
-    {"-s --seed", true, set<&Arguments::seed>},
-    {"--temp --temperature", true, set<&Arguments::temperature>},
-    {"--top-k", true, set<&Arguments::top_k>},
-    {"--top-p", true, set<&Arguments::top_p>},
-    {"--min-p", true, set<&Arguments::min_p>},
-    {"--typical --typical-p", true, set<&Arguments::typical_p>},
-    {"--repeat-penalty", true, set<&Arguments::repeat_penalty>},
-    {"--presence-penalty", true, set<&Arguments::presence_penalty>},
-    {"--frequency-penalty", true, set<&Arguments::frequency_penalty>},
-    {"--repeat-last-n", true, set<&Arguments::repeat_last_n>},
-    {"--lookahead --draft-max --spec-draft-n-max", true, set_lookahead},
-    {"--tree", true, set_tree},
-    {"--rule", true, set_rule},
-    {"-np --parallel", true, set<&Arguments::parallel>},
-    {"--compare", false, flag<&Arguments::compare>},
-    {"--json", false, flag<&Arguments::json>},
-    {"--color", true, set<&Arguments::color>},
-    {"-h --help", false, flag<&Arguments::help>}};
-
 /// Replaces \n and other escapes as llama.cpp does; a backslash before any other character stays.
 inline std::string unescaped(std::string_view text) {
     constexpr std::string_view written = "ntr\"'\\", meant = "\n\t\r\"'\\";
@@ -242,15 +136,6 @@ inline void check(const Arguments& arguments) {
     if (arguments.model.empty()) refuse("-m must name a model; see --help");
     if (arguments.prompt.has_value() != arguments.file.empty()) refuse("there must be one prompt, by -p or by -f");
     if (arguments.looks_up && !arguments.draft_model.empty()) refuse("there must be one draft, by -md or by --lookup");
-    if (arguments.color != "auto" && arguments.color != "always" && arguments.color != "never")
-        refuse("--color must be auto, always or never");
-    require_at_least(-1, "--predict", arguments.predict);
-    require_at_least(0, "--ctx-size", arguments.context);
-    require_at_least(0, "--threads", arguments.threads);
-    require_at_least(-1, "--seed", arguments.seed);
-    require_at_least(-1, "--repeat-last-n", arguments.repeat_last_n);
-    require_at_least(0, "--lookahead", arguments.lookahead);
-    require_at_least(1, "--parallel", arguments.parallel);
     if (arguments.parallel > 1) {
         if (!arguments.tree.empty()) refuse("--parallel is for chains: leave out --tree");
         if (arguments.adapts) refuse("--parallel needs a --lookahead that is a number");
@@ -263,21 +148,46 @@ inline void check(const Arguments& arguments) {
 }
 
 /// @throws std::invalid_argument with the argument, its value and what it must be
-inline Arguments parse(std::span<char*> words) {
-    Arguments arguments;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::string_view word = words[i];
-        const auto option = std::ranges::find_if(known_options, [&](const Option& each) { return each.is(word); });
-        if (option == std::end(known_options))
-            throw std::invalid_argument("there is no option " + std::string(word) + "; see --help");
-        if (option->has_value && ++i == words.size())
-            throw std::invalid_argument(std::string(word) + " must be followed by a value");
-        option->take(arguments, word, words[i]);
-    }
+inline Arguments parse(std::span<char* const> words) {
+    using namespace command_line;
+    using A = Arguments;
+    static constexpr Option<Arguments> options[]{
+        {"-m --model", set<&A::model>},
+        {"-md --model-draft --draft-model --spec-draft-model", set<&A::draft_model>},
+        {"--lookup", flag<&A::looks_up>},
+        {"-p --prompt", set<&A::prompt>},
+        {"-f --file", set<&A::file>},
+        {"--no-escape", flag<&A::escapes, false>},
+        {"-n --predict --n-predict", set<&A::predict, -1>},
+        {"-c --ctx-size", set<&A::context, 0>},
+        {"-t --threads", set<&A::threads, 0>},
+        {"--ignore-eos", flag<&A::ignore_eos>},
+        {"-s --seed", set<&A::seed, -1>},
+        {"--temp --temperature", set<&A::temperature>},
+        {"--top-k", set<&A::top_k>},
+        {"--top-p", set<&A::top_p>},
+        {"--min-p", set<&A::min_p>},
+        {"--typical --typical-p", set<&A::typical_p>},
+        {"--repeat-penalty", set<&A::repeat_penalty>},
+        {"--presence-penalty", set<&A::presence_penalty>},
+        {"--frequency-penalty", set<&A::frequency_penalty>},
+        {"--repeat-last-n", set<&A::repeat_last_n, -1>},
+        {"--lookahead --draft-max --spec-draft-n-max", set_lookahead},
+        {"--tree", set_tree},
+        {"--rule", choose<&A::rule, rule_kinds>},
+        {"-np --parallel", set<&A::parallel, 1>},
+        {"--compare", flag<&A::compare>},
+        {"--json", flag<&A::json>},
+        {"--color", choose<&A::color, colors>},
+        {"-h --help", flag<&A::help>}};
+    Arguments arguments = command_line::parse(words, options);
     if (arguments.help) return arguments;
     check(arguments);
     if (!arguments.tree.empty()) arguments.lookahead = std::ssize(arguments.tree);
-    if (!arguments.drafts()) set_lookahead(arguments, "--lookahead", "0");
+    if (!arguments.drafts()) {
+        arguments.lookahead = 0;
+        arguments.adapts = false;
+    }
     if (arguments.prompt && arguments.escapes) arguments.prompt = unescaped(*arguments.prompt);
     if (!arguments.prompt) arguments.prompt = contents(arguments.file);
     return arguments;

@@ -1,8 +1,8 @@
 // The command line of generate_mpi.
 #pragma once
 
+#include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -33,33 +33,16 @@ struct Arguments {
 };
 
 /// @throws std::invalid_argument with the argument, its value and what it must be
-inline Arguments parse(std::span<char*> words) {
-    Arguments arguments;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::string_view word = words[i];
-        const auto value = [&]() -> std::string_view {
-            if (i + 1 == words.size()) throw std::invalid_argument(std::string(word) + " must be followed by a value");
-            return words[++i];
-        };
-        if (word == "--help") {
-            arguments.help = true;
-        } else if (word == "--measure") {
-            arguments.measure = true;
-        } else if (word == "--max-tokens") {
-            arguments.max_tokens = number<specsample::Index>(word, value());
-        } else if (word == "--lookahead") {
-            arguments.lookahead = number<specsample::Index>(word, value());
-        } else if (word == "--seed") {
-            arguments.seed = number<std::uint64_t>(word, value());
-        } else if (word.starts_with("--")) {
-            throw std::invalid_argument("there is no option " + std::string(word) + "; see --help");
-        } else {
-            arguments.prompt = word;
-        }
-    }
-    require_at_least(1, "--max-tokens", arguments.max_tokens);
-    require_at_least(0, "--lookahead", arguments.lookahead);
-    return arguments;
+inline Arguments parse(std::span<char* const> words) {
+    using namespace command_line;
+    using A = Arguments;
+    static constexpr Option<Arguments> options[]{{"-h --help", flag<&A::help>},
+                                                 {"--measure", flag<&A::measure>},
+                                                 {"--max-tokens", set<&A::max_tokens, 1>},
+                                                 {"--lookahead", set<&A::lookahead, 0>},
+                                                 {"--seed", set<&A::seed>},
+                                                 {"", set<&A::prompt>}};
+    return command_line::parse(words, options);
 }
 
 }  // namespace mpi

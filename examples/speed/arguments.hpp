@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -32,74 +33,43 @@ Writes the same prompts with every drafter, in turns, and prints how many times 
                      to write and the prompt's ids, it prints the seconds and the ids that it wrote
 )";
 
-struct Arguments {
-    ::Arguments base{};
+struct Arguments : ::Arguments {
     std::filesystem::path prompts{}, chart{};
     std::string other{};
     std::vector<double> temperatures{0, 0.8, 1};
     int runs = 5;
     int seeds = 1000;
-    std::size_t every = 1;
-    bool help = false;
+    specsample::Index every = 1;
+    std::optional<std::filesystem::path> given_tokenizer;  ///< the one given, if any
+
+    Arguments() {
+        max_tokens = 256;
+        threads = 2;
+    }
 };
 
 inline Arguments parse(std::span<char* const> words) {
-    Arguments result;
-    result.base.max_tokens = 256;
-    result.base.threads = 2;
-    bool has_target = false, has_tokenizer = false;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::string_view word = words[i];
-        if (word == "--help") {
-            result.help = true;
-            return result;
-        }
-        const auto value = [&]() -> std::string_view {
-            if (i + 1 == words.size()) throw std::invalid_argument(std::string(word) + " must be followed by a value");
-            return words[++i];
-        };
-        const auto count = [&] {
-            const auto n = number<specsample::Index>(word, value());
-            require_at_least(1, word, n);
-            return n;
-        };
-        if (word == "--target") {
-            result.base.target = result.base.draft = value();
-            has_target = true;
-        } else if (word == "--tokenizer") {
-            result.base.tokenizer = value();
-            has_tokenizer = true;
-        } else if (word == "--heads") {
-            result.base.heads = value();
-        } else if (word == "--prompts") {
-            result.prompts = value();
-        } else if (word == "--chart") {
-            result.chart = value();
-        } else if (word == "--other") {
-            result.other = value();
-        } else if (word == "--max-tokens") {
-            result.base.max_tokens = count();
-        } else if (word == "--runs") {
-            result.runs = static_cast<int>(count());
-        } else if (word == "--seeds") {
-            result.seeds = static_cast<int>(count());
-        } else if (word == "--every") {
-            result.every = static_cast<std::size_t>(count());
-        } else if (word == "--threads") {
-            result.base.threads = count();
-        } else if (word == "--temperatures") {
-            result.temperatures.clear();
-            for (std::string_view list = value(); !list.empty();) {
-                const auto end = std::min(list.find(','), list.size());
-                result.temperatures.push_back(number<double>(word, list.substr(0, end)));
-                list.remove_prefix(std::min(end + 1, list.size()));
-            }
-        } else {
-            throw std::invalid_argument("there is no option " + std::string(word) + "; see --help");
-        }
-    }
-    if (has_target != has_tokenizer) throw std::invalid_argument("--target and --tokenizer come together; see --help");
-    return result;
+    using namespace command_line;
+    using A = Arguments;
+    static constexpr Option<Arguments> options[]{{"-h --help", flag<&A::help>},
+                                                 {"--target", set<&A::given_target>},
+                                                 {"--tokenizer", set<&A::given_tokenizer>},
+                                                 {"--heads", set<&A::heads>},
+                                                 {"--prompts", set<&A::prompts>},
+                                                 {"--chart", set<&A::chart>},
+                                                 {"--other", set<&A::other>},
+                                                 {"--max-tokens", set<&A::max_tokens, 1>},
+                                                 {"--runs", set<&A::runs, 1>},
+                                                 {"--seeds", set<&A::seeds, 1>},
+                                                 {"--every", set<&A::every, 1>},
+                                                 {"--threads", set<&A::threads, 1>},
+                                                 {"--temperatures", set<&A::temperatures>}};
+    Arguments arguments = command_line::parse(words, options);
+    if (arguments.given_target.has_value() != arguments.given_tokenizer.has_value() && !arguments.help)
+        throw std::invalid_argument("--target and --tokenizer come together; see --help");
+    if (arguments.given_target) arguments.target = arguments.draft = *arguments.given_target;
+    if (arguments.given_tokenizer) arguments.tokenizer = *arguments.given_tokenizer;
+    return arguments;
 }
 
 }  // namespace speed

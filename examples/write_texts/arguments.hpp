@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "generate/arguments.hpp"
+#include "../arguments.hpp"
 
 inline constexpr std::string_view writer_usage =
     R"(usage: write_texts --target FILE --requests FILE --out FILE [options]
@@ -45,42 +45,15 @@ struct WriterArguments {
 };
 
 inline WriterArguments parse_writer(std::span<char* const> words) {
-    WriterArguments arguments;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::string_view name = words[i];
-        if (name == "--help" || name == "-h") {
-            arguments.help = true;
-            return arguments;
-        }
-        const auto value = [&]() -> std::string_view {
-            if (i + 1 == words.size()) throw std::invalid_argument(std::string(name) + " must be followed by a value");
-            return words[++i];
-        };
-        const auto set = [&](int& number_of, int least) {
-            number_of = number<int>(name, value());
-            require_at_least(least, name, number_of);
-        };
-        if (name == "--target")
-            arguments.target = value();
-        else if (name == "--requests")
-            arguments.requests = value();
-        else if (name == "--out")
-            arguments.out = value();
-        else if (name == "--length")
-            set(arguments.length, 2);
-        else if (name == "--message")
-            set(arguments.message, 1);
-        else if (name == "--end")
-            set(arguments.end, 0);
-        else if (name == "--top")
-            set(arguments.top, 1);
-        else if (name == "--threads")
-            set(arguments.threads, 1);
-        else if (name == "--seed")
-            set(arguments.seed, 0);
-        else
-            throw std::invalid_argument("there is no option " + std::string(name) + "; see --help");
-    }
+    using namespace command_line;
+    using A = WriterArguments;
+    static constexpr Option<WriterArguments> options[]{
+        {"-h --help", flag<&A::help>}, {"--target", set<&A::target>},    {"--requests", set<&A::requests>},
+        {"--out", set<&A::out>},       {"--length", set<&A::length, 2>}, {"--message", set<&A::message, 1>},
+        {"--end", set<&A::end, 0>},    {"--top", set<&A::top, 1>},       {"--threads", set<&A::threads, 1>},
+        {"--seed", set<&A::seed, 0>}};
+    WriterArguments arguments = command_line::parse(words, options);
+    if (arguments.help) return arguments;
     for (const auto& [path, name] :
          {std::pair{&arguments.target, "--target"}, {&arguments.requests, "--requests"}, {&arguments.out, "--out"}}) {
         if (path->empty()) throw std::invalid_argument(std::string(name) + " is missing; see --help");

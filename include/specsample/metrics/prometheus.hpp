@@ -121,9 +121,10 @@ struct Bound {
     std::string_view description;
     double metrics::Estimate::*value;
 };
-inline constexpr std::array<Bound, 3> bounds{{{"", "", &metrics::Estimate::value},
-                                              {"_low", ", lower end of the 95 % interval", &metrics::Estimate::low},
-                                              {"_high", ", upper end of the 95 % interval", &metrics::Estimate::high}}};
+inline constexpr std::array<Bound, 3> estimate_bounds{
+    {{"", "", &metrics::Estimate::value},
+     {"_low", ", lower end of the 95 % interval", &metrics::Estimate::low},
+     {"_high", ", upper end of the 95 % interval", &metrics::Estimate::high}}};
 
 }  // namespace detail
 
@@ -174,13 +175,13 @@ namespace metrics {
     writer.metric("tokens_per_pass", "gauge", "Tokens emitted per target pass");
     for (const LabelledTally& of : tallies)
         if (of.tally.rounds > 0) writer.sample(of, of.tally.tokens_per_pass());
-    for (const auto& bound : detail::bounds) {
+    for (const auto& bound : detail::estimate_bounds) {
         writer.metric("acceptance" + std::string(bound.suffix), "gauge",
                       "Accepted over evaluated" + std::string(bound.description));
         for (const LabelledTally& of : tallies)
             if (of.tally.evaluated > 0) writer.sample(of, of.tally.acceptance().*bound.value);
     }
-    for (const auto& bound : detail::bounds) {
+    for (const auto& bound : detail::estimate_bounds) {
         writer.metric("position_acceptance" + std::string(bound.suffix), "gauge",
                       "Accepted over evaluated at this position" + std::string(bound.description));
         for (const LabelledTally& of : tallies)

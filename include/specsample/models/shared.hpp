@@ -39,7 +39,8 @@ class SharedModels {
 
   private:
     void add_held(auto& model) {
-        if constexpr (requires { model.each_model([](auto&) {}); }) model.each_model([this](auto& held) { add(held); });
+        if constexpr (requires { model.each_model([](auto&) {}); })
+            model.each_model([this](auto& held) { this->add(held); });
     }
 
     void add_address(Index model) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/kernels.hpp>
 #include <specsample/specsample.hpp>
 
 #include "engine/model.hpp"

@@ -11,6 +11,7 @@
 //
 // Further headers, for programs that need them:
 //
+//    <specsample/kernels.hpp>          every kernel by its name
 //    <specsample/shaping.hpp>          every filter, and grammars
 //    <specsample/drafters.hpp>         every drafter: heads, suffix automaton, n-gram pools, beams, unions
 //    <specsample/sampler/staged.hpp>   a drafter that drafts by rounds of two smaller models
@@ -25,9 +26,9 @@
 //    <specsample/testing.hpp>          proofs that a rule is lossless
 #pragma once
 
-#include <specsample/core.hpp>     // IWYU pragma: export
-#include <specsample/kernels.hpp>  // IWYU pragma: export
-#include <specsample/rows.hpp>     // IWYU pragma: export
+#include <specsample/core.hpp>             // IWYU pragma: export
+#include <specsample/kernels/softmax.hpp>  // IWYU pragma: export
+#include <specsample/rows.hpp>             // IWYU pragma: export
 
 #include <specsample/concepts.hpp>  // IWYU pragma: export
 #include <specsample/models.hpp>    // IWYU pragma: export

@@ -202,3 +202,15 @@ TEST_CASE("a sum that an acceptance asks for is checked: a row that is not norma
     }
     CHECK(faults == 200);
 }
+
+TEMPLATE_TEST_CASE("siblings of 16-bit rows that are judged independently follow the target to the bit of a float", "",
+                   Eigen::half, Eigen::bfloat16) {
+    for (const double deviation : {0., 5e-3, -5e-3})
+        for (const Index count : {2, 3}) {
+            CAPTURE(deviation, count);
+            const auto target = target_rows<TestType>(deviation);
+            const Normalised<Unnormalised<TestType>> meant{target};
+            const TreeDrafter drafter(draft_rows<TestType>(-deviation), std::vector<Index>{count}, Independent{});
+            CHECK(distance(KSeq{}, drafter, target, meant, 1) < 1e-6);
+        }
+}

@@ -1,6 +1,7 @@
 // A grammar that is over after its last token, and a predicate that ends the text there: nothing is asked past the end.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include <specsample/drafters.hpp>
@@ -124,4 +125,93 @@ TEST_CASE("a batch of engines ends its texts where a finished grammar does") {
         }
     }
     CHECK(ended > 10);
+}
+
+namespace {
+
+/// Allows two tokens, four times, and then nothing; a token that it refuses leaves nothing, too.
+struct FourTokens {
+    Index count = 0;
+    std::uint32_t words = 0;
+
+    std::span<const std::uint32_t> mask() {
+        words = count < 4 ? 3 : 0;
+        return {&words, 1};
+    }
+    bool accept(Token token) { return token < 2 && count < 4 && ++count > 0; }
+    void rollback(Index n) { count -= n; }
+};
+
+template <class Draft, class Target, class Rule>
+void check_budget(const Draft& drafter, const Target& model, const Rule& rule, Index depth = 1) {
+    for (const Index lookahead : {0, 1, 2, 3, 4, 6}) {
+        if (lookahead > 0 && lookahead < depth) continue;
+        CAPTURE(lookahead);
+        Sampler sampler(drafter, model, {.lookahead = lookahead}, rule);
+        for (std::uint64_t request = 0; request < 20; ++request)
+            CHECK(sampler.generate({}, {.max_new_tokens = 4, .request = request}).tokens.size() == 4);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a grammar that is over where the budget ends is no fault at any lookahead, by any rule") {
+    const auto with = [](const ContextModel& model) { return shaped(model, Grammar(FourTokens{})); };
+    const auto check_rule = [&](const auto& rule) {
+        check_budget(with(draft), with(target), rule);
+        check_budget(draft, with(target), rule);
+        check_budget(TreeDrafter(draft, {2, 1}), with(target), rule, 2);
+    };
+    check_rule(TokenVerification{});
+    check_rule(BlockVerification{});
+    check_rule(SampleMatch{});
+    check_rule(GumbelMatch{});
+}
+
+TEST_CASE("a target that scores positions in one pass may have no token after what it refuses, or after the budget") {
+    const auto many = [](std::span<const Token> text, Index n) {
+        RowMajorMatrixXd rows(n, 5);
+        for (Index i = 0; i < n; ++i) {
+            const auto before = text.first(text.size() - static_cast<std::size_t>(n - 1 - i));
+            const bool is_good =
+                std::ranges::all_of(before, [](Token token) { return token < 2; }) && before.size() < 4;
+            rows.row(i) = target(before).transpose();
+            rows.row(i).tail(3).setZero();
+            rows.row(i) *= is_good ? 1 / rows.row(i).sum() : 0;
+        }
+        return rows;
+    };
+    check_budget(draft, many, TokenVerification{});
+    check_budget(draft, many, BlockVerification{});
+    check_budget(draft, many, SampleMatch{});
+    check_budget(draft, many, GumbelMatch{});
+}
+
+TEST_CASE("a budget under block verification cuts the text that a target without a next row follows") {
+    // The text's distribution is the target's over the tokens of the budget.
+    const auto over = [](std::span<const Token> text) -> Eigen::VectorXd {
+        if (text.size() >= 2) return Eigen::VectorXd::Zero(3);
+        return ContextModel(3, 62)(text);
+    };
+    const ContextModel model(3, 61), meant(3, 62);
+    constexpr Index rounds = 40000;
+    for (const Index lookahead : {2, 3}) {
+        Sampler sampler(model, over, {.lookahead = lookahead}, BlockVerification{});
+        std::array<Index, 9> seen{};
+        for (std::uint64_t request = 0; request < rounds; ++request) {
+            const auto text = sampler.generate({}, {.max_new_tokens = 2, .request = request}).tokens;
+            REQUIRE(text.size() == 2);
+            ++seen[static_cast<std::size_t>(3 * text[0] + text[1])];
+        }
+        double chi_square = 0;
+        for (Token first = 0; first < 3; ++first)
+            for (Token second = 0; second < 3; ++second) {
+                const std::array<Token, 1> before{first};
+                const double expected = rounds * meant({})[first] * meant(before)[second];
+                chi_square +=
+                    std::pow(static_cast<double>(seen[static_cast<std::size_t>(3 * first + second)]) - expected, 2) /
+                    expected;
+            }
+        CHECK(chi_square < 55);  // 8 degrees of freedom: by chance once in 2 10^8
+    }
 }

@@ -240,3 +240,21 @@ TEST_CASE("the finish reason at a callback is that of the last kept token, not o
     CHECK(made.finish == FinishReason::callback);
     CHECK(sampler.generate(prompt, {.stop_tokens = {3}}, at_first).finish == FinishReason::stop);
 }
+
+TEST_CASE("a callback ends a text before a token that a predicate would leave out, at every lookahead") {
+    const auto model = [](std::span<const Token> text) {
+        Eigen::VectorXd row = Eigen::VectorXd::Zero(3);
+        row[std::ssize(text) % 3] = 1;
+        return row;
+    };
+    const auto until = [](std::span<const Token> tokens) {
+        return tokens.size() == 2 ? StopDecision::exclude : StopDecision::go_on;
+    };
+    for (const Index lookahead : {0, 1, 2, 3}) {
+        CAPTURE(lookahead);
+        Sampler sampler(model, model, {.lookahead = lookahead});
+        const auto text = sampler.generate({}, {.until = until}, [](Token) { return false; });
+        CHECK(text.finish == FinishReason::callback);
+        CHECK(text.tokens.size() == 1);
+    }
+}

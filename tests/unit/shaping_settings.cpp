@@ -111,3 +111,76 @@ TEST_CASE("a temperature or a filter at the end of its range leaves a row that c
         check(TypicalP{part});
     }
 }
+
+TEMPLATE_TEST_CASE("what a mask leaves of a row is normalised where its probabilities are subnormal", "[shaping]",
+                   float, double) {
+    const TestType tiny = std::numeric_limits<TestType>::min() / 256;
+    const std::vector<TestType> row{1, tiny, tiny, 0};
+    const std::vector<std::uint32_t> words{6};
+    for (const double temperature : {1., .5, 2.}) {
+        CAPTURE(temperature);
+        filters::ShapedMemory<TestType> memory;
+        const auto shaped = shape(row, SamplingParams{.temperature = temperature, .mask = words}, {}, memory);
+        const auto probs = detail::as_row(shaped);
+        CHECK(static_cast<double>(probs.coeff(1)) == Approx(.5).epsilon(1e-4));
+        CHECK(static_cast<double>(probs.coeff(2)) == Approx(.5).epsilon(1e-4));
+        CHECK(probs.coeff(0) == 0);
+    }
+}
+
+TEMPLATE_TEST_CASE("the logarithm of a subnormal probability is its own, at any place of a row", "[shaping]", float,
+                   double) {
+    const TestType tiny = std::numeric_limits<TestType>::denorm_min() * 8;
+    const double bias = -std::log(static_cast<double>(tiny));
+    for (const std::size_t size : {2u, 3u, 4u, 5u, 16u, 33u, 600u})
+        for (const std::size_t at : {std::size_t{1}, size - 1}) {
+            CAPTURE(size, at);
+            std::vector<TestType> row(size);
+            row[0] = 1, row[at] = tiny;
+            filters::ShapedMemory<TestType> memory;
+            const auto shaped = shape(row, filters::LogitBias({{static_cast<Token>(at), bias}}), {}, memory);
+            CHECK(static_cast<double>(detail::as_row(shaped).coeff(static_cast<Index>(at))) ==
+                  Approx(.5).epsilon(1e-4));
+        }
+}
+
+TEST_CASE("the nucleus of a row that does not sum to 1 is that of the normalised row", "[shaping]") {
+    const auto kept = [](const auto& row, double top_p) {
+        filters::ShapedMemory<float> memory;
+        return shape(row, filters::TopP(top_p), {}, memory).ids().size(3);
+    };
+    const auto halves = [](std::initializer_list<double> numbers) {
+        std::vector<Eigen::half> row;
+        for (const double number : numbers) row.push_back(static_cast<Eigen::half>(static_cast<float>(number)));
+        return row;
+    };
+    CHECK(kept(halves({.8955, .0746, .0249}), .897) == 1);  // .9 of .995
+    CHECK(kept(std::vector<float>{.89928f, .07494f, .02498f}, .8997) == 1);
+    CHECK(kept(std::vector<float>{.90072f, .07506f, .02502f}, .9003) == 2);
+    CHECK(kept(std::vector<float>{.9f, .075f, .025f}, .9003) == 2);
+}
+
+TEST_CASE("a shaped row stays as it is when its memory is used for a longer one", "[shaping]") {
+    filters::ShapedMemory<float> memory;
+    const std::vector<float> few{1, 2, 3, 4}, many(5000, 1.f);
+    const auto first = shape(Logits(few), filters::TopK(2), {}, memory);
+    const auto second = shape(Logits(many), filters::Temperature(.5), {}, memory);
+    CHECK(first.ids().size(4) == 2);
+    CHECK(first.ids().id(0) == 2);
+    CHECK(first.ids().id(1) == 3);
+    CHECK(second.size() == 5000);
+    CHECK(memory.row.outgrown.size() == 1);
+}
+
+TEST_CASE("what sampling parameters do not take is refused by the names that a user writes", "[shaping]") {
+    const std::vector<float> row{1, 2, 3};
+    filters::ShapedMemory<float> memory;
+    const auto shape_with = [&](const SamplingParams& params, std::span<const Token> context) {
+        return shape(Logits(row), params, context, memory).size();
+    };
+    CHECK_THROWS_WITH(shape_with({.penalty_last_n = -5}, {}),
+                      ContainsSubstring("SamplingParams: penalty_last_n is -5"));
+    CHECK_THROWS_WITH(shape_with({.prompt_size = -1}, {}), ContainsSubstring("SamplingParams: prompt_size is -1"));
+    CHECK_THROWS_WITH(shape_with({.repetition_penalty = 1.1}, std::span(static_cast<const Token*>(nullptr), 2)),
+                      ContainsSubstring("shape: context is null"));
+}

@@ -303,3 +303,16 @@ TEST_CASE("rounds of a batch may be cut by their owner") {
     CHECK(memory.rounds[0].tokens.empty());
     CHECK(memory.rounds[0].last == LastToken::stopped);
 }
+
+TEST_CASE("an exception without a message fails its request alone") {
+    struct Silent : std::exception {
+        const char* what() const noexcept override { return nullptr; }
+    };
+    BatchWorkspace memory;
+    const auto rounds = verify_batch(
+        2, [](Index, Workspace&) -> Round { throw Silent(); }, memory);
+    for (const Round& round : rounds) {
+        CHECK_FALSE(static_cast<bool>(round));
+        CHECK_FALSE(message(round).empty());
+    }
+}

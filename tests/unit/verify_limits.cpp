@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 
 #include <specsample/rows/sparse.hpp>
 
@@ -277,4 +278,52 @@ TEST_CASE("a forced token takes no random draw") {
         all(BlockVerification{});
         all(SampleMatch{});
     }
+}
+
+TEST_CASE("under every check, a row that makes nothing possible is a fault only where a walk needs it") {
+    const std::vector<Token> tokens{0, 0};
+    Workspace memory;
+    const auto judge = [&](const RowMajorMatrixXd& rows, const auto& rule, Index budget) {
+        return verify(tokens, PointMass{}, rows, rule, RoundRng(1, 0, 0),
+                      {.max_tokens = budget, .check = Check::every_row}, memory);
+    };
+    RowMajorMatrixXd over(3, 2), refused(3, 2), unknown(3, 2);
+    over << 1, 0, 1, 0, 0, 0;     // nothing follows the second token, which the budget ends
+    refused << 0, 1, 0, 0, 0, 0;  // nothing follows a token that is impossible
+    unknown << 1, 0, 1, 0, .2, std::nan("");
+    const auto check = [&](const auto& rule) {
+        CHECK(judge(over, rule, 2).tokens.size() == 2);
+        CHECK(judge(over, rule, 3).fault);
+        const Round round = judge(refused, rule, 3);
+        REQUIRE(round);
+        CHECK(round.tokens.size() == 1);
+        CHECK(round.tokens[0] == 1);
+        CHECK(judge(unknown, rule, 2).fault);
+    };
+    check(TokenVerification{});
+    check(BlockVerification{});
+    check(SampleMatch{});
+    check(GumbelMatch{});
+    check(GreedyMatch{});
+}
+
+TEST_CASE("a round cut to all of its tokens forgets the token that was left out after them") {
+    Round round;
+    const std::vector<Token> tokens{1, 2};
+    round.tokens = tokens;
+    round.end = RoundEnd::excluded;
+    round.truncate(3);
+    CHECK(round.end == RoundEnd::excluded);
+    round.truncate(2);
+    CHECK(round.end == RoundEnd::none);
+    round.end = RoundEnd::included;
+    round.truncate(2);
+    CHECK(round.end == RoundEnd::included);
+}
+
+TEST_CASE("an until that is null is none") {
+    bool (*const none)(std::span<const Token>) = nullptr;
+    const std::function<bool(std::span<const Token>)> empty;
+    for (const RoundLimits& limits : {RoundLimits{.until = none}, RoundLimits{.until = empty}})
+        CHECK_FALSE(static_cast<bool>(limits.until));
 }

@@ -148,11 +148,10 @@ namespace detail {
 [[gnu::cold]] inline std::string message(const RowFault& fault) {
     std::string text;
     for (const char* at = detail::sentence(fault); *at != 0; ++at) {
-        if (*at == '%') {
+        if (*at == '%')
             text += detail::text_of_mark(*++at, fault);
-        } else {
+        else
             text += *at;
-        }
     }
     return text;
 }

@@ -146,11 +146,10 @@ auto as_row(const R& row) {
 /// Return the number of ids of a row: the size of its vocabulary.
 template <Row R>
 Index row_size(const R& row) {
-    if constexpr (ContiguousRow<R>) {
+    if constexpr (ContiguousRow<R>)
         return static_cast<Index>(std::span(row).size());
-    } else {
+    else
         return row.size();
-    }
 }
 
 /// The type of as_row(row): a Map where the row has memory, an expression otherwise.

@@ -53,19 +53,19 @@ class StopPredicate {
         static_assert(std::is_lvalue_reference_v<F> || !Decides<Predicate>,
                       "specsample: `until` is borrowed, and a temporary would be gone before it is called; give the "
                       "predicate a name that lives for as long as the limits");
+        if constexpr (!std::is_function_v<Predicate> && requires { predicate == nullptr; })
+            if (predicate == nullptr) return;
         if constexpr (Decides<Predicate>) {
-            if constexpr (std::is_function_v<Predicate>) {
+            if constexpr (std::is_function_v<Predicate>)
                 predicate_ = reinterpret_cast<void*>(&predicate);
-            } else {
+            else
                 predicate_ = const_cast<char*>(&reinterpret_cast<const volatile char&>(predicate));
-            }
             call_ = [](void* self, std::span<const Token> tokens) -> StopDecision {
                 const auto answer = std::invoke(*reinterpret_cast<Predicate*>(self), tokens);
-                if constexpr (std::same_as<decltype(answer), const bool>) {
+                if constexpr (std::same_as<decltype(answer), const bool>)
                     return answer ? StopDecision::include : StopDecision::go_on;
-                } else {
+                else
                     return answer;
-                }
             };
         }
     }

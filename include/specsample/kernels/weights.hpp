@@ -125,11 +125,10 @@ class WithoutWeights {
 /// Return the weights that a row is drawn from: the row itself, or the weights of its logits, which need no normaliser.
 template <Row R>
 auto row_weights(const R& row) {
-    if constexpr (requires { row.weights(); }) {
+    if constexpr (requires { row.weights(); })
         return row.weights();
-    } else {
+    else
         return RowWeights(detail::as_row(row));
-    }
 }
 /// Refuse a temporary row that owns its numbers: the weights would view memory that is gone.
 template <Row R>
@@ -143,11 +142,10 @@ const W& race_weights(const W& weights) {
 }
 template <Row R>
 auto race_weights(const R& row) {
-    if constexpr (requires { row.unnormalised(); }) {
+    if constexpr (requires { row.unnormalised(); })
         return RowWeights(row.unnormalised());
-    } else {
+    else
         return RowWeights(detail::as_row(row));
-    }
 }
 template <Row R>
     requires detail::owns<R>
@@ -156,11 +154,10 @@ void race_weights(const R&& row) = delete;
 /// Return the probabilities of a row whose weights were summed by a draw.
 template <Row R, Weights W>
 detail::row_view_t<R> probs_of(const R& row, const W& weights) {
-    if constexpr (requires { weights.probs(); }) {
+    if constexpr (requires { weights.probs(); })
         return weights.probs();
-    } else {
+    else
         return detail::as_row(row);
-    }
 }
 template <Row R, Weights W>
     requires detail::owns<R>

@@ -31,11 +31,10 @@ template <class M, class... Rest>
     requires(takes_span<M, Rest...> || takes_vector<M, Rest...>)
 decltype(auto) ask(M& model, const std::vector<Token>& prefix, Rest... rest) {
     Unwrapped<M>& callable = model;
-    if constexpr (takes_span<M, Rest...>) {
+    if constexpr (takes_span<M, Rest...>)
         return std::invoke(callable, std::span<const Token>(prefix), rest...);
-    } else {
+    else
         return std::invoke(callable, prefix, rest...);
-    }
 }
 
 template <class M, class... Rest>
@@ -50,11 +49,10 @@ class LastAnswer {
 
   public:
     R& hold(Answer&& answer) {
-        if constexpr (is_borrowed) {
+        if constexpr (is_borrowed)
             return *(held_ = &answer);
-        } else {
+        else
             return held_.emplace(std::forward<Answer>(answer));
-        }
     }
     R& operator*() { return *held_; }
     const R& operator*() const { return *held_; }

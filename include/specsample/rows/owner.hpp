@@ -83,11 +83,10 @@ class RowRef {
 
     /// Return the row in the form in which the source gave it.
     const auto& row() const {
-        if constexpr (is_pointed_at) {
+        if constexpr (is_pointed_at)
             return *row_;
-        } else {
+        else
             return row_;
-        }
     }
 
     /// Return the row's probabilities.

@@ -34,19 +34,17 @@ using ListOf = decltype(list_of(std::declval<const std::remove_cvref_t<Ids>&>())
 /// Return the encoding of the row inside a sparse row: the encoding of its logits, or plain probabilities.
 template <class R>
 auto encoding_of(const R& row) {
-    if constexpr (requires { row.encoding(); }) {
+    if constexpr (requires { row.encoding(); })
         return row.encoding();
-    } else {
+    else
         return Encoding<Compute<row_scalar_t<R>>>();
-    }
 }
 template <class R>
 auto numbers_of(const R& row) {
-    if constexpr (requires { row.numbers(); }) {
+    if constexpr (requires { row.numbers(); })
         return row.numbers();
-    } else {
+    else
         return as_row(row);
-    }
 }
 
 }  // namespace detail
@@ -167,11 +165,10 @@ class Sparse {
 
     template <class Given>
     static StoredIds store_ids(Given&& ids) {
-        if constexpr (detail::borrows<Ids>) {
+        if constexpr (detail::borrows<Ids>)
             return detail::list_of(ids);
-        } else {
+        else
             return std::forward<Given>(ids);
-        }
     }
     StoredIds ids_;
     StoredRow row_;

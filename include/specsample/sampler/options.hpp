@@ -29,7 +29,8 @@ struct Limits {
     /// A predicate that ends the text, as RoundLimits::until does; the last token stays or is left out. It is shown the
     /// tokens written so far, up to the token that it decides about: in generate and extend all new tokens, in step the
     /// tokens of the round. It is asked about drafted tokens as well, so that nothing is drafted past an end and no row
-    /// past an end is read.
+    /// past an end is read. In a sampler's first round, before the target has shown how many ids it has, these may be
+    /// ids that the target does not have, if the draft model has more.
     detail::StopPredicate until{};
     std::uint64_t request = 0;  ///< below 2^32; a new text needs a new request
     Index top_logprobs = 0;     ///< how many of the likeliest tokens, 0 .. 64, to list for an on_token with scores

@@ -19,11 +19,11 @@ inline constexpr bool is_borrowed_row = [] {
 /// True for a type of several rows that are borrowed in this way.
 template <class Rows>
 inline constexpr bool is_borrowed_rows = [] {
-    using R = std::remove_cvref_t<Rows>;
-    if constexpr (requires { R::outlives_its_making; }) {
-        return !R::outlives_its_making;
-    } else if constexpr (IndexedRows<R>) {
-        return is_borrowed_row<decltype(std::declval<const R&>()[std::size_t{}])>;
+    using Given = std::remove_cvref_t<Rows>;
+    if constexpr (requires { Given::outlives_its_making; }) {
+        return !Given::outlives_its_making;
+    } else if constexpr (IndexedRows<Given>) {
+        return is_borrowed_row<decltype(std::declval<const Given&>()[std::size_t{}])>;
     } else {
         return false;
     }

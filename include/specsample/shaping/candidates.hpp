@@ -117,7 +117,7 @@ class Candidates {
         const auto [values, total] = weights();
         if (!detail::is_positive(total)) return {};
         detail::grow(scratch_.weights, values.size());
-        array(scratch_.weights.data()) = array(values.data()) * static_cast<Value>(1 / total);
+        detail::normalise(values, total, scratch_.weights.data());
         weights_ = {scratch_.weights.data(), values.size()};
         total_.reset();
         return weights_;
@@ -185,7 +185,7 @@ class Candidates {
     std::span<Value> change_logits() {
         const auto changed = change();
         if (kind_ == NumberKind::probabilities && !changed.empty()) {
-            array(changed.data()) = array(changed.data()).log();
+            detail::take_logarithms(changed.data(), size(), changed.data());
             kind_ = NumberKind::logits;
         }
         return changed;
@@ -264,7 +264,7 @@ class Candidates {
         const Value* logits = numbers_.data();
         double pivot = maximum();
         if (kind_ == NumberKind::probabilities) {
-            array(scratch_.weights.data()) = array(logits).log();
+            detail::take_logarithms(logits, size(), scratch_.weights.data());
             logits = scratch_.weights.data();
             pivot = detail::block_max(size(), logits);  // of the logarithms themselves
         }
@@ -293,6 +293,4 @@ class Candidates {
     std::optional<double> total_;
 };
 
-}  // namespace filters
-
-}}  // namespace specsample
+}}}  // namespace specsample::filters

@@ -1,9 +1,11 @@
 // Memory that shaping reuses from row to row: nothing is allocated once it has served the longest row.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <specsample/kernels/select_cut.hpp>
@@ -29,6 +31,15 @@ template <std::floating_point Value>
 struct ShapedNumbers {
     std::vector<Value> numbers;
     std::vector<Token> ids;
+    std::vector<ShapedNumbers> outgrown;  ///< too small for later rows, but earlier rows may still view it
+
+    /// Make room for a row of at most `size` numbers, so that nothing moves while the row is made.
+    void open(std::size_t size) {
+        if (size <= std::min(numbers.capacity(), ids.capacity())) return;
+        if (!numbers.empty() || !ids.empty()) outgrown.push_back({std::move(numbers), std::move(ids), {}});
+        numbers = {}, ids = {};
+        numbers.reserve(size), ids.reserve(size);
+    }
 };
 
 /// Make room, without ever giving it back: a vector that shrinks and grows again would be filled with zeros each time.

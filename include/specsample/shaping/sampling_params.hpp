@@ -60,6 +60,8 @@ struct SamplingParams {
     /// Call f with every stage in order.
     template <class F>
     void for_each_stage(const F& f) const {
+        detail::require(penalty_last_n >= 0, "SamplingParams", "penalty_last_n", penalty_last_n, "at least 0");
+        detail::require(prompt_size >= 0, "SamplingParams", "prompt_size", prompt_size, "at least 0");
         const filters::Window text{penalty_last_n, 0}, answer{penalty_last_n, prompt_size};
         f(detail::AddBiases{logit_bias});
         f(filters::RepetitionPenalty(repetition_penalty, text));

@@ -1,7 +1,8 @@
-// Passes over the numbers of a row: the first one checks them and finds the largest; weights, and sums of them.
+// Passes over the numbers of a row: a first one that checks them and finds the largest; weights, logarithms and sums.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <limits>
 #include <span>
@@ -66,6 +67,32 @@ template <std::floating_point Value>
 ScaledExp2<Value> power_at(double largest, double temperature) {
     return ScaledExp2<Value>(static_cast<Value>(is_finite(largest) ? largest : 0),
                              static_cast<Value>(exponent_scale<Value>(temperature)));
+}
+
+/// Write weights divided by their sum; `to` may be the weights.
+template <std::floating_point Value>
+void normalise(std::span<const Value> weights, double sum, Value* to) {
+    using All = Eigen::Array<Value, Eigen::Dynamic, 1>;
+    const Eigen::Map<const All> given(weights.data(), std::ssize(weights));
+    Eigen::Map<All> result(to, given.size());
+    if (const auto inverse = static_cast<Value>(1 / sum); inverse <= std::numeric_limits<Value>::max())
+        result = given * inverse;
+    else  // the weights are subnormal numbers
+        result = given / static_cast<Value>(sum);
+}
+
+/// Write ln p for `count` numbers; `to` may be `from`. Eigen's logarithm takes subnormal numbers for the smallest
+/// normal one.
+template <class Value>
+void take_logarithms(const Value* from, Index count, Value* to) {
+    using Block = Eigen::Array<Value, Eigen::Dynamic, 1, 0, block_size, 1>;
+    for_blocks(0, count, [&](Index first, Index n) {
+        const Block block = Eigen::Map<const Block>(from + first, n);
+        Eigen::Map<Block>(to + first, n) = block.log();
+        for (Index i = 0; i < n; ++i)
+            if (block[i] > 0 && block[i] < std::numeric_limits<Value>::min())
+                to[first + i] = static_cast<Value>(std::log(static_cast<double>(block[i])));
+    });
 }
 
 /// Return the sum of numbers in double, block by block: ranks that hold slices of a row add in the same order.

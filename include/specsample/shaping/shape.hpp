@@ -136,6 +136,7 @@ template <class R, Shaper P, class Value>
 ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, ShapedNumbers<Value>& memory,
                    ShapingScratch<Value>& scratch) {
     constexpr bool may_stay = std::is_lvalue_reference_v<R> || !owns<std::remove_cvref_t<R>>;
+    memory.open(static_cast<std::size_t>(row_size(row)));
     auto candidates = [&] {
         if constexpr (requires { row.state(); }) {
             return gathered_candidates<Value>(row.state(), row, pipeline, context, memory, scratch);  // in part shard
@@ -180,6 +181,7 @@ detail::ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> co
                            filters::ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>>& memory) {
     if constexpr (detail::Rewindability<P>::holds) {
         detail::check_shaper(pipeline);
+        detail::require_memory("shape", "context", context);
         return detail::shape(std::forward<R>(row), pipeline, context, memory.row, memory.scratch);
     }
 }

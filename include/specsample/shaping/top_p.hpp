@@ -28,12 +28,13 @@ class TopP {
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
         if (top_p_ == 1 || row.is_greedy() || row.size() == 0) return;
         auto& scratch = row.scratch();
-        if (row.is_as_given()) {  // unchanged probabilities: they sum to 1
+        const bool is_as_given = row.is_as_given();
+        const auto [weights, total] = row.weights();
+        if (!detail::is_positive(total)) return;
+        if (is_as_given) {  // the weights are the numbers, and their maxima are known
             scratch.selection.maxima = scratch.maxima;
-            detail::select_mass_by_maxima(row.numbers(), 1, top_p_, scratch.places, scratch.selection);
+            detail::select_mass_by_maxima(weights, total, top_p_, scratch.places, scratch.selection);
         } else {
-            const auto [weights, total] = row.weights();
-            if (!detail::is_positive(total)) return;
             kernels::select_mass(weights, total, top_p_, scratch.places, scratch.selection);
         }
         row.keep(scratch.places);

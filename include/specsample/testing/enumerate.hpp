@@ -189,7 +189,7 @@ class EnumeratedRng {
                 if (!detail::is_finite(most)) return static_cast<Index>(i);
                 std::vector<double> rates = left;
                 double total = 0;
-                for (double& rate : rates) total += rate = rate > most - unlikely ? std::exp(rate - most) : 0;
+                for (double& rate : rates) total += rate = rate - most > -unlikely ? std::exp(rate - most) : 0;
                 for (double& rate : rates) rate /= total;
                 const std::size_t place = paths_->choose(std::move(rates));
                 winners[i] = static_cast<Token>(kernels::id_of(weights, static_cast<Index>(place)));

@@ -122,11 +122,10 @@ class Sampled {
     /// @edge   a token outside the row is not remembered
     void remember(Token token) {
         if (token < 0 || token >= row_.size()) return;
-        if constexpr (requires { row_.functor().numbers().remember(token); }) {
+        if constexpr (requires { row_.functor().numbers().remember(token); })
             row_.functor().numbers().remember(token);  // a slice: the rank that holds the entry compares it
-        } else {
+        else
             drawn_bits_ = detail::stored_bits(row_, token);
-        }
         drawn_ = token;
         removed_ = detail::digest_of(without_);
     }

@@ -46,7 +46,8 @@ Round judge_one(Judge& judge, Index i, Workspace& workspace) {
     try {
         return judge(i, workspace);
     } catch (const std::exception& thrown) {
-        return no_round(thrown.what(), workspace);
+        const char* const what = thrown.what();
+        return what == nullptr ? no_round("the request threw something without a message") : no_round(what, workspace);
     } catch (...) {
         return no_round("the request threw something that is no std::exception");
     }

@@ -14,25 +14,23 @@ namespace detail {
 /// Return the message that verify would throw; empty if it would throw none.
 /// @cost   O(K) for a tree
 template <class Tokens>
-std::string refusal_of(const Tokens&, const RoundLimits& limits) {
-    return refusal_of_limits(limits);
-}
-template <class Id, class Parent>
-std::string refusal_of(const Tree<Id, Parent>& tree, const RoundLimits& limits) {
-    std::string refused = refusal_of_sizes(tree.tokens.size(), tree.parents.size());
-    for (Index node = 0; refused.empty() && node < std::ssize(tree.parents); ++node)
-        refused = refusal_of_parent("Tree", tree.parents[static_cast<std::size_t>(node)], node);
+std::string refusal_of(const Tokens& given, const RoundLimits& limits) {
+    std::string refused;
+    if constexpr (requires { given.parents; }) {
+        refused = refusal_of_sizes(given.tokens.size(), given.parents.size());
+        for (Index node = 0; refused.empty() && node < std::ssize(given.parents); ++node)
+            refused = refusal_of_parent("Tree", given.parents[static_cast<std::size_t>(node)], node);
+    }
     return refused.empty() ? refusal_of_limits(limits) : refused;
 }
 
-/// Count the drafted tokens.
+/// Return the number of drafted tokens, of a chain or a tree.
 template <class Tokens>
-Index size_of(const Tokens& tokens) {
-    return std::ssize(std::span(tokens));
-}
-template <class Id, class Parent>
-Index size_of(const Tree<Id, Parent>& tree) {
-    return std::ssize(tree.tokens);
+Index size_of(const Tokens& given) {
+    if constexpr (requires { given.parents; })
+        return std::ssize(given.tokens);
+    else
+        return std::ssize(std::span(given));
 }
 
 }  // namespace detail

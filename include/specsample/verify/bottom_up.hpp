@@ -50,14 +50,18 @@ Step stand(const T& context, BottomUpState& walk) {
         if (walk.c > 0) return Step::down;
         node.reject(child);
     }
-    const walks::Ratio mass = node.fault() ? walks::Ratio{} : node.mass();
-    if (!node.fault() && at != root_node && !accept(context.rng.at(Purpose::accept, at), mass.s, mass.q))
+    // Where the budget ends the text, a row may make nothing possible. Such a node is a leaf, as where the text ends.
+    const bool ends_here = walk.outcome.accepted >= context.limits.max_tokens;
+    const auto is_over = [&] { return ends_here && node.fault() && makes_nothing_possible(*node.fault()); };
+    const walks::Ratio mass = node.fault() ? walks::Ratio{context.state(at).c, 1} : node.mass();
+    if ((!node.fault() || is_over()) && at != root_node && !accept(context.rng.at(Purpose::accept, at), mass.s, mass.q))
         return Step::up;
     if (!node.fault()) {
         walk.outcome.token = static_cast<Token>(node.draw(context.rng.at(Purpose::last, 0)).index);
         walk.outcome.last = node.is_residual() ? LastToken::recovered : LastToken::bonus;
     }
-    walk.outcome.fault = node.fault();
+    if (is_over()) walk.outcome.last = LastToken::stopped;
+    walk.outcome.fault = is_over() ? std::optional<RowFault>() : node.fault();
     return Step::keep;
 }
 

@@ -26,7 +26,9 @@ struct KSeqConstants {
 template <class Q, class P>
 KSeqConstants solve_k_seq(const Q& q, double rest, const P& p, double sum, Index n) {
     const auto beta = [&](double rho) {
-        return kernels::overlap(q, p * static_cast<typename P::Scalar>(rest / (sum * rho))) / rest;
+        // A product of 16 bits would be rounded to 16 bits.
+        const auto scale = static_cast<Compute<typename P::Scalar>>(rest / (sum * rho));
+        return kernels::overlap(q, p.template cast<decltype(+scale)>() * scale) / rest;
     };
     const auto accepted = [n](double b) { return 1 - std::pow(1 - b, static_cast<double>(n)); };
     const auto is_valid = [&](double rho) {

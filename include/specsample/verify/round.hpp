@@ -30,7 +30,9 @@ enum class Check {
                    ///< gives the last token, any NaN, infinity or logits are found, but a negative entry that no
                    ///< decision reads may pass. Rows past the node where a walk stops are never read
     every_row      ///< every supplied row and every computed row that is reached, in full: even probabilities given as
-                   ///< Logits are found. Rows past the end of the text are left out, because they need not exist
+                   ///< Logits are found. Rows past the end of the text are left out, because they need not exist. A
+                   ///< target row that makes nothing possible is a fault only where a walk needs it: a grammar has no
+                   ///< token after one that it refuses
 };
 
 /// The limits of a round. Tokens past a limit are cut: they count neither as evaluated nor as accepted.
@@ -149,6 +151,7 @@ struct Round {
     /// Keep the first `count` tokens only, as if the rest had never been decided.
     void truncate(Index count) {
         detail::require(count >= 0, "Round::truncate", "count", count, "at least 0");
+        if (count == std::ssize(tokens) && end == RoundEnd::excluded) end = RoundEnd::none;
         if (count >= std::ssize(tokens)) return;
         discarded += std::ssize(tokens) - count;
         tokens = tokens.first(static_cast<std::size_t>(count));

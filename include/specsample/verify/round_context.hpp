@@ -89,11 +89,10 @@ std::optional<RowFault> check_row(const View& view, Side side, Index number, Ind
 /// Tell whether a row was refused, or has logits whose normaliser shows that they are no distribution.
 template <class View>
 bool is_known_bad(const View& view) {
-    if constexpr (is_entries_row<View>) {
+    if constexpr (is_entries_row<View>)
         return view.functor().encoding().is_bad() || view.functor().encoding().is_refused();
-    } else {
+    else
         return false;
-    }
 }
 
 /// The view of a row that is split over several ranks.

@@ -92,7 +92,9 @@ std::optional<RowFault> check_all(const T& context) {
             Workspace::Node& node = context.state(row - 1);
             const auto bad =
                 check_row(read_once(held, node), Side::target, row, context.vocab, Check::every_row, &node.sum);
-            if (bad) return bad;
+            // After a token that the target refuses, or at the end of a budget, a grammar may make nothing possible: a
+            // walk that needs such a row finds the fault by itself.
+            if (bad && (row == 0 || !makes_nothing_possible(*bad))) return bad;
         }
     }
     return std::nullopt;
@@ -160,9 +162,9 @@ Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& 
     // For rows split over ranks, all that the rule reads is exchanged at once, before anything is refused. So if one
     // rank was given different arguments, every rank returns a fault, and none waits for another forever.
     const auto gather = [&](const auto* first) -> std::optional<RowFault> {
-        using R = std::remove_cvref_t<Element<Rows>>;
+        using TargetRow = std::remove_cvref_t<Element<Rows>>;
         if constexpr (SharedRows<Rows>)
-            return R::template gather<Rule>(given, shape, distributions, rows, first, rng, limits);
+            return TargetRow::template gather<Rule>(given, shape, distributions, rows, first, rng, limits);
         return std::nullopt;
     };
     constexpr const std::remove_cvref_t<Element<Rows>>* supplied = nullptr;

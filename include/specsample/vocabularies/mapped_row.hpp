@@ -157,6 +157,7 @@ ShapedRow<R> push_forward(const vocabularies::IdMap& map, R&& row, ShapedNumbers
         invalid("push_forward", "the size of the row", row_size(row),
                 "at least the draft vocabulary of the map, " + to_text(map.draft_vocab()));
 
+    memory.open(static_cast<std::size_t>(std::max(row_size(row), map.target_vocab())));
     const auto given = numbers_of(inner_row(row));
     const auto ids = ids_of(row);
     const auto places = places_by_image(map, ids, given.size(), scratch.places);

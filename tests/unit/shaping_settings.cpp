@@ -175,8 +175,8 @@ TEST_CASE("a shaped row stays as it is when its memory is used for a longer one"
 TEST_CASE("what sampling parameters do not take is refused by the names that a user writes", "[shaping]") {
     const std::vector<float> row{1, 2, 3};
     filters::ShapedMemory<float> memory;
-    const auto shape_with = [&](const SamplingParams& params, std::span<const Token> context) {
-        return shape(Logits(row), params, context, memory).size();
+    const auto shape_with = [&](const SamplingParams& params, std::span<const Token> prefix) {
+        return shape(Logits(row), params, prefix, memory).size();
     };
     CHECK_THROWS_WITH(shape_with({.penalty_last_n = -5}, {}),
                       ContainsSubstring("SamplingParams: penalty_last_n is -5"));

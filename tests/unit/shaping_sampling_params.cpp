@@ -92,8 +92,8 @@ TEST_CASE("settings out of range are refused when they are used, and when a mode
     check({.repetition_penalty = 0}, "specsample::RepetitionPenalty: penalty is 0, but must be a positive number");
     check({.frequency_penalty = infinity}, "specsample::FrequencyPenalty: penalty is inf, but must be a finite number");
     check({.presence_penalty = infinity}, "specsample::PresencePenalty: penalty is inf, but must be a finite number");
-    check({.penalty_last_n = -1}, "specsample::Window: last_n is -1, but must be at least 0");
-    check({.prompt_size = -1}, "specsample::Window: skip is -1, but must be at least 0");
+    check({.penalty_last_n = -1}, "specsample::SamplingParams: penalty_last_n is -1, but must be at least 0");
+    check({.prompt_size = -1}, "specsample::SamplingParams: prompt_size is -1, but must be at least 0");
     check({.logit_bias = {{1, infinity}}},
           "specsample::LogitBias: a bias is inf, but must be a finite number, or -inf for a ban");
 }

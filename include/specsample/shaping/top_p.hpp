@@ -3,6 +3,8 @@
 // Holtzman et al.: "The curious case of neural text degeneration", ICLR 2020 (arXiv:1904.09751), section 3.1.
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -32,8 +34,10 @@ class TopP {
         const auto [weights, total] = row.weights();
         if (!detail::is_positive(total)) return;
         if (is_as_given) {  // the weights are the numbers, and their maxima are known
+            // A row that sums to 1 within rounding is taken for one that does: .5 of it is reached by an entry of .5.
+            const bool is_one = std::abs(total - 1) < 8 * double{std::numeric_limits<Value>::epsilon()};
             scratch.selection.maxima = scratch.maxima;
-            detail::select_mass_by_maxima(weights, total, top_p_, scratch.places, scratch.selection);
+            detail::select_mass_by_maxima(weights, is_one ? 1 : total, top_p_, scratch.places, scratch.selection);
         } else {
             kernels::select_mass(weights, total, top_p_, scratch.places, scratch.selection);
         }

@@ -30,9 +30,8 @@ enum class Check {
                    ///< gives the last token, any NaN, infinity or logits are found, but a negative entry that no
                    ///< decision reads may pass. Rows past the node where a walk stops are never read
     every_row      ///< every supplied row and every computed row that is reached, in full: even probabilities given as
-                   ///< Logits are found. Rows past the end of the text are left out, because they need not exist. A
-                   ///< target row that makes nothing possible is a fault only where a walk needs it: a grammar has no
-                   ///< token after one that it refuses
+                   ///< Logits are found. Rows past the end of the text are left out, because they need not exist. Past
+                   ///< the budget a target row may make nothing possible, as that of a grammar that is over
 };
 
 /// The limits of a round. Tokens past a limit are cut: they count neither as evaluated nor as accepted.

@@ -92,9 +92,9 @@ std::optional<RowFault> check_all(const T& context) {
             Workspace::Node& node = context.state(row - 1);
             const auto bad =
                 check_row(read_once(held, node), Side::target, row, context.vocab, Check::every_row, &node.sum);
-            // After a token that the target refuses, or at the end of a budget, a grammar may make nothing possible: a
-            // walk that needs such a row finds the fault by itself.
-            if (bad && (row == 0 || !makes_nothing_possible(*bad))) return bad;
+            // At the end of a budget a grammar may be over: a walk that needs the row finds the fault by itself.
+            if (bad && (context.shape.depth(row - 1) < context.limits.max_tokens || !makes_nothing_possible(*bad)))
+                return bad;
         }
     }
     return std::nullopt;

@@ -27,6 +27,7 @@
 #pragma once
 
 #include <specsample/core.hpp>             // IWYU pragma: export
+#include <specsample/kernels/draw.hpp>     // IWYU pragma: export
 #include <specsample/kernels/softmax.hpp>  // IWYU pragma: export
 #include <specsample/rows.hpp>             // IWYU pragma: export
 

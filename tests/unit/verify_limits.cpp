@@ -301,6 +301,13 @@ TEST_CASE("under every check, a row past the budget may make nothing possible, a
     check(SampleMatch{});
     check(GumbelMatch{});
     check(GreedyMatch{});
+    // A walk that needs the row finds the fault by itself.
+    const auto read = [&](const auto& rule, Index budget) {
+        return verify(tokens, PointMass{}, over, rule, RoundRng(1, 0, 0), {.max_tokens = budget}, memory);
+    };
+    CHECK(read(TokenVerification{}, 3).fault);
+    CHECK(read(BlockVerification{}, 3).fault);
+    CHECK(read(BlockVerification{}, 2).tokens.size() == 2);
 }
 
 TEST_CASE("a round cut to all of its tokens forgets the token that was left out after them") {

@@ -26,10 +26,11 @@
 //    <specsample/testing.hpp>          proofs that a rule is lossless
 #pragma once
 
-#include <specsample/core.hpp>             // IWYU pragma: export
-#include <specsample/kernels/draw.hpp>     // IWYU pragma: export
-#include <specsample/kernels/softmax.hpp>  // IWYU pragma: export
-#include <specsample/rows.hpp>             // IWYU pragma: export
+#include <specsample/core.hpp>              // IWYU pragma: export
+#include <specsample/kernels/draw.hpp>      // IWYU pragma: export
+#include <specsample/kernels/residual.hpp>  // IWYU pragma: export
+#include <specsample/kernels/softmax.hpp>   // IWYU pragma: export
+#include <specsample/rows.hpp>              // IWYU pragma: export
 
 #include <specsample/concepts.hpp>  // IWYU pragma: export
 #include <specsample/models.hpp>    // IWYU pragma: export

@@ -15,7 +15,6 @@ using namespace specsample::theory;
 
 namespace {
 
-using texts::all_texts;
 using texts::Text;
 
 /// The draft that a lookup must make, by searching the text.
@@ -88,7 +87,7 @@ TEMPLATE_TEST_CASE("a round that drafts by lookup, completed by the target, has 
     Total total;
     for (Index vocab = 2; vocab <= 3; ++vocab)
         for (const Remembered& target : targets(vocab))
-            for (const Text& prompt : all_texts(vocab, 4))
+            for (const Text& prompt : texts::all_texts(vocab, 4))
                 for (Index lookahead = 1; lookahead <= 3; ++lookahead)
                     total.see(TestType{}, LookupDrafter(), target, lookahead, prompt,
                               path_tokens(searched(prompt, lookahead, 3), prompt, target));
@@ -101,7 +100,7 @@ TEMPLATE_TEST_CASE("memories of other texts, with or without rollback, do not ch
     const Remembered target = ContextModel(3, 75);
     const Text before{0, 1, 2, 2, 0, 1, 1, 0};
     DraftTree<PointMass> draft_tree;
-    for (const Text& prompt : all_texts(3, 4)) {
+    for (const Text& prompt : texts::all_texts(3, 4)) {
         const auto common = std::ranges::mismatch(before, prompt).in1 - before.begin();
         LookupDrafter after_rollback({.max_match = 2}), stale({.max_match = 2});
         for (LookupDrafter* drafter : {&after_rollback, &stale}) {
@@ -133,7 +132,7 @@ TEMPLATE_TEST_CASE(
                     text.push_back(static_cast<Token>(Rng({.seed = seed, .position = i}).bits() %
                                                       static_cast<std::uint64_t>(vocab)));
                 pool.add(text);
-                for (const Text& prompt : all_texts(vocab, 2))
+                for (const Text& prompt : texts::all_texts(vocab, 2))
                     for (Index lookahead = 1; lookahead <= 3; ++lookahead) {
                         // Paths that begin alike are counted once.
                         double tokens = 1;

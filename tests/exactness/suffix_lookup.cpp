@@ -15,7 +15,6 @@ using namespace specsample::theory;
 
 namespace {
 
-using texts::all_texts;
 using texts::Text;
 
 std::vector<Remembered> targets(Index vocab) {
@@ -77,7 +76,7 @@ TEMPLATE_TEST_CASE("a round that drafts by suffix lookup, completed by the targe
     for (Index vocab = 2; vocab <= 3; ++vocab)
         for (const Remembered& target : targets(vocab))
             for (const SuffixLookupDrafter& drafter : drafters({.nodes = 4}))
-                for (const Text& prompt : all_texts(vocab, 7 - vocab))
+                for (const Text& prompt : texts::all_texts(vocab, 7 - vocab))
                     for (Index lookahead = 1; lookahead <= 3; ++lookahead) {
                         total.see(TestType{}, drafter, target, lookahead, prompt);
                         if (lookahead == 2) stopped.see(TestType{}, drafter, target, lookahead, prompt, {1});
@@ -86,7 +85,7 @@ TEMPLATE_TEST_CASE("a round that drafts by suffix lookup, completed by the targe
     stopped.check();
     const Remembered model = ContextModel(2, 85), target = ContextModel(2, 86);
     for (const SuffixLookupDrafter& drafter : drafters({.nodes = 3}))
-        for (const Text& prompt : all_texts(2, 4)) {
+        for (const Text& prompt : texts::all_texts(2, 4)) {
             united.see(TestType{}, United(drafter, model), target, 2, prompt);
             united.see(TestType{}, FirstOf(drafter, model), target, 2, prompt);
         }
@@ -98,7 +97,7 @@ TEMPLATE_TEST_CASE("a chain of suffix lookup, completed by the target, has the t
     Total total;
     for (const Remembered& target : targets(3))
         for (const SuffixLookupDrafter& drafter : drafters({.width = 1}))
-            for (const Text& prompt : all_texts(3, 4)) total.see(TestType{}, drafter, target, 3, prompt);
+            for (const Text& prompt : texts::all_texts(3, 4)) total.see(TestType{}, drafter, target, 3, prompt);
     CHECK(total.worst < 1e-12);
     CHECK(total.off < 1e-12);
     CHECK(total.branched == 0);

@@ -170,6 +170,11 @@ TEST_CASE("a shaped row stays as it is when its memory is used for a longer one"
     CHECK(first.ids().id(1) == 3);
     CHECK(second.size() == 5000);
     CHECK(memory.row.outgrown.size() == 1);
+    for (std::size_t size = 5001; size < 5100; ++size) {
+        const std::vector<float> longer(size, 1.f);
+        CHECK(shape(Logits(longer), filters::Temperature(.5), {}, memory).size() == static_cast<Index>(size));
+    }
+    CHECK(memory.row.outgrown.size() <= 2);  // the room doubles
 }
 
 TEST_CASE("what sampling parameters do not take is refused by the names that a user writes", "[shaping]") {

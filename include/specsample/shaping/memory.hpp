@@ -31,14 +31,15 @@ template <std::floating_point Value>
 struct ShapedNumbers {
     std::vector<Value> numbers;
     std::vector<Token> ids;
-    std::vector<ShapedNumbers> outgrown;  ///< too small for later rows, but earlier rows may still view it
+    std::vector<ShapedNumbers> outgrown{};  ///< too small for later rows, but earlier rows may still view it
 
-    /// Make room for a row of at most `size` numbers, so that nothing moves while the row is made.
+    /// Make room for a row of at most `size` numbers, so that nothing moves while the row is made. The room doubles, so
+    /// that no more was outgrown than is in use.
     void open(std::size_t size) {
         if (size <= std::min(numbers.capacity(), ids.capacity())) return;
-        if (!numbers.empty() || !ids.empty()) outgrown.push_back({std::move(numbers), std::move(ids), {}});
-        numbers = {}, ids = {};
-        numbers.reserve(size), ids.reserve(size);
+        const std::size_t room = std::max(size, 2 * std::max(numbers.capacity(), ids.capacity()));
+        if (numbers.size() + ids.size() > 0) outgrown.push_back({std::exchange(numbers, {}), std::exchange(ids, {})});
+        numbers.reserve(room), ids.reserve(room);
     }
 };
 

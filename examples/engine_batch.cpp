@@ -10,6 +10,7 @@
 #include <string>
 
 #include <specsample/specsample.hpp>
+#include <specsample/verify/batch.hpp>
 
 using namespace specsample;
 constexpr Index K = 4, V = 16;  // most drafted tokens per round; vocabulary

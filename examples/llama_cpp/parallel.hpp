@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <specsample/specsample.hpp>
+#include <specsample/verify/batch.hpp>
 
 #include "llama_cpp/interrupt.hpp"
 #include "llama_cpp/run.hpp"

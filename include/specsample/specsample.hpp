@@ -16,6 +16,7 @@
 //    <specsample/drafters.hpp>         every drafter: heads, suffix automaton, n-gram pools, beams, unions
 //    <specsample/sampler/staged.hpp>   a drafter that drafts by rounds of two smaller models
 //    <specsample/length.hpp>           draft lengths that adapt, and stops that end a draft early
+//    <specsample/verify/batch.hpp>      batches: many requests in one call
 //    <specsample/vocabularies.hpp>     draft models with another vocabulary
 //    <specsample/tree.hpp>             attention masks, trees for known acceptance rates
 //    <specsample/theory.hpp>           acceptance, speed-up, expected tokens, transport bounds

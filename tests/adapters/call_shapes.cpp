@@ -2,6 +2,8 @@
 // equal those of dense rows verified one request at a time.
 #include <algorithm>
 
+#include <specsample/verify/batch.hpp>
+
 #include "adapters/adapters.hpp"
 #include "support/catch.hpp"
 

@@ -1,5 +1,6 @@
 // The library without exceptions and without type information (-fno-exceptions -fno-rtti).
 #include <specsample/specsample.hpp>
+#include <specsample/verify/batch.hpp>
 
 int main() {
     const auto row = [](std::span<const specsample::Token>) -> Eigen::VectorXf { return Eigen::Vector2f(0.5f, 0.5f); };

@@ -3,6 +3,7 @@
 #include <specsample/lossy.hpp>
 #include <specsample/sampler.hpp>
 #include <specsample/specsample.hpp>
+#include <specsample/verify/batch.hpp>
 
 // case: draft_token_of_a_temporary
 // The row that a token is drawn from is borrowed until the round ends.

@@ -7,6 +7,7 @@
 #include <specsample/random.hpp>
 #include <specsample/sampler.hpp>
 #include <specsample/verify.hpp>
+#include <specsample/verify/batch.hpp>
 
 // case: rule_that_is_not_const
 // A rule is called by several threads at once: it must not change.

@@ -6,8 +6,6 @@
 
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
-#include <specsample/verify/batch_memory.hpp>
-#include <specsample/verify/batch_request.hpp>
 
 #include "support/catch.hpp"
 

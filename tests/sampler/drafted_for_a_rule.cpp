@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <specsample/specsample.hpp>
-#include <specsample/verify/batch_request.hpp>
+#include <specsample/verify/batch.hpp>
 
 #include "support/catch.hpp"
 #include "support/rules.hpp"

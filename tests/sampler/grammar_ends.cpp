@@ -8,6 +8,7 @@
 #include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
+#include <specsample/verify/batch.hpp>
 
 #include "support/catch.hpp"
 #include "support/tree_target.hpp"

@@ -7,6 +7,7 @@
 
 #include <specsample/shard.hpp>
 #include <specsample/specsample.hpp>
+#include <specsample/verify/batch.hpp>
 
 using namespace specsample;
 

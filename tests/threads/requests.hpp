@@ -8,7 +8,7 @@
 #include <specsample/kernels/draw.hpp>
 #include <specsample/random/rng.hpp>
 #include <specsample/verify.hpp>
-#include <specsample/verify/batch_request.hpp>
+#include <specsample/verify/batch.hpp>
 
 #include "support/rules.hpp"
 

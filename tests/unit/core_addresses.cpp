@@ -12,6 +12,7 @@
 #include <specsample/drafters.hpp>
 #include <specsample/length.hpp>
 #include <specsample/tree.hpp>
+#include <specsample/verify/batch.hpp>
 #include <specsample/vocabularies.hpp>
 
 #include "support/catch.hpp"

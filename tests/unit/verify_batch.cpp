@@ -8,7 +8,6 @@
 
 #include <specsample/metrics/names.hpp>
 #include <specsample/rows/logits.hpp>
-#include <specsample/verify/batch_memory.hpp>
 
 #include "support/catch.hpp"
 #include "support/numbers.hpp"

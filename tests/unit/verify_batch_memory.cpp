@@ -1,5 +1,5 @@
 // The layouts of a batch's memory: flat rows with cumulative lengths in, padded ids out.
-#include <specsample/verify/batch_memory.hpp>
+#include <specsample/verify/batch.hpp>
 
 #include <array>
 #include <vector>
@@ -8,7 +8,6 @@
 #include <specsample/rows/logits.hpp>
 #include <specsample/rows/memory.hpp>
 #include <specsample/verify.hpp>
-#include <specsample/verify/batch.hpp>
 
 #include "support/catch.hpp"
 

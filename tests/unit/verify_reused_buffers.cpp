@@ -12,7 +12,7 @@
 #include <specsample/lossy.hpp>
 #include <specsample/sampler/staged.hpp>
 #include <specsample/specsample.hpp>
-#include <specsample/verify/batch_request.hpp>
+#include <specsample/verify/batch.hpp>
 #include <specsample/vocabularies.hpp>
 
 #include "support/catch.hpp"

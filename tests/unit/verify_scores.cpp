@@ -257,6 +257,24 @@ TEST_CASE("a sibling's slack is |u Q - s|, Q being what it was drawn from and s 
     CHECK(second > 20);
 }
 
+TEST_CASE("a sibling after a residual that rounding made empty has ratio 0, and its slack is a number") {
+    const Eigen::VectorXd p{{0, .5, .5}}, q{{1e-17, .5, .5}};  // rejecting token 0 leaves max(0, p - q) = 0
+    const std::array<Token, 2> tokens{0, 1};
+    const std::array<Index, 2> parents{-1, -1};
+    const std::array distributions{Sampled(q), Sampled(q)};
+    const std::array<Eigen::VectorXd, 3> rows{p, p, p};
+    const RoundRng rng(1, 0, 0);
+    Workspace workspace;
+    Scores memory;
+    const Tree tree(tokens, parents);
+    const Round round = verify(tree, distributions, rows, TokenVerification{}, rng, {}, workspace);
+    const auto scores = draft_scores(round, tree, distributions, rows, rng, memory);
+    REQUIRE(scores.size() == 2);
+    CHECK(scores[1].ratio == 0);
+    CHECK(scores[1].slack == .5 * rng.at(Purpose::accept, 1).uniform());
+    CHECK_FALSE(scores[1].accepted);
+}
+
 TEST_CASE("at every depth of a tree the siblings before the kept child are scored, and no others") {
     Index siblings = 0;
     for (std::uint64_t seed = 30; seed < 60; ++seed) {

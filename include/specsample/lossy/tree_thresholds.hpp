@@ -105,10 +105,7 @@ struct TreeThresholds {
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
         const detail::RowPair at(q, p);
-        return at.p.unaryExpr([&](double mass) {
-            const walks::Ratio alone = chance(0, mass);
-            return std::min(1.0, alone.s / alone.q);
-        });
+        return at.p.unaryExpr([&](double mass) { return chance(0, mass).probability(); });
     }
 
     /// Compute the output distribution at a node with these children.
@@ -121,8 +118,7 @@ struct TreeThresholds {
         Eigen::ArrayXd distribution = Eigen::ArrayXd::Zero(left.size());
         double before = 0, reached = 1;
         for (const Token child : children) {
-            const walks::Ratio given = chance(before, left[child]);
-            const double accepted = given.s > 0 ? reached * std::min(1.0, given.s / given.q) : 0;
+            const double accepted = reached * chance(before, left[child]).probability();
             before += left[child];
             distribution[child] += accepted;
             reached -= accepted;

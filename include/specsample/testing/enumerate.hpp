@@ -20,6 +20,7 @@
 
 #include <specsample/random/draw.hpp>
 #include <specsample/testing/shared_race.hpp>
+#include <specsample/verify/ratio.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace testing {
 
@@ -130,7 +131,7 @@ class EnumeratedRng {
 
         bool accept(double s, double q) const {
             use();
-            const double probability = s > 0 ? std::min(1.0, s / q) : 0;
+            const double probability = walks::Ratio{s, q}.probability();
             return paths_->choose({1 - probability, probability}) == 1;
         }
 

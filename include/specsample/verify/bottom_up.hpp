@@ -44,7 +44,7 @@ Step stand(const T& context, BottomUpState& walk) {
     for (; child != no_node && !node.fault(); child = context.shape.next_sibling(child)) {
         node.weigh(child);
         const walks::Ratio chance = node.ratio(child);
-        walk.c = chance.s > 0 ? std::min(1.0, chance.s / chance.q) : 0;
+        walk.c = chance.probability();
         walk.child = child;
         if (node.fault()) break;
         if (walk.c > 0) return Step::down;

@@ -6,6 +6,7 @@
 // are found only if it does not. The decision is the same as with known sums.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include <specsample/kernels/inspect.hpp>
@@ -20,6 +21,9 @@ struct Ratio {
     double s = 0;
     double q = 1;
     double slack = 0;  ///< neither s / q nor the exact ratio is more than 1 + slack times the other
+
+    /// Return the probability; 0 for 0 / 0, which is what is left of a residual that rounding made empty.
+    double probability() const { return s > 0 ? std::min(1.0, s / q) : 0; }
 };
 
 /// The sum of a row's weights if it is known; otherwise 1, and the largest deviation of the sum from 1.

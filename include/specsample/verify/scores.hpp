@@ -128,13 +128,13 @@ std::span<const DraftScore> score_drafts(const T& context, const Round& round, s
             const auto distribution = distribution_at(context.distributions, child);
             const Token token = context.token(child);
             const auto [weight, rest] = chance_of(distribution, token);
-            const double q = weight / rest, ratio = chance.s / chance.q;
+            const double q = weight / rest, s = chance.s > 0 ? chance.s / chance.q * q : 0;
             const double u = context.rng.at(Purpose::accept, child).uniform();
             scores.push_back({.node = child,
                               .token = token,
                               .log_draft = std::log(q),
-                              .ratio = std::min(1.0, ratio),
-                              .slack = std::abs(u * q - ratio * q),
+                              .ratio = chance.probability(),
+                              .slack = std::abs(u * q - s),
                               .accepted = child == kept});
             if (child == kept) break;
             node.reject(child);

@@ -117,27 +117,49 @@ struct Need {
     bool both;
 };
 
-/// The rows that one round of a rule needs by the list above, derived from the workspace after the round.
+/// A rule that also lists the rows that it needed in a round, by the list above.
+template <class Rule>
+struct Listing : Rule {
+    const Draft& draft;
+    std::vector<Need>& needs;
+
+    template <class T>
+    specsample::Outcome operator()(const T& context) const {
+        const specsample::Outcome outcome = Rule::operator()(context);
+        if constexpr (requires { Rule::drafter_invariant; }) {
+            list(context.shape, outcome.node);
+        } else {
+            for (Index node = root_node; node < context.shape.size(); ++node)
+                list_until(context.state(node).rejected, node, context.shape);
+            if (needs.empty() || needs.back().node != outcome.node) needs.push_back({outcome.node, false});
+        }
+        return outcome;
+    }
+
+  private:
+    /// The target's rows alone, from the root to a node.
+    template <class Shape>
+    void list(const Shape& shape, Index node) const {
+        if (node != root_node) list(shape, shape.parent(node));
+        needs.push_back({node, false});
+    }
+    /// Both rows, for every drawn child of the node up to the one that was rejected last.
+    template <class Shape>
+    void list_until(Index last, Index node, const Shape& shape) const {
+        if (last == no_node) return;
+        for (Index child = shape.first_child(node);; child = shape.next_sibling(child)) {
+            if (draft.rest[static_cast<std::size_t>(child)] >= 0) needs.push_back({node, true});
+            if (child == last) return;
+        }
+    }
+};
+
+/// The rows that one round of a rule needs.
 template <class Rule>
 std::vector<Need> needs(const Place& place, const Rule& rule) {
-    specsample::Workspace workspace;
-    const specsample::Round round = place.judge(rule, workspace);
     std::vector<Need> result;
-    const Index end = round.path.empty() ? root_node : round.path.back();
-    if constexpr (requires { Rule::drafter_invariant; }) {
-        result.push_back({root_node, false});
-        for (const Index node : round.path) result.push_back({node, false});
-    } else {
-        const auto& links = workspace.links;
-        for (Index node = root_node; node < links.size(); ++node) {
-            const Index last = workspace.nodes[static_cast<std::size_t>(node + 1)].rejected;
-            for (Index child = links.first_child(node); last != no_node; child = links.next_sibling(child)) {
-                if (place.draft.rest[static_cast<std::size_t>(child)] >= 0) result.push_back({node, true});
-                if (child == last) break;
-            }
-        }
-        if (result.empty() || result.back().node != end) result.push_back({end, false});
-    }
+    specsample::Workspace workspace;
+    place.judge(Listing<Rule>{rule, place.draft, result}, workspace);
     return result;
 }
 

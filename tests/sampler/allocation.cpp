@@ -254,6 +254,41 @@ TEST_CASE("a warm sampler of mapped drafts allocates nothing") {
     }
 }
 
+TEST_CASE("a reserved workspace allocates nothing in its first round, and an empty one does") {
+    const Table draft(.5f), target(.3f);
+    const std::array<Token, 4> tokens{1, 2, 3, 4};
+    const std::array<std::int32_t, 4> parents{-1, -1, 0, 1};
+    const std::array distributions{Sampled(draft.rows.row(0)), Sampled(draft.rows.row(1)), Sampled(draft.rows.row(2)),
+                                   Sampled(draft.rows.row(3))};
+    const std::function<StopDecision(std::span<const Token>)> go_on = [](auto) { return StopDecision::go_on; };
+    const auto first_round = [&](const auto& drafted, const auto& rule, Index nodes, Index ids = 0) {
+        Workspace workspace;
+        workspace.reserve(nodes, ids);
+        const long before = allocations;
+        const Round round = verify(drafted, distributions, target.rows.topRows(5), rule, RoundRng(1, 2, 3),
+                                   {.until = go_on}, workspace);
+        const long made = allocations - before;
+        CHECK(round);
+        return made;
+    };
+    const auto never = [&](const auto& drafted, const auto& rule, Index ids = 0) {
+        CHECK(first_round(drafted, rule, 4, ids) == 0);
+        CHECK(first_round(drafted, rule, 0) > 0);
+    };
+    const Tree tree{std::span(tokens), std::span(parents)};
+    never(tokens, TokenVerification{});
+    never(tokens, BlockVerification{});
+    never(tree, TokenVerification{});
+    never(tree, BlockVerification{});
+    never(tree, SampleMatch{});
+    never(tokens, Transformed(Diff{.2}), vocab);
+    CHECK(first_round(tokens, Transformed(Diff{.2}), 4) > 0);  // the rows that replace the target's
+
+    Workspace workspace;
+    CHECK_THROWS_WITH(workspace.reserve(-1), "specsample::Workspace::reserve: nodes is -1, but must be at least 0");
+    CHECK_THROWS_WITH(workspace.reserve(1, -2), "specsample::Workspace::reserve: vocab is -2, but must be at least 0");
+}
+
 TEST_CASE("a warm batch allocates nothing, whichever request a slot is given") {
     const Table draft(.5f), target(.3f);
     const std::array<Token, 4> tokens{1, 2, 3, 4};

@@ -44,13 +44,13 @@ namespace detail {
 // A walk over paths stores the PathSums of each node in the workspace, in the fields that the ratio walks use
 // otherwise.
 
-inline void note(Workspace::Node& at, const lossy::PathSums& path) {
+inline void note(RoundMemory::Node& at, const lossy::PathSums& path) {
     at = {.c = path.log_sum, .residual = path.sum, .rejected = path.length};
 }
-inline void note_unreached(Workspace::Node& at) { at = {.c = -std::numeric_limits<double>::infinity()}; }
+inline void note_unreached(RoundMemory::Node& at) { at = {.c = -std::numeric_limits<double>::infinity()}; }
 
-inline lossy::PathSums noted(const Workspace::Node& at) { return {at.rejected, at.residual, at.c}; }
-inline bool is_reached(const Workspace::Node& at) { return is_finite(at.c); }
+inline lossy::PathSums noted(const RoundMemory::Node& at) { return {at.rejected, at.residual, at.c}; }
+inline bool is_reached(const RoundMemory::Node& at) { return is_finite(at.c); }
 
 /// Note the sums of every path whose tokens all have a target probability above bar(row), `row` being the token's
 /// target row.

@@ -270,7 +270,7 @@ class Sampler {
             drafter_.propose(text, known_, rng, draft_tree_);
             if (draft_tree_.fault()) return {.proposed = draft_tree_.size(), .fault = draft_tree_.fault()};
             return scorer_.score(text, known_, draft_tree_, [&](auto& rows) {
-                workspace_.endings.take(draft_tree_.endings());
+                detail::memory_of(workspace_).endings.take(draft_tree_.endings());
                 const Round made = detail::judge(draft_tree_.tokens(), draft_tree_.links(), draft_tree_.distributions(),
                                                  rows, rule_, rng, allowed, workspace_);
                 if constexpr (scored)

@@ -133,7 +133,7 @@ class StagedDrafter {
                 return ends ? StopDecision::include : StopDecision::go_on;
             };
             const RoundLimits limits{.max_tokens = room, .stop_tokens = draft_tree.stop_tokens(), .until = until};
-            workspace_.endings.clear();
+            detail::memory_of(workspace_).endings.clear();
             const Round made = detail::judge(inner_.tokens(), inner_.links(), inner_.distributions(), rows, rule_, rng,
                                              limits, workspace_);
             for (Index i = 0; i < std::ssize(made.tokens); ++i)

@@ -26,6 +26,13 @@ class Endings {
     /// Begin with a new draft: forget all answers.
     void clear() { known_.clear(); }
 
+    /// Allocate now what a draft of `count` nodes needs.
+    void reserve(std::size_t count) {
+        known_.reserve(count);
+        nodes_.reserve(count);
+        path_.reserve(count);
+    }
+
     /// Take over all that is known about another draft of the same nodes.
     void take(const Endings& from) {
         known_.resize(from.known_.size());

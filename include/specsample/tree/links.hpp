@@ -46,6 +46,9 @@ class Links {
         is_chain_ = true;
     }
 
+    /// Allocate now what a tree of `size` nodes needs.
+    void reserve(Index size) { nodes_.reserve(static_cast<std::size_t>(size) + 1); }
+
     /// Become the tree of a list of parents.
     /// @throws std::invalid_argument naming the first parent that is not -1 or an earlier node
     /// @cost   O(K); allocates only for more nodes than ever before

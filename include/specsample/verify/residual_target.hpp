@@ -168,7 +168,7 @@ class ResidualTarget : public NodeRow<T> {
     }
 
   private:
-    using State = Workspace::Node;
+    using State = detail::RoundMemory::Node;
 
     State& state() const { return this->context().state(this->node()); }
 

@@ -21,6 +21,8 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
+class Workspace;
+
 /// The value of a limit that bounds nothing.
 inline constexpr Index unlimited = std::numeric_limits<Index>::max();
 
@@ -54,8 +56,10 @@ enum class RoundEnd {
     excluded     ///< the predicate ended the text before a token, which is left out
 };
 
-/// Memory that rounds reuse. After the first round of a size, a round allocates nothing.
-struct Workspace {
+namespace detail {
+
+/// What the rounds of a workspace write. Its vectors grow and never shrink.
+struct RoundMemory {
     /// What a ratio walk remembers of a node (c, T and the last rejection; `ResidualTarget` defines them).
     struct Node {
         double c = 1;         ///< the factor of its row
@@ -81,8 +85,8 @@ struct Workspace {
     std::vector<Token> tokens;         ///< the tokens of the round
     std::vector<Index> path;           ///< the accepted nodes
     std::vector<Node> nodes;           ///< what walks remember of the nodes, the root first
-    detail::Links links;               ///< the links of the drafted tree
-    detail::Endings endings;           ///< where the tree's nodes end the text, as far as is known
+    Links links;                       ///< the links of the drafted tree
+    Endings endings;                   ///< where the tree's nodes end the text, as far as is known
     std::vector<Eigen::ArrayXd> rows;  ///< rows made by a target transform, one per node
     std::vector<Token> error;          ///< why a request of a batch has no round: a text, kept in a vector of tokens
                                        ///< because a new type of vector would cost every program 25 symbols
@@ -90,14 +94,72 @@ struct Workspace {
     /// Make room for a round over these drafted tokens.
     template <class Ids>
     void start(const Ids& given) {
+        reserve(given.size());
         drafted.clear();
         for (const auto id : given) drafted.push_back(static_cast<Token>(id));
         nodes.clear();
         nodes.resize(drafted.size() + 1);
-        path.reserve(drafted.size());
-        tokens.reserve(drafted.size() + 1);
+    }
+
+    /// Begin with a chain of drafted tokens, or with a tree, about whose endings nothing is known.
+    const Links& chain(Index size) {
+        endings.clear();
+        links.become_chain(size);
+        return links;
+    }
+    template <class Parent>
+    const Links& tree(std::span<const Parent> parents) {
+        endings.clear();
+        links.connect(parents);
+        return links;
+    }
+
+    void reserve(std::size_t count) {
+        drafted.reserve(count);
+        tokens.reserve(count + 1);
+        path.reserve(count);
+        nodes.reserve(count + 1);
     }
 };
+
+RoundMemory& memory_of(Workspace& workspace);
+
+}  // namespace detail
+
+/// Memory that rounds reuse: one per thread, or one per request of a batch. A round allocates only if it is larger than
+/// every round before it and than what `reserve` was given.
+///
+/// A workspace holds about 200 bytes per drafted token, whatever the vocabulary: rows are read where they lie. Only
+/// rules that substitute the target (lossy::Transformed) also keep a row of doubles per node that they read.
+class Workspace {
+  public:
+    /// Allocate now what rounds over up to `nodes` drafted tokens need, as chains or trees.
+    /// @param vocab    the number of ids, for rules that substitute the target; 0 for all other rules
+    /// @throws         std::invalid_argument for a negative number
+    /// @cost           about 200 bytes per node, and 8 * vocab bytes more with `vocab`
+    void reserve(Index nodes, Index vocab = 0) {
+        detail::require(nodes >= 0, "Workspace::reserve", "nodes", nodes, "at least 0");
+        detail::require(vocab >= 0, "Workspace::reserve", "vocab", vocab, "at least 0");
+        const auto count = static_cast<std::size_t>(nodes);
+        memory_.reserve(count);
+        memory_.links.reserve(nodes);
+        memory_.endings.reserve(count);
+        if (vocab == 0) return;
+        if (memory_.rows.size() <= count) memory_.rows.resize(count + 1);
+        for (Eigen::ArrayXd& row : memory_.rows) row.resize(vocab);
+    }
+
+  private:
+    friend detail::RoundMemory& detail::memory_of(Workspace& workspace);
+
+    detail::RoundMemory memory_;
+};
+
+namespace detail {
+
+inline RoundMemory& memory_of(Workspace& workspace) { return workspace.memory_; }
+
+}  // namespace detail
 
 /// The result of one draft and its verification.
 ///
@@ -192,8 +254,9 @@ namespace detail {
 }
 /// Make such a round from a message that the workspace copies.
 [[gnu::cold]] inline Round no_round(std::string_view why, Workspace& workspace) {
-    workspace.error.resize(why.size() / sizeof(Token) + 1);
-    char* const text = reinterpret_cast<char*>(workspace.error.data());
+    std::vector<Token>& error = memory_of(workspace).error;
+    error.resize(why.size() / sizeof(Token) + 1);
+    char* const text = reinterpret_cast<char*>(error.data());
     std::ranges::copy(why, text);
     return no_round({text, why.size()});
 }

@@ -21,15 +21,15 @@ namespace walks {
 /// The draft of a round, as a rule sees it: nodes 0 .. K-1 below the root -1. Tokens are inside the vocabulary.
 template <class Distributions>
 struct DraftContext {
-    const detail::Links& shape;     ///< the links of the tree
-    std::span<const Token> tokens;  ///< the drafted tokens, one per node
-    Distributions& distributions;   ///< what they were drawn from
-    Workspace& workspace;           ///< memory reused from round to round
+    const detail::Links& shape;      ///< the links of the tree
+    std::span<const Token> tokens;   ///< the drafted tokens, one per node
+    Distributions& distributions;    ///< what they were drawn from
+    detail::RoundMemory& workspace;  ///< memory reused from round to round
 
     /// Return the drafted token of a node.
     Token token(Index node) const { return tokens[static_cast<std::size_t>(node)]; }
     /// Return what the walk remembers of a node.
-    Workspace::Node& state(Index node) const { return workspace.nodes[static_cast<std::size_t>(node + 1)]; }
+    detail::RoundMemory::Node& state(Index node) const { return workspace.nodes[static_cast<std::size_t>(node + 1)]; }
 };
 
 }  // namespace walks
@@ -114,7 +114,7 @@ void fetch_beside(const P& target, const Q& draft) {
 
 /// Read a row as probabilities. The normaliser of logits is kept with the node, because a walk may come back to it.
 template <class Held>
-auto read_once(const Held& held, Workspace::Node& node) {
+auto read_once(const Held& held, detail::RoundMemory::Node& node) {
     if constexpr (requires { held.row().encoded({0, 0, 0}); }) {
         if (node.factor_of_logits > 0) return held.row().encoded({node.pivot, node.scale, node.factor_of_logits});
         const auto view = held.view();

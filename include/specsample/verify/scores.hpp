@@ -149,10 +149,11 @@ std::span<const DraftScore> score_drafts(const Links& shape, std::span<const Tok
                                          const Round& round, Scores& memory) {
     TargetRows<Rows> target(rows);
     const Index vocab = target.vocab();
-    memory.workspace.nodes.assign(tokens.size() + 1, {});
+    RoundMemory& notes = memory_of(memory.workspace);
+    notes.nodes.assign(tokens.size() + 1, {});
     const RoundLimits limits;
     const RoundContext<Distributions, Rows, RoundRng> context{
-        {shape, tokens, distributions, memory.workspace}, target, rng, limits, vocab};
+        {shape, tokens, distributions, notes}, target, rng, limits, vocab};
     return score_drafts(context, round, memory.drafts);
 }
 
@@ -178,8 +179,8 @@ template <class Distributions, class Rows>
 std::span<const DraftScore> draft_scores(const Round& round, std::span<const Token> tokens,
                                          Distributions&& distributions, Rows&& rows, const RoundRng& rng,
                                          Scores& memory) {
-    memory.workspace.links.become_chain(std::ssize(tokens));
-    return detail::score_drafts(memory.workspace.links, tokens, distributions, rows, rng, round, memory);
+    const detail::Links& links = detail::memory_of(memory.workspace).chain(std::ssize(tokens));
+    return detail::score_drafts(links, tokens, distributions, rows, rng, round, memory);
 }
 
 /// Score the drafted tokens of a tree in the same way.
@@ -188,9 +189,8 @@ template <class Parent, class Distributions, class Rows>
 std::span<const DraftScore> draft_scores(const Round& round, const Tree<Token, Parent>& tree,
                                          Distributions&& distributions, Rows&& rows, const RoundRng& rng,
                                          Scores& memory) {
-    memory.workspace.links.connect(tree.parents);
-    return detail::score_drafts(memory.workspace.links, std::span<const Token>(tree.tokens), distributions, rows, rng,
-                                round, memory);
+    const detail::Links& links = detail::memory_of(memory.workspace).tree(tree.parents);
+    return detail::score_drafts(links, std::span<const Token>(tree.tokens), distributions, rows, rng, round, memory);
 }
 
 }}  // namespace specsample

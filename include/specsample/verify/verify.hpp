@@ -89,7 +89,7 @@ std::optional<RowFault> check_all(const T& context) {
             const auto held = context.rows.row(row);
             if constexpr (requires { held.row().is_sound(); })
                 if (held.row().is_sound()) continue;
-            Workspace::Node& node = context.state(row - 1);
+            RoundMemory::Node& node = context.state(row - 1);
             const auto bad =
                 check_row(read_once(held, node), Side::target, row, context.vocab, Check::every_row, &node.sum);
             // At the end of a budget a grammar may be over: a walk that needs the row finds the fault by itself.
@@ -123,7 +123,7 @@ void cut(const T& context, Round& round) {
 /// Make the round of an outcome: the tokens along the accepted path, and the last token.
 template <class T>
 Round made_round(const T& context, const Outcome& outcome) {
-    Workspace& memory = context.workspace;
+    RoundMemory& memory = context.workspace;
     Round round{.proposed = context.shape.size(),
                 .depth = context.shape.depth(),
                 .accepted = outcome.accepted,
@@ -188,9 +188,10 @@ Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& 
     if (const auto bad = check_ids(given, Side::draft, vocab)) return with(*bad);
     if (const auto bad = check_ids(limits.stop_tokens, Side::limits, vocab)) return with(*bad);
 
-    workspace.start(given);
+    RoundMemory& memory = memory_of(workspace);
+    memory.start(given);
     const RoundContext<Distributions, Rows, Source> context{
-        {shape, workspace.drafted, distributions, workspace}, target, rng, limits, vocab};
+        {shape, memory.drafted, distributions, memory}, target, rng, limits, vocab};
     if (spare == 1 && element_count(rows) == shape.size() && !context.ends(shape.size() - 1))
         return with(*check_count(rows, Side::target, shape.size() + 1));
     if (const auto bad = check_all(context)) return with(*bad);
@@ -255,9 +256,8 @@ template <class Tokens, class Distributions, class Rows, class Rule, class Sourc
         detail::require_memory("verify", "tokens", given);
         if constexpr (detail::shares_noise<Rule>)
             detail::require_none(detail::refusal_of_drawn<Rule>(distributions, static_cast<Index>(given.size())));
-        workspace.links.become_chain(static_cast<Index>(given.size()));
-        workspace.endings.clear();
-        return detail::judge(given, workspace.links, distributions, rows, rule, rng, limits, workspace);
+        return detail::judge(given, detail::memory_of(workspace).chain(std::ssize(given)), distributions, rows, rule,
+                             rng, limits, workspace);
     } else {
         return {};
     }
@@ -281,9 +281,8 @@ template <class Id, class Parent, class Distributions, class Rows, class Rule, c
         detail::require_none(detail::refusal_of_sizes(tree.tokens.size(), tree.parents.size()));
         if constexpr (detail::shares_noise<Rule>)
             detail::require_none(detail::refusal_of_drawn<Rule>(distributions, std::ssize(tree.tokens)));
-        workspace.links.connect(tree.parents);
-        workspace.endings.clear();
-        return detail::judge(tree.tokens, workspace.links, distributions, rows, rule, rng, limits, workspace);
+        return detail::judge(tree.tokens, detail::memory_of(workspace).tree(tree.parents), distributions, rows, rule,
+                             rng, limits, workspace);
     } else {
         return {};
     }

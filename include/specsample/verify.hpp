@@ -6,17 +6,12 @@
 //   match       the target's token   GreedyMatch, SampleMatch, GumbelMatch
 #pragma once
 
-#include <specsample/verify/arguments.hpp>     // IWYU pragma: export
-#include <specsample/verify/block.hpp>         // IWYU pragma: export
-#include <specsample/verify/bottom_up.hpp>     // IWYU pragma: export
-#include <specsample/verify/greedy_match.hpp>  // IWYU pragma: export
-#include <specsample/verify/gumbel_match.hpp>  // IWYU pragma: export
-#include <specsample/verify/k_seq.hpp>         // IWYU pragma: export
-#include <specsample/verify/match.hpp>         // IWYU pragma: export
-#include <specsample/verify/round.hpp>         // IWYU pragma: export
-#include <specsample/verify/rule.hpp>          // IWYU pragma: export
-#include <specsample/verify/sample_match.hpp>  // IWYU pragma: export
-#include <specsample/verify/scores.hpp>        // IWYU pragma: export
-#include <specsample/verify/token.hpp>         // IWYU pragma: export
-#include <specsample/verify/top_down.hpp>      // IWYU pragma: export
-#include <specsample/verify/verify.hpp>        // IWYU pragma: export
+#include <specsample/verify/arguments.hpp>  // IWYU pragma: export
+#include <specsample/verify/block.hpp>      // IWYU pragma: export
+#include <specsample/verify/k_seq.hpp>      // IWYU pragma: export
+#include <specsample/verify/match.hpp>      // IWYU pragma: export
+#include <specsample/verify/round.hpp>      // IWYU pragma: export
+#include <specsample/verify/rule.hpp>       // IWYU pragma: export
+#include <specsample/verify/scores.hpp>     // IWYU pragma: export
+#include <specsample/verify/token.hpp>      // IWYU pragma: export
+#include <specsample/verify/verify.hpp>     // IWYU pragma: export

@@ -10,7 +10,7 @@
 #include <specsample/shaping/from_logits.hpp>
 #include <specsample/testing/models.hpp>
 #include <specsample/theory.hpp>
-#include <specsample/verify/gumbel_match.hpp>
+#include <specsample/verify/match.hpp>
 
 #include "support/catch.hpp"
 

@@ -10,7 +10,7 @@
 #include <specsample/drafters/tree.hpp>
 #include <specsample/sampler/sampler.hpp>
 #include <specsample/testing/models.hpp>
-#include <specsample/verify/gumbel_match.hpp>
+#include <specsample/verify/match.hpp>
 
 #include "support/catch.hpp"
 

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include <specsample/lossy/distribution.hpp>
-#include <specsample/verify/top_down.hpp>
+#include <specsample/verify/token.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {

@@ -10,7 +10,7 @@
 
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/lossy/distribution.hpp>
-#include <specsample/verify/top_down.hpp>
+#include <specsample/verify/token.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {

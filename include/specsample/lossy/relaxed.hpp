@@ -1,7 +1,7 @@
 // Token verification with an acceptance probability other than the exact min(1, s/Q).
 #pragma once
 
-#include <specsample/verify/top_down.hpp>
+#include <specsample/verify/token.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lossy {
 

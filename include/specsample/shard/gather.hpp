@@ -10,7 +10,7 @@
 #include <specsample/random/address.hpp>
 #include <specsample/shard/row_state.hpp>
 #include <specsample/tree/links.hpp>
-#include <specsample/verify/distributions.hpp>
+#include <specsample/verify/lists.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard::detail {
 

@@ -80,7 +80,7 @@ class Sampled {
     ///                  given, finding it takes one pass when it is needed, which is seldom for a whole row
     /// @throws          std::invalid_argument for a rest that is negative, NaN or infinite
     /// @edge            a rest below 2^-24, including 0, is too small to judge a token by: rules take the token for a
-    ///                  point mass, which is exact (least_rest in verify/distributions.hpp)
+    ///                  point mass, which is exact (least_rest in verify/lists.hpp)
     template <Row R>
         requires std::same_as<detail::row_view_t<R>, View>
     Sampled(const R& row, ListRef<Token> without, std::optional<double> rest = {})

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <specsample/concepts.hpp>
-#include <specsample/verify/distributions.hpp>
+#include <specsample/verify/lists.hpp>
 #include <specsample/verify/round_context.hpp>
 #include <specsample/verify/rule.hpp>
 

@@ -8,7 +8,7 @@
 
 #include <specsample/kernels/overlap.hpp>
 #include <specsample/verify/ratio.hpp>
-#include <specsample/verify/top_down.hpp>
+#include <specsample/verify/token.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {

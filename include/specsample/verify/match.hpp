@@ -1,5 +1,5 @@
-// The match walk: the target's token is decided without looking at the draft, and a drafted token is accepted if it is
-// the same.
+// The match walk and its rules: the target's token is decided without looking at the draft, and a drafted token is
+// accepted if it is the same.
 //
 // The random numbers of a decision are keyed by the position in the text, not by the round. So the text is the same
 // whatever was drafted: by any drafter, with any lookahead, as any tree, or not at all. The walk never reads the
@@ -8,12 +8,24 @@
 //   GreedyMatch   the target's token is the argmax of its row
 //   SampleMatch   the target's token is drawn from its row
 //   GumbelMatch   the target's token wins a race with noise that the drafter shares
+//
+// Stern, Shazeer, Uszkoreit: "Blockwise parallel decoding for deep autoregressive models", NeurIPS 2018
+// (arXiv:1811.03115), section 3: GreedyMatch.
+// Miao et al.: "SpecInfer", ASPLOS 2024 (arXiv:2305.09781), section 4.3, "naive sampling": SampleMatch. Engines use it
+// for drafts that have no distribution, and on trees of point masses (Medusa, EAGLE-2, retrieval).
+// Daliri, Musco, Suresh: "Coupling without communication and drafter-invariant speculative decoding", 2024
+// (arXiv:2408.07978), Theorem 2: GumbelMatch. Its use on trees, with several winners per node, was not found in the
+// literature.
 #pragma once
 
+#include <specsample/kernels/argmax.hpp>
 #include <specsample/random/draw.hpp>
+#include <specsample/rows/logits.hpp>
 #include <specsample/verify/round_context.hpp>
 
-namespace specsample { inline namespace SPECSAMPLE_ABI { namespace walks {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
+
+namespace walks {
 
 /// How a match rule decides the target's token. Ranks that share split rows use it to decide all tokens in one
 /// exchange.
@@ -54,5 +66,76 @@ Outcome match(const T& context, const Decide& decide) {
 }
 
 }  // namespace walks
+
+/// Greedy decoding of the target: argmax at every position, the lowest id on ties.
+///
+/// It is not lossless, because the text does not follow the target's rows but their argmax. Temperature{0} with any
+/// lossless rule gives the same text.
+///
+/// @draws    none
+/// @cost     one pass per position reached
+/// @source   Stern, Shazeer, Uszkoreit (arXiv:1811.03115), section 3
+struct GreedyMatch {
+    static constexpr bool lossless = false;
+    static constexpr bool drafter_invariant = true;
+    static constexpr auto decision = walks::Decision::largest;
+
+    template <class Context>
+    Outcome operator()(const Context& context) const {
+        return walks::match(context, [](auto& node, const auto&) {
+            const Index token = kernels::argmax(node.row());
+            if (token < 0) node.blame_row();
+            if constexpr (!requires { node.row().weights(); })  // the largest entry must be positive
+                if (token >= 0 && !(node.view().coeff(token) > 0)) node.blame_row();
+            return token;
+        });
+    }
+};
+
+/// Draws the target's token at every position and accepts a drafted token that is the same.
+///
+/// A drafted token x is accepted with probability p(x), so a token drawn from q is accepted with probability sum p q.
+/// For point masses no rule accepts more.
+///
+/// @draws    one per position reached, at the address of the position's race
+/// @cost     one pass per position reached
+/// @source   Miao et al. (arXiv:2305.09781), section 4.3, "naive sampling"
+struct SampleMatch {
+    static constexpr bool lossless = true;
+    static constexpr bool drafter_invariant = true;
+    static constexpr auto decision = walks::Decision::draw;
+
+    template <class Context>
+    Outcome operator()(const Context& context) const {
+        return walks::match(context, [](auto& node, const auto& rng) { return node.draw_from_row(rng).index; });
+    }
+};
+
+/// Draws the target's token by a race whose noise the drafter shares, and accepts a drafted token that is the same.
+///
+///     E_t(i)  exponential, a function of (seed, request, t, i),  t the absolute position
+///     drafted  argmin_i E_t(i) / q(i)  (in a tree: the first n),     target  argmin_i E_t(i) / p(i)
+///
+/// A token is accepted with probability sum_i 1 / sum_j max(p_j / p_i, q_j / q_i), at least (1 - TV) / (1 + TV). Under
+/// this rule `Sampler` draws its drafts with the target's noise.
+///
+/// @draws    one race per position reached: a number per block of 64 ids, and one per id that may win
+/// @cost     one pass over a row per position reached, with a random number per 64 ids; logits are not normalised
+/// @source   Daliri, Musco, Suresh (arXiv:2408.07978), Theorem 2
+struct GumbelMatch {
+    static constexpr bool lossless = true;
+    static constexpr bool drafter_invariant = true;
+    static constexpr auto decision = walks::Decision::race;
+    static constexpr bool shares_noise = true;
+
+    template <class Context>
+    Outcome operator()(const Context& context) const {
+        return walks::match(context, [](auto& node, const auto& rng) {
+            const Index token = race(rng, node.row());
+            if (token < 0) node.blame_row();
+            return token;
+        });
+    }
+};
 
 }}  // namespace specsample

@@ -9,10 +9,9 @@
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/random/draw.hpp>
 #include <specsample/tree/links.hpp>
-#include <specsample/verify/distributions.hpp>
+#include <specsample/verify/lists.hpp>
 #include <specsample/verify/ratio.hpp>
 #include <specsample/verify/round.hpp>
-#include <specsample/verify/target_rows.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 

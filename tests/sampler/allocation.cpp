@@ -202,6 +202,24 @@ TEST_CASE("a warm sampler allocates nothing under lossy rules") {
     check(Transformed(TokenV3{.1}));
 }
 
+TEST_CASE("rows that are read before the model's next call are not copied") {
+    const auto rows_copied = [](auto drafter, const auto& rule) {
+        Sampler sampler(drafter, AsSpan(.3f), {.lookahead = 4}, rule);
+        std::vector<Token> text;
+        watched_size = vocab * sizeof(float);
+        const long before = watched;
+        (void)sampler.extend(text, {.max_new_tokens = 40, .stop_tokens = {}});
+        return watched - before;
+    };
+    const auto tree = [] { return TreeDrafter(AsSpan(.5f), {3, 2, 1}); };
+    CHECK(rows_copied(AsSpan(.5f), TokenVerification{}) == 4);  // the draft's
+    CHECK(rows_copied(AsSpan(.5f), GumbelMatch{}) == 0);
+    CHECK(rows_copied(Greedy{}, SampleMatch{}) == 0);
+    CHECK(rows_copied(Greedy{}, BlockVerification{}) == 5);  // the bottom-up walk reads them again
+    CHECK(rows_copied(tree(), GumbelMatch{}) == 0);
+    CHECK(rows_copied(tree(), TokenVerification{}) == 10);
+}
+
 TEST_CASE("models with caches allocate nothing") { CHECK(allocations_of(AsMap(.5f), Cached(.3f)) == 0); }
 
 TEST_CASE("targets that take trees allocate nothing") {

@@ -7,6 +7,14 @@
 /// Of this thread, so far.
 static thread_local volatile long allocations =
     0;  // volatile: g++ 16 takes for granted that allocating changes nothing
+/// The size of the allocations that are counted by themselves, and their number.
+static thread_local volatile std::size_t watched_size = 0;
+static thread_local volatile long watched = 0;
+
+static void count_allocation(std::size_t size) noexcept {
+    allocations = allocations + 1;
+    if (size == watched_size) watched = watched + 1;
+}
 
 #if !defined(__has_feature)
 #define __has_feature(feature) 0
@@ -16,17 +24,17 @@ static thread_local volatile long allocations =
 // Eigen calls malloc, not operator new, so malloc is counted.
 extern "C" void* __libc_malloc(std::size_t);
 extern "C" void* malloc(std::size_t size) noexcept {
-    allocations = allocations + 1;
+    count_allocation(size);
     return __libc_malloc(size);
 }
 #else
 void* operator new(std::size_t size) {
-    allocations = allocations + 1;
+    count_allocation(size);
     if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
     throw std::bad_alloc();
 }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    allocations = allocations + 1;
+    count_allocation(size);
     return std::malloc(size == 0 ? 1 : size);
 }
 void operator delete(void* memory) noexcept { std::free(memory); }

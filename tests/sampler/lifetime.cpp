@@ -16,9 +16,9 @@ using View = Eigen::Map<const Eigen::VectorXd>;
 
 const ContextModel draft(6, 91), target(6, 92);
 
-template <class Draft, class Target>
-std::vector<Token> text_of(Draft drafter, Target scorer) {
-    return Sampler(drafter, scorer, {.lookahead = 4, .seed = 2}).generate({1}, {.max_new_tokens = 80});
+template <class Draft, class Target, class Rule = TokenVerification>
+std::vector<Token> text_of(Draft drafter, Target scorer, const Rule& rule = {}) {
+    return Sampler(drafter, scorer, {.lookahead = 4, .seed = 2}, rule).generate({1}, {.max_new_tokens = 80});
 }
 
 /// One buffer for all rows, as engines have it.
@@ -86,6 +86,27 @@ TEST_CASE("a drafter that reuses one buffer writes the text of one that returns 
 TEST_CASE("a target that scores one position may reuse one buffer") {
     CHECK(text_of(draft, OneBuffer{target}) == text_of(draft, target));
     CHECK(text_of(draft, ByReference{target}) == text_of(draft, target));
+}
+
+TEMPLATE_TEST_CASE("a buffer that the next call writes serves a rule that reads each row once, and any other", "",
+                   TokenVerification, BlockVerification, GreedyMatch, SampleMatch, GumbelMatch) {
+    const TestType rule;
+    CHECK(text_of(OneBuffer{draft}, OneBuffer{target}, rule) == text_of(draft, target, rule));
+    CHECK(text_of(ByReference{draft}, ByReference{target}, rule) == text_of(draft, target, rule));
+    const auto tree_text = [&](auto drafter, auto scorer) {
+        return text_of(TreeDrafter(drafter, {2, 2, 1}, children::Independent{}), scorer, rule);
+    };
+    CHECK(tree_text(OneBuffer{draft}, OneBuffer{target}) == tree_text(draft, target));
+}
+
+TEST_CASE("scores read rows again, whatever the rule") {
+    const auto scores_of = [](auto scorer) {
+        std::vector<double> scores;
+        (void)Sampler(draft, scorer, {.lookahead = 4, .seed = 2})
+            .generate({1}, {.max_new_tokens = 80}, [&](const TokenScore& score) { scores.push_back(score.log_prob); });
+        return scores;
+    };
+    CHECK(scores_of(OneBuffer{target}) == scores_of(target));
 }
 
 TEST_CASE("rows promised to be stable are not copied") {

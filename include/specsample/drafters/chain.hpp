@@ -49,8 +49,8 @@ struct NeverStop {
 /// @tparam Ending   a DraftStop, for a RowModel only
 /// @draws           one draft draw per token drawn, in order; under a rule that shares the target's noise, one race
 ///                  instead
-/// @cost            one call of the model per token, one pass per token drawn, and the cost of the stop; rows returned
-///                  as views are copied, unless the model has stable rows
+/// @cost            one call of the model per token, one pass per token drawn, and the cost of the stop. Rows returned
+///                  as views are copied, unless the model has stable rows or the rule shares the target's noise
 /// @edge            the chain ends at a row that makes no token possible, such as an empty row, and at a token below 0
 ///                  or outside the vocabulary that a TokenModel returns
 template <class Model, DraftStop Ending = detail::NeverStop>
@@ -82,18 +82,18 @@ class ChainDrafter {
         requires std::convertible_to<Distribution, L> || (std::same_as<L, SharedNoise> && RowModel<Model>)
     void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
         detail::follow(context_, prefix, 0, draft_tree.depth_limit());
-        if constexpr (RowModel<Model>) rows_.open(draft_tree.size() + draft_tree.depth_limit());
+        if constexpr (keeps_rows<L>) rows_.open(draft_tree.size() + draft_tree.depth_limit());
         Index known = 0;
         for (Index node = root_node; draft_tree.grows(node); known = std::ssize(context_)) {
             if (node != root_node) context_.push_back(draft_tree.token(node));
             if constexpr (TokenModel<Model>) {
                 node = draft_tree.add(node, model_.ask_about(context_, known), PointMass{});
+            } else if constexpr (keeps_rows<L>) {
+                const Index slot = draft_tree.size();
+                rows_.put(slot, model_.ask_about(context_, known));
+                node = draw(rows_.row(slot), node, rng, draft_tree);
             } else {
-                const Index parent = node;
-                rows_.put(draft_tree.size(), model_.ask_about(context_, known));
-                if (stops_before(draft_tree.size())) return;
-                node = detail::draw_child(rows_.row(draft_tree.size()), parent, rng, draft_tree);
-                if (draft_tree.grows(node) && stops_after(node, draft_tree.token(node))) return;
+                node = draw(rows_.show(model_.ask_about(context_, known)), node, rng, draft_tree);
             }
         }
     }
@@ -102,13 +102,24 @@ class ChainDrafter {
     void each_model(const auto& visit) { visit(model_); }
 
   private:
-    bool stops_before(Index slot) const {
-        if constexpr (can_stop) return rows_.view(slot).size() > 0 && stop_.before(rows_.view(slot));
-        return false;
-    }
-    bool stops_after(Index slot, Token token) const {
-        if constexpr (can_stop) return stop_.after(static_cast<double>(rows_.view(slot).coeff(token)));
-        return false;
+    /// Whether rows are kept for the rule. A token that is drawn with the target's noise is judged without its row.
+    template <class L>
+    static constexpr bool keeps_rows = RowModel<Model> && !std::same_as<L, SharedNoise>;
+
+    /// Draw the next token of the chain from a row.
+    /// @returns   its node; DraftTree::declined where the chain ends
+    template <class R, class Source, class L>
+    Index draw(const R& row, Index parent, const Source& rng, DraftTree<L>& draft_tree) const {
+        if constexpr (can_stop) {
+            const auto probs = detail::as_row(row);
+            if (probs.size() > 0 && stop_.before(probs)) return DraftTree<L>::declined;
+            const Index node = detail::draw_child(row, parent, rng, draft_tree);
+            const bool ends =
+                draft_tree.grows(node) && stop_.after(static_cast<double>(probs.coeff(draft_tree.token(node))));
+            return ends ? DraftTree<L>::declined : node;
+        } else {
+            return detail::draw_child(row, parent, rng, draft_tree);
+        }
     }
 
     detail::Host<Model> model_;

@@ -99,8 +99,12 @@ class TreeDrafter {
     void expand(Index node, Index place, const Source& rng, DraftTree<L>& draft_tree) {
         if (shape_.child_count(place) == 0 || !draft_tree.grows(node)) return;
         const Index first = draft_tree.size();
-        rows_.put(expanded_, model_.ask_about(context_, 0));
-        add_children<std::same_as<L, SharedNoise>>(expanded_++, node, place, rng, draft_tree);
+        if constexpr (std::same_as<L, SharedNoise>) {
+            add_children<true>(rows_.show(model_.ask_about(context_, 0)), node, place, rng, draft_tree);
+        } else {
+            rows_.put(expanded_, model_.ask_about(context_, 0));
+            add_children<false>(rows_.row(expanded_++), node, place, rng, draft_tree);
+        }
         const Index end = draft_tree.size();
         for (Index child = first; child < end; ++child) {
             context_.push_back(draft_tree.token(child));
@@ -126,7 +130,7 @@ class TreeDrafter {
             for (const Index node : level_) rows_.put(expanded_++, detail::element(rows, node + 1));
             for (std::size_t i = 0; i < level_.size(); ++i) {
                 const Index above = place(level_[i]), known = grown_.size();
-                add_children<std::same_as<L, SharedNoise>>(first + Index(i), level_[i], above, rng, grown_);
+                add_children<std::same_as<L, SharedNoise>>(rows_.row(first + Index(i)), level_[i], above, rng, grown_);
                 for (Index child = known; child < grown_.size(); ++child)
                     places_.push_back(shape_.first_child(above) + (child - known));
             }
@@ -153,12 +157,10 @@ class TreeDrafter {
     }
 
     /// Add the children of a node that a row gives.
-    /// @param slot   the number of the row
-    template <bool shares_noise, class Source, class L>
-    void add_children(Index slot, Index node, Index place, const Source& rng, DraftTree<L>& draft_tree) {
+    template <bool shares_noise, class R, class Source, class L>
+    void add_children(const R& row, Index node, Index place, const Source& rng, DraftTree<L>& draft_tree) {
         const Index first = draft_tree.size();
         const auto count = static_cast<std::size_t>(shape_.child_count(place));
-        const auto& row = rows_.row(slot);
         const std::span<Token> ids = std::span(ids_).subspan(std::exchange(ids_used_, ids_used_ + count), count);
         if constexpr (shares_noise) {
             const auto random = rng.at(Purpose::race, draft_tree.depth(node));

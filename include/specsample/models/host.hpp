@@ -87,8 +87,9 @@ class Host {
     Shown shown_;
 };
 
-/// The rows of one lookahead, each kept until the round ends: moved in if returned by value, copied if returned as a
-/// view, unless the model promises that its views stay valid.
+/// The rows of one lookahead. A row that is put is kept until the round ends: moved in if it is returned by value,
+/// copied if it is returned as a view, unless the model promises that its views stay valid. A row that is shown is read
+/// before the model's next call, so it is not copied.
 /// @tparam R   a row as the model returns it
 template <class M, class R>
 class SlotsOf {
@@ -111,12 +112,16 @@ class SlotsOf {
         }
     }
 
+    /// Hold a row until the next one is shown, and return it.
+    const auto& show(R&& row) { return shown_.emplace(std::forward<R>(row)).row(); }
+
     /// Return row i as the model returned it; view(i) reads it as probabilities.
     const auto& row(Index i) const { return slots_[static_cast<std::size_t>(i)]->row(); }
     auto view(Index i) const { return as_row(row(i)); }
 
   private:
     std::vector<std::optional<Slot>> slots_;
+    std::optional<RowRef<R>> shown_;
 };
 
 /// The rows that a model returns one at a time. Empty for a model that returns no row.

@@ -174,6 +174,9 @@ class Sampler {
         requires bool(Rule::drafter_invariant);
     } || (requires { requires !bool(Rule::looks_ahead); } && detail::cut_is_prefix<Drafts>);
 
+    /// True for a rule that reads each row once. Scores of the tokens read the rows again.
+    static constexpr bool reads_once = requires { requires bool(Rule::reads_once); };
+
     static Token checked_token(auto id) {
         detail::require(id >= 0 && std::in_range<Token>(id), "Sampler", "a token of the prompt", id,
                         "a token id of 31 bits");
@@ -269,7 +272,8 @@ class Sampler {
         if constexpr (usable) {
             drafter_.propose(text, known_, rng, draft_tree_);
             if (draft_tree_.fault()) return {.proposed = draft_tree_.size(), .fault = draft_tree_.fault()};
-            return scorer_.score(text, known_, draft_tree_, [&](auto& rows) {
+            constexpr bool once = reads_once && !scored;
+            return scorer_.template score<once>(text, known_, draft_tree_, [&](auto& rows) {
                 detail::memory_of(workspace_).endings.take(draft_tree_.endings());
                 const Round made = detail::judge(draft_tree_.tokens(), draft_tree_.links(), draft_tree_.distributions(),
                                                  rows, rule_, rng, allowed, workspace_);

@@ -65,17 +65,19 @@ class Scorer {
 
     /// Call judge(rows) on the rows of a draft tree after `text`, and record in its round how many passes the rows
     /// took.
+    /// @tparam once   judge reads each row once, and none after it has asked for another: rows that the target returns
+    ///                one at a time are then not copied
     /// @param known   leading tokens of the text that are the same as at the last call
     /// @edge          the size of the vocabulary is not known before the target's first row. If the draft names an id
     ///                outside it, the draft ends before that id, and its rows are asked for once more; a target that
     ///                scores several positions at once has then been shown that id
-    template <class L, class Judge>
+    template <bool once, class L, class Judge>
     Round score(std::span<const Token> text, Index known, DraftTree<L>& draft_tree, const Judge& judge) {
-        const Round made = score_once(text, known, draft_tree, judge);
+        const Round made = score_once<once>(text, known, draft_tree, judge);
         const bool is_outside =
             made.fault && made.fault->side == Side::draft && made.fault->cause == Cause::outside_vocabulary;
         if (!is_outside || !draft_tree.decline_from(made.fault->row)) return made;
-        Round again = score_once(text, known, draft_tree, judge);
+        Round again = score_once<once>(text, known, draft_tree, judge);
         again.passes += made.passes;
         return again;
     }
@@ -84,7 +86,7 @@ class Scorer {
     void each_model(const auto& visit) { visit(target_); }
 
   private:
-    template <class L, class Judge>
+    template <bool once, class L, class Judge>
     Round score_once(std::span<const Token> text, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
         follow(context_, text, known, draft_tree.size());
         if constexpr (BatchModel<Target>) {
@@ -97,7 +99,7 @@ class Scorer {
         } else if constexpr (BatchModel<Target>) {
             return score_paths(std::ssize(text), known, draft_tree, judge);
         } else {
-            return score_lazily(std::ssize(text), known, draft_tree, judge);
+            return score_lazily<once>(std::ssize(text), known, draft_tree, judge);
         }
     }
 
@@ -154,36 +156,53 @@ class Scorer {
 
     /// Make one pass per row, when the row is asked for. judge gets a std::function, which hides the type of the
     /// target, so that all targets with such rows share its code.
-    template <class L, class Judge>
+    template <bool once, class L, class Judge>
     Round score_lazily(Index start, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
         Index passes = 0;
-        ready_.assign(static_cast<std::size_t>(draft_tree.size() + 1), false);
-        rows_.open(draft_tree.size() + 1);
-        using R = decltype(rows_.row(0));
-        const auto made = [&](Index i) -> R {
-            const auto at = static_cast<std::size_t>(i);
-            if (!ready_[at]) {
-                context_.resize(static_cast<std::size_t>(start));
-                draft_tree.append_path(i - 1, context_);
-                rows_.put(i, target_.ask_about(context_, known));
-                ready_[at] = true;
-                ++passes;
-                known = start;
-            }
-            return rows_.row(i);
+        if constexpr (!once) {
+            ready_.assign(static_cast<std::size_t>(draft_tree.size() + 1), false);
+            rows_.open(draft_tree.size() + 1);
+        }
+        const auto answer = [&](Index i) -> decltype(auto) {
+            context_.resize(static_cast<std::size_t>(start));
+            draft_tree.append_path(i - 1, context_);
+            ++passes;
+            return target_.ask_about(context_, std::exchange(known, start));
         };
-        const std::function<R(Index)> rows = std::ref(made);  // a reference: nothing is allocated
-        return learn(rows, judge(rows), passes);
+        Index vocab = 0;
+        const auto made = [&](Index i) -> const auto& {
+            const auto& row = kept_or_shown<once>(i, answer);
+            if (i == 0) vocab = row_size(row);
+            return row;
+        };
+        const std::function<decltype(made(0))(Index)> rows = std::ref(made);  // a reference: nothing is allocated
+        const Round round = judge(rows);
+        return learn(vocab, round, passes);
+    }
+
+    /// Return row i of a target that scores one position at a time: the row of its last call, or a row that is kept.
+    template <bool once, class F>
+    const auto& kept_or_shown(Index i, const F& answer) {
+        if constexpr (once) {
+            return rows_.show(answer(i));
+        } else {
+            const auto at = static_cast<std::size_t>(i);
+            if (!ready_[at]) rows_.put(i, answer(i));
+            ready_[at] = true;
+            return rows_.row(i);
+        }
     }
 
     /// Record the size of the target's vocabulary, so that no model is shown an id outside it, and the passes that the
     /// rows took.
-    /// @param passes   by reference, so that passes for rows computed on demand are counted
-    template <class Rows>
-    Round learn(Rows& rows, Round made, const Index& passes = 1) {
-        if (!made.tokens.empty()) vocab_ = RowRef<Element<Rows>>(element(rows, 0)).size();
+    Round learn(Index vocab, Round made, Index passes) {
+        if (!made.tokens.empty()) vocab_ = vocab;
         made.passes = passes;
         return made;
+    }
+    template <class Rows>
+    Round learn(Rows& rows, Round made, Index passes = 1) {
+        return learn(RowRef<Element<Rows>>(element(rows, 0)).size(), made, passes);
     }
 
     template <class T, bool needed = may_branch>

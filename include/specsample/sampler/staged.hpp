@@ -122,7 +122,7 @@ class StagedDrafter {
         inner_.open(std::min(lookahead_, room - 1), draft_tree.stop_tokens(), scorer_.vocab(), written_.of_round());
         drafter_.propose(text_, known, rng, inner_);
         if (inner_.fault()) return {.fault = inner_.fault()};
-        return scorer_.score(text_, known, inner_, [&](auto& rows) -> Round {
+        return scorer_.template score<false>(text_, known, inner_, [&](auto& rows) -> Round {
             if (is_impossible(rows, 0)) return {};
             // A token that ends the draft stays in it, even if it will be left out of the text: dropping it would be a
             // choice by its identity, which is lossy.

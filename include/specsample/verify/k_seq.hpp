@@ -148,6 +148,7 @@ class KSeqNode : public walks::NodeRow<T> {
 struct KSeq {
     static constexpr bool lossless = true;
     static constexpr bool looks_ahead = false;
+    static constexpr bool reads_once = true;
 
     template <class Context>
     Outcome operator()(const Context& context) const {

@@ -78,6 +78,7 @@ Outcome match(const T& context, const Decide& decide) {
 struct GreedyMatch {
     static constexpr bool lossless = false;
     static constexpr bool drafter_invariant = true;
+    static constexpr bool reads_once = true;
     static constexpr auto decision = walks::Decision::largest;
 
     template <class Context>
@@ -103,6 +104,7 @@ struct GreedyMatch {
 struct SampleMatch {
     static constexpr bool lossless = true;
     static constexpr bool drafter_invariant = true;
+    static constexpr bool reads_once = true;
     static constexpr auto decision = walks::Decision::draw;
 
     template <class Context>
@@ -125,6 +127,7 @@ struct SampleMatch {
 struct GumbelMatch {
     static constexpr bool lossless = true;
     static constexpr bool drafter_invariant = true;
+    static constexpr bool reads_once = true;
     static constexpr auto decision = walks::Decision::race;
     static constexpr bool shares_noise = true;
 

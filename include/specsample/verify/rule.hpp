@@ -61,7 +61,9 @@
 //
 // `lossless` promises that the text has exactly the target's distribution whatever was drafted. Two more constants let
 // a Sampler cut drafts to the budget that is left: `drafter_invariant = true`, if the text does not depend on the
-// draft, and `looks_ahead = false`, if no kept token depends on the drafted tokens after it. Most rules are a few lines
+// draft, and `looks_ahead = false`, if no kept token depends on the drafted tokens after it. With `reads_once = true`,
+// for a rule that holds one row at a time and never comes back to one (as walks::top_down and walks::match do), the
+// Sampler does not copy the rows of a target that scores one position at a time. Most rules are a few lines
 // on one of three walks, which handle limits, faults and trees: walks::top_down, walks::bottom_up and walks::match.
 // examples/own_rule.cpp has a rule and its proof.
 #pragma once

@@ -93,6 +93,7 @@ Outcome top_down(const T& context) {
 struct TokenVerification {
     static constexpr bool lossless = true;
     static constexpr bool looks_ahead = false;
+    static constexpr bool reads_once = true;
 
     template <class Context>
     Outcome operator()(const Context& context) const {

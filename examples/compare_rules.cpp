@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <specsample/lossy.hpp>
+#include <specsample/verify.hpp>
 
 #include "compare_rules/real_pair.hpp"
 #include "compare_rules/toys.hpp"

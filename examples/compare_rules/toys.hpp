@@ -2,6 +2,7 @@
 #pragma once
 
 #include <specsample/theory.hpp>
+#include <specsample/verify.hpp>
 
 #include "compare_rules/measure.hpp"
 #include "compare_rules/table.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <specsample/specsample.hpp>
+#include <specsample/verify.hpp>
 
 #include "exact/prompts.hpp"
 #include "llama_cpp/exact/distributions.hpp"

@@ -38,7 +38,7 @@ using LogitsInMemory = const LogitRows<RowsInMemory<float>>;
 
 #define SPECSAMPLE_JUDGE(Distributions, Rows, Rule)                                                           \
     SPECSAMPLE_EXTERN template Round judge_plain(std::span<const Token>, const Links&, Distributions&, Rows&, \
-                                                 const Rule&, const RoundRng&, const RoundLimits&, Workspace&);
+                                                 const Rule&, const RoundRng&, const RoundLimits&, RoundMemory&);
 #define SPECSAMPLE_RULES(Distributions, Rows)                \
     SPECSAMPLE_JUDGE(Distributions, Rows, TokenVerification) \
     SPECSAMPLE_JUDGE(Distributions, Rows, BlockVerification)

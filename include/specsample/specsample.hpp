@@ -16,7 +16,8 @@
 //    <specsample/drafters.hpp>         every drafter: heads, suffix automaton, n-gram pools, beams, unions
 //    <specsample/sampler/staged.hpp>   a drafter that drafts by rounds of two smaller models
 //    <specsample/length.hpp>           draft lengths that adapt, and stops that end a draft early
-//    <specsample/verify/batch.hpp>      batches: many requests in one call
+//    <specsample/verify.hpp>           every lossless rule: KSeq, too
+//    <specsample/verify/batch.hpp>     batches: many requests in one call
 //    <specsample/vocabularies.hpp>     draft models with another vocabulary
 //    <specsample/tree.hpp>             attention masks, trees for known acceptance rates
 //    <specsample/theory.hpp>           acceptance, speed-up, expected tokens, transport bounds
@@ -48,7 +49,11 @@
 #include <specsample/drafters/lookup.hpp>  // IWYU pragma: export
 #include <specsample/drafters/tree.hpp>    // IWYU pragma: export
 #include <specsample/length/length.hpp>    // IWYU pragma: export
-#include <specsample/verify.hpp>           // IWYU pragma: export
+#include <specsample/verify/block.hpp>     // IWYU pragma: export
+#include <specsample/verify/match.hpp>     // IWYU pragma: export
+#include <specsample/verify/scores.hpp>    // IWYU pragma: export
+#include <specsample/verify/token.hpp>     // IWYU pragma: export
+#include <specsample/verify/verify.hpp>    // IWYU pragma: export
 
 #include <specsample/sampler/sampler.hpp>  // IWYU pragma: export
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specsample/specsample.hpp>
+#include <specsample/verify.hpp>
 
 using namespace specsample;
 using namespace specsample::kernels;

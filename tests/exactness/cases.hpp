@@ -11,6 +11,7 @@
 #include <specsample/testing.hpp>
 #include <specsample/theory.hpp>
 #include <specsample/tree.hpp>
+#include <specsample/verify.hpp>
 #include <specsample/vocabularies.hpp>
 
 #include "support/any_model.hpp"

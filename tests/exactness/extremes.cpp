@@ -1,6 +1,7 @@
 // Rows as low temperatures make them: every lossless rule and drafter, on entries from 1e-300 to 1, with the underflows
 // of the real rows, and rests of every size, given or not.
 #include <specsample/lossy.hpp>
+#include <specsample/verify.hpp>
 
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"

@@ -1,5 +1,6 @@
 // K-SEQ: its constants, its exact distribution on trees of independent children, and the drafts that it refuses.
 #include <specsample/theory.hpp>
+#include <specsample/verify.hpp>
 
 #include "exactness/trees.hpp"
 #include "support/catch.hpp"

@@ -1,5 +1,6 @@
 // Rows of every kind, and every mix of them, give the distribution of the probabilities that they encode.
 #include <specsample/theory.hpp>
+#include <specsample/verify.hpp>
 
 #include "exactness/cases.hpp"
 #include "exactness/kinds.hpp"

@@ -1,6 +1,7 @@
 // The distribution of a text whose drafts come from a model with another vocabulary: reduced, many to one, an
 // intersection.
 #include <specsample/theory.hpp>
+#include <specsample/verify.hpp>
 #include <specsample/vocabularies.hpp>
 
 #include "exactness/kinds.hpp"

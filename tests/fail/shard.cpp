@@ -1,6 +1,8 @@
 // Rows of slices.
 #include <specsample/shard.hpp>
 #include <specsample/specsample.hpp>
+#include <specsample/verify.hpp>
+#include <specsample/vocabularies.hpp>
 
 // case: strided_slice
 // expect: error: static assertion failed.*specsample::Sharded: a slice must be contiguous in memory; copy it to a
@@ -90,4 +92,49 @@ Index program() {
 }
 
 }  // namespace no_communicator
+#endif
+
+// case: split_row_mapped
+// The numbers of a slice are no row of their own.
+// expect: error: static assertion failed.*specsample::Row: a row that is split over ranks cannot be the row inside of
+// another
+#if defined FIXED || defined CASE_split_row_mapped
+namespace split_row_mapped {
+
+using namespace specsample;
+
+Index program(const vocabularies::IdMap& map, const std::vector<float>& numbers, shard::Ranks& ranks,
+              filters::ShapedMemory<float>& memory) {
+#ifdef FIXED
+    const Logits row(numbers);
+    (void)ranks;
+#else
+    const Logits slice(numbers);
+    const shard::Sharded row(slice, 0, 100, ranks);
+#endif
+    return vocabularies::push_forward(map, row, memory).size();
+}
+
+}  // namespace split_row_mapped
+#endif
+
+// case: split_row_in_a_sparse_row
+// expect: error: static assertion failed.*specsample::Row: a row that is split over ranks cannot be the row inside of
+// another
+#if defined FIXED || defined CASE_split_row_in_a_sparse_row
+namespace split_row_in_a_sparse_row {
+
+using namespace specsample;
+
+Index program(const std::vector<Token>& ids, const std::vector<float>& numbers, shard::Ranks& ranks) {
+#ifdef FIXED
+    const std::vector<float>& row = numbers;
+    (void)ranks;
+#else
+    const shard::Sharded row(numbers, 0, 100, ranks);
+#endif
+    return kernels::argmax(Sparse(ids, row, 200));
+}
+
+}  // namespace split_row_in_a_sparse_row
 #endif

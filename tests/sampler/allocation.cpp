@@ -7,6 +7,7 @@
 #include <specsample/sampler/staged.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/tree.hpp>
+#include <specsample/verify.hpp>
 #include <specsample/verify/batch.hpp>
 #include <specsample/vocabularies.hpp>
 

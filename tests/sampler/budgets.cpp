@@ -10,6 +10,7 @@
 #include <specsample/testing.hpp>
 #include <specsample/theory.hpp>
 #include <specsample/tree.hpp>
+#include <specsample/verify.hpp>
 
 #include "support/catch.hpp"
 

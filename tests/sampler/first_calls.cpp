@@ -11,6 +11,14 @@ namespace {
 
 const ContextModel draft(5, 51), target(5, 52);
 
+/// Drafts nothing, and writes down what it is told of the vocabulary.
+struct Asked {
+    using Distribution = PointMass;
+    std::vector<Index>& vocabs;
+
+    void propose(std::span<const Token>, const auto&, auto& draft_tree) { vocabs.push_back(draft_tree.vocab()); }
+};
+
 bool ends_at_three(std::span<const Token> tokens) { return tokens.size() == 3; }
 
 }  // namespace
@@ -95,4 +103,16 @@ TEST_CASE("two vocabularies are told how to be joined") {
                       ContainsSubstring("vocabularies::mapped and vocabularies::IdMap::same_ids"));
     Sampler smaller(ContextModel(3, 1), target);
     CHECK_THROWS_WITH(smaller.generate({1}), ContainsSubstring("same_ids(3, 5)"));
+}
+
+TEMPLATE_TEST_CASE("a drafter knows the vocabulary from the second round on, however the target is called", "",
+                   TokenVerification, BlockVerification, SampleMatch) {
+    const auto told = [](const auto& model) {
+        std::vector<Index> vocabs;
+        (void)Sampler(Asked{vocabs}, model, {}, TestType{}).generate({1}, {.max_new_tokens = 3});
+        return vocabs;
+    };
+    const std::vector<Index> known{std::numeric_limits<Token>::max(), 5, 5};
+    CHECK(told(target) == known);
+    CHECK(told([](std::span<const Token> prefix) { return target(prefix); }) == known);
 }

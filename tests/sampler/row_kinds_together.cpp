@@ -1,5 +1,6 @@
 // Rows of logits and sparse rows of many positions in one call, and below trees: the text of their probabilities.
 #include <specsample/specsample.hpp>
+#include <specsample/verify.hpp>
 
 #include "sampler/row_kinds.hpp"
 #include "support/any_children.hpp"

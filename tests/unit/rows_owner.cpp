@@ -86,3 +86,19 @@ TEST_CASE("the last answer of a model is kept by value, or pointed at", "[rows]"
     CHECK(&pointed.hold(rows) == &rows);
     CHECK(&*pointed == &rows);
 }
+
+TEST_CASE("a row states its form, and what a form has is there", "[rows]") {
+    const auto form = [](const auto& row) { return detail::form_of<std::remove_cvref_t<decltype(row)>>; };
+    const std::vector<float> numbers{.25f, .75f};
+    const std::vector<Token> ids{1, 2};
+    const auto is = [](detail::RowForm given, bool logits, bool listed) {
+        return given.logits == logits && given.listed == listed && !given.split;
+    };
+    CHECK(is(form(numbers), false, false));
+    CHECK(is(form(Eigen::VectorXf(2)), false, false));
+    CHECK(is(form(Logits(numbers)), true, false));
+    CHECK(is(form(Sparse(ids, numbers, 4)), false, true));
+    CHECK(is(form(Sparse(ids, Logits(numbers), 4)), true, true));
+    CHECK(kernels::argmax(Sparse(ids, numbers, 4)) == 2);
+    CHECK(kernels::log_sum_exp(Sparse(ids, Logits(numbers, .5), 4)) == kernels::log_sum_exp(Logits(numbers, .5)));
+}

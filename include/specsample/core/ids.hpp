@@ -9,6 +9,8 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The ids of a dense row: every id, in order.
 struct EveryId {
+    static constexpr bool are_listed = false;
+    static constexpr bool are_contiguous() { return true; }
     static constexpr bool holds_every_id() { return true; }
     static Index id(Index place) { return place; }
     static Index place_of(Index id) { return id; }
@@ -21,11 +23,14 @@ template <class Id>
 class IdList {
   public:
     using value_type = Id;
+    static constexpr bool are_listed = true;
 
     IdList() = default;
     IdList(const Id* ids, Index size, Index step) : ids_(ids), size_(size), step_(step) {}
 
     bool holds_every_id() const { return size_ < 0; }
+    /// Return whether consecutive places have consecutive ids, as far as is known without a look at them.
+    bool are_contiguous() const { return holds_every_id(); }
     Index size(Index vocab) const { return holds_every_id() ? vocab : size_; }
     Index id(Index place) const { return holds_every_id() ? place : static_cast<Index>(ids_[place * step_]); }
 

@@ -55,14 +55,30 @@ template <class R>
 concept ContiguousRow = !EigenRow<R> && !is_initializer_list<R> && requires(const R& row) { std::span(row); } &&
                         Floating<typename decltype(std::span(std::declval<const R&>()))::value_type>;
 
+/// What a row states about itself, beside its probabilities. Whoever reads a row asks its form, and not whether it has
+/// a certain member: so a member that is missing or misspelt does not compile, where it would be another path
+/// otherwise.
+struct RowForm {
+    bool logits = false;  ///< logits, which weights(), unnormalised() and encoded(encoding) read without a normaliser
+    bool listed = false;  ///< some ids only: ids(), held() with the numbers of these ids, and is_refused()
+    bool split = false;   ///< over ranks: state(), and is_sound() where no further check is needed
+};
+
 /// A row whose numbers are not plain probabilities: row.probs() gives the probabilities as an expression over
-/// row.size() ids.
+/// row.size() ids, and row.argmax() the id of the largest.
 template <class R>
 concept StatedRow = !EigenRow<R> && !ContiguousRow<R> && requires(const R& row) {
     { row.size() } -> std::convertible_to<Index>;
+    { R::form } -> std::convertible_to<RowForm>;
     row.probs();
     typename R::Owned;  // a row of the same encoding that owns its memory; row.copy_to(owned) copies into it
 };
+
+/// The form of any row: plain probabilities state nothing.
+template <class R>
+inline constexpr RowForm form_of{};
+template <StatedRow R>
+inline constexpr RowForm form_of<R> = R::form;
 
 template <class R>
 concept EigenMatrix = requires(const R& rows) { any_eigen(rows); };

@@ -15,7 +15,7 @@ namespace detail {
 /// Return the id of the largest number of a row; see kernels::argmax.
 template <class View>
 Index largest_id(const Blocks<View>& blocks) {
-    if constexpr (requires { blocks.largest_id(); }) {  // split rows only
+    if constexpr (Blocks<View>::is_slice) {
         return blocks.largest_id();
     } else {
         using Value = typename Blocks<View>::Value;
@@ -45,7 +45,7 @@ namespace kernels {
 /// @cost     one pass
 template <Row R>
 Index argmax(const R& row) {
-    if constexpr (requires { row.argmax(); }) {
+    if constexpr (detail::StatedRow<R>) {
         return row.argmax();
     } else {
         return detail::largest_id(detail::Blocks(detail::as_row(row)));

@@ -71,6 +71,12 @@ class Blocks {
     using Value = Compute<Scalar>;
     using Buffer = Eigen::Array<Value, block_size, 1>;
 
+    /// Whether the numbers are split over ranks, so that share() sums and draws, and no rank alone.
+    static constexpr bool is_split = false;
+    /// Whether they are such numbers themselves, and no weights made of them.
+    static constexpr bool is_slice = false;
+    /// Whether ids() may be a list.
+    static constexpr bool has_list = false;
     static constexpr bool holds_every_id() { return true; }
 
     explicit Blocks(const View& view) : view_(view) {}
@@ -268,7 +274,7 @@ Value block_max(Index count, const Value* numbers) {
 /// Return the largest number at the places [first, first + count) of a row; -inf if there are none.
 template <class View>
 double largest(const Blocks<View>& numbers, Index first, Index count) {
-    if constexpr (requires { numbers.largest(first, count); }) {  // split rows only
+    if constexpr (Blocks<View>::is_slice) {
         return numbers.largest(first, count);
     } else {
         using Value = typename Blocks<View>::Value;

@@ -112,6 +112,10 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     using Value = Scalar;
     using Buffer = Eigen::Array<Value, block_size, 1>;
 
+    static constexpr bool is_split = Blocks<View>::is_split;
+    static constexpr bool is_slice = false;
+    static constexpr bool has_list = Ids::are_listed;
+
     explicit Blocks(const Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>& row)
         : entries_(row.functor()), numbers_(entries_.numbers()) {}
 
@@ -136,7 +140,7 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
 
     /// Return the exchange with the other ranks. Split rows only: see SharedWeights.
     auto share() const
-        requires requires(const Blocks<View>& numbers) { numbers.share(); }
+        requires(is_split)
     {
         return numbers_.share().of(encoding());
     }
@@ -201,13 +205,12 @@ template <class P, class Q>
 const typename Blocks<Q>::Value* gather(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
                                         typename Blocks<Q>::Buffer& buffer) {
     using Value = typename Blocks<Q>::Value;
-    constexpr bool has_ids = requires { q.ids().first_from(first); };
     if (!p.holds_every_id()) {
-        if constexpr (has_ids) {
+        if constexpr (Blocks<Q>::has_list) {
             if (!q.holds_every_id()) return meet(p, q, first, count, buffer);
         }
         for (Index i = 0; i < count; ++i) buffer[i] = static_cast<Value>(q.at(p.id(first + i)));
-    } else if constexpr (has_ids) {
+    } else if constexpr (Blocks<Q>::has_list) {
         buffer.head(count).setZero();
         for (Index place = q.ids().first_from(first); place < q.size() && q.id(place) < first + count; ++place)
             buffer[q.id(place) - first] = static_cast<Value>(q[place]);

@@ -111,7 +111,7 @@ template <class Numbers>
 template <class View>
 OddNumbers odd_numbers(const Blocks<View>& row, double tolerance) {
     const auto& numbers = row.numbers();
-    if constexpr (requires { numbers.share(); }) {
+    if constexpr (Blocks<View>::is_split) {
         return numbers.share().odd_numbers(tolerance);
     } else {
         return find_odd([&](Index place) { return numbers[place]; }, 0, row.size(), tolerance);
@@ -164,7 +164,7 @@ template <class View>
 CheckedSum checked_sum(const View& view) {
     const Blocks<View> row(view);
     CheckedSum sum;
-    if constexpr (requires { row.share(); }) {
+    if constexpr (Blocks<View>::is_split) {
         const kernels::BlockSums sums(kernels::RowWeights<View>{view});
         sum.all = sums.total();
         sum.negative = row.share().negative();
@@ -185,7 +185,7 @@ std::optional<RowFault> inspect_view(const View& view, Side side, Index number, 
         return fault;
     }
     const Blocks<View> blocks(view);
-    if constexpr (requires { blocks.share(); }) {
+    if constexpr (Blocks<View>::is_split) {
         if (auto bad = blocks.share().fault()) {
             bad->side = side;
             bad->row = number;
@@ -214,7 +214,7 @@ std::optional<RowFault> inspect_view(const View& view, Side side, Index number, 
 /// @cost   O(1) for logits, whose first numbers show what they are; one pass over probabilities
 template <class View>
 std::optional<RowFault> inspect_kind(const View& view, Side side, Index number) {
-    if constexpr (is_entries_row<View> && !requires(const Blocks<View>& row) { row.share(); }) {
+    if constexpr (is_entries_row<View> && !Blocks<View>::is_split) {
         const Blocks<View> row(view);
         const Index size = row.size();
         if (!row.encoding().is_logit() || size < 3) return std::nullopt;

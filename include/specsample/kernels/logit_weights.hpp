@@ -100,7 +100,7 @@ class LogitWeights {
 /// @edge   -inf if all are masked, NaN for a row that defines no distribution
 template <Row R>
 double log_sum_exp(const R& logits) {
-    if constexpr (requires { logits.temperature(); }) {
+    if constexpr (detail::form_of<R>.logits) {
         return logits.weights().log_sum_exp();
     } else {
         return LogitWeights(detail::as_row(logits), 1, detail::row_size(logits)).log_sum_exp();

@@ -269,8 +269,8 @@ namespace kernels {
 ///                  distribution has no memory: Devroye, "Non-uniform random variate generation", 1986, chapter V
 template <Weights W, LaneNoise N>
 Index race_winners(const W& weights, N&& noise, std::span<Token> winners, std::span<double> arrivals) {
-    if constexpr (requires { weights.share().race(noise, winners, arrivals); })
-        return weights.share().race(noise, winners, arrivals);
+    if constexpr (detail::SharedWeights<W>)
+        if constexpr (decltype(weights.share())::races) return weights.share().race(noise, winners, arrivals);
     detail::Podium podium(winners, arrivals);
     if (!winners.empty() && !detail::Race(weights, noise, podium).run()) return -1;
     return podium.arrived();

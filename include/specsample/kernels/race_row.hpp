@@ -47,7 +47,7 @@ class RaceNumbers {
 /// The numbers of a row. Logits are not turned into weights.
 template <class View>
 class RaceNumbers<kernels::RowWeights<View>> {
-    static constexpr bool is_encoded = requires(const Blocks<View>& row) { row.encoding(); };
+    static constexpr bool is_encoded = is_entries_row<View>;
 
   public:
     using Value = typename Blocks<View>::Value;
@@ -59,8 +59,8 @@ class RaceNumbers<kernels::RowWeights<View>> {
     Index id(Index place) const { return row_.id(place); }
     /// Return whether consecutive places have consecutive ids.
     bool are_contiguous() const {
-        if constexpr (requires { row_.ids().are_contiguous(); }) return row_.ids().are_contiguous();
-        return row_.holds_every_id();
+        if constexpr (is_encoded) return row_.ids().are_contiguous();
+        return true;
     }
 
     double log_scale() const {

@@ -65,7 +65,7 @@ class ResidualWeights {
 
     /// Return the exchange with the ranks that hold p. Split rows only: see SharedWeights.
     auto share() const
-        requires requires(const detail::Blocks<P>& p) { p.share(); }
+        requires(detail::Blocks<P>::is_split)
     {
         return p_.share().changed();
     }

@@ -40,7 +40,7 @@ Index largest_places(const Blocks<View>& numbers, Index begin, Index end, std::s
 template <class View, class Place>
 Index largest_places(const Blocks<View>& numbers, std::span<Place> places,
                      double least = -std::numeric_limits<double>::infinity()) {
-    if constexpr (requires { numbers.share(); }) {  // split rows only
+    if constexpr (Blocks<View>::is_split) {
         return numbers.share().largest_places(numbers, places, least);
     } else {
         return largest_places(numbers, 0, numbers.size(), places, least);

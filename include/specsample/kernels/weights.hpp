@@ -66,7 +66,7 @@ class RowWeights {
 
     /// Return the exchange with the other ranks. Split rows only: see SharedWeights.
     auto share() const
-        requires requires(const detail::Blocks<View>& row) { row.share(); }
+        requires(detail::Blocks<View>::is_split)
     {
         return row_.share();
     }
@@ -98,7 +98,7 @@ class WithoutWeights {
     Index size() const { return row_.size(); }
     Index id(Index place) const { return row_.id(place); }
     auto share() const
-        requires requires(const RowWeights<View>& row) { row.share(); }
+        requires(detail::Blocks<View>::is_split)
     {
         return row_.share().changed();
     }
@@ -125,7 +125,7 @@ class WithoutWeights {
 /// Return the weights that a row is drawn from: the row itself, or the weights of its logits, which need no normaliser.
 template <Row R>
 auto row_weights(const R& row) {
-    if constexpr (requires { row.weights(); })
+    if constexpr (detail::form_of<R>.logits)
         return row.weights();
     else
         return RowWeights(detail::as_row(row));
@@ -142,7 +142,7 @@ const W& race_weights(const W& weights) {
 }
 template <Row R>
 auto race_weights(const R& row) {
-    if constexpr (requires { row.unnormalised(); })
+    if constexpr (detail::form_of<R>.logits)
         return RowWeights(row.unnormalised());
     else
         return RowWeights(detail::as_row(row));
@@ -154,7 +154,7 @@ void race_weights(const R&& row) = delete;
 /// Return the probabilities of a row whose weights were summed by a draw.
 template <Row R, Weights W>
 detail::row_view_t<R> probs_of(const R& row, const W& weights) {
-    if constexpr (requires { weights.probs(); })
+    if constexpr (detail::form_of<R>.logits)
         return weights.probs();
     else
         return detail::as_row(row);

@@ -94,6 +94,7 @@ class Host {
 template <class M, class R>
 class SlotsOf {
     using Slot = std::conditional_t<StableRows<M>, RowRef<R>, OwnedRow<R>>;
+    static constexpr bool needs_copies = !StableRows<M> && borrows<R>;
 
   public:
     /// Begin a lookahead of at most `count` rows. No row moves before the next lookahead, because draft distributions
@@ -113,7 +114,15 @@ class SlotsOf {
     }
 
     /// Hold a row until the next one is shown, and return it.
-    const auto& show(R&& row) { return shown_.emplace(std::forward<R>(row)).row(); }
+    const auto& show(R&& row) {
+        if constexpr (needs_copies) {
+            return shown_.emplace(std::forward<R>(row)).row();
+        } else {
+            open(1);
+            put(0, std::forward<R>(row));
+            return this->row(0);
+        }
+    }
 
     /// Return row i as the model returned it; view(i) reads it as probabilities.
     const auto& row(Index i) const { return slots_[static_cast<std::size_t>(i)]->row(); }
@@ -121,7 +130,7 @@ class SlotsOf {
 
   private:
     std::vector<std::optional<Slot>> slots_;
-    std::optional<RowRef<R>> shown_;
+    std::conditional_t<needs_copies, std::optional<RowRef<R>>, std::type_identity<void>> shown_;
 };
 
 /// The rows that a model returns one at a time. Empty for a model that returns no row.

@@ -40,6 +40,7 @@ class Logits {
     using Value = detail::Compute<typename View::Scalar>;
 
   public:
+    static constexpr detail::RowForm form{.logits = true};
     static constexpr bool owns = detail::owns_part<R>;   ///< the row owns its logits: they are gone with it
     static constexpr bool borrows = detail::borrows<R>;  ///< the row views its logits
     /// Whether the function that makes the row may return it.

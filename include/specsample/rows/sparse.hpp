@@ -34,14 +34,17 @@ using ListOf = decltype(list_of(std::declval<const std::remove_cvref_t<Ids>&>())
 /// Return the encoding of the row inside a sparse row: the encoding of its logits, or plain probabilities.
 template <class R>
 auto encoding_of(const R& row) {
-    if constexpr (requires { row.encoding(); })
+    if constexpr (form_of<R>.logits)
         return row.encoding();
     else
         return Encoding<Compute<row_scalar_t<R>>>();
 }
 template <class R>
 auto numbers_of(const R& row) {
-    if constexpr (requires { row.numbers(); })
+    static_assert(!form_of<R>.split,
+                  "specsample::Row: a row that is split over ranks cannot be the row inside of another, and cannot be "
+                  "mapped to another vocabulary; make the whole row first, and split that");
+    if constexpr (form_of<R>.logits)
         return row.numbers();
     else
         return as_row(row);
@@ -66,6 +69,7 @@ class Sparse {
     using Value = detail::Compute<detail::row_scalar_t<StoredRow>>;
 
   public:
+    static constexpr detail::RowForm form{.logits = detail::form_of<StoredRow>.logits, .listed = true};
     /// Whether this row owns its ids or its numbers, so that they are gone with it.
     static constexpr bool owns = detail::owns_part<Ids> || detail::owns_part<R>;
     /// Whether this row views its ids or its numbers.
@@ -118,14 +122,14 @@ class Sparse {
     /// Return the weights that a token is drawn from, if the row holds logits.
     /// @cost   one pass over the stored entries
     auto weights() const&
-        requires requires(const StoredRow& row) { row.weights(); }
+        requires(form.logits)
     {
         return kernels::LogitWeights(row_.numbers(), row_.temperature(), vocab_, ids());
     }
 
     /// Return the row for a race, which needs no normaliser, if it holds logits.
     auto unnormalised() const&
-        requires requires(const StoredRow& row) { row.unnormalised_encoding(); }
+        requires(form.logits)
     {
         return encoded(row_.unnormalised_encoding());
     }

@@ -5,6 +5,7 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/drafters/drafter.hpp>
+#include <specsample/verify/rule.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 

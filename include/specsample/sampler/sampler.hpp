@@ -19,7 +19,6 @@
 #include <specsample/sampler/requirements.hpp>
 #include <specsample/sampler/scorer.hpp>
 #include <specsample/sampler/written.hpp>
-#include <specsample/verify/rule.hpp>
 #include <specsample/verify/scores.hpp>
 #include <specsample/verify/token.hpp>
 #include <specsample/verify/verify.hpp>
@@ -174,9 +173,6 @@ class Sampler {
         requires bool(Rule::drafter_invariant);
     } || (requires { requires !bool(Rule::looks_ahead); } && detail::cut_is_prefix<Drafts>);
 
-    /// True for a rule that reads each row once. Scores of the tokens read the rows again.
-    static constexpr bool reads_once = requires { requires bool(Rule::reads_once); };
-
     static Token checked_token(auto id) {
         detail::require(id >= 0 && std::in_range<Token>(id), "Sampler", "a token of the prompt", id,
                         "a token id of 31 bits");
@@ -272,11 +268,11 @@ class Sampler {
         if constexpr (usable) {
             drafter_.propose(text, known_, rng, draft_tree_);
             if (draft_tree_.fault()) return {.proposed = draft_tree_.size(), .fault = draft_tree_.fault()};
-            constexpr bool once = reads_once && !scored;
+            constexpr bool once = detail::reads_once<Rule> && !scored;
             return scorer_.template score<once>(text, known_, draft_tree_, [&](auto& rows) {
-                detail::memory_of(workspace_).endings.take(draft_tree_.endings());
+                memory_.endings.take(draft_tree_.endings());
                 const Round made = detail::judge(draft_tree_.tokens(), draft_tree_.links(), draft_tree_.distributions(),
-                                                 rows, rule_, rng, allowed, workspace_);
+                                                 rows, rule_, rng, allowed, memory_);
                 if constexpr (scored)
                     if (made) token_scores(made, rows, scores_, limits.top_logprobs);
                 return made;
@@ -296,7 +292,7 @@ class Sampler {
 
     // Reused from round to round.
     DraftTree<detail::DistributionOf<Drafts, detail::shares_noise<Rule>>> draft_tree_;
-    Workspace workspace_;
+    detail::RoundMemory memory_;
     Scores scores_;
     Index known_ = 0;  ///< leading tokens of the text that drafter and target were shown before
 };

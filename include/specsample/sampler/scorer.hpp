@@ -51,6 +51,10 @@ class PathRows {
     std::vector<Index> slot_of_;
 };
 
+/// Whether a rule reads each row once, and none after it has asked for another.
+template <class Rule>
+inline constexpr bool reads_once = requires { requires bool(Rule::reads_once); };
+
 /// Gets the rows of draft trees from a target: in one pass if the target scores many positions and the draft is a
 /// chain, or if it takes trees; in one pass per path if the draft branches and the target takes no trees; row by row,
 /// as they are asked for, if it scores one position at a time.
@@ -65,13 +69,13 @@ class Scorer {
 
     /// Call judge(rows) on the rows of a draft tree after `text`, and record in its round how many passes the rows
     /// took.
-    /// @tparam once   judge reads each row once, and none after it has asked for another: rows that the target returns
-    ///                one at a time are then not copied
+    /// @tparam once   judge reads rows as a rule of reads_once does: rows that the target returns one at a time are
+    ///                then not copied
     /// @param known   leading tokens of the text that are the same as at the last call
     /// @edge          the size of the vocabulary is not known before the target's first row. If the draft names an id
     ///                outside it, the draft ends before that id, and its rows are asked for once more; a target that
     ///                scores several positions at once has then been shown that id
-    template <bool once, class L, class Judge>
+    template <bool once = false, class L, class Judge>
     Round score(std::span<const Token> text, Index known, DraftTree<L>& draft_tree, const Judge& judge) {
         const Round made = score_once<once>(text, known, draft_tree, judge);
         const bool is_outside =
@@ -158,7 +162,7 @@ class Scorer {
     /// target, so that all targets with such rows share its code.
     template <bool once, class L, class Judge>
     Round score_lazily(Index start, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
-        Index passes = 0;
+        Index passes = 0, vocab = 0;
         if constexpr (!once) {
             ready_.assign(static_cast<std::size_t>(draft_tree.size() + 1), false);
             rows_.open(draft_tree.size() + 1);
@@ -167,30 +171,27 @@ class Scorer {
             context_.resize(static_cast<std::size_t>(start));
             draft_tree.append_path(i - 1, context_);
             ++passes;
-            return target_.ask_about(context_, std::exchange(known, start));
+            const Index shown = known;
+            known = start;
+            return target_.ask_about(context_, shown);
         };
-        Index vocab = 0;
         const auto made = [&](Index i) -> const auto& {
-            const auto& row = kept_or_shown<once>(i, answer);
-            if (i == 0) vocab = row_size(row);
-            return row;
+            const auto sized = [&](const auto& row) -> const auto& {
+                if (i == 0) vocab = row_size(row);
+                return row;
+            };
+            if constexpr (once) {
+                return sized(rows_.show(answer(i)));
+            } else {
+                const auto at = static_cast<std::size_t>(i);
+                if (!ready_[at]) rows_.put(i, answer(i));
+                ready_[at] = true;
+                return sized(rows_.row(i));
+            }
         };
         const std::function<decltype(made(0))(Index)> rows = std::ref(made);  // a reference: nothing is allocated
         const Round round = judge(rows);
         return learn(vocab, round, passes);
-    }
-
-    /// Return row i of a target that scores one position at a time: the row of its last call, or a row that is kept.
-    template <bool once, class F>
-    const auto& kept_or_shown(Index i, const F& answer) {
-        if constexpr (once) {
-            return rows_.show(answer(i));
-        } else {
-            const auto at = static_cast<std::size_t>(i);
-            if (!ready_[at]) rows_.put(i, answer(i));
-            ready_[at] = true;
-            return rows_.row(i);
-        }
     }
 
     /// Record the size of the target's vocabulary, so that no model is shown an id outside it, and the passes that the

@@ -122,7 +122,7 @@ class StagedDrafter {
         inner_.open(std::min(lookahead_, room - 1), draft_tree.stop_tokens(), scorer_.vocab(), written_.of_round());
         drafter_.propose(text_, known, rng, inner_);
         if (inner_.fault()) return {.fault = inner_.fault()};
-        return scorer_.template score<false>(text_, known, inner_, [&](auto& rows) -> Round {
+        return scorer_.score(text_, known, inner_, [&](auto& rows) -> Round {
             if (is_impossible(rows, 0)) return {};
             // A token that ends the draft stays in it, even if it will be left out of the text: dropping it would be a
             // choice by its identity, which is lossy.
@@ -133,9 +133,9 @@ class StagedDrafter {
                 return ends ? StopDecision::include : StopDecision::go_on;
             };
             const RoundLimits limits{.max_tokens = room, .stop_tokens = draft_tree.stop_tokens(), .until = until};
-            detail::memory_of(workspace_).endings.clear();
+            memory_.endings.clear();
             const Round made = detail::judge(inner_.tokens(), inner_.links(), inner_.distributions(), rows, rule_, rng,
-                                             limits, workspace_);
+                                             limits, memory_);
             for (Index i = 0; i < std::ssize(made.tokens); ++i)
                 keep(begin + i, detail::element(rows, i == 0 ? 0 : made.path[static_cast<std::size_t>(i - 1)] + 1));
             return made;
@@ -177,7 +177,7 @@ class StagedDrafter {
     std::deque<Row> rows_;  // must not move, because distributions point at them
     std::vector<Token> text_;
     detail::Written written_;  ///< the tokens of the draft, for the predicate that ends the text
-    Workspace workspace_;
+    detail::RoundMemory memory_;
 };
 
 }}  // namespace specsample

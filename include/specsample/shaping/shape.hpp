@@ -23,18 +23,12 @@ namespace detail {
 /// Return the row that holds a row's numbers: the row itself, or the row inside a sparse row.
 template <Row R>
 const auto& inner_row(const R& row) {
-    if constexpr (requires { row.held(); }) {
+    if constexpr (form_of<R>.listed) {
         return row.held();
     } else {
         return row;
     }
 }
-
-template <class R>
-using Inner = std::remove_cvref_t<decltype(inner_row(std::declval<const R&>()))>;
-
-template <class R>
-inline constexpr bool holds_logits = requires(const Inner<R>& row) { row.temperature(); };
 
 /// The type of a shaped row's numbers: double where the row is double, else float.
 template <class R>
@@ -73,12 +67,12 @@ filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumb
                                          ShapingScratch<Value>& scratch) {
     const auto numbers = in_memory<Value>(numbers_of(inner_row(row)), may_stay, memory.numbers);
     bool is_sparse = false;
-    if constexpr (requires { row.held(); }) {
+    if constexpr (form_of<R>.listed) {
         is_sparse = !row.ids().holds_every_id();
         if (is_sparse) copy_ids(row.ids(), std::ssize(numbers), memory.ids);
     }
     constexpr filters::NumberKind kind =
-        holds_logits<R> ? filters::NumberKind::logits : filters::NumberKind::probabilities;
+        form_of<R>.logits ? filters::NumberKind::logits : filters::NumberKind::probabilities;
     using View = row_view_t<R>;
     return {numbers, kind, row_size(row), is_sparse, tolerance_of<View>, memory, scratch};
 }
@@ -88,7 +82,7 @@ filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumb
 template <Row R, class Value>
 auto finished(const R&, filters::Candidates<Value>& row, ShapedNumbers<Value>& memory) {
     using Column = Column<Value>;
-    if constexpr (holds_logits<R>) {
+    if constexpr (form_of<R>.logits) {
         return Logits(Column(row.left().data(), std::ssize(row.left())), row.temperature_of_weights());
     } else {
         // A 16-bit row may sum to a number further from 1 than a shaped row of floats may.
@@ -106,7 +100,7 @@ auto finished(const R&, filters::Candidates<Value>& row, ShapedNumbers<Value>& m
 /// shaped row holds every id, or the ids that are left.
 template <Row R>
 using ShapedRow = Sparse<detail::IdList<Token>,
-                         std::conditional_t<detail::holds_logits<std::remove_cvref_t<R>>,
+                         std::conditional_t<detail::form_of<std::remove_cvref_t<R>>.logits,
                                             Logits<detail::Column<detail::ShapedValue<std::remove_cvref_t<R>>>>,
                                             detail::Column<detail::ShapedValue<std::remove_cvref_t<R>>>>>;
 
@@ -138,13 +132,13 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
     constexpr bool may_stay = std::is_lvalue_reference_v<R> || !owns<std::remove_cvref_t<R>>;
     memory.open(static_cast<std::size_t>(row_size(row)));
     auto candidates = [&] {
-        if constexpr (requires { row.state(); }) {
+        if constexpr (form_of<std::remove_cvref_t<R>>.split) {
             return gathered_candidates<Value>(row.state(), row, pipeline, context, memory, scratch);  // in part shard
         } else {
             return candidates_of<Value>(row, may_stay, memory, scratch);
         }
     }();
-    if constexpr (holds_logits<std::remove_cvref_t<R>>) candidates.heat_row(inner_row(row).temperature());
+    if constexpr (form_of<std::remove_cvref_t<R>>.logits) candidates.heat_row(inner_row(row).temperature());
     pipeline(candidates, context);
     candidates.choose();
     const auto numbers = finished(row, candidates, memory);

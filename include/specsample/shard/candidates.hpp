@@ -17,7 +17,7 @@ filters::Candidates<Value> gathered_candidates(RowState<Scalar>& state, const R&
                                                specsample::detail::ShapedNumbers<Value>& memory,
                                                specsample::detail::ShapingScratch<Value>& scratch) {
     using View = specsample::detail::row_view_t<R>;
-    constexpr bool are_logits = specsample::detail::holds_logits<R>;
+    constexpr bool are_logits = specsample::detail::form_of<R>.logits;
     const auto candidates = [&](Index count, std::optional<double> total) {
         constexpr auto kind = are_logits ? filters::NumberKind::logits : filters::NumberKind::probabilities;
         return filters::Candidates<Value>(std::span<const Value>(memory.numbers).first(static_cast<std::size_t>(count)),

@@ -30,12 +30,8 @@ std::uint64_t digest_of_round(const Ids& given, const Shape& shape, const Source
 /// Return the state of a split row; null for any other row.
 template <class View>
 auto* state_behind(const View& view) {
-    if constexpr (specsample::detail::is_entries_row<View>) {
-        if constexpr (requires { view.functor().numbers().state(); }) {
-            return &view.functor().numbers().state();
-        } else {
-            return static_cast<RankRow*>(nullptr);
-        }
+    if constexpr (specsample::detail::Blocks<View>::is_split) {
+        return &view.functor().numbers().state();
     } else {
         return static_cast<RankRow*>(nullptr);
     }

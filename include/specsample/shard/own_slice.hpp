@@ -28,6 +28,7 @@ class SliceIds {
     explicit SliceIds(const SliceBounds& slice) : first_(slice.first), count_(slice.count) {}
 
     static constexpr bool holds_every_id() { return false; }
+    static constexpr bool are_listed = true;
     static constexpr bool are_contiguous() { return true; }
     Index id(Index place) const { return first_ + place; }
     Index place_of(Index id) const { return id < first_ || id >= first_ + count_ ? -1 : id - first_; }

@@ -22,14 +22,6 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard {
 
-namespace detail {
-
-/// A slice of logits at a temperature; any other slice holds probabilities.
-template <class R>
-concept LogitsSlice = requires(const R& row) { row.unnormalised_encoding(); };
-
-}  // namespace detail
-
 /// A row split over ranks: this rank holds the ids [first_id, first_id + size of the slice), the other ranks the rest.
 ///
 /// It is accepted wherever a row of probabilities or logits is accepted, and gives every rank the same results as the
@@ -64,7 +56,8 @@ class Sharded {
     using Slice = detail::Slice<Scalar>;
 
   public:
-    static constexpr bool are_logits = detail::LogitsSlice<Stored>;  ///< false: probabilities
+    static constexpr bool are_logits = specsample::detail::form_of<Stored>.logits;  ///< false: probabilities
+    static constexpr specsample::detail::RowForm form{.logits = are_logits, .split = true};
     static constexpr bool owns = specsample::detail::owns_part<R>;   ///< the slice is destroyed with this row
     static constexpr bool borrows = specsample::detail::borrows<R>;  ///< the slice is viewed
     /// True if the row may be returned by the function that makes it.

@@ -47,6 +47,8 @@ class Slice {
 template <class Scalar, bool is_changed = false>
 class Share {
   public:
+    static constexpr bool races = !is_changed;
+
     explicit Share(RowState<Scalar>& state) : state_(&state) {}
 
     /// Return the share for the row's own weights in an encoding.
@@ -124,6 +126,9 @@ class Blocks<shard::detail::Slice<Number>> {
     using Value = Compute<Number>;
     using Buffer = Eigen::Array<Value, block_size, 1>;
 
+    static constexpr bool is_split = true;
+    static constexpr bool is_slice = true;
+    static constexpr bool has_list = false;
     static constexpr bool holds_every_id() { return true; }
 
     explicit Blocks(const Slice& slice) : slice_(slice) {}

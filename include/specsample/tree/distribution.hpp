@@ -122,7 +122,7 @@ class Sampled {
     /// @edge   a token outside the row is not remembered
     void remember(Token token) {
         if (token < 0 || token >= row_.size()) return;
-        if constexpr (requires { row_.functor().numbers().remember(token); })
+        if constexpr (detail::Blocks<View>::is_split)
             row_.functor().numbers().remember(token);  // a slice: the rank that holds the entry compares it
         else
             drawn_bits_ = detail::stored_bits(row_, token);
@@ -140,7 +140,7 @@ class Sampled {
         };
         if (token != drawn_) return fault(Cause::token_changed, token, drawn_);
         if (removed_ != detail::digest_of(without_)) return fault(Cause::removed_changed, 0, 0);
-        if constexpr (!requires { row_.functor().numbers().remember(token); }) {
+        if constexpr (!detail::Blocks<View>::is_split) {
             const std::uint64_t bits = detail::stored_bits(row_, drawn_);
             const auto number = [](std::uint64_t of) { return ~of == 0 ? 0 : std::bit_cast<double>(of); };
             if (bits != drawn_bits_) return fault(Cause::row_changed, number(bits), number(drawn_bits_));

@@ -94,11 +94,12 @@ struct RoundMemory {
     /// Make room for a round over these drafted tokens.
     template <class Ids>
     void start(const Ids& given) {
-        reserve(given.size());
         drafted.clear();
         for (const auto id : given) drafted.push_back(static_cast<Token>(id));
         nodes.clear();
         nodes.resize(drafted.size() + 1);
+        path.reserve(drafted.size());
+        tokens.reserve(drafted.size() + 1);
     }
 
     /// Begin with a chain of drafted tokens, or with a tree, about whose endings nothing is known.

@@ -96,8 +96,7 @@ bool is_known_bad(const View& view) {
 
 /// The view of a row that is split over several ranks.
 template <class View>
-concept SharedView =
-    is_entries_row<View> && requires(const View& view, Token id) { view.functor().numbers().fetch(id); };
+concept SharedView = Blocks<View>::is_split;
 
 /// Fetch the entry of an id before it is read, if the row is split over ranks.
 template <class View>
@@ -114,7 +113,8 @@ void fetch_beside(const P& target, const Q& draft) {
 /// Read a row as probabilities. The normaliser of logits is kept with the node, because a walk may come back to it.
 template <class Held>
 auto read_once(const Held& held, detail::RoundMemory::Node& node) {
-    if constexpr (requires { held.row().encoded({0, 0, 0}); }) {
+    constexpr RowForm form = form_of<std::remove_cvref_t<decltype(held.row())>>;
+    if constexpr (form.logits && !form.split) {
         if (node.factor_of_logits > 0) return held.row().encoded({node.pivot, node.scale, node.factor_of_logits});
         const auto view = held.view();
         const auto& encoding = view.functor().encoding();
@@ -182,6 +182,8 @@ class NodeRow {
 
   public:
     using View = decltype(std::declval<const Held&>().view());
+    static constexpr detail::RowForm form =
+        detail::form_of<std::remove_cvref_t<decltype(std::declval<const Held&>().row())>>;
 
     NodeRow(const T& context, Index node) : context_(context), node_(node), held_(context.row(node)) {
         // Supplied rows were checked in full before the walk, if that was asked for.
@@ -189,10 +191,9 @@ class NodeRow {
         const bool in_full = computed && context.limits.check == Check::every_row;
         fault_ = detail::check_size(held_.size(), Side::target, node + 1, context.vocab);
         if (fault_) return;
-        if constexpr (requires { row().ids(); })
-            fault_ = detail::inspect_ids(row().ids(), context.vocab, Side::target, node + 1);
+        if constexpr (form.listed) fault_ = detail::inspect_ids(row().ids(), context.vocab, Side::target, node + 1);
         bool is_suspect = in_full;
-        if constexpr (requires { row().is_refused(); }) is_suspect = is_suspect || row().is_refused();
+        if constexpr (form.listed) is_suspect = is_suspect || row().is_refused();
         if (is_suspect && !fault_) blame_row();
         if (in_full && !fault_) fault_ = detail::inspect_kind(view(), Side::target, node + 1);
     }
@@ -257,7 +258,7 @@ class NodeRow {
     /// @cost   one pass
     template <class Rng>
     kernels::Drawn draw_from_row(const Rng& random) {
-        if constexpr (requires { row().weights(); }) {
+        if constexpr (form.logits) {
             const kernels::Drawn drawn = specsample::draw(random, row().weights());
             if (drawn.index < 0) blame_row();
             return drawn;

@@ -53,7 +53,7 @@ struct Scores {
     std::vector<TokenScore> tokens;  ///< what token_scores returns
     std::vector<ScoredId> top;       ///< the most likely tokens that they list
     std::vector<DraftScore> drafts;  ///< what draft_scores returns
-    Workspace workspace;             ///< for draft_scores
+    detail::RoundMemory notes;       ///< for draft_scores
 };
 
 namespace detail {
@@ -149,7 +149,7 @@ std::span<const DraftScore> score_drafts(const Links& shape, std::span<const Tok
                                          const Round& round, Scores& memory) {
     TargetRows<Rows> target(rows);
     const Index vocab = target.vocab();
-    RoundMemory& notes = memory_of(memory.workspace);
+    RoundMemory& notes = memory.notes;
     notes.nodes.assign(tokens.size() + 1, {});
     const RoundLimits limits;
     const RoundContext<Distributions, Rows, RoundRng> context{
@@ -179,7 +179,7 @@ template <class Distributions, class Rows>
 std::span<const DraftScore> draft_scores(const Round& round, std::span<const Token> tokens,
                                          Distributions&& distributions, Rows&& rows, const RoundRng& rng,
                                          Scores& memory) {
-    const detail::Links& links = detail::memory_of(memory.workspace).chain(std::ssize(tokens));
+    const detail::Links& links = memory.notes.chain(std::ssize(tokens));
     return detail::score_drafts(links, tokens, distributions, rows, rng, round, memory);
 }
 
@@ -189,7 +189,7 @@ template <class Parent, class Distributions, class Rows>
 std::span<const DraftScore> draft_scores(const Round& round, const Tree<Token, Parent>& tree,
                                          Distributions&& distributions, Rows&& rows, const RoundRng& rng,
                                          Scores& memory) {
-    const detail::Links& links = detail::memory_of(memory.workspace).tree(tree.parents);
+    const detail::Links& links = memory.notes.tree(tree.parents);
     return detail::score_drafts(links, std::span<const Token>(tree.tokens), distributions, rows, rng, round, memory);
 }
 

@@ -87,7 +87,7 @@ std::optional<RowFault> check_all(const T& context) {
         }
         if (row < supplied && exists(row - 1)) {
             const auto held = context.rows.row(row);
-            if constexpr (requires { held.row().is_sound(); })
+            if constexpr (form_of<std::remove_cvref_t<decltype(held.row())>>.split)
                 if (held.row().is_sound()) continue;
             RoundMemory::Node& node = context.state(row - 1);
             const auto bad =
@@ -148,29 +148,26 @@ Round made_round(const T& context, const Outcome& outcome) {
     return round;
 }
 
-/// Rows that are split over several ranks.
-template <class Rows>
-concept SharedRows = requires(std::remove_cvref_t<Element<Rows>>& row) { row.state(); };
-
 /// Judge a draft whose arguments have been checked and converted. No type here depends on a model, so that all samplers
 /// with rows of the same type share one instantiation, which <specsample/compiled.hpp> may provide.
 template <class Id, class Distributions, class Rows, class Rule, class Source>
 Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& distributions, Rows& rows,
-                  const Rule& rule, const Source& rng, const RoundLimits& limits, Workspace& workspace) {
+                  const Rule& rule, const Source& rng, const RoundLimits& limits, RoundMemory& memory) {
     const auto with = [&](const RowFault& fault) { return Round{.proposed = shape.size(), .fault = fault}; };
+    using TargetRow = std::remove_cvref_t<Element<Rows>>;
+    constexpr bool is_split = form_of<TargetRow>.split;
 
     // For rows split over ranks, all that the rule reads is exchanged at once, before anything is refused. So if one
     // rank was given different arguments, every rank returns a fault, and none waits for another forever.
     const auto gather = [&](const auto* first) -> std::optional<RowFault> {
-        using TargetRow = std::remove_cvref_t<Element<Rows>>;
-        if constexpr (SharedRows<Rows>)
+        if constexpr (is_split)
             return TargetRow::template gather<Rule>(given, shape, distributions, rows, first, rng, limits);
         return std::nullopt;
     };
-    constexpr const std::remove_cvref_t<Element<Rows>>* supplied = nullptr;
+    constexpr const TargetRow* supplied = nullptr;
     if (TargetRows<Rows>::are_supplied)
         if (const auto bad = gather(supplied)) return with(*bad);
-    if (!SharedRows<Rows> || TargetRows<Rows>::are_supplied) require_none(refusal_of_limits(limits));
+    if (!is_split || TargetRows<Rows>::are_supplied) require_none(refusal_of_limits(limits));
 
     // Nothing follows the end of a text, so the row after a last drafted token that ends the text may be left out.
     const Index spare = !given.empty() && (limits.until || limits.stops(given.back())) ? 1 : 0;
@@ -188,7 +185,6 @@ Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& 
     if (const auto bad = check_ids(given, Side::draft, vocab)) return with(*bad);
     if (const auto bad = check_ids(limits.stop_tokens, Side::limits, vocab)) return with(*bad);
 
-    RoundMemory& memory = memory_of(workspace);
     memory.start(given);
     const RoundContext<Distributions, Rows, Source> context{
         {shape, memory.drafted, distributions, memory}, target, rng, limits, vocab};
@@ -211,9 +207,9 @@ auto& read_only(L& list) {
 /// Judge a draft that is given as lists in any form.
 template <class Ids, class Distributions, class Rows, class Rule, class Source>
 Round judge(const Ids& given, const Links& shape, Distributions& distributions, Rows& rows, const Rule& rule,
-            const Source& rng, const RoundLimits& limits, Workspace& workspace) {
+            const Source& rng, const RoundLimits& limits, RoundMemory& memory) {
     return judge_plain(std::span<const typename Ids::value_type>(given), shape, read_only(distributions),
-                       read_only(rows), rule, rng, limits, workspace);
+                       read_only(rows), rule, rng, limits, memory);
 }
 
 }  // namespace detail
@@ -256,8 +252,8 @@ template <class Tokens, class Distributions, class Rows, class Rule, class Sourc
         detail::require_memory("verify", "tokens", given);
         if constexpr (detail::shares_noise<Rule>)
             detail::require_none(detail::refusal_of_drawn<Rule>(distributions, static_cast<Index>(given.size())));
-        return detail::judge(given, detail::memory_of(workspace).chain(std::ssize(given)), distributions, rows, rule,
-                             rng, limits, workspace);
+        detail::RoundMemory& memory = detail::memory_of(workspace);
+        return detail::judge(given, memory.chain(std::ssize(given)), distributions, rows, rule, rng, limits, memory);
     } else {
         return {};
     }
@@ -281,8 +277,8 @@ template <class Id, class Parent, class Distributions, class Rows, class Rule, c
         detail::require_none(detail::refusal_of_sizes(tree.tokens.size(), tree.parents.size()));
         if constexpr (detail::shares_noise<Rule>)
             detail::require_none(detail::refusal_of_drawn<Rule>(distributions, std::ssize(tree.tokens)));
-        return detail::judge(tree.tokens, detail::memory_of(workspace).tree(tree.parents), distributions, rows, rule,
-                             rng, limits, workspace);
+        detail::RoundMemory& memory = detail::memory_of(workspace);
+        return detail::judge(tree.tokens, memory.tree(tree.parents), distributions, rows, rule, rng, limits, memory);
     } else {
         return {};
     }

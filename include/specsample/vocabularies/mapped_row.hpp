@@ -64,7 +64,7 @@ Value logit_at(std::span<const Value> numbers, std::span<const Token> places, do
 /// logits.
 template <Row R, class Value>
 Value merged(const R& row, std::span<const Value> numbers, std::span<const Token> places) {
-    if constexpr (holds_logits<R>) {
+    if constexpr (form_of<R>.logits) {
         return logit_at(numbers, places, inner_row(row).temperature());
     } else {
         return sum_at(numbers, places);
@@ -74,7 +74,7 @@ Value merged(const R& row, std::span<const Value> numbers, std::span<const Token
 /// Return the ids that a row's numbers belong to.
 template <Row R>
 auto ids_of(const R& row) {
-    if constexpr (requires { row.ids(); }) {
+    if constexpr (form_of<R>.listed) {
         return row.ids();
     } else {
         return EveryId{};
@@ -93,7 +93,7 @@ inline IdList<Token> image_list(const vocabularies::IdMap& map) {
 template <Row R, class Value>
 bool make_whole(const R& row, std::span<Value> numbers) {
     const auto is_sound = [&] { return !kernels::inspect(inner_row(row), Side::draft, 0); };
-    if constexpr (holds_logits<R>) {
+    if constexpr (form_of<R>.logits) {
         const bool has_weight =
             std::ranges::any_of(numbers, [](const Value& z) { return is_finite(static_cast<double>(z)); });
         return has_weight || !is_sound();
@@ -138,7 +138,7 @@ template <class R, class Value>
 ShapedRow<R> row_of(const vocabularies::IdMap& map, const R& row, const IdList<Token>& ids,
                     std::span<const Value> numbers) {
     const Column<Value> column(numbers.data(), std::ssize(numbers));
-    if constexpr (holds_logits<R>) {
+    if constexpr (form_of<R>.logits) {
         return {ids, Logits(column, inner_row(row).temperature()), map.target_vocab()};
     } else {
         return {ids, column, map.target_vocab()};
@@ -149,7 +149,7 @@ template <class R, class Value>
 ShapedRow<R> push_forward(const vocabularies::IdMap& map, R&& row, ShapedNumbers<Value>& memory,
                           ShapingScratch<Value>& scratch) {
     using Plain = std::remove_cvref_t<R>;
-    constexpr bool is_logits = holds_logits<Plain>;
+    constexpr bool is_logits = form_of<Plain>.logits;
     constexpr bool is_exact = is_logits || tolerance_of<row_view_t<Plain>> <= kernels::sum_tolerance<Value>;
     constexpr bool may_stay = std::is_lvalue_reference_v<R> || !owns<Plain>;
     if (row_size(row) == 0) return row_of(map, row, IdList<Token>(memory.ids.data(), 0, 1), std::span<const Value>());

@@ -19,6 +19,7 @@
 #include <specsample/specsample.hpp>
 #include <specsample/theory.hpp>
 #include <specsample/tree/attention.hpp>
+#include <specsample/verify.hpp>
 #include <specsample/verify/batch.hpp>
 #include <specsample/vocabularies.hpp>
 

@@ -3,7 +3,6 @@
 //   distance_from_target(rule, draft, target, lookahead)   0 to rounding for a lossless rule
 #pragma once
 
-#include <specsample/testing/baselines.hpp>     // IWYU pragma: export
 #include <specsample/testing/distribution.hpp>  // IWYU pragma: export
 #include <specsample/testing/enumerate.hpp>     // IWYU pragma: export
 #include <specsample/testing/models.hpp>        // IWYU pragma: export

@@ -1,5 +1,4 @@
 // The baselines: each has the target's distribution, at its documented cost.
-#include <specsample/testing/baselines.hpp>
 
 #include <stdexcept>
 #include <vector>
@@ -8,8 +7,10 @@
 #include <specsample/theory/acceptance.hpp>
 
 #include "exactness/cases.hpp"
+#include "support/baselines.hpp"
 #include "support/catch.hpp"
 
+using namespace baselines;
 using namespace cases;
 using namespace specsample::theory;
 

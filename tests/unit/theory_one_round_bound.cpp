@@ -6,11 +6,12 @@
 #include <vector>
 
 #include <specsample/random/draw.hpp>
-#include <specsample/testing/baselines.hpp>
 
 #include "exactness/cases.hpp"
+#include "support/baselines.hpp"
 #include "support/catch.hpp"
 
+using namespace baselines;
 using namespace cases;
 using namespace specsample::theory;
 using namespace specsample::kernels;

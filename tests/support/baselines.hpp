@@ -21,7 +21,9 @@
 #include <specsample/testing/enumerate.hpp>
 #include <specsample/theory/one_round_bound.hpp>
 
-namespace specsample { inline namespace SPECSAMPLE_ABI { namespace testing {
+namespace baselines {
+
+using namespace specsample;
 
 /// Draw a token from the target: the same token as a round of lookahead 0 draws with the same source.
 /// @returns  the token; -1 where the row's sum is not a positive number
@@ -109,7 +111,7 @@ Rejected rejection_sample(const Source& rng, const Draft& draft, const Target& t
 template <class Draft, class Target>
 double exact_one_round_bound(Draft draft, Target target, Index lookahead, const std::vector<Token>& prompt = {}) {
     double bound = 0;
-    Enumerator().run([&](Enumerator& paths) {
+    testing::Enumerator().run([&](testing::Enumerator& paths) {
         std::vector<Token> text = prompt;
         std::vector<double> ratios;
         for (Index i = 0; i < lookahead; ++i) {
@@ -125,4 +127,4 @@ double exact_one_round_bound(Draft draft, Target target, Index lookahead, const 
     return bound;
 }
 
-}}}  // namespace specsample::testing
+}  // namespace baselines

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <specsample/sampler/staged.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/verify/batch.hpp>
 
@@ -109,6 +110,8 @@ std::vector<std::vector<Token>> sampler_rounds(const Rule& rule, Index K, std::u
     }
     return rounds;
 }
+
+auto model(float error) { return from_logits(Model{error}, temperature); }
 
 double mean_length(const std::vector<std::vector<Token>>& rounds) {
     double sum = 0;
@@ -237,3 +240,31 @@ TEST_CASE("a drawn token among point masses is refused by name under a rule that
 
 static_assert(std::same_as<DraftedFrom<std::vector<float>, GumbelMatch>, SharedNoise>);
 static_assert(std::same_as<DraftedFrom<std::vector<float>, const SampleMatch>, Sampled<detail::Column<float>>>);
+
+TEST_CASE("a staged drafter passes the target's noise on to both of its models") {
+    const auto rounds_of = [&](auto drafter) {
+        Sampler sampler(std::move(drafter), model(0), {.lookahead = 6, .seed = 5}, GumbelMatch{});
+        std::vector<Token> text{3};
+        std::vector<std::vector<Token>> rounds;
+        while (std::ssize(text) < 300) {
+            const Round round = sampler.step(text, {});
+            rounds.emplace_back(round.tokens.begin(), round.tokens.end());
+            text.insert(text.end(), round.tokens.begin(), round.tokens.end());
+        }
+        text.resize(300);
+        return std::pair(mean_length(rounds), text);
+    };
+    const auto [chained, text] = rounds_of(ChainDrafter(model(1)));
+    // Three models that agree: nothing is rejected, so a round is as long as it may be.
+    const auto [same, same_text] = rounds_of(StagedDrafter(model(0), model(0), 2, GumbelMatch{}));
+    CHECK(same == 7);
+    CHECK(same_text == text);
+    // The draft is what the middle model drafts alone.
+    const auto [staged, staged_text] = rounds_of(StagedDrafter(model(2), model(1), 2, GumbelMatch{}));
+    CHECK(staged == chained);
+    CHECK(staged_text == text);
+    // Another rule between the two draws without the target's noise.
+    const auto [alone, alone_text] = rounds_of(StagedDrafter(model(2), model(1), 2));
+    CHECK(alone < .8 * staged);
+    CHECK(alone_text == text);
+}

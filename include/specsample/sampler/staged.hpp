@@ -32,6 +32,20 @@ template <TreeModel M>
     requires(!Model<M> && !BatchModel<M>)
 struct RowOf<M> : std::type_identity<Element<std::remove_reference_t<Answer<M, Tree<Token, Index>>>>> {};
 
+/// The random numbers of a round inside a draft, under rules that share the target's noise: the races are the target's
+/// own, at the round's place in the text, and all other numbers belong to the round.
+template <class Source>
+struct RacesOf {
+    const Source& outer;
+    Index begin;  ///< drafted tokens before the round
+    Source own;
+
+    auto at(Purpose purpose, Index node) const {
+        return purpose == Purpose::race ? outer.at(purpose, begin + node) : own.at(purpose, node);
+    }
+    Source split(Index part) const { return own.split(part); }
+};
+
 }  // namespace detail
 
 /// Drafts with two models: `middle` verifies rounds of `draft`, until the draft is as long as it may be. The rule
@@ -42,7 +56,9 @@ struct RowOf<M> : std::type_identity<Element<std::remove_reference_t<Answer<M, T
 ///
 /// @tparam Draft    a model or a drafter
 /// @tparam Middle   a model, as a target is
-/// @tparam Rule     how the middle model judges the drafts; a rule that shares noise shares it with the small model
+/// @tparam Rule     how the middle model judges the drafts; a rule that shares noise shares it with the small model,
+/// and
+///                  with the target if that is judged by such a rule, too: then all three models tend to agree
 /// @draws           the draws of its rounds; each round has a random source of its own
 /// @cost            the passes of the middle model that its rounds take; one pass over each of these rows that a round
 ///                  reads, and one copied row per token
@@ -80,7 +96,7 @@ class StagedDrafter {
 
     /// Fill an open draft tree with a chain, as concepts.hpp says of drafters.
     template <class Source, class L>
-        requires std::convertible_to<Distribution, L>
+        requires std::convertible_to<Distribution, L> || (std::same_as<L, SharedNoise> && detail::shares_noise<Rule>)
     void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
         detail::follow(text_, prefix, 0, draft_tree.depth_limit());
         written_.begin(draft_tree.until());
@@ -88,7 +104,13 @@ class StagedDrafter {
         Index known = 0;
         for (Index node = root_node; draft_tree.grows(node);) {
             const Index begin = draft_tree.depth(node);
-            const Round made = round(known, begin, detail::split(rng, begin), draft_tree);
+            const Round made = [&] {
+                const auto own = detail::split(rng, begin);
+                if constexpr (std::same_as<L, SharedNoise>)
+                    return round(known, begin, detail::RacesOf<Source>{rng, begin, own}, draft_tree);
+                else
+                    return round(known, begin, own, draft_tree);
+            }();
             if (made.fault) {
                 RowFault fault = *made.fault;
                 fault.side = Side::draft;
@@ -98,8 +120,12 @@ class StagedDrafter {
             if (made.tokens.empty()) return;
             known = start + begin;
             for (const Token token : made.tokens) {
-                node = draft_tree.add(node, token,
-                                      Distribution(rows_[static_cast<std::size_t>(draft_tree.depth(node))].row()));
+                if constexpr (std::same_as<L, SharedNoise>) {
+                    node = draft_tree.add(node, token, SharedNoise{});
+                } else {
+                    const auto place = static_cast<std::size_t>(draft_tree.depth(node));
+                    node = draft_tree.add(node, token, Distribution(rows_[place].row()));
+                }
                 text_.push_back(token);
             }
             written_.commit(made.tokens);
@@ -136,7 +162,7 @@ class StagedDrafter {
             memory_.endings.clear();
             const Round made = detail::judge(inner_.tokens(), inner_.links(), inner_.distributions(), rows, rule_, rng,
                                              limits, memory_);
-            for (Index i = 0; i < std::ssize(made.tokens); ++i)
+            for (Index i = 0; !std::same_as<L, SharedNoise> && i < std::ssize(made.tokens); ++i)
                 keep(begin + i, detail::element(rows, i == 0 ? 0 : made.path[static_cast<std::size_t>(i - 1)] + 1));
             return made;
         });

@@ -15,8 +15,8 @@
 # match: a user reads that line and no other. Every error must be about a case. A template says what is wrong with its
 # arguments once, however many cases give it the same types: each case gives it types that no other case has. A case
 # after which the compiler gives up is a file by itself.
-# With FIXED the file is compiled with -DFIXED, as the control that nothing else is wrong with any case, which must
-# succeed.
+# With FIXED the file, which may include others, is compiled with -DFIXED, as the control that nothing else is wrong with any
+# case, which must succeed.
 cmake_policy(VERSION 3.22)
 set(ENV{LC_ALL} C)  # error messages in English
 if(DEFINED FIRST)

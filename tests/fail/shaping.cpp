@@ -5,6 +5,7 @@
 
 #include <specsample/shaping.hpp>
 #include <specsample/shaping/grammar.hpp>
+#include <specsample/shaping/outlook.hpp>
 #include <specsample/shaping/shaped.hpp>
 #include <specsample/specsample.hpp>
 

@@ -3,8 +3,6 @@
 // case: old_standard
 // A compiler's default, where nobody has asked for more.
 // expect: specsample needs C\+\+20: compile with -std=c\+\+20
-#if defined FIXED || defined CASE_old_standard
 #ifndef FIXED
 #include <specsample/specsample.hpp>
-#endif
 #endif

@@ -8,7 +8,6 @@
 // A text in place of token ids.
 // expect: error: static assertion failed.*specsample: a prompt must be contiguous token ids.*through the model.s
 // tokenizer
-#if defined FIXED || defined CASE_prompt_is_a_text
 namespace prompt_is_a_text {
 
 using namespace specsample;
@@ -25,13 +24,11 @@ int program() {
 }
 
 }  // namespace prompt_is_a_text
-#endif
 
 // case: prompt_is_a_string
 // The same in a string, whose characters are integers, too.
 // expect: error: static assertion failed.*specsample: a prompt must be contiguous token ids.*through the model.s
 // tokenizer
-#if defined FIXED || defined CASE_prompt_is_a_string
 namespace prompt_is_a_string {
 
 using namespace specsample;
@@ -49,13 +46,11 @@ int program() {
 }
 
 }  // namespace prompt_is_a_string
-#endif
 
 // case: prompt_is_of_floats
 // Token ids that were read as numbers.
 // expect: error: static assertion failed.*specsample: a prompt must be contiguous token ids.*through the model.s
 // tokenizer
-#if defined FIXED || defined CASE_prompt_is_of_floats
 namespace prompt_is_of_floats {
 
 using namespace specsample;
@@ -73,13 +68,11 @@ int program() {
 }
 
 }  // namespace prompt_is_of_floats
-#endif
 
 // case: prompt_of_beams_is_a_text
 // A beam search takes prompts as a sampler does.
 // expect: error: static assertion failed.*specsample: a prompt must be contiguous token ids.*through the model.s
 // tokenizer
-#if defined FIXED || defined CASE_prompt_of_beams_is_a_text
 namespace prompt_of_beams_is_a_text {
 
 using namespace specsample;
@@ -96,13 +89,11 @@ int program() {
 }
 
 }  // namespace prompt_of_beams_is_a_text
-#endif
 
 // case: callback_takes_a_text
 // A callback for words.
 // expect: error: static assertion failed.*specsample::Sampler: on_token must be callable with a Token.*return nothing,
 // or false
-#if defined FIXED || defined CASE_callback_takes_a_text
 namespace callback_takes_a_text {
 
 using namespace specsample;
@@ -120,13 +111,11 @@ int program() {
 }
 
 }  // namespace callback_takes_a_text
-#endif
 
 // case: callback_takes_many_tokens
 // A callback for a round's tokens.
 // expect: error: static assertion failed.*specsample::Sampler: on_token must be callable with a Token.*return nothing,
 // or false
-#if defined FIXED || defined CASE_callback_takes_many_tokens
 namespace callback_takes_many_tokens {
 
 using namespace specsample;
@@ -144,13 +133,11 @@ int program() {
 }
 
 }  // namespace callback_takes_many_tokens
-#endif
 
 // case: callback_returns_a_text
 // A callback whose answer cannot be tested.
 // expect: error: static assertion failed.*specsample::Sampler: on_token must be callable with a Token.*return nothing,
 // or false
-#if defined FIXED || defined CASE_callback_returns_a_text
 namespace callback_returns_a_text {
 
 using namespace specsample;
@@ -168,13 +155,11 @@ int program() {
 }
 
 }  // namespace callback_returns_a_text
-#endif
 
 // case: until_takes_a_token
 // A predicate that sees the last token alone.
 // expect: error: static assertion failed.*specsample: `until` must be callable with the tokens, std::span<const
 // specsample::Token> expect: return a specsample::StopDecision, or true to end the text
-#if defined FIXED || defined CASE_until_takes_a_token
 namespace until_takes_a_token {
 
 using namespace specsample;
@@ -192,13 +177,11 @@ int program() {
 }
 
 }  // namespace until_takes_a_token
-#endif
 
 // case: until_returns_nothing
 // A predicate that forgets to answer.
 // expect: error: static assertion failed.*specsample: `until` must be callable with the tokens, std::span<const
 // specsample::Token> expect: return a specsample::StopDecision, or true to end the text
-#if defined FIXED || defined CASE_until_returns_nothing
 namespace until_returns_nothing {
 
 using namespace specsample;
@@ -214,13 +197,11 @@ int program() {
 }
 
 }  // namespace until_returns_nothing
-#endif
 
 // case: until_returns_a_number
 // A number may count, be an index, or be a code: it is no answer.
 // expect: error: static assertion failed.*specsample: `until` must be callable with the tokens, std::span<const
 // specsample::Token> expect: return a specsample::StopDecision, or true to end the text
-#if defined FIXED || defined CASE_until_returns_a_number
 namespace until_returns_a_number {
 
 using namespace specsample;
@@ -236,4 +217,3 @@ int program() {
 }
 
 }  // namespace until_returns_a_number
-#endif

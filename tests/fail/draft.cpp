@@ -6,7 +6,6 @@
 // A draft that returns a matrix of one row.
 // expect: error: static assertion failed.*specsample::Sampler: draft.prefix. must return a row of probabilities .*, or
 // a Token
-#if defined FIXED || defined CASE_draft_returns_a_matrix
 namespace draft_returns_a_matrix {
 
 using specsample::Index;
@@ -25,13 +24,11 @@ int program() {
 }
 
 }  // namespace draft_returns_a_matrix
-#endif
 
 // case: draft_returns_a_pointer
 // A draft that returns a pointer, which has no size.
 // expect: error: static assertion failed.*specsample::Sampler: draft.prefix. must return a row of probabilities .*, or
 // a Token
-#if defined FIXED || defined CASE_draft_returns_a_pointer
 namespace draft_returns_a_pointer {
 
 using specsample::Index;
@@ -50,12 +47,10 @@ int program() {
 }
 
 }  // namespace draft_returns_a_pointer
-#endif
 
 // case: draft_returns_a_segment
 // A draft that returns a part of its own local row.
 // expect: error: static assertion failed.*specsample::Sampler: draft.prefix. returns an Eigen expression, .*\.eval
-#if defined FIXED || defined CASE_draft_returns_a_segment
 namespace draft_returns_a_segment {
 
 using specsample::Index;
@@ -80,13 +75,11 @@ int program() {
 }
 
 }  // namespace draft_returns_a_segment
-#endif
 
 // case: draft_returns_a_string
 // A draft that returns text.
 // expect: error: static assertion failed.*specsample::Sampler: draft.prefix. must return a row of probabilities .*, or
 // a Token
-#if defined FIXED || defined CASE_draft_returns_a_string
 namespace draft_returns_a_string {
 
 using specsample::Index;
@@ -105,12 +98,10 @@ int program() {
 }
 
 }  // namespace draft_returns_a_string
-#endif
 
 // case: draft_returns_an_array_expression
 // A draft that returns an expression of arrays.
 // expect: error: static assertion failed.*specsample::Sampler: draft.prefix. returns an Eigen expression, .*\.eval
-#if defined FIXED || defined CASE_draft_returns_an_array_expression
 namespace draft_returns_an_array_expression {
 
 using specsample::Index;
@@ -135,12 +126,10 @@ int program() {
 }
 
 }  // namespace draft_returns_an_array_expression
-#endif
 
 // case: draft_returns_an_expression
 // A draft that returns an expression over its own local row.
 // expect: error: static assertion failed.*specsample::Sampler: draft.prefix. returns an Eigen expression, .*\.eval
-#if defined FIXED || defined CASE_draft_returns_an_expression
 namespace draft_returns_an_expression {
 
 using specsample::Index;
@@ -165,13 +154,11 @@ int program() {
 }
 
 }  // namespace draft_returns_an_expression
-#endif
 
 // case: draft_returns_integers
 // A draft that returns a vector of integers.
 // expect: error: static assertion failed.*specsample::Sampler: draft.prefix. must return a row of probabilities .*, or
 // a Token
-#if defined FIXED || defined CASE_draft_returns_integers
 namespace draft_returns_integers {
 
 using specsample::Index;
@@ -190,13 +177,11 @@ int program() {
 }
 
 }  // namespace draft_returns_integers
-#endif
 
 // case: draft_returns_logits_of_a_local
 // A draft that returns logits over its own named row.
 // expect: error: static assertion failed.*specsample::Sampler: draft.prefix. returns Logits or Sparse
 // expect: row that would be gone; write Logits.std::move.row., temperature
-#if defined FIXED || defined CASE_draft_returns_logits_of_a_local
 namespace draft_returns_logits_of_a_local {
 
 using specsample::Logits;
@@ -221,13 +206,11 @@ int program() {
 }
 
 }  // namespace draft_returns_logits_of_a_local
-#endif
 
 // case: draft_returns_logits_of_an_expression
 // A draft that returns logits over an expression of its own row.
 // expect: error: static assertion failed.*specsample::Sampler: draft.prefix. returns Logits or Sparse
 // expect: row that would be gone; write Logits.std::move.row., temperature
-#if defined FIXED || defined CASE_draft_returns_logits_of_an_expression
 namespace draft_returns_logits_of_an_expression {
 
 using specsample::Logits;
@@ -252,13 +235,11 @@ int program() {
 }
 
 }  // namespace draft_returns_logits_of_an_expression
-#endif
 
 // case: draft_returns_nothing
 // A draft that forgets to return its row.
 // expect: error: static assertion failed.*specsample::Sampler: draft.prefix. must return a row of probabilities .*, or
 // a Token
-#if defined FIXED || defined CASE_draft_returns_nothing
 namespace draft_returns_nothing {
 
 using specsample::Index;
@@ -277,13 +258,11 @@ int program() {
 }
 
 }  // namespace draft_returns_nothing
-#endif
 
 // case: draft_returns_sparse_of_locals
 // A draft that returns a sparse row over its own named ids.
 // expect: error: static assertion failed.*specsample::Sampler: draft.prefix. returns Logits or Sparse
 // expect: row that would be gone; write Logits.std::move.row., temperature
-#if defined FIXED || defined CASE_draft_returns_sparse_of_locals
 namespace draft_returns_sparse_of_locals {
 
 using specsample::Sparse;
@@ -308,12 +287,10 @@ int program() {
 }
 
 }  // namespace draft_returns_sparse_of_locals
-#endif
 
 // case: draft_takes_a_prefix_of_int64
 // A draft that takes wider tokens than the library's.
 // expect: error: static assertion failed.*specsample::Sampler: draft must be callable with a token prefix; write
-#if defined FIXED || defined CASE_draft_takes_a_prefix_of_int64
 namespace draft_takes_a_prefix_of_int64 {
 
 using specsample::Index;
@@ -334,12 +311,10 @@ int program() {
 }
 
 }  // namespace draft_takes_a_prefix_of_int64
-#endif
 
 // case: draft_takes_a_writable_prefix
 // A draft that wants to write to the prefix.
 // expect: error: static assertion failed.*specsample::Sampler: draft must be callable with a token prefix; write
-#if defined FIXED || defined CASE_draft_takes_a_writable_prefix
 namespace draft_takes_a_writable_prefix {
 
 using specsample::Index;
@@ -358,12 +333,10 @@ int program() {
 }
 
 }  // namespace draft_takes_a_writable_prefix
-#endif
 
 // case: draft_takes_nothing
 // A draft that does not take the prefix.
 // expect: error: static assertion failed.*specsample::Sampler: draft must be callable with a token prefix; write
-#if defined FIXED || defined CASE_draft_takes_nothing
 namespace draft_takes_nothing {
 
 using specsample::Index;
@@ -382,4 +355,3 @@ int program() {
 }
 
 }  // namespace draft_takes_nothing
-#endif

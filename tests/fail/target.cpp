@@ -7,7 +7,6 @@
 // case: target_returns_a_column_for_many
 // A target that returns one Eigen vector where it is asked for n rows.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix, n. must return n rows of probabilities
-#if defined FIXED || defined CASE_target_returns_a_column_for_many
 namespace target_returns_a_column_for_many {
 
 using specsample::Index;
@@ -28,13 +27,11 @@ int program() {
 }
 
 }  // namespace target_returns_a_column_for_many
-#endif
 
 // case: target_returns_a_list_of_local_logits
 // A target that returns a list of logits over rows with a name.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix, n. returns logits of rows
 // expect: rows that would be gone; write logits_of.std::move.rows., temperature
-#if defined FIXED || defined CASE_target_returns_a_list_of_local_logits
 namespace target_returns_a_list_of_local_logits {
 
 using specsample::Index;
@@ -60,13 +57,11 @@ int program() {
 }
 
 }  // namespace target_returns_a_list_of_local_logits
-#endif
 
 // case: target_returns_a_map_of_column_major_rows
 // A target that views rows which are not contiguous.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix, n. returns a column-major
 // matrix.*RowMajorMatrixXf
-#if defined FIXED || defined CASE_target_returns_a_map_of_column_major_rows
 namespace target_returns_a_map_of_column_major_rows {
 
 using specsample::Index;
@@ -91,12 +86,10 @@ int program() {
 }
 
 }  // namespace target_returns_a_map_of_column_major_rows
-#endif
 
 // case: target_returns_a_matrix_expression
 // A target that returns an expression over its own local rows.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix, n. must return n rows of probabilities
-#if defined FIXED || defined CASE_target_returns_a_matrix_expression
 namespace target_returns_a_matrix_expression {
 
 using specsample::Index;
@@ -121,13 +114,11 @@ int program() {
 }
 
 }  // namespace target_returns_a_matrix_expression
-#endif
 
 // case: target_returns_a_row_for_a_tree
 // A target of trees that returns one row.
 // expect: error: static assertion failed.*specsample::Sampler: target\(prefix, tree\) must return a row of
 // probabilities
-#if defined FIXED || defined CASE_target_returns_a_row_for_a_tree
 namespace target_returns_a_row_for_a_tree {
 
 using namespace specsample;
@@ -148,12 +139,10 @@ int program() {
 }
 
 }  // namespace target_returns_a_row_for_a_tree
-#endif
 
 // case: target_returns_a_row_for_many
 // A target that returns one Eigen row vector where it is asked for n rows.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix, n. must return n rows of probabilities
-#if defined FIXED || defined CASE_target_returns_a_row_for_many
 namespace target_returns_a_row_for_many {
 
 using specsample::Index;
@@ -174,12 +163,10 @@ int program() {
 }
 
 }  // namespace target_returns_a_row_for_many
-#endif
 
 // case: target_returns_a_string
 // A target that returns text.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix. must return a row of probabilities
-#if defined FIXED || defined CASE_target_returns_a_string
 namespace target_returns_a_string {
 
 using specsample::Index;
@@ -198,12 +185,10 @@ int program() {
 }
 
 }  // namespace target_returns_a_string
-#endif
 
 // case: target_returns_a_token
 // A target that names its token: only a draft may.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix. must return a row of probabilities
-#if defined FIXED || defined CASE_target_returns_a_token
 namespace target_returns_a_token {
 
 using specsample::Index;
@@ -222,12 +207,10 @@ int program() {
 }
 
 }  // namespace target_returns_a_token
-#endif
 
 // case: target_returns_an_expression
 // A target that returns an expression over its own local row.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix. returns an Eigen expression, .*\.eval
-#if defined FIXED || defined CASE_target_returns_an_expression
 namespace target_returns_an_expression {
 
 using specsample::Index;
@@ -252,13 +235,11 @@ int program() {
 }
 
 }  // namespace target_returns_an_expression
-#endif
 
 // case: target_returns_column_major_rows
 // A target whose rows are not contiguous.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix, n. returns a column-major
 // matrix.*RowMajorMatrixXf
-#if defined FIXED || defined CASE_target_returns_column_major_rows
 namespace target_returns_column_major_rows {
 
 using specsample::Index;
@@ -279,13 +260,11 @@ int program() {
 }
 
 }  // namespace target_returns_column_major_rows
-#endif
 
 // case: target_returns_logits_of_a_local
 // A target that returns logits over its own named row.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix. returns Logits or Sparse
 // expect: row that would be gone; write Logits.std::move.row., temperature
-#if defined FIXED || defined CASE_target_returns_logits_of_a_local
 namespace target_returns_logits_of_a_local {
 
 using specsample::Logits;
@@ -310,13 +289,11 @@ int program() {
 }
 
 }  // namespace target_returns_logits_of_a_local
-#endif
 
 // case: target_returns_logits_of_local_rows
 // A target that returns logits over its own matrix with a name.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix, n. returns logits of rows
 // expect: rows that would be gone; write logits_of.std::move.rows., temperature
-#if defined FIXED || defined CASE_target_returns_logits_of_local_rows
 namespace target_returns_logits_of_local_rows {
 
 using specsample::Index;
@@ -341,12 +318,10 @@ int program() {
 }
 
 }  // namespace target_returns_logits_of_local_rows
-#endif
 
 // case: target_returns_nothing
 // A target that forgets to return its row.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix. must return a row of probabilities
-#if defined FIXED || defined CASE_target_returns_nothing
 namespace target_returns_nothing {
 
 using specsample::Index;
@@ -365,12 +340,10 @@ int program() {
 }
 
 }  // namespace target_returns_nothing
-#endif
 
 // case: target_returns_one_vector_for_many
 // A target that returns one row where it is asked for n.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix, n. must return n rows of probabilities
-#if defined FIXED || defined CASE_target_returns_one_vector_for_many
 namespace target_returns_one_vector_for_many {
 
 using specsample::Index;
@@ -391,12 +364,10 @@ int program() {
 }
 
 }  // namespace target_returns_one_vector_for_many
-#endif
 
 // case: target_returns_rows_of_integers
 // A target that returns integers.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix, n. must return n rows of probabilities
-#if defined FIXED || defined CASE_target_returns_rows_of_integers
 namespace target_returns_rows_of_integers {
 
 using specsample::Index;
@@ -419,13 +390,11 @@ int program() {
 }
 
 }  // namespace target_returns_rows_of_integers
-#endif
 
 // case: target_returns_sparse_of_locals
 // A target that returns a sparse row of logits over its own named row.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix. returns Logits or Sparse
 // expect: row that would be gone; write Logits.std::move.row., temperature
-#if defined FIXED || defined CASE_target_returns_sparse_of_locals
 namespace target_returns_sparse_of_locals {
 
 using specsample::Logits;
@@ -451,13 +420,11 @@ int program() {
 }
 
 }  // namespace target_returns_sparse_of_locals
-#endif
 
 // case: target_takes_nothing
 // A target that does not take the prefix.
 // expect: error: static assertion failed.*specsample::Sampler: target must be callable with a token prefix, or with a
 // prefix and a count
-#if defined FIXED || defined CASE_target_takes_nothing
 namespace target_takes_nothing {
 
 using specsample::Index;
@@ -476,13 +443,11 @@ int program() {
 }
 
 }  // namespace target_takes_nothing
-#endif
 
 // case: target_takes_the_count_first
 // A target with its arguments the wrong way round.
 // expect: error: static assertion failed.*specsample::Sampler: target must be callable with a token prefix, or with a
 // prefix and a count
-#if defined FIXED || defined CASE_target_takes_the_count_first
 namespace target_takes_the_count_first {
 
 using specsample::Index;
@@ -505,4 +470,3 @@ int program() {
 }
 
 }  // namespace target_takes_the_count_first
-#endif

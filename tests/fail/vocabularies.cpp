@@ -6,7 +6,6 @@
 // A list of ids has no inverse by which the draft could be shown a text.
 // expect: error: static assertion failed.*specsample::vocabularies::mapped: map must be an IdMap, or std::cref of
 // one.*write mapped
-#if defined FIXED || defined CASE_mapped_by_a_list
 namespace mapped_by_a_list {
 
 using namespace specsample;
@@ -24,13 +23,11 @@ int program() {
 }
 
 }  // namespace mapped_by_a_list
-#endif
 
 // case: mapped_by_offsets
 // A map of offsets says what an output head means, and not which ids the model reads.
 // expect: error: static assertion failed.*specsample::vocabularies::mapped: a map of offsets .* write mapped.model,
 // map, TargetIds
-#if defined FIXED || defined CASE_mapped_by_offsets
 namespace mapped_by_offsets {
 
 using namespace specsample;
@@ -48,13 +45,11 @@ int program() {
 }
 
 }  // namespace mapped_by_offsets
-#endif
 
 // case: mapped_prefix_mapped
 // A prefix that is translated already must not be translated by the map as well.
 // expect: error: static assertion failed.*specsample::vocabularies::mapped: model translates its prefix already.*write
 // mapped
-#if defined FIXED || defined CASE_mapped_prefix_mapped
 namespace mapped_prefix_mapped {
 
 using namespace specsample;
@@ -73,13 +68,11 @@ int program() {
 }
 
 }  // namespace mapped_prefix_mapped
-#endif
 
 // case: mapped_reads_a_number
 // The id that stands for unknown tokens is no translation by itself.
 // expect: error: static assertion failed.*specsample::vocabularies::mapped: the third argument says what the draft is
 // shown
-#if defined FIXED || defined CASE_mapped_reads_a_number
 namespace mapped_reads_a_number {
 
 using namespace specsample;
@@ -97,12 +90,10 @@ int program() {
 }
 
 }  // namespace mapped_reads_a_number
-#endif
 
 // case: mapped_row_of_a_temporary_map
 // A row that is pushed forward views the map's images, so the map must not be a temporary.
 // expect: error: (use of|call to) deleted function
-#if defined FIXED || defined CASE_mapped_row_of_a_temporary_map
 namespace mapped_row_of_a_temporary_map {
 
 using namespace specsample;
@@ -120,13 +111,11 @@ int program() {
 }
 
 }  // namespace mapped_row_of_a_temporary_map
-#endif
 
 // case: mapped_token_model
 // A draft that names its token has no row to map.
 // expect: error: static assertion failed.*specsample::vocabularies::mapped: model must return rows, which have a number
 // for every id
-#if defined FIXED || defined CASE_mapped_token_model
 namespace mapped_token_model {
 
 using namespace specsample;
@@ -143,4 +132,3 @@ int program() {
 }
 
 }  // namespace mapped_token_model
-#endif

@@ -27,7 +27,6 @@ struct ToyRequest {
         const auto before = std::find(text.rbegin() + 1, text.rend(), text.back()).base();
         if (before != text.begin()) drafted.assign(before, before + std::min(K, text.end() - before));
     }
-
     /// A toy target: the logits after the text and after each drafted token, [drafted + 1][V].
     void score(float* logits) const {
         for (Index row = 0; row <= std::ssize(drafted); ++row) {

@@ -6,7 +6,6 @@
 #include <specsample/core/estimate.hpp>        // IWYU pragma: export
 #include <specsample/core/fault.hpp>           // IWYU pragma: export
 #include <specsample/core/ids.hpp>             // IWYU pragma: export
-#include <specsample/core/lengths.hpp>         // IWYU pragma: export
 #include <specsample/core/list_ref.hpp>        // IWYU pragma: export
 #include <specsample/core/number.hpp>          // IWYU pragma: export
 #include <specsample/core/row.hpp>             // IWYU pragma: export

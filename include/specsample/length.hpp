@@ -4,7 +4,6 @@
 #include <specsample/length/acceptance_memory.hpp>  // IWYU pragma: export
 #include <specsample/length/batch.hpp>              // IWYU pragma: export
 #include <specsample/length/goodput.hpp>            // IWYU pragma: export
-#include <specsample/length/heuristic.hpp>          // IWYU pragma: export
 #include <specsample/length/length.hpp>             // IWYU pragma: export
 #include <specsample/length/round_times.hpp>        // IWYU pragma: export
 #include <specsample/length/stops.hpp>              // IWYU pragma: export

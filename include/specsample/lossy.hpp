@@ -14,14 +14,11 @@
 #include <specsample/lossy/cascade.hpp>          // IWYU pragma: export
 #include <specsample/lossy/distribution.hpp>     // IWYU pragma: export
 #include <specsample/lossy/divergence.hpp>       // IWYU pragma: export
-#include <specsample/lossy/fuzzy.hpp>            // IWYU pragma: export
-#include <specsample/lossy/lenience.hpp>         // IWYU pragma: export
 #include <specsample/lossy/mentored.hpp>         // IWYU pragma: export
 #include <specsample/lossy/path_heuristic.hpp>   // IWYU pragma: export
 #include <specsample/lossy/paths.hpp>            // IWYU pragma: export
 #include <specsample/lossy/ranked.hpp>           // IWYU pragma: export
-#include <specsample/lossy/ratio_threshold.hpp>  // IWYU pragma: export
+#include <specsample/lossy/relaxed.hpp>          // IWYU pragma: export
 #include <specsample/lossy/transformed.hpp>      // IWYU pragma: export
 #include <specsample/lossy/tree_thresholds.hpp>  // IWYU pragma: export
 #include <specsample/lossy/typical.hpp>          // IWYU pragma: export
-#include <specsample/lossy/uniform_bound.hpp>    // IWYU pragma: export

@@ -6,13 +6,10 @@
 #include <specsample/shaping/grammar.hpp>          // IWYU pragma: export
 #include <specsample/shaping/logit_bias.hpp>       // IWYU pragma: export
 #include <specsample/shaping/mask.hpp>             // IWYU pragma: export
-#include <specsample/shaping/min_p.hpp>            // IWYU pragma: export
 #include <specsample/shaping/penalties.hpp>        // IWYU pragma: export
 #include <specsample/shaping/pipeline.hpp>         // IWYU pragma: export
 #include <specsample/shaping/sampling_params.hpp>  // IWYU pragma: export
 #include <specsample/shaping/shape.hpp>            // IWYU pragma: export
 #include <specsample/shaping/shaped.hpp>           // IWYU pragma: export
 #include <specsample/shaping/temperature.hpp>      // IWYU pragma: export
-#include <specsample/shaping/top_k.hpp>            // IWYU pragma: export
-#include <specsample/shaping/top_p.hpp>            // IWYU pragma: export
-#include <specsample/shaping/typical_p.hpp>        // IWYU pragma: export
+#include <specsample/shaping/truncation.hpp>       // IWYU pragma: export

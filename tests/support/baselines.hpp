@@ -19,7 +19,7 @@
 #include <specsample/core/row.hpp>
 #include <specsample/random/draw.hpp>
 #include <specsample/testing/enumerate.hpp>
-#include <specsample/theory/one_round_bound.hpp>
+#include <specsample/theory/acceptance.hpp>
 
 namespace baselines {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <specsample/theory/best_lookahead.hpp>
+#include <specsample/theory/speedup.hpp>
 
 #include "support/catch.hpp"
 #include "support/uniforms.hpp"

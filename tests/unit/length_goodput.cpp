@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <specsample/random/rng.hpp>
-#include <specsample/theory/best_lookahead.hpp>
+#include <specsample/theory/speedup.hpp>
 
 #include "support/catch.hpp"
 

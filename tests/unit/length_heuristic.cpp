@@ -1,5 +1,5 @@
 // FixedLength and HeuristicLength.
-#include <specsample/length/heuristic.hpp>
+#include <specsample/length/length.hpp>
 #include <specsample/theory.hpp>
 
 #include <stdexcept>

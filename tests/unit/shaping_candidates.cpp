@@ -5,12 +5,9 @@
 #include <cmath>
 
 #include <specsample/shaping/logit_bias.hpp>
-#include <specsample/shaping/min_p.hpp>
 #include <specsample/shaping/pipeline.hpp>
 #include <specsample/shaping/temperature.hpp>
-#include <specsample/shaping/top_k.hpp>
-#include <specsample/shaping/top_p.hpp>
-#include <specsample/shaping/typical_p.hpp>
+#include <specsample/shaping/truncation.hpp>
 
 #include "support/any_shaper.hpp"
 #include "support/catch.hpp"

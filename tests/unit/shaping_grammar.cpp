@@ -11,7 +11,7 @@
 #include <specsample/shaping/pipeline.hpp>
 #include <specsample/shaping/sampling_params.hpp>
 #include <specsample/shaping/shaped.hpp>
-#include <specsample/shaping/top_k.hpp>
+#include <specsample/shaping/truncation.hpp>
 
 #include "support/catch.hpp"
 #include "support/rules.hpp"

@@ -5,7 +5,7 @@
 
 #include <specsample/shaping/pipeline.hpp>
 #include <specsample/shaping/temperature.hpp>
-#include <specsample/shaping/top_k.hpp>
+#include <specsample/shaping/truncation.hpp>
 
 #include "support/catch.hpp"
 #include "unit/shaping_rows.hpp"

@@ -7,7 +7,7 @@
 #include <specsample/shaping/from_logits.hpp>
 #include <specsample/shaping/pipeline.hpp>
 #include <specsample/shaping/shaped.hpp>
-#include <specsample/shaping/top_k.hpp>
+#include <specsample/shaping/truncation.hpp>
 
 #include "support/catch.hpp"
 #include "unit/shaping_rows.hpp"

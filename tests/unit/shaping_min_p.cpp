@@ -1,5 +1,5 @@
 // MinP against its definition.
-#include <specsample/shaping/min_p.hpp>
+#include <specsample/shaping/truncation.hpp>
 
 #include <cmath>
 

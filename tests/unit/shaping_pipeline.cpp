@@ -3,11 +3,9 @@
 
 #include <string>
 
-#include <specsample/shaping/min_p.hpp>
 #include <specsample/shaping/penalties.hpp>
 #include <specsample/shaping/temperature.hpp>
-#include <specsample/shaping/top_k.hpp>
-#include <specsample/shaping/top_p.hpp>
+#include <specsample/shaping/truncation.hpp>
 
 #include "support/catch.hpp"
 #include "unit/shaping_rows.hpp"

@@ -1,5 +1,5 @@
 // TopK against a full sort.
-#include <specsample/shaping/top_k.hpp>
+#include <specsample/shaping/truncation.hpp>
 
 #include <specsample/shaping/pipeline.hpp>
 #include <specsample/shaping/temperature.hpp>

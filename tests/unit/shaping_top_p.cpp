@@ -1,5 +1,5 @@
 // TopP against a full sort.
-#include <specsample/shaping/top_p.hpp>
+#include <specsample/shaping/truncation.hpp>
 
 #include <cmath>
 

@@ -1,12 +1,11 @@
 // TypicalP against its definition.
-#include <specsample/shaping/typical_p.hpp>
+#include <specsample/shaping/truncation.hpp>
 
 #include <algorithm>
 #include <cmath>
 
 #include <specsample/shaping/pipeline.hpp>
 #include <specsample/shaping/temperature.hpp>
-#include <specsample/shaping/top_k.hpp>
 
 #include "support/catch.hpp"
 #include "unit/shaping_rows.hpp"

@@ -1,5 +1,5 @@
 // best_lookahead and continuous_lookahead: the published table, the first-difference rule, measured costs.
-#include <specsample/theory/best_lookahead.hpp>
+#include <specsample/theory/speedup.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <specsample/theory/best_lookahead.hpp>
+#include <specsample/theory/speedup.hpp>
 #include <specsample/tree/sparse_tree.hpp>
 
 #include "support/catch.hpp"

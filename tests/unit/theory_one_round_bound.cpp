@@ -1,5 +1,5 @@
 // The one-round bound: known numbers, the bound of a path, and that no lossless rule of the library exceeds it.
-#include <specsample/theory/one_round_bound.hpp>
+#include <specsample/theory/acceptance.hpp>
 
 #include <limits>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // The three rates: known conversions, round trips, and the differences between them.
-#include <specsample/theory/rates.hpp>
+#include <specsample/theory/expected_tokens.hpp>
 
 #include <cmath>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // speedup and operations_factor: published tables, the three agreeing forms, and measured verification costs.
-#include <specsample/theory/rates.hpp>
+#include <specsample/theory/expected_tokens.hpp>
 #include <specsample/theory/speedup.hpp>
 
 #include <array>

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include <specsample/shaping/top_k.hpp>
+#include <specsample/shaping/truncation.hpp>
 #include <specsample/theory/acceptance.hpp>
 #include <specsample/vocabularies/id_map_texts.hpp>
 

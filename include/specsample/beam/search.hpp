@@ -14,7 +14,7 @@
 
 #include <specsample/beam/options.hpp>
 #include <specsample/beam/tree.hpp>
-#include <specsample/core/lengths.hpp>
+#include <specsample/core/contract.hpp>
 #include <specsample/core/one_call.hpp>
 #include <specsample/models/host.hpp>
 #include <specsample/models/shared.hpp>

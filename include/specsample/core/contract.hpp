@@ -3,6 +3,7 @@
 //   raise<Error>(...)    throws Error, or calls SPECSAMPLE_FAIL where exceptions are off
 //   require(...)         raises std::invalid_argument "specsample::where: what is X, but must be Y" unless it holds
 //   require_memory(...)  raises the same error for elements at null or at an unaligned address
+//   require_length(...)  raises it for a number of drafted tokens above the bound, before memory is allocated for them
 //   to_text(x)           the text of a number, as messages show it
 #pragma once
 
@@ -17,8 +18,11 @@
 #include <utility>
 
 #include <specsample/core/config.hpp>
+#include <specsample/core/types.hpp>
 
-namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
+
+namespace detail {
 
 /// Raise `error`; never returns. It is cold, so that the code of failures stays out of the hot path.
 template <class Error>
@@ -91,4 +95,21 @@ constexpr void require_memory(std::string_view where, std::string_view what, con
     require_memory(where, what, list.data(), list.size());
 }
 
-}}}  // namespace specsample::detail
+}  // namespace detail
+
+/// The largest number of tokens in a draft, on a path or in a tree, and of alternatives for one position. The bound is
+/// far above every useful length, and low enough that no length exhausts memory by itself.
+inline constexpr Index most_drafted = Index{1} << 16;
+
+namespace detail {
+
+/// Check a number of drafted tokens.
+/// @throws std::invalid_argument unless least <= length <= most_drafted
+inline void require_length(std::string_view where, std::string_view what, Index length, Index least) {
+    if (length < least) invalid(where, what, length, "at least " + to_text(least));
+    if (length > most_drafted) invalid(where, what, length, "at most " + to_text(most_drafted));
+}
+
+}  // namespace detail
+
+}}  // namespace specsample

@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
+#include <specsample/core/contract.hpp>
 #include <specsample/core/estimate.hpp>
 #include <specsample/core/fault.hpp>
-#include <specsample/core/lengths.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 

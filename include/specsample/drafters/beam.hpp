@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <specsample/core/lengths.hpp>
+#include <specsample/core/contract.hpp>
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/kernels/top.hpp>

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <specsample/core/lengths.hpp>
+#include <specsample/core/contract.hpp>
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/kernels/top.hpp>

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
-#include <specsample/core/lengths.hpp>
 #include <specsample/core/types.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
-#include <specsample/core/lengths.hpp>
 #include <specsample/drafters/drafter.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
-#include <specsample/core/lengths.hpp>
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/drafters/suffix_automaton.hpp>
 

@@ -29,7 +29,7 @@
 #include <span>
 
 #include <specsample/core/number.hpp>
-#include <specsample/kernels/podium.hpp>
+#include <specsample/kernels/arrivals.hpp>
 #include <specsample/kernels/race_row.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {

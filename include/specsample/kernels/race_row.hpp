@@ -11,9 +11,9 @@
 #include <type_traits>
 
 #include <specsample/core/number.hpp>
+#include <specsample/kernels/arrivals.hpp>
 #include <specsample/kernels/race_order.hpp>
 #include <specsample/kernels/race_scan.hpp>
-#include <specsample/kernels/race_time.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include <specsample/core/lengths.hpp>
+#include <specsample/core/contract.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/core/tally.hpp>
 

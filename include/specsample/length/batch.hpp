@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include <specsample/theory/verify_cost.hpp>
+#include <specsample/theory/speedup.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {

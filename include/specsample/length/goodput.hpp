@@ -11,7 +11,7 @@
 #include <specsample/length/acceptance_memory.hpp>
 #include <specsample/length/length.hpp>
 #include <specsample/length/round_times.hpp>
-#include <specsample/theory/verify_cost.hpp>
+#include <specsample/theory/speedup.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 

@@ -1,18 +1,21 @@
-// Speculative cascades: transforms that follow the draft where a deferral rule allows it, and the target elsewhere.
+// Transforms that follow the draft where a test allows it, and the target elsewhere: speculative cascades, and fuzzy
+// decoding.
 //
 // Narasimhan et al.: "Faster cascades via speculative decoding", ICLR 2025 (arXiv:2405.19261).
+// Holsman et al.: "Fuzzy speculative decoding for a tunable accuracy-runtime tradeoff", 2025 (arXiv:2502.20704): Fuzzy.
 //
 //   rule      the whole position is deferred to the target if
 //   Chow      max q < 1 - a                  the draft is not confident
 //   Diff      max q < max p - a              the target is more confident by more than a
 //   Opt       max q < max p - a TV(p, q)     the same, with a price on the expected rejections
+//   Fuzzy     D(p, q) >= threshold           the two are far apart
 //
 //   rule      the draft keeps the ids x with
 //   TokenV1   q(x) >= max p - a
 //   TokenV2   p(x) >= max p - a
 //   TokenV3   p(x) >= (1 - a) max p
 //
-// The first three have pi = q or pi = p. The token-wise rules have, with T the set of ids that the draft keeps,
+// The first four have pi = q or pi = p. The token-wise rules have, with T the set of ids that the draft keeps,
 //
 //     pi = q 1_T + p q(not T)
 //
@@ -26,6 +29,7 @@
 #include <specsample/lossy/divergence.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
+
 namespace detail {
 
 inline void require_number(std::string_view where, double alpha) {
@@ -145,6 +149,38 @@ struct TokenV3 {
         return detail::tokenwise(q, p, p, (1 - alpha) * detail::largest(p));
     }
 };
+
+/// The transform that takes the draft's row wherever it is close to the target's:
+///
+///     pi = q   if D(p, q) < threshold,   else p
+///
+/// Where the rows are far apart, `Transformed` still accepts a token with probability min(1, p/q). The output
+/// distribution there is p, as if every token were drawn from p, but more tokens are accepted.
+///
+/// @param threshold    >= 0; 0 is lossless, infinity always takes q
+/// @param divergence   a type of divergence.hpp, or a callable (p, q) of two arrays
+/// @cost               one evaluation of D
+/// @source             Holsman et al. 2025, arXiv:2502.20704
+template <class Divergence = JensenShannon>
+struct Fuzzy {
+    double threshold = 0;
+    Divergence divergence{};
+
+    void check() const { detail::require(threshold >= 0, "Fuzzy", "threshold", threshold, "at least 0"); }
+
+    /// Return the row pi.
+    template <Row Q, Row P>
+    auto operator()(const Q& q, const P& p) const {
+        const auto target = detail::doubles(p);
+        const auto draft = detail::doubles(q);
+        const double trust = divergence(target, draft) < threshold ? 1 : 0;
+        return trust * draft + (1 - trust) * target;
+    }
+};
+
+Fuzzy(double) -> Fuzzy<>;
+template <class Divergence>
+Fuzzy(double, Divergence) -> Fuzzy<Divergence>;
 
 }  // namespace lossy
 

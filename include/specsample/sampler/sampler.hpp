@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <specsample/core/lengths.hpp>
+#include <specsample/core/contract.hpp>
 #include <specsample/core/one_call.hpp>
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/length/length.hpp>

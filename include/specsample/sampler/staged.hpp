@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <specsample/core/lengths.hpp>
+#include <specsample/core/contract.hpp>
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/sampler/scorer.hpp>

@@ -7,12 +7,9 @@
 
 #include <specsample/shaping/logit_bias.hpp>
 #include <specsample/shaping/mask.hpp>
-#include <specsample/shaping/min_p.hpp>
 #include <specsample/shaping/penalties.hpp>
 #include <specsample/shaping/temperature.hpp>
-#include <specsample/shaping/top_k.hpp>
-#include <specsample/shaping/top_p.hpp>
-#include <specsample/shaping/typical_p.hpp>
+#include <specsample/shaping/truncation.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 

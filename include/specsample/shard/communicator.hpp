@@ -1,7 +1,7 @@
 // Communicators carry messages between the ranks that share rows. The library depends on no particular one.
 //
 //   Communicator   the concept: rank(), size(), all_gather(mine, all)
-//   Message        the bytes that one rank sends
+//   Message        the bytes that one rank sends, written and read number by number
 //   OneRank        a communicator of one rank alone
 //
 // threads.hpp implements one for the threads of a process; examples/mpi implements one for MPI.
@@ -9,12 +9,16 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <specsample/core/types.hpp>
 
-namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
+
+namespace shard {
 
 /// The bytes that one rank sends to all ranks in one exchange.
 using Message = std::vector<std::byte>;
@@ -44,4 +48,49 @@ struct OneRank {
     }
 };
 
-}}}  // namespace specsample::shard
+}  // namespace shard
+
+namespace shard::detail {
+
+/// Appends numbers to a message.
+class Writer {
+  public:
+    explicit Writer(Message& message) : message_(message) { message_.clear(); }
+
+    template <class T>
+        requires std::is_trivially_copyable_v<T>
+    void put(const T& value) {
+        put_bytes(std::as_bytes(std::span(&value, 1)));
+    }
+    void put_bytes(std::span<const std::byte> bytes) { message_.insert(message_.end(), bytes.begin(), bytes.end()); }
+
+  private:
+    Message& message_;
+};
+
+/// Takes numbers from a message in the order in which they were put. Numbers beyond the end of the message are zeros:
+/// only a rank whose header differs sends too little, and the comparison of headers reports that.
+class Reader {
+  public:
+    explicit Reader(std::span<const std::byte> message) : rest_(message) {}
+
+    template <class T>
+        requires std::is_trivially_copyable_v<T>
+    T take() {
+        T value{};
+        take_bytes(std::as_writable_bytes(std::span(&value, 1)));
+        return value;
+    }
+    void take_bytes(std::span<std::byte> bytes) {
+        if (bytes.empty() || rest_.size() < bytes.size()) return;
+        std::memcpy(bytes.data(), rest_.data(), bytes.size());
+        rest_ = rest_.subspan(bytes.size());
+    }
+
+  private:
+    std::span<const std::byte> rest_;
+};
+
+}  // namespace shard::detail
+
+}}  // namespace specsample

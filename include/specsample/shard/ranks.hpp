@@ -22,7 +22,6 @@
 
 #include <specsample/core/contract.hpp>
 #include <specsample/shard/communicator.hpp>
-#include <specsample/shard/message.hpp>
 #include <specsample/shard/split.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard {

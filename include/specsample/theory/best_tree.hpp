@@ -8,7 +8,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
-#include <specsample/theory/verify_cost.hpp>
+#include <specsample/theory/speedup.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace theory {
 

@@ -22,7 +22,6 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
-#include <specsample/core/lengths.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 #include <specsample/tree/links.hpp>

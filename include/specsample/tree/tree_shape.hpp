@@ -15,7 +15,6 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
-#include <specsample/core/lengths.hpp>
 #include <specsample/core/row.hpp>
 #include <specsample/tree/links.hpp>
 

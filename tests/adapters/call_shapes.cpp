@@ -1,19 +1,22 @@
-// The calls of five engines, on memory laid out as theirs. Each glue is what an adopter would write, and its rounds
-// equal those of dense rows verified one request at a time.
+// The calls of five engines, on memory laid out as theirs (examples/engine_layouts.hpp): their rounds equal the rounds
+// of dense rows that are verified one request at a time.
 #include <algorithm>
 
 #include <specsample/verify/batch.hpp>
 
 #include "adapters/adapters.hpp"
+#include "engine_layouts.hpp"
 #include "support/catch.hpp"
 
 using namespace adapters;
+using namespace layouts;
 using namespace specsample::kernels;
 
 namespace {
 
 constexpr Index requests = 5;
-constexpr std::uint64_t seed = 11;
+const Engine engine{.vocab = vocab, .temperature = temperature, .seed = 11};
+const std::vector<Index> lengths(requests, 2);  // of the texts
 
 /// A request of a batch: a text of its own, and a draft after it.
 struct Drafted {
@@ -32,7 +35,7 @@ struct Drafted {
         }
     }
 
-    static RoundRng rng_of(Index request) { return RoundRng(seed, static_cast<std::uint64_t>(request), 2); }
+    static RoundRng rng_of(Index request) { return engine.rng(request, 2); }
 
     std::vector<Token> path(Index node) const {
         if (node < 0) return text;
@@ -71,94 +74,6 @@ std::vector<Scalar> flat(const std::vector<std::vector<Scalar>>& rows) {
 
 std::vector<float> floats(const std::vector<double>& row) { return {row.begin(), row.end()}; }
 
-// ---- 1. llama.cpp: one sequence, raw logits per batch index, int32 ids, a drafter without a distribution (n-gram)
-
-using GetLogits = const float* (*)(void* context, int index);  // llama_get_logits_ith
-
-std::vector<Token> llama_cpp(void* context, GetLogits get_logits, std::span<const std::int32_t> batch_index,
-                             std::span<const std::int32_t> draft, int n_vocab, std::uint64_t request, Index n_past) {
-    const auto rows = [&](Index i) {
-        const float* logits = get_logits(context, batch_index[static_cast<std::size_t>(i)]);
-        return Logits(std::span(logits, static_cast<std::size_t>(n_vocab)), temperature);
-    };
-    Workspace workspace;
-    const Round round = verify(draft, PointMass{}, rows, SampleMatch{}, RoundRng(seed, request, n_past), {}, workspace);
-    // llama_memory_seq_rm(memory, sequence, round.keep_target(n_past), -1);
-    return {round.tokens.begin(), round.tokens.end()};
-}
-
-// ---- 2. OpenVINO GenAI: a tensor [B, K + 1, V] of logits, int64 ids, only one probability per drafted token
-
-void openvino(const float* tensor, const std::int64_t* ids, Index batch, Index lookahead_of_all,
-              BatchWorkspace& memory) {
-    const Index positions = lookahead_of_all + 1;
-    const auto logits = logits_of(rows_in_memory(tensor, batch * positions, vocab, vocab), temperature);
-    const auto judge = [&](Index i, Workspace& workspace) {
-        const std::span tokens(ids + i * lookahead_of_all, static_cast<std::size_t>(lookahead_of_all));
-        return verify(tokens, PointMass{}, slice(logits, i * positions, (i + 1) * positions), TokenVerification{},
-                      Drafted::rng_of(i), {}, workspace);
-    };
-    (void)verify_batch(batch, judge, memory);
-}
-
-// ---- 3. MLC-LLM: ragged trees over shared matrices of probabilities; row 0 of each is the committed token
-
-void mlc(const float* probs, const float* draft_probs, std::span<const std::int32_t> cum_verify_lengths,
-         std::span<const std::int32_t> ids, std::span<const std::int64_t> token_tree_parent, BatchWorkspace& memory) {
-    const auto p = rows_in_memory(probs, cum_verify_lengths.back(), vocab, vocab);
-    const auto q = rows_in_memory(draft_probs, cum_verify_lengths.back(), vocab, vocab);
-    const auto judge = [&](Index i, Workspace& workspace) {
-        const auto at = static_cast<std::size_t>(i);
-        const Index begin = cum_verify_lengths[at], end = cum_verify_lengths[at + 1];
-        const auto nodes = [&](auto all) {
-            return all.subspan(static_cast<std::size_t>(begin + 1), static_cast<std::size_t>(end - begin - 1));
-        };
-        std::vector<std::int64_t> parents;  // their nodes count from the committed token, ours from the first drafted
-        for (const std::int64_t parent : nodes(token_tree_parent)) parents.push_back(parent - 1);
-        const auto distributions = [&](Index node) { return Sampled(q.row(begin + 1 + node)); };
-        return verify(Tree(nodes(ids), parents), distributions, slice(p, begin, end), RecursiveRejection{},
-                      Drafted::rng_of(i), {}, workspace);
-    };
-    (void)verify_batch(std::ssize(cum_verify_lengths) - 1, judge, memory);
-}
-
-// ---- 4. ScaleLLM, xLLM: ids [B, K], q [B, K, V], logits [B, K + 1, V]; int64 ids [B, K + 1] out, -1 behind the last
-
-void scale_llm(const std::int64_t* draft_ids, const float* draft_probs, const float* target_logits, Index batch,
-               Index k, std::int64_t* output) {
-    const auto q = rows_in_memory(draft_probs, batch * k, vocab, vocab);
-    const auto logits = logits_of(rows_in_memory(target_logits, batch * (k + 1), vocab, vocab), temperature);
-    const auto judge = [&](Index i, Workspace& workspace) {
-        const auto distributions = [&, i](Index node) { return Sampled(q.row(i * k + node)); };
-        return verify(std::span(draft_ids + i * k, static_cast<std::size_t>(k)), distributions,
-                      slice(logits, i * (k + 1), (i + 1) * (k + 1)), TokenVerification{}, Drafted::rng_of(i), {},
-                      workspace);
-    };
-    BatchWorkspace memory;
-    write_padded(verify_batch(batch, judge, memory), std::span(output, static_cast<std::size_t>(batch * (k + 1))), -1);
-}
-
-// ---- 5. ONNX Runtime GenAI: sparse rows {int32 ids, floats} per position; the caller decides what becomes visible
-
-struct SparseRow {
-    std::vector<std::int32_t> ids;
-    std::vector<float> probs;
-};
-
-template <class Emit>
-Index onnxruntime_genai(std::span<const std::int32_t> draft, const std::vector<SparseRow>& draft_rows,
-                        const std::vector<SparseRow>& target_rows, std::uint64_t request, Index length, Emit&& emit) {
-    const auto row = [](const SparseRow& at) { return Sparse(at.ids, at.probs, vocab); };
-    const auto rows = [&](Index i) { return row(target_rows[static_cast<std::size_t>(i)]); };
-    const auto distributions = [&](Index i) { return Sampled(row(draft_rows[static_cast<std::size_t>(i)])); };
-    Workspace workspace;
-    Round round =
-        verify(draft, distributions, rows, TokenVerification{}, RoundRng(seed, request, length), {}, workspace);
-    for (Index count = 0; count < std::ssize(round.tokens); ++count)
-        if (!emit(round.tokens[static_cast<std::size_t>(count)])) round.truncate(count);
-    return round.keep_target(length);  // state.RewindTo(this): no copies of a generator
-}
-
 }  // namespace
 
 TEST_CASE("llama.cpp's call: rows by batch index, a draft without a distribution") {
@@ -172,8 +87,7 @@ TEST_CASE("llama.cpp's call: rows by batch index, a draft without a distribution
         const GetLogits get = [](void* context, int i) -> const float* {
             return (*static_cast<std::vector<std::vector<float>>*>(context))[static_cast<std::size_t>(i)].data();
         };
-        const auto tokens = llama_cpp(&outputs, get, index, drafted.tokens, static_cast<int>(vocab),
-                                      static_cast<std::uint64_t>(request), 2);
+        const auto tokens = llama_cpp(engine, &outputs, get, index, drafted.tokens, request, 2);
         CHECK(tokens == drafted.expected(request, SampleMatch{}));
     }
 }
@@ -195,14 +109,14 @@ TEST_CASE("OpenVINO's call: a tensor of logits, wide ids, no draft rows") {
         expected.emplace_back(round.tokens.begin(), round.tokens.end());
     }
     BatchWorkspace memory;
-    openvino(tensor.data(), ids.data(), requests, k, memory);
+    (void)openvino(engine, tensor.data(), ids.data(), lengths, k, memory);
     for (std::size_t i = 0; i < expected.size(); ++i) CHECK(std::ranges::equal(memory.rounds[i].tokens, expected[i]));
 }
 
 TEST_CASE("MLC's call: ragged trees over shared matrices") {
     const std::vector<std::vector<Index>> shapes{{-1, -1, 0, 0, 1}, {}, {-1, 0, 1}, {-1, -1, -1}, {-1, 0, 0, 2}};
     std::vector<float> probs, draft_probs;
-    std::vector<std::int32_t> lengths{0}, ids;
+    std::vector<std::int32_t> cumulative{0}, ids;
     std::vector<std::int64_t> parents;
     std::vector<std::vector<Token>> expected;
     for (Index i = 0; i < requests; ++i) {
@@ -217,11 +131,11 @@ TEST_CASE("MLC's call: ragged trees over shared matrices") {
             ids.push_back(drafted.tokens[node]);
             parents.push_back(drafted.parents[node] + 1);
         }
-        lengths.push_back(static_cast<std::int32_t>(ids.size()));
+        cumulative.push_back(static_cast<std::int32_t>(ids.size()));
         expected.push_back(drafted.expected(i, RecursiveRejection{}));
     }
     BatchWorkspace memory;
-    mlc(probs.data(), draft_probs.data(), lengths, ids, parents, memory);
+    (void)mlc(engine, probs.data(), draft_probs.data(), cumulative, ids, parents, lengths, memory);
     for (std::size_t i = 0; i < expected.size(); ++i) CHECK(std::ranges::equal(memory.rounds[i].tokens, expected[i]));
 }
 
@@ -239,7 +153,7 @@ TEST_CASE("ScaleLLM's call: tensors of one lookahead in, padded ids out") {
         padded.insert(padded.end(), expected.begin(), expected.end());
         padded.resize(static_cast<std::size_t>((i + 1) * (k + 1)), -1);
     }
-    scale_llm(ids.data(), q.data(), logits.data(), requests, k, output.data());
+    scale_llm(engine, ids.data(), q.data(), logits.data(), lengths, k, output.data());
     CHECK(output == padded);
 }
 
@@ -282,7 +196,7 @@ TEST_CASE("ONNX Runtime GenAI's call: sparse rows, and a caller that stops in th
             seen.push_back(token);
             return true;
         };
-        const Index kept = onnxruntime_genai(tokens, q, p, static_cast<std::uint64_t>(request), 2, emit);
+        const Index kept = onnxruntime_genai(engine, tokens, q, p, request, 2, emit);
         const std::size_t count = std::min<std::size_t>(2, expected.size());
         CHECK(std::equal(seen.begin(), seen.end(), expected.begin(), expected.begin() + static_cast<Index>(count)));
         CHECK(kept == 2 + std::min<Index>(whole.accepted, 2));

@@ -55,7 +55,7 @@ class Prompts(unittest.TestCase):
     def test_messages_are_filled_in(self):
         names = {name for message in MESSAGES for name in re.findall(r"{(\w+)}", message)}
         self.assertEqual(names, set(WORDS))
-        measured = (EXAMPLES / "speed" / "prompts.hpp").read_text()
+        measured = (EXAMPLES / "measure" / "speed" / "prompts.hpp").read_text()
         seen = []
         requests = Requests(texts(), lambda text: seen.append(text) or [1] * len(text.split()), ("<", ">"), "seed")
         kinds = [requests.line().split(" ; ") for _ in range(500)]

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "../arguments.hpp"
+#include "../../arguments.hpp"
 #include "engine/kernel.hpp"
 #include "engine/model.hpp"
 

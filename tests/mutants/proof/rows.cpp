@@ -16,15 +16,17 @@ namespace {
 
 TEST_CASE("mutants: rows of other kinds than dense probabilities", "[rows]") {
     const ContextModel draft(4, 18, Rows::with_zeros), target(4, 19, Rows::with_zeros), smooth(4, 20);
-    const auto holds = [](auto drafts, auto targets, const ContextModel& meant) {
-        return total_variation(exact_distribution(TokenVerification{}, drafts, targets, 2),
-                               joint_distribution(meant, 3)) < 1e-12;
+    const auto holds_by = [](const auto& rule, auto drafts, auto targets, const ContextModel& meant) {
+        return total_variation(exact_distribution(rule, drafts, targets, 2), joint_distribution(meant, 3)) < 1e-12;
     };
+    const auto holds = [&](auto... given) { return holds_by(TokenVerification{}, given...); };
     must_hold("logits before a sparse target",
               [&] { return holds(AsStridedLogits{smooth}, AsSparse{target}, target); });
     must_hold("a sparse draft before logits", [&] { return holds(AsSparse{draft}, AsLogits{smooth}, smooth); });
     must_hold("logits in one buffer before such logits",
               [&] { return holds(AsStridedLogits{draft}, AsStridedLogits{smooth}, smooth); });
+    must_hold("such logits under a rule that reads a row again",
+              [&] { return holds_by(BlockVerification{}, draft, AsStridedLogits{smooth}, smooth); });
     must_hold("sparse rows", [&] { return holds(AsSparse{draft}, AsSparse{target}, target); });
 }
 

@@ -304,6 +304,11 @@ TEST_CASE("a reserved workspace allocates nothing in its first round, and an emp
     CHECK(first_round(tokens, Transformed(Diff{.2}), 4) > 0);  // the rows that replace the target's
 
     Workspace workspace;
+    const std::size_t before = allocated_bytes;
+    workspace.reserve(1000);
+    const std::size_t bytes = allocated_bytes - before;
+    CHECK(bytes > 150 * 1000);
+    CHECK(bytes < 170 * 1000);  // about 160 per node, as the documentation says
     CHECK_THROWS_WITH(workspace.reserve(-1), "specsample::Workspace::reserve: nodes is -1, but must be at least 0");
     CHECK_THROWS_WITH(workspace.reserve(1, -2), "specsample::Workspace::reserve: vocab is -2, but must be at least 0");
 }

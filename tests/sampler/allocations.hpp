@@ -7,12 +7,14 @@
 /// Of this thread, so far.
 static thread_local volatile long allocations =
     0;  // volatile: g++ 16 takes for granted that allocating changes nothing
+static thread_local volatile std::size_t allocated_bytes = 0;
 /// The size of the allocations that are counted by themselves, and their number.
 static thread_local volatile std::size_t watched_size = 0;
 static thread_local volatile long watched = 0;
 
 static void count_allocation(std::size_t size) noexcept {
     allocations = allocations + 1;
+    allocated_bytes = allocated_bytes + size;
     if (size == watched_size) watched = watched + 1;
 }
 

@@ -56,9 +56,8 @@ struct RacesOf {
 ///
 /// @tparam Draft    a model or a drafter
 /// @tparam Middle   a model, as a target is
-/// @tparam Rule     how the middle model judges the drafts; a rule that shares noise shares it with the small model,
-/// and
-///                  with the target if that is judged by such a rule, too: then all three models tend to agree
+/// @tparam Rule     how the middle model judges the drafts. A rule that shares noise shares it with the small model,
+///                  and with the target if that judges by such a rule, too: all three models then tend to agree
 /// @draws           the draws of its rounds; each round has a random source of its own
 /// @cost            the passes of the middle model that its rounds take; one pass over each of these rows that a round
 ///                  reads, and one copied row per token

@@ -130,14 +130,14 @@ RoundMemory& memory_of(Workspace& workspace);
 /// Memory that rounds reuse: one per thread, or one per request of a batch. A round allocates only if it is larger than
 /// every round before it and than what `reserve` was given.
 ///
-/// A workspace holds about 200 bytes per drafted token, whatever the vocabulary: rows are read where they lie. Only
+/// A workspace holds about 160 bytes per drafted token, whatever the vocabulary: rows are read where they lie. Only
 /// rules that substitute the target (lossy::Transformed) also keep a row of doubles per node that they read.
 class Workspace {
   public:
     /// Allocate now what rounds over up to `nodes` drafted tokens need, as chains or trees.
     /// @param vocab    the number of ids, for rules that substitute the target; 0 for all other rules
     /// @throws         std::invalid_argument for a negative number
-    /// @cost           about 200 bytes per node, and 8 * vocab bytes more with `vocab`
+    /// @cost           about 160 bytes per node, and 8 * vocab bytes more with `vocab`
     void reserve(Index nodes, Index vocab = 0) {
         detail::require(nodes >= 0, "Workspace::reserve", "nodes", nodes, "at least 0");
         detail::require(vocab >= 0, "Workspace::reserve", "vocab", vocab, "at least 0");

@@ -179,6 +179,8 @@ TEST_CASE("ids are looked at in their own width", "[kernels]") {
     const std::vector<float> probs{.5f, .5f};
     CHECK(fault_of(Sparse(std::vector<std::int64_t>{1, (1LL << 32) + 2}, probs, 10)).cause == Cause::id_outside);
     CHECK(fault_of(Sparse(std::vector<std::uint64_t>{1, ~0ULL}, probs, 10)).cause == Cause::id_outside);
+    CHECK(fault_of(Sparse(std::vector<std::uint64_t>{~0ULL, 3}, probs, 10)).cause == Cause::id_outside);
+    CHECK(fault_of(Sparse(std::vector<std::uint8_t>{200, 100}, probs, 256)).cause == Cause::unordered_ids);
     CHECK_FALSE(inspect(Sparse(std::vector<std::uint8_t>{1, 255}, probs, 256), Side::target, 0));
 }
 

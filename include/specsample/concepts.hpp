@@ -141,7 +141,7 @@ concept RatioDistribution = requires(const L& distribution, Index token) {
 /// A draft distribution that may have a row behind it, so that the row is checked before it is used.
 template <class L>
 concept RowDistribution = RatioDistribution<L> && requires(const L& distribution) {
-    { distribution.row() } -> Row;
+    { distribution.row() } -> RowLike;
     { distribution.without() } -> std::convertible_to<std::span<const Token>>;
     { distribution.knows_rest() } -> std::convertible_to<bool>;
 };

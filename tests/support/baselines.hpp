@@ -28,7 +28,7 @@ using namespace specsample;
 /// Draw a token from the target: the same token as a round of lookahead 0 draws with the same source.
 /// @returns  the token; -1 where the row's sum is not a positive number
 /// @draws    one, at (Purpose::last, 0)
-template <RandomSource Source, Row Target>
+template <RandomSource Source, RowLike Target>
 Index plain_sample(const Source& rng, const Target& target) {
     return draw(rng.at(Purpose::last, 0), kernels::RowWeights(detail::as_row(target))).index;
 }
@@ -40,7 +40,7 @@ Index plain_sample(const Source& rng, const Target& target) {
 /// @returns   1 or more for rows that sum to 1; 0 for a target without mass
 /// @throws    std::invalid_argument if the sizes differ, or where a token has p > 0 = q and M would be infinite
 /// @cost      one pass over both rows
-template <Row Draft, Row Target>
+template <RowLike Draft, RowLike Target>
 double rejection_constant(const Draft& draft, const Target& target) {
     constexpr auto where = "rejection_constant";
     const auto p = detail::as_row(target);
@@ -65,7 +65,7 @@ double rejection_constant(const Draft& draft, const Target& target) {
 /// @param constant   M, at least max p/q
 /// @returns          the token, or nothing where it was rejected or the draft has no mass
 /// @draws            one at (Purpose::draft, node), one at (Purpose::accept, node)
-template <RandomSource Source, Row Draft, Row Target>
+template <RandomSource Source, RowLike Draft, RowLike Target>
 std::optional<Index> rejection_try(const Source& rng, Index node, const Draft& draft, const Target& target,
                                    double constant) {
     const Index token =
@@ -93,7 +93,7 @@ struct Rejected {
 /// @draws    one of Purpose::draft and one of Purpose::accept per try, at nodes 0, 1, 2 ..
 /// @cost     M tries on average, one pass over the draft row each
 /// @source   von Neumann: "Various techniques used in connection with random digits", 1951
-template <RandomSource Source, Row Draft, Row Target>
+template <RandomSource Source, RowLike Draft, RowLike Target>
 Rejected rejection_sample(const Source& rng, const Draft& draft, const Target& target) {
     const double constant = rejection_constant(draft, target);
     detail::require(detail::is_positive(constant), "rejection_sample", "max p/q", constant, "a positive number");

@@ -111,6 +111,6 @@ TEST_CASE("structs may be a vector, a span, an array or none", "[core]") {
     CHECK(member(none, &Candidate::p).size() == 0);
 }
 
-static_assert(Row<decltype(member(std::declval<const std::vector<Candidate>&>(), &Candidate::p))>);
-static_assert(!Row<decltype(member(std::declval<const std::vector<Candidate>&>(), &Candidate::id))>);
+static_assert(RowLike<decltype(member(std::declval<const std::vector<Candidate>&>(), &Candidate::p))>);
+static_assert(!RowLike<decltype(member(std::declval<const std::vector<Candidate>&>(), &Candidate::id))>);
 static_assert(detail::RowSource<detail::RowsInMemory<float>>);

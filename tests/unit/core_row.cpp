@@ -209,20 +209,20 @@ TEST_CASE("contiguous memory has one type of view, so that one kernel serves all
 }
 
 // Types that are rows, and types that are not, in pairs.
-static_assert(Row<Eigen::VectorXf> && !Row<Eigen::MatrixXf>);
-static_assert(Row<Eigen::VectorXd> && !Row<Eigen::VectorXi> && !Row<Eigen::VectorXcf>);
-static_assert(Row<const Eigen::RowVectorXf&> && Row<Eigen::VectorXf&&> && !Row<Eigen::VectorXf*>);
-static_assert(Row<Eigen::Map<const Eigen::ArrayXf>> && !Row<Eigen::Map<const Eigen::ArrayXXf>>);
-static_assert(Row<decltype(std::declval<Eigen::MatrixXf>().col(0))> &&
-              !Row<decltype(std::declval<Eigen::MatrixXf>().block(0, 0, 1, 1))>);
-static_assert(Row<decltype(Eigen::VectorXf() * .5f)> && !Row<decltype(Eigen::MatrixXf() * .5f)>);
-static_assert(Row<Eigen::Matrix<Eigen::half, 4, 1>> && Row<Eigen::Matrix<Eigen::bfloat16, 1, 4>>);
-static_assert(Row<std::vector<float>> && !Row<std::vector<int>> && !Row<std::vector<bool>>);
-static_assert(Row<std::vector<Eigen::half>> && !Row<std::vector<std::vector<float>>>);
-static_assert(Row<std::span<const double>> && !Row<std::span<const short>>);
-static_assert(Row<std::array<float, 3>> && !Row<std::array<char, 3>> && Row<float[3]> && !Row<int[3]>);
-static_assert(!Row<float> && !Row<float*> && !Row<void> && !Row<std::nullptr_t>);
-static_assert(!Row<std::string> && !Row<std::list<float>> && !Row<std::deque<float>>);
+static_assert(RowLike<Eigen::VectorXf> && !RowLike<Eigen::MatrixXf>);
+static_assert(RowLike<Eigen::VectorXd> && !RowLike<Eigen::VectorXi> && !RowLike<Eigen::VectorXcf>);
+static_assert(RowLike<const Eigen::RowVectorXf&> && RowLike<Eigen::VectorXf&&> && !RowLike<Eigen::VectorXf*>);
+static_assert(RowLike<Eigen::Map<const Eigen::ArrayXf>> && !RowLike<Eigen::Map<const Eigen::ArrayXXf>>);
+static_assert(RowLike<decltype(std::declval<Eigen::MatrixXf>().col(0))> &&
+              !RowLike<decltype(std::declval<Eigen::MatrixXf>().block(0, 0, 1, 1))>);
+static_assert(RowLike<decltype(Eigen::VectorXf() * .5f)> && !RowLike<decltype(Eigen::MatrixXf() * .5f)>);
+static_assert(RowLike<Eigen::Matrix<Eigen::half, 4, 1>> && RowLike<Eigen::Matrix<Eigen::bfloat16, 1, 4>>);
+static_assert(RowLike<std::vector<float>> && !RowLike<std::vector<int>> && !RowLike<std::vector<bool>>);
+static_assert(RowLike<std::vector<Eigen::half>> && !RowLike<std::vector<std::vector<float>>>);
+static_assert(RowLike<std::span<const double>> && !RowLike<std::span<const short>>);
+static_assert(RowLike<std::array<float, 3>> && !RowLike<std::array<char, 3>> && RowLike<float[3]> && !RowLike<int[3]>);
+static_assert(!RowLike<float> && !RowLike<float*> && !RowLike<void> && !RowLike<std::nullptr_t>);
+static_assert(!RowLike<std::string> && !RowLike<std::list<float>> && !RowLike<std::deque<float>>);
 static_assert(detail::Floating<float> && detail::Floating<Eigen::bfloat16> && !detail::Floating<int> &&
               !detail::Floating<std::complex<float>>);
 static_assert(detail::Integer<Token> && detail::Integer<unsigned char> && detail::Integer<const long long> &&

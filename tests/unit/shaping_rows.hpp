@@ -20,7 +20,7 @@ using Array = Eigen::Array<Scalar, Eigen::Dynamic, 1>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// The probabilities of a row, by id, in double.
-template <Row R>
+template <RowLike R>
 Array<double> probs_by_id(const R& row) {
     const auto view = detail::as_row(row);
     Array<double> probs(view.size());
@@ -29,7 +29,7 @@ Array<double> probs_by_id(const R& row) {
 }
 
 /// The row of a pipeline after a context.
-template <Row R, class P>
+template <RowLike R, class P>
 Array<double> through(const P& pipeline, const R& row, const std::vector<Token>& context = {}) {
     filters::ShapedMemory<detail::ShapedValue<R>> memory;
     return probs_by_id(shape(row, pipeline, context, memory));

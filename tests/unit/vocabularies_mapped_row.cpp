@@ -31,7 +31,7 @@ Array<double> reference(const Images& to_target, Index target_vocab, const Array
     return row / row.sum();
 }
 
-template <Row R>
+template <RowLike R>
 Array<double> pushed(const IdMap& map, const R& row) {
     filters::ShapedMemory<detail::ShapedValue<R>> memory;
     return probs_by_id(push_forward(map, row, memory));

@@ -1,6 +1,6 @@
 // Rows: the distribution of one position in any of the forms that users have, seen as an array.
 //
-//   Row             any Eigen vector expression, contiguous memory of floating-point numbers, or a row with an encoding
+//   RowLike         any Eigen vector expression, contiguous memory of floating-point numbers, or a row with an encoding
 //                   of its own (Logits, Sparse)
 //   as_row(row)     the row's probabilities as a column array: a Map where there is memory, an expression otherwise
 //   row_view_t<R>   the type of that array
@@ -59,7 +59,8 @@ concept ContiguousRow = !EigenRow<R> && !is_initializer_list<R> && requires(cons
 /// a certain member: so a member that is missing or misspelt does not compile, where it would be another path
 /// otherwise.
 struct RowForm {
-    bool logits = false;  ///< logits, which weights(), unnormalised() and encoded(encoding) read without a normaliser
+    bool logits = false;  ///< logits, which weights(), unnormalised() and encoded(encoding) read without a normaliser;
+                          ///< or a row of which has_logits() says so at run time
     bool listed = false;  ///< some ids only: ids(), held() with the numbers of these ids, and is_refused()
     bool split = false;   ///< over ranks: state(), and is_sound() where no further check is needed
 };
@@ -107,7 +108,7 @@ inline constexpr bool owns<R> = R::owns;
 
 /// One position's distribution over the vocabulary.
 template <class R>
-concept Row = detail::EigenRow<std::remove_cvref_t<R>> || detail::ContiguousRow<std::remove_cvref_t<R>> ||
+concept RowLike = detail::EigenRow<std::remove_cvref_t<R>> || detail::ContiguousRow<std::remove_cvref_t<R>> ||
               detail::StatedRow<std::remove_cvref_t<R>>;
 
 namespace detail {
@@ -140,7 +141,7 @@ StridedColumn<Scalar> column(const Scalar* data, Index size, Index step) {
 /// View the probabilities of `row` as a column array, without a copy.
 /// @cost O(1); one pass for a row of logits whose normaliser is not known yet
 /// @edge an expression without memory stays an expression: it is valid as long as its operands are
-template <Row R>
+template <RowLike R>
 auto as_row(const R& row) {
     if constexpr (StatedRow<R>) {
         return row.probs();
@@ -160,7 +161,7 @@ auto as_row(const R& row) {
 }
 
 /// Return the number of ids of a row: the size of its vocabulary.
-template <Row R>
+template <RowLike R>
 Index row_size(const R& row) {
     if constexpr (ContiguousRow<R>)
         return static_cast<Index>(std::span(row).size());
@@ -169,11 +170,11 @@ Index row_size(const R& row) {
 }
 
 /// The type of as_row(row): a Map where the row has memory, an expression otherwise.
-template <Row R>
+template <RowLike R>
 using row_view_t = decltype(as_row(std::declval<const std::remove_cvref_t<R>&>()));
 
 /// The type of the numbers in a row.
-template <Row R>
+template <RowLike R>
 using row_scalar_t = typename row_view_t<R>::Scalar;
 
 }  // namespace detail

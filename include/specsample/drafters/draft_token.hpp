@@ -32,7 +32,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 /// these while it drafts.
 ///
 ///     std::vector<DraftedFrom<decltype(q[0]), decltype(rule)>> distributions;
-template <Row R, class Rule>
+template <RowLike R, class Rule>
 using DraftedFrom =
     std::conditional_t<detail::shares_noise<std::remove_cvref_t<Rule>>, SharedNoise, Sampled<detail::row_view_t<R>>>;
 
@@ -69,7 +69,7 @@ struct RowDraw {
 };
 
 /// Draw a token from a row.
-template <class Rng, Row R>
+template <class Rng, RowLike R>
 RowDraw<row_view_t<R>> drawn_from(const R& row, const Rng& rng) {
     const auto weights = kernels::row_weights(row);
     const kernels::Drawn drawn = draw(rng, weights);
@@ -120,7 +120,7 @@ Token first_to_arrive(const Rng& rng, const R& row, std::span<const Token> witho
 /// @edge         a row, or a list of tokens, that changes before verify reads it is a fault, so every drafted row needs
 ///               a buffer of its own. At temperature 0 only the token is remembered, and any buffer will do. A match
 ///               rule reads no draft rows, so under such a rule only Check::every_row finds the change
-template <class Rule, class Source, Row R>
+template <class Rule, class Source, RowLike R>
 [[nodiscard]] detail::DraftedToken<R, Rule> draft_token(const Rule&, const Source& rng, Index node, const R& row) {
     static_assert(sizeof(detail::DraftArguments<Rule, Source>) > 0);
     if constexpr (detail::shares_noise<Rule>) {
@@ -146,7 +146,7 @@ template <class Rule, class Source, Row R>
 /// @cost            one pass, two over logits; allocates for more than 31 siblings under a rule that shares noise
 /// @edge            no token is left: the token is -1. Its distribution has a rest of 0, so that any other token in its
 ///                  place is judged as a point mass
-template <class Rule, class Source, Row R>
+template <class Rule, class Source, RowLike R>
 [[nodiscard]] detail::DraftedToken<R, Rule> draft_token(const Rule& rule, const Source& rng, Index node, const R& row,
                                                         Index depth, ListRef<Token> without) {
     static_assert(sizeof(detail::DraftArguments<Rule, Source>) > 0);
@@ -163,7 +163,7 @@ template <class Rule, class Source, Row R>
     }
 }
 
-template <class Rule, class Source, Row R, class... More>
+template <class Rule, class Source, RowLike R, class... More>
     requires detail::owns<R>
 detail::DraftedToken<R, Rule> draft_token(const Rule&, const Source&, Index, const R&& row, More&&...) = delete;
 

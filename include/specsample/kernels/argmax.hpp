@@ -43,7 +43,7 @@ namespace kernels {
 /// greedy texts agree only if all of them break ties alike. Logits are compared directly, without a softmax.
 /// @returns  -1 if there is no largest entry: the row is empty, holds a NaN or +inf, or has nothing above -inf
 /// @cost     one pass
-template <Row R>
+template <RowLike R>
 Index argmax(const R& row) {
     if constexpr (detail::StatedRow<R>) {
         return row.argmax();

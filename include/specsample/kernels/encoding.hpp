@@ -21,6 +21,17 @@ class Encoding {
     Encoding(double pivot, double scale, double factor)
         : kind_(Kind::logit), factor_(factor), pivot_(static_cast<Value>(pivot)), scale_(static_cast<Value>(scale)) {}
 
+    /// Read the numbers of another scalar by the same formula.
+    template <class Other>
+    explicit Encoding(const Encoding<Other>& other)
+        : kind_(other.is_peak() ? Kind::peak : other.is_logit() ? Kind::logit : Kind::probability),
+          is_given_(other.is_given()),
+          is_refused_(other.is_refused()),
+          factor_(other.factor()),
+          peak_(other.peak()),
+          pivot_(static_cast<Value>(other.pivot())),
+          scale_(static_cast<Value>(other.scale())) {}
+
     /// Put all weight on one place; on none for -1.
     static Encoding peak(Index place) {
         Encoding encoding;

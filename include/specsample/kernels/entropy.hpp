@@ -37,7 +37,7 @@ namespace kernels {
 /// @edge        one-hot: 0; an empty row: 0; a NaN in it: NaN
 /// @accuracy    blocks are summed in the row's own precision, their sums in double. The last digits may differ between
 ///              instruction sets, because the logarithm is Eigen's
-template <Row R>
+template <RowLike R>
 double entropy(const R& row) {
     return detail::entropy_of(detail::Blocks(detail::as_row(row)));
 }

@@ -22,9 +22,26 @@ inline constexpr double sum_tolerance = sizeof(Scalar) == 2 ? 1e-2 : 1e-3;
 
 namespace detail {
 
-/// The tolerance of a view of any kind: it depends on the scalar in which the numbers are stored.
+/// The tolerance of a view whose numbers have a scalar that its type names.
 template <class View>
-inline constexpr double tolerance_of = kernels::sum_tolerance<typename StoredScalar<View>::type>;
+inline constexpr double stored_tolerance = kernels::sum_tolerance<typename StoredScalar<View>::type>;
+
+/// Return the tolerance of a view of any kind: it depends on the scalar in which the numbers are stored.
+template <class View>
+double tolerance_of(const View& view) {
+    if constexpr (is_entries_row<View>)
+        return tolerance_of(view.functor().numbers());
+    else
+        return kernels::sum_tolerance<typename View::Scalar>;
+}
+/// Return the rounding error of the scalar in which a softmax of a view's numbers was stored: of float at best.
+template <class View>
+double epsilon_of(const View& view) {
+    if constexpr (is_entries_row<View>)
+        return epsilon_of(view.functor().numbers());
+    else
+        return std::max(static_cast<double>(Eigen::NumTraits<typename View::Scalar>::epsilon()), 0x1p-23);
+}
 
 /// Return how far the sum of a good row may be from 1: 0 for logits that this library has normalised.
 template <class View>
@@ -33,7 +50,7 @@ double sum_deviation(const View& view) {
         const auto& encoding = view.functor().encoding();
         if (!encoding.is_probability() && !encoding.is_given()) return 0;
     }
-    return tolerance_of<View>;
+    return tolerance_of(view);
 }
 
 /// Return the fault of the first bad id of a sparse row: outside the vocabulary, or not above the previous id.
@@ -179,7 +196,7 @@ CheckedSum checked_sum(const View& view) {
 /// @param found   where the sum of a good row is put, if it took a pass
 template <class View>
 std::optional<RowFault> inspect_view(const View& view, Side side, Index number, double* found = nullptr) {
-    RowFault fault{.side = side, .row = number, .bound = tolerance_of<View>};
+    RowFault fault{.side = side, .row = number, .bound = tolerance_of(view)};
     if (view.size() == 0) {
         fault.cause = Cause::empty;
         return fault;
@@ -229,10 +246,8 @@ std::optional<RowFault> inspect_kind(const View& view, Side side, Index number) 
         }
         // The sum must be as near to 1 as rounding leaves the sum of a softmax in float or 16 bits, so that the logits
         // of a short row do not pass as probabilities by chance.
-        using Scalar = std::conditional_t<sizeof(typename StoredScalar<View>::type) == 2,
-                                          typename StoredScalar<View>::type, float>;
-        const double rounding = static_cast<double>(size) * static_cast<double>(Eigen::NumTraits<Scalar>::epsilon());
-        const bool is_one = std::abs(sum - 1) <= std::min(tolerance_of<View>, rounding);
+        const double rounding = static_cast<double>(size) * epsilon_of(view);
+        const bool is_one = std::abs(sum - 1) <= std::min(tolerance_of(view), rounding);
         const bool is_uniform = least * static_cast<double>(size) > 1 - rounding;
         if (!is_one || is_uniform || positive < 2) return std::nullopt;
         return RowFault{side, Cause::probabilities, number, static_cast<double>(size), sum};
@@ -248,7 +263,7 @@ namespace kernels {
 /// a distribution if none is NaN or +inf and not all are -inf; the ids of a sparse row must be strictly increasing.
 /// @returns  the fault, with the given side and row number, or nothing
 /// @cost     one pass; a second one over a bad row
-template <Row R>
+template <RowLike R>
 std::optional<RowFault> inspect(const R& row, Side side, Index number) {
     return detail::inspect_view<detail::row_view_t<R>>(detail::as_row(row), side, number);
 }

@@ -26,6 +26,19 @@ double exponent_scale(double temperature) {
                       std::min(double{std::numeric_limits<Value>::max()}, 0x1p1000));
 }
 
+/// Return the encoding of logits whose normaliser the caller states.
+template <class Value>
+Encoding<Value> stated_encoding(double temperature, double log_sum_exp) {
+    const double scale = exponent_scale<Value>(temperature);
+    // The pivot is clamped and rounded to a finite number of the scalar. The factor corrects for both, at the
+    // temperature that the scale stands for: at most `hottest`, because no scale is below the smallest normal number.
+    constexpr double most = std::numeric_limits<Value>::max();
+    constexpr double hottest = std::numbers::log2e / double{std::numeric_limits<Value>::min()};
+    const double pivot = static_cast<Value>(std::clamp(log_sum_exp * temperature, -most, most));
+    const double factor = std::exp2((pivot / std::min(temperature, hottest) - log_sum_exp) * std::numbers::log2e);
+    return Encoding<Value>(pivot, scale, factor).as_given();
+}
+
 }  // namespace detail
 
 namespace kernels {
@@ -59,6 +72,9 @@ class LogitWeights {
         constexpr double too_large = 0x1p64;  // its inverse must be a normal number
         if (!(total() >= 1 && total() < too_large)) sum_from(detail::largest(numbers, 0, numbers.size()));
     }
+
+    /// Sum entries as they are encoded.
+    explicit LogitWeights(const Entries& entries) : entries_(entries) { sum(entries.encoding()); }
 
     // Weights.
     Index size() const { return sums_->size(); }
@@ -98,7 +114,7 @@ class LogitWeights {
 /// Return ln sum_x exp(z(x)) of a row of logits; for Logits at temperature T, ln sum_x exp(z(x) / T).
 /// @cost   one pass
 /// @edge   -inf if all are masked, NaN for a row that defines no distribution
-template <Row R>
+template <RowLike R>
 double log_sum_exp(const R& logits) {
     if constexpr (detail::form_of<R>.logits) {
         return logits.weights().log_sum_exp();

@@ -37,7 +37,7 @@ namespace kernels {
 /// @throws       std::invalid_argument if the sizes differ
 /// @cost         one pass over both rows, or over a sparse row and the other row's entries at its ids; no allocation
 /// @accuracy     blocks are summed in the rows' own precision, their sums in double
-template <Row Q, Row P>
+template <RowLike Q, RowLike P>
 double overlap(const Q& q, const P& p) {
     if (detail::row_size(q) != detail::row_size(p))
         detail::invalid("overlap", "the second row's size", detail::row_size(p),

@@ -17,7 +17,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace kernels {
 /// @edge               logits that define no distribution (all -inf, a NaN; +inf at T > 0) give a row that is no
 ///                     distribution either, which the sampler reports as a fault; an empty row gives an empty row
 /// @cost               two passes and the row's allocation
-template <Row R>
+template <RowLike R>
 auto softmax(const R& logits, double temperature = 1) {
     detail::require(detail::is_finite(temperature) && temperature >= 0, "softmax", "temperature", temperature,
                     "a finite number >= 0");

@@ -55,7 +55,7 @@ namespace kernels {
 ///
 /// @returns   how many were written: fewer than asked for if the row has fewer positive entries
 /// @cost      one pass, and an insertion into `top` for every entry that is among the largest so far; no allocation
-template <Row R>
+template <RowLike R>
 Index top_ids(const R& row, std::span<Token> top) {
     detail::require_memory("top_ids", "top", top);
     const auto view = detail::as_row(row);

@@ -123,7 +123,7 @@ class WithoutWeights {
 };
 
 /// Return the weights that a row is drawn from: the row itself, or the weights of its logits, which need no normaliser.
-template <Row R>
+template <RowLike R>
 auto row_weights(const R& row) {
     if constexpr (detail::form_of<R>.logits)
         return row.weights();
@@ -131,7 +131,7 @@ auto row_weights(const R& row) {
         return RowWeights(detail::as_row(row));
 }
 /// Refuse a temporary row that owns its numbers: the weights would view memory that is gone.
-template <Row R>
+template <RowLike R>
     requires detail::owns<R>
 void row_weights(const R&& row) = delete;
 
@@ -140,26 +140,26 @@ template <Weights W>
 const W& race_weights(const W& weights) {
     return weights;
 }
-template <Row R>
+template <RowLike R>
 auto race_weights(const R& row) {
     if constexpr (detail::form_of<R>.logits)
         return RowWeights(row.unnormalised());
     else
         return RowWeights(detail::as_row(row));
 }
-template <Row R>
+template <RowLike R>
     requires detail::owns<R>
 void race_weights(const R&& row) = delete;
 
 /// Return the probabilities of a row whose weights were summed by a draw.
-template <Row R, Weights W>
+template <RowLike R, Weights W>
 detail::row_view_t<R> probs_of(const R& row, const W& weights) {
     if constexpr (detail::form_of<R>.logits)
         return weights.probs();
     else
         return detail::as_row(row);
 }
-template <Row R, Weights W>
+template <RowLike R, Weights W>
     requires detail::owns<R>
 void probs_of(const R&& row, const W& weights) = delete;
 

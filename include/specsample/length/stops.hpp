@@ -29,7 +29,7 @@ class ConfidenceStop {
     }
 
     /// Never stop before a row.
-    template <Row R>
+    template <RowLike R>
     bool before(const R&) const {
         return false;
     }
@@ -69,7 +69,7 @@ class EntropyStop {
     }
 
     /// Tell whether the draft ends before this row.
-    template <Row R>
+    template <RowLike R>
     bool before(const R& row) const {
         const double nats = kernels::entropy(row);
         return !detail::is_nan(nats) && nats > largest_;

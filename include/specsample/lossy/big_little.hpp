@@ -95,7 +95,7 @@ struct BigLittle {
     }
 
     /// Compute for each id the probability that it is accepted once drafted.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
         const detail::RowPair at(q, p);
@@ -104,7 +104,7 @@ struct BigLittle {
     }
 
     /// Compute the output distribution at one position.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         return detail::emitted(at.q, chances(q, p), at.p);

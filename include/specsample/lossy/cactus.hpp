@@ -117,7 +117,7 @@ struct Cactus {
     }
 
     /// Compute for each id the probability that it is accepted once drafted.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
         const detail::RowPair at(q, p);
@@ -127,7 +127,7 @@ struct Cactus {
 
     /// Compute the output distribution at one position, for one drafted token.
     /// @cost   O(V^2)
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         const Eigen::ArrayXd r = chances(q, p);

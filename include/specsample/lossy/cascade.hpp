@@ -71,7 +71,7 @@ struct Chow {
     void check() const { detail::require_number("Chow", alpha); }
 
     /// Return the row pi.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     auto operator()(const Q& q, const P& p) const {
         return detail::deferred(detail::largest(q) < 1 - alpha, q, p);
     }
@@ -85,7 +85,7 @@ struct Diff {
     void check() const { detail::require_number("Diff", alpha); }
 
     /// Return the row pi.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     auto operator()(const Q& q, const P& p) const {
         return detail::deferred(detail::largest(q) < detail::largest(p) - alpha, q, p);
     }
@@ -100,7 +100,7 @@ struct Opt {
 
     /// Return the row pi.
     /// @edge   p = q: alpha TV(p, q) counts as 0 for an infinite alpha too
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     auto operator()(const Q& q, const P& p) const {
         const double apart = TotalVariation{}(detail::doubles(p), detail::doubles(q));
         const double price = apart > 0 ? alpha * apart : 0;
@@ -116,7 +116,7 @@ struct TokenV1 {
     void check() const { detail::require_number("TokenV1", alpha); }
 
     /// Return the row pi.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     auto operator()(const Q& q, const P& p) const {
         return detail::tokenwise(q, p, q, detail::largest(p) - alpha);
     }
@@ -130,7 +130,7 @@ struct TokenV2 {
     void check() const { detail::require_number("TokenV2", alpha); }
 
     /// Return the row pi.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     auto operator()(const Q& q, const P& p) const {
         return detail::tokenwise(q, p, p, detail::largest(p) - alpha);
     }
@@ -144,7 +144,7 @@ struct TokenV3 {
     void check() const { detail::require_number("TokenV3", alpha); }
 
     /// Return the row pi.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     auto operator()(const Q& q, const P& p) const {
         return detail::tokenwise(q, p, p, (1 - alpha) * detail::largest(p));
     }
@@ -169,7 +169,7 @@ struct Fuzzy {
     void check() const { detail::require(threshold >= 0, "Fuzzy", "threshold", threshold, "at least 0"); }
 
     /// Return the row pi.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     auto operator()(const Q& q, const P& p) const {
         const auto target = detail::doubles(p);
         const auto draft = detail::doubles(q);

@@ -39,12 +39,12 @@ concept LossyRule = !R::lossless && requires(const R& rule, const Eigen::ArrayXd
 namespace detail {
 
 /// Return a row as an expression in double that holds no temporaries.
-template <Row R>
+template <RowLike R>
 auto doubles(const R& row) {
     return as_row(row).template cast<double>();
 }
 
-template <Row R>
+template <RowLike R>
 Eigen::ArrayXd to_array(const R& row) {
     return doubles(row);
 }
@@ -54,7 +54,7 @@ struct RowPair {
     Eigen::ArrayXd p, q;
 
     /// @throws std::invalid_argument if the sizes differ
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     RowPair(const Q& draft, const P& target) : p(to_array(target)), q(to_array(draft)) {
         if (p.size() != q.size())
             invalid("distribution", "the draft row's size", q.size(), "the target row's, " + to_text(p.size()));
@@ -93,7 +93,7 @@ namespace lossy {
 /// @param q, p   probabilities of the same size; each row sums to 1
 /// @throws       std::invalid_argument if the sizes differ or an option of the rule is out of range
 /// @cost         the cost of rule.chances; allocates
-template <LossyRule Rule, Row Q, Row P>
+template <LossyRule Rule, RowLike Q, RowLike P>
 [[nodiscard]] double acceptance(const Rule& rule, const Q& q, const P& p) {
     return (detail::to_array(q) * rule.chances(q, p)).sum();
 }
@@ -105,7 +105,7 @@ template <LossyRule Rule, Row Q, Row P>
 /// @returns      in [0, 1]
 /// @throws       std::invalid_argument as `acceptance`
 /// @cost         the cost of rule.distribution; allocates
-template <LossyRule Rule, Row Q, Row P>
+template <LossyRule Rule, RowLike Q, RowLike P>
 [[nodiscard]] double total_variation_from_target(const Rule& rule, const Q& q, const P& p) {
     return (rule.distribution(q, p) - detail::to_array(p)).abs().sum() / 2;
 }

@@ -81,7 +81,7 @@ struct Mentored {
     void check() const { detail::require(budget >= 0, "Mentored", "budget", budget, "at least 0"); }
 
     /// Return the row pi.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     auto operator()(const Q& q, const P& p) const {
         const auto target = detail::doubles(p);
         const auto draft = detail::doubles(q);

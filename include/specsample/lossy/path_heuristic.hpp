@@ -55,7 +55,7 @@ struct PathHeuristic {
     }
 
     /// Compute for each id the probability that it is accepted once drafted.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
         const detail::RowPair at(q, p);
@@ -64,7 +64,7 @@ struct PathHeuristic {
     }
 
     /// Compute the output distribution at one position.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         return detail::emitted(at.q, chances(q, p), at.p);

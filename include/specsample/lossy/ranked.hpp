@@ -16,7 +16,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Count the entries that rank before the entry of `token`: larger entries, and equal entries of lower ids.
-template <Row R>
+template <RowLike R>
 Index rank(const R& row, Index token) {
     const auto view = as_row(row);
     const auto mass = view.coeff(token);
@@ -61,7 +61,7 @@ Outcome walk_ranked(const Context& context, const Rule& rule) {
     return walks::top_down(context, [&](Index node) { return RankedNode<Context, Rule>(context, node, rule); });
 }
 
-template <class Rule, Row Q, Row P>
+template <class Rule, RowLike Q, RowLike P>
 Eigen::ArrayXd ranked_chances(const Rule& rule, const Q& q, const P& p) {
     rule.check();
     const RowPair at(q, p);
@@ -70,7 +70,7 @@ Eigen::ArrayXd ranked_chances(const Rule& rule, const Q& q, const P& p) {
 }
 
 /// Compute q on the accepted ids, with the q mass of all other ids on the likeliest id.
-template <class Rule, Row Q, Row P>
+template <class Rule, RowLike Q, RowLike P>
 Eigen::ArrayXd ranked_distribution(const Rule& rule, const Q& q, const P& p) {
     const RowPair at(q, p);
     return emitted(at.q, ranked_chances(rule, q, p),
@@ -123,12 +123,12 @@ struct RelaxedTopN {
         return detail::walk_ranked(context, *this);
     }
     /// Compute for each id the probability that it is accepted once drafted: 0 or 1.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         return detail::ranked_chances(*this, q, p);
     }
     /// Compute the output distribution at one position.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         return detail::ranked_distribution(*this, q, p);
     }
@@ -160,12 +160,12 @@ struct TopKMembership {
         return detail::walk_ranked(context, *this);
     }
     /// Compute for each id the probability that it is accepted once drafted: 0 or 1.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         return detail::ranked_chances(*this, q, p);
     }
     /// Compute the output distribution at one position.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         return detail::ranked_distribution(*this, q, p);
     }
@@ -196,12 +196,12 @@ struct GreedyLenience {
         return detail::walk_ranked(context, *this);
     }
     /// Compute for each id the probability that it is accepted once drafted: 0 or 1.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         return detail::ranked_chances(*this, q, p);
     }
     /// Compute the output distribution at one position.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         return detail::ranked_distribution(*this, q, p);
     }

@@ -87,7 +87,7 @@ struct Lenience {
     }
 
     /// Compute for each id the probability that it is accepted once drafted.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
         const detail::RowPair at(q, p);
@@ -95,7 +95,7 @@ struct Lenience {
     }
 
     /// Compute the output distribution at one position.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         return detail::emitted(at.q, chances(q, p), detail::left_over(at.p, 1, taken() * at.q));
@@ -129,7 +129,7 @@ struct RatioThreshold {
     }
 
     /// Compute for each id the probability that it is accepted once drafted: 0 or 1.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
         const detail::RowPair at(q, p);
@@ -137,7 +137,7 @@ struct RatioThreshold {
     }
 
     /// Compute the output distribution at one position.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         return detail::emitted(at.q, chances(q, p), detail::left_over(at.p, 1, at.q));
@@ -170,7 +170,7 @@ struct UniformBound {
     }
 
     /// Compute for each id the probability that it is accepted once drafted.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
         const detail::RowPair at(q, p);
@@ -178,7 +178,7 @@ struct UniformBound {
     }
 
     /// Compute the output distribution at one position.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         return detail::emitted(at.q, chances(q, p), detail::left_over(at.p, 1, at.q));

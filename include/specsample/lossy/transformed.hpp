@@ -18,7 +18,6 @@ namespace detail {
 /// The rows pi(q_i, p_i), each made when a walk first asks for it in a round.
 template <class T, class Transform>
 class TransformedRows {
-    using Rows = std::remove_reference_t<decltype(std::declval<const T&>().rows)>;  // TargetRows
     static constexpr double not_made = -1;  // the first entry of such a row; no probability is negative
 
   public:
@@ -49,7 +48,7 @@ class TransformedRows {
         const bool seen = context_.limits.check == Check::every_row;
         double found = 0;
         double& known = context_.state(i - 1).sum;  // by a check of every row
-        bool good = check(p, Side::target, i, seen && Rows::are_supplied, found);
+        bool good = check(p, Side::target, i, seen && context_.rows.are_supplied(), found);
         const double sum = std::max(known, found);
         known = 0;  // the sum of pi, which replaces p, is not known
         const Index child = context_.shape.first_child(i - 1);
@@ -81,7 +80,7 @@ class TransformedRows {
         return Eigen::ArrayXd::NullaryExpr(context_.vocab, [token](Index i) { return i == token ? 1.0 : 0.0; });
     }
 
-    template <Row R>
+    template <RowLike R>
     bool check(const R& row, Side side, Index number, bool seen, double& sum) {
         const Check how = seen ? Check::entries_read : Check::every_row;
         const auto bad = check_row(row, side, number, context_.vocab, how, &sum);
@@ -155,7 +154,7 @@ struct Transformed {
     }
 
     /// Compute the output distribution at one position: pi itself.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         transform.check();
@@ -163,7 +162,7 @@ struct Transformed {
     }
 
     /// Compute for each id the probability that it is accepted once drafted, if judged alone: min(1, pi / q).
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         return (at.q > 0).select((distribution(q, p) / at.q).min(1.0), 1.0);

@@ -101,7 +101,7 @@ struct TreeThresholds {
     }
 
     /// Compute for each id the probability that it is accepted as the only child.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
         const detail::RowPair at(q, p);
@@ -111,7 +111,7 @@ struct TreeThresholds {
     /// Compute the output distribution at a node with these children.
     /// @param p          the target's probabilities
     /// @param children   distinct ids below the size of p
-    template <Row P>
+    template <RowLike P>
     Eigen::ArrayXd distribution_of(const P& p, std::span<const Token> children) const {
         check();
         Eigen::ArrayXd left = detail::to_array(p);
@@ -130,7 +130,7 @@ struct TreeThresholds {
 
     /// Compute the output distribution at one position, for one child drawn from q.
     /// @cost   O(V^2)
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         Eigen::ArrayXd distribution = Eigen::ArrayXd::Zero(at.p.size());

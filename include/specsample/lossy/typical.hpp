@@ -41,7 +41,7 @@ struct TypicalAcceptance {
 
     /// Compute the bound that a token's probability in this row must exceed.
     /// @returns   NaN if the row has an entry that is negative or not finite
-    template <Row R>
+    template <RowLike R>
     double threshold(const R& row) const {
         const auto view = detail::as_row(row);
         double entropy = 0;
@@ -65,7 +65,7 @@ struct TypicalAcceptance {
     }
 
     /// Compute for each id the probability that it is accepted once drafted: 0 or 1.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd chances(const Q& q, const P& p) const {
         check();
         const detail::RowPair at(q, p);
@@ -74,7 +74,7 @@ struct TypicalAcceptance {
     }
 
     /// Compute the output distribution at one position.
-    template <Row Q, Row P>
+    template <RowLike Q, RowLike P>
     Eigen::ArrayXd distribution(const Q& q, const P& p) const {
         const detail::RowPair at(q, p);
         return detail::emitted(at.q, chances(q, p), at.p);

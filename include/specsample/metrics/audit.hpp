@@ -152,13 +152,13 @@ class Audit {
     /// @cost           one pass over both rows, in double: 2 ns per entry with AVX-512, 5 ns with SSE2, or 30 plain
     ///                 reads of a cached row; only the entries of a sparse target; no allocation
     /// @edge           a token of probability 0 is an alarm for ever, at every alpha
-    template <Row Draft, Row Target>
+    template <RowLike Draft, RowLike Target>
     void observe(const Draft& draft, const Target& target, detail::Integer auto token) {
         observe_views(detail::as_row(draft), detail::as_row(target), token);
     }
 
     /// Observe a token without a draft row: a bonus token, or one whose position was drafted as a point mass.
-    template <Row Target>
+    template <RowLike Target>
     void observe(const Target& target, detail::Integer auto token) {
         const auto view = detail::as_row(target);
         observe_views(view, view, token);  // the target in the draft's place adds no information

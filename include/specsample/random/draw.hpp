@@ -77,7 +77,7 @@ struct DrawArguments {
     static constexpr bool is_draw = requires(const Rng& rng) { rng.uniform(); } || requires(const Rng& rng) {
         rng.open_uniform(std::uint32_t{});
     } || requires(const Rng& rng) { rng.draw(kernels::RowWeights(Column<double>(nullptr, 0))); };
-    static constexpr bool is_row = !is_draw || kernels::Weights<W> || Row<W>;
+    static constexpr bool is_row = !is_draw || kernels::Weights<W> || RowLike<W>;
     static constexpr bool all = is_draw && is_row;
     static_assert(is_draw,
                   "specsample::draw: the first argument must be the random numbers of one address; write "

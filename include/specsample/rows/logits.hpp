@@ -31,7 +31,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 ///             must not return the last kind
 template <class R>
 class Logits {
-    static_assert(Row<R>,
+    static_assert(RowLike<R>,
                   "specsample::Logits: the first argument must be a row: an Eigen vector, std::vector or std::span of "
                   "float, double, Eigen::half or Eigen::bfloat16; for other types of 16 bits say which kind they hold, "
                   "as in std::span(reinterpret_cast<const Eigen::half*>(data), vocab)");
@@ -73,6 +73,7 @@ class Logits {
 
     Index size() const { return detail::row_size(row_); }
     double temperature() const { return temperature_; }
+    static constexpr bool has_logits() { return true; }
     /// Return whether the caller gave the normaliser.
     bool is_normalised() const { return is_known_; }
     auto numbers() const& { return detail::as_row(row_); }
@@ -105,15 +106,7 @@ class Logits {
 
     detail::Encoding<Value> encoding() const {
         if (!is_known_ || temperature_ == 0) return weights().encoding();
-        const double scale = detail::exponent_scale<Value>(temperature_);
-        // The pivot is clamped and rounded to a finite number of the scalar. The factor corrects for both, at the
-        // temperature that the scale stands for: at most `hottest`, because no scale is below the smallest normal
-        // number.
-        constexpr double most = std::numeric_limits<Value>::max();
-        constexpr double hottest = std::numbers::log2e / double{std::numeric_limits<Value>::min()};
-        const double pivot = static_cast<Value>(std::clamp(log_sum_exp_ * temperature_, -most, most));
-        const double factor = std::exp2((pivot / std::min(temperature_, hottest) - log_sum_exp_) * std::numbers::log2e);
-        return detail::Encoding<Value>(pivot, scale, factor).as_given();
+        return detail::stated_encoding<Value>(temperature_, log_sum_exp_);
     }
 
     /// Return the encoding of the logits without a normaliser.

@@ -31,7 +31,7 @@ inline constexpr bool borrows<R> = std::is_lvalue_reference_v<R> || std::remove_
 
 /// A row that a callable may return: it owns its numbers or views memory that outlives the call.
 template <class R>
-concept ReturnedRow = Row<R> && (ContiguousRow<std::remove_cvref_t<R>> || EigenOwner<std::remove_cvref_t<R>> ||
+concept ReturnedRow = RowLike<R> && (ContiguousRow<std::remove_cvref_t<R>> || EigenOwner<std::remove_cvref_t<R>> ||
                                  EigenView<std::remove_cvref_t<R>> || std::remove_cvref_t<R>::outlives_its_making);
 
 template <class R>
@@ -39,7 +39,7 @@ concept RowMajorRows = bool(R::IsRowMajor) && !bool(R::IsVectorAtCompileTime) &&
                        (EigenOwner<R> || EigenView<R>);
 template <class R>
 concept IndexedRows = !EigenMatrix<R> && requires(const R& rows) {
-    { rows[std::size_t{}] } -> Row;
+    { rows[std::size_t{}] } -> RowLike;
 };
 
 /// Several rows returned by one call.
@@ -129,7 +129,7 @@ class OwnedRow {
   public:
     using View = row_view_t<Stored>;
 
-    template <Row Given>
+    template <RowLike Given>
     void keep(Given&& row) {
         if constexpr (std::same_as<std::remove_cvref_t<Given>, Stored>) {
             row_ = std::forward<Given>(row);

@@ -52,11 +52,16 @@ std::optional<Index> element_count(const Source& source) {
 template <class Source>
 inline constexpr bool is_supplied = EigenMatrix<std::remove_cvref_t<Source>> || !std::invocable<Source&, Index>;
 
+template <class Source>
+constexpr bool rows_exist(const Source&) {
+    return is_supplied<Source>;
+}
+
 /// Rows by position: a matrix, anything indexed [i], or a callable with i.
 template <class R>
 concept RowSource = (detail::EigenMatrix<std::remove_cvref_t<R>> || std::invocable<R&, Index> ||
                      detail::Indexed<R>)&&requires(R& rows, Index i) {
-    { detail::element(rows, i) } -> Row;
+    { detail::element(rows, i) } -> RowLike;
 };
 
 }  // namespace detail

@@ -119,6 +119,8 @@ class Sparse {
     void refuse() { is_refused_ = true; }
     bool is_refused() const { return is_refused_; }
 
+    static constexpr bool has_logits() { return form.logits; }
+
     /// Return the weights that a token is drawn from, if the row holds logits.
     /// @cost   one pass over the stored entries
     auto weights() const&

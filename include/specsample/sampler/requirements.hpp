@@ -78,7 +78,7 @@ struct Requirements {
     static constexpr bool draft_propose = !is_drafter || !draft_distribution || Drafter<Draft>;
     static constexpr bool draft_call = is_drafter || Model<Draft> || Drafter<Draft>;
     static constexpr bool draft_result = [] {
-        if constexpr (Model<Draft>) return Row<Answer<Draft>> || Integer<std::remove_cvref_t<Answer<Draft>>>;
+        if constexpr (Model<Draft>) return RowLike<Answer<Draft>> || Integer<std::remove_cvref_t<Answer<Draft>>>;
         return true;
     }();
     static constexpr bool draft_kept = [] {
@@ -92,7 +92,7 @@ struct Requirements {
 
     static constexpr bool target_call = Model<Target> || ManyModel<Target> || TreeCallable<Target>;
     static constexpr bool target_result = [] {
-        if constexpr (Model<Target>) return Row<Answer<Target>>;
+        if constexpr (Model<Target>) return RowLike<Answer<Target>>;
         return true;
     }();
     static constexpr bool target_kept = [] {

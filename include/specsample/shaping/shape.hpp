@@ -21,7 +21,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
 /// Return the row that holds a row's numbers: the row itself, or the row inside a sparse row.
-template <Row R>
+template <RowLike R>
 const auto& inner_row(const R& row) {
     if constexpr (form_of<R>.listed) {
         return row.held();
@@ -62,7 +62,7 @@ void copy_ids(const Ids& ids, Index count, std::vector<Token>& memory) {
 }
 
 /// Make the candidates of a row.
-template <class Value, Row R>
+template <class Value, RowLike R>
 filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumbers<Value>& memory,
                                          ShapingScratch<Value>& scratch) {
     const auto numbers = in_memory<Value>(numbers_of(inner_row(row)), may_stay, memory.numbers);
@@ -73,20 +73,19 @@ filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumb
     }
     constexpr filters::NumberKind kind =
         form_of<R>.logits ? filters::NumberKind::logits : filters::NumberKind::probabilities;
-    using View = row_view_t<R>;
-    return {numbers, kind, row_size(row), is_sparse, tolerance_of<View>, memory, scratch};
+    return {numbers, kind, row_size(row), is_sparse, stored_tolerance<row_view_t<R>>, memory, scratch};
 }
 
 /// Return the numbers that are left, in the form that a row holds: logits unchanged, because Logits normalise
 /// themselves, and probabilities normalised, unless the pipeline did nothing to them.
-template <Row R, class Value>
+template <RowLike R, class Value>
 auto finished(const R&, filters::Candidates<Value>& row, ShapedNumbers<Value>& memory) {
     using Column = Column<Value>;
     if constexpr (form_of<R>.logits) {
         return Logits(Column(row.left().data(), std::ssize(row.left())), row.temperature_of_weights());
     } else {
         // A 16-bit row may sum to a number further from 1 than a shaped row of floats may.
-        constexpr bool is_exact = tolerance_of<row_view_t<R>> <= kernels::sum_tolerance<Value>;
+        constexpr bool is_exact = stored_tolerance<row_view_t<R>> <= kernels::sum_tolerance<Value>;
         if (is_exact && row.is_as_given()) return Column(row.left().data(), std::ssize(row.left()));
         const std::span<const Value> probs = row.probabilities();
         if (row.is_bad()) return Column(row.left().data(), std::ssize(row.left()));
@@ -98,7 +97,7 @@ auto finished(const R&, filters::Candidates<Value>& row, ShapedNumbers<Value>& m
 
 /// The type that a row becomes: logits stay logits, with a temperature, and anything else becomes probabilities. The
 /// shaped row holds every id, or the ids that are left.
-template <Row R>
+template <RowLike R>
 using ShapedRow = Sparse<detail::IdList<Token>,
                          std::conditional_t<detail::form_of<std::remove_cvref_t<R>>.logits,
                                             Logits<detail::Column<detail::ShapedValue<std::remove_cvref_t<R>>>>,
@@ -109,7 +108,7 @@ using ShapedRow = Sparse<detail::IdList<Token>,
 namespace filters {
 
 /// The type that a row of type R has after sampling parameters or a pipeline: what shape returns.
-template <Row R>
+template <RowLike R>
 using ShapedRow = detail::ShapedRow<R>;
 
 }  // namespace filters
@@ -170,7 +169,7 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
 /// @edge             an invalid row comes out unchanged, and a row without candidates comes out empty: both are faults
 ///                   where verify uses them. A drafter ends its draft at an empty row
 template <class R, detail::ShaperOrChanging P>
-    requires Row<R>
+    requires RowLike<R>
 detail::ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context,
                            filters::ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>>& memory) {
     if constexpr (detail::Rewindability<P>::holds) {

@@ -103,6 +103,8 @@ class Sharded {
         return false;
     }
 
+    static constexpr bool has_logits() { return are_logits; }
+
     /// Return the id of the largest entry of all slices.
     Index argmax() const { return slice().state().largest_id(); }
 

@@ -31,7 +31,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace theory {
 /// @cost                  one pass over both rows, or over the entries of a sparse one; no allocation
 /// @edge                  equal rows: 1 up to rounding; disjoint supports: 0
 /// @source                Leviathan et al. 2023, arXiv:2211.17192, Definition 3.1 and Theorem 3.5
-template <Row Draft, Row Target>
+template <RowLike Draft, RowLike Target>
 [[nodiscard]] double acceptance(const Draft& draft, const Target& target) {
     return std::min(kernels::overlap(draft, target), 1.0);
 }
@@ -45,7 +45,7 @@ template <Row Draft, Row Target>
 /// @throws                std::invalid_argument if the sizes differ
 /// @cost                  one pass over both rows, or over the entries of a sparse one; no allocation
 /// @source                arXiv:2211.17192, Lemma 3.3 (there D_LK)
-template <Row Draft, Row Target>
+template <RowLike Draft, RowLike Target>
 [[nodiscard]] double total_variation(const Draft& draft, const Target& target) {
     return 1.0 - acceptance(draft, target);
 }

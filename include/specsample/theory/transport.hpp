@@ -46,7 +46,7 @@ void require_drafts(std::string_view where, const Q& q, const P& p, Index drafts
 
 /// List the tokens with q > 0 in ascending order of p/q. All other tokens are in no best set H, because they add to
 /// p(H) and not to f(H).
-template <Row Draft, Row Target>
+template <RowLike Draft, RowLike Target>
 std::vector<Supply> by_ratio(std::string_view where, const Draft& draft, const Target& target, Index drafts) {
     const auto p = as_row(target);
     const auto q = as_row(draft);
@@ -137,7 +137,7 @@ namespace theory {
 ///                        of the draft gives NaN. The bound rises with n to p(support of q)
 /// @accuracy              a row whose sum is off by e moves the bound by up to n e
 /// @source                Sun et al. 2023 (SpecTr), arXiv:2310.15141; Hu et al. 2025, arXiv:2502.18779
-template <Row Draft, Row Target>
+template <RowLike Draft, RowLike Target>
 [[nodiscard]] double transport_bound(const Draft& draft, const Target& target, Index drafts) {
     double q = 0;
     return detail::bound_of_prefixes(detail::by_ratio("transport_bound", draft, target, drafts),
@@ -167,7 +167,7 @@ template <Row Draft, Row Target>
 /// @edge                  n = 1: the overlap; n = all ids of q: the target's mass on them. An id with less than 1e-300
 ///                        of q counts as one that q does not have
 /// @accuracy              1e-13 for any n and vocabulary
-template <Row Draft, Row Target>
+template <RowLike Draft, RowLike Target>
 [[nodiscard]] double transport_bound_without_replacement(const Draft& draft, const Target& target, Index drafts) {
     auto tokens = detail::by_ratio("transport_bound_without_replacement", draft, target, drafts);
     if (drafts == 1 || tokens.empty()) return acceptance(draft, target);
@@ -199,7 +199,7 @@ template <Row Draft, Row Target>
 /// @cost                  O(V log n): three passes over q and one over p; allocates n - 1 ids
 /// @edge                  nothing left to draw: p(likeliest)
 /// @source                Hu et al. 2025, arXiv:2502.18779, section 5
-template <Row Draft, Row Target>
+template <RowLike Draft, RowLike Target>
 [[nodiscard]] double transport_bound_greedy(const Draft& draft, const Target& target, Index drafts) {
     const auto p = detail::as_row(target);
     const auto q = detail::as_row(draft);

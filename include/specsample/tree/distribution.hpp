@@ -61,6 +61,14 @@ inline std::uint32_t digest_of(std::span<const Token> ids) {
     return digest;
 }
 
+/// What a distribution remembers of the token that was drawn from it.
+struct DrawnToken {
+    double rest = -1;            ///< the sum of the weights; negative: not known
+    std::uint64_t bits = 0;      ///< what the row stored for the token
+    Token token = -1;            ///< -1: nothing is remembered
+    std::uint32_t removed = 0;   ///< the digest of the removed ids
+};
+
 }  // namespace detail
 
 /// The distribution of a token that was drawn from a row, possibly with some ids removed.
@@ -71,7 +79,7 @@ template <class View>
 class Sampled {
   public:
     /// @param row   the probabilities that the token was drawn with
-    template <Row R>
+    template <RowLike R>
         requires std::same_as<detail::row_view_t<R>, View>
     explicit Sampled(const R& row) : row_(detail::as_row(row)) {}
 
@@ -81,25 +89,32 @@ class Sampled {
     /// @throws          std::invalid_argument for a rest that is negative, NaN or infinite
     /// @edge            a rest below 2^-24, including 0, is too small to judge a token by: rules take the token for a
     ///                  point mass, which is exact (least_rest in verify/lists.hpp)
-    template <Row R>
+    template <RowLike R>
         requires std::same_as<detail::row_view_t<R>, View>
     Sampled(const R& row, ListRef<Token> without, std::optional<double> rest = {})
-        : row_(detail::as_row(row)), without_(without), rest_(rest.value_or(-1)) {
-        const double sum = rest.value_or(0);
-        detail::require(detail::is_finite(sum) && sum >= 0, "Sampled", "rest", sum, "a finite number of at least 0");
+        : row_(detail::as_row(row)), without_(without) {
+        const double sum = drawn_.rest = rest.value_or(-1);
+        detail::require(!rest || (detail::is_finite(sum) && sum >= 0), "Sampled", "rest", sum, "a finite number of at least 0");
     }
 
     /// Refuse a temporary row, which would be gone before the round ends. Keep it in a variable.
-    template <Row R>
+    template <RowLike R>
         requires detail::owns<R>
     explicit Sampled(const R&& row) = delete;
-    template <Row R>
+    template <RowLike R>
         requires detail::owns<R>
     Sampled(const R&& row, ListRef<Token> without, std::optional<double> rest = {}) = delete;
+
+    /// Take up what another distribution of the same row remembers.
+    template <RowLike R>
+    Sampled(const R& row, std::span<const Token> without, const detail::DrawnToken& drawn)
+        : row_(detail::as_row(row)), without_(without), drawn_(drawn) {}
 
     static constexpr bool is_point() { return false; }
     const View& row() const { return row_; }
     std::span<const Token> without() const { return without_; }
+    /// Return what is remembered of the token.
+    const detail::DrawnToken& drawn() const { return drawn_; }
 
     /// Return the entry of a token in the row; 0 for an id that was removed.
     double weight(Index token) const {
@@ -108,14 +123,14 @@ class Sampled {
     /// Return the sum of all weights.
     /// @cost   one pass; none if the sum was given, or for a whole row of logits whose normaliser this library found
     double rest() const {
-        if (rest_ >= 0) return rest_;
+        if (drawn_.rest >= 0) return drawn_.rest;
         if (without_.empty() && detail::sum_deviation(row_) == 0) return 1;
         return kernels::BlockSums(kernels::WithoutWeights(row_, without_)).total();
     }
     /// Tell whether the sum of all weights is known.
-    bool knows_rest() const { return rest_ >= 0; }
+    bool knows_rest() const { return drawn_.rest >= 0; }
     /// Set the sum of all weights, as a draw found it; negative if it is not known.
-    void know_rest(double rest) { rest_ = rest; }
+    void know_rest(double rest) { drawn_.rest = rest; }
 
     /// Remember that this token was drawn, and what the row stores for it. verify compares both later.
     /// @cost   O(1), and one look at each removed id
@@ -125,25 +140,25 @@ class Sampled {
         if constexpr (detail::Blocks<View>::is_split)
             row_.functor().numbers().remember(token);  // a slice: the rank that holds the entry compares it
         else
-            drawn_bits_ = detail::stored_bits(row_, token);
-        drawn_ = token;
-        removed_ = detail::digest_of(without_);
+            drawn_.bits = detail::stored_bits(row_, token);
+        drawn_.token = token;
+        drawn_.removed = detail::digest_of(without_);
     }
 
     /// Return what has changed since a token was remembered: the row, the ids removed from it, or the token that is
     /// judged.
     /// @param token   the token that is judged, at this node
     std::optional<RowFault> change(Token token, Index node) const {
-        if (drawn_ < 0) return std::nullopt;
+        if (drawn_.token < 0) return std::nullopt;
         const auto fault = [&](Cause cause, double value, double bound) {
-            return RowFault{Side::draft, cause, node, value, bound, drawn_};
+            return RowFault{Side::draft, cause, node, value, bound, drawn_.token};
         };
-        if (token != drawn_) return fault(Cause::token_changed, token, drawn_);
-        if (removed_ != detail::digest_of(without_)) return fault(Cause::removed_changed, 0, 0);
+        if (token != drawn_.token) return fault(Cause::token_changed, token, drawn_.token);
+        if (drawn_.removed != detail::digest_of(without_)) return fault(Cause::removed_changed, 0, 0);
         if constexpr (!detail::Blocks<View>::is_split) {
-            const std::uint64_t bits = detail::stored_bits(row_, drawn_);
+            const std::uint64_t bits = detail::stored_bits(row_, drawn_.token);
             const auto number = [](std::uint64_t of) { return ~of == 0 ? 0 : std::bit_cast<double>(of); };
-            if (bits != drawn_bits_) return fault(Cause::row_changed, number(bits), number(drawn_bits_));
+            if (bits != drawn_.bits) return fault(Cause::row_changed, number(bits), number(drawn_.bits));
         }
         return std::nullopt;
     }
@@ -151,15 +166,12 @@ class Sampled {
   private:
     View row_;
     std::span<const Token> without_{};
-    double rest_ = -1;  ///< negative: not known
-    std::uint64_t drawn_bits_ = 0;
-    Token drawn_ = -1;           ///< the token that was remembered
-    std::uint32_t removed_ = 0;  ///< the digest of the removed ids at that time
+    detail::DrawnToken drawn_{};
 };
 
-template <Row R>
+template <RowLike R>
 Sampled(const R&) -> Sampled<detail::row_view_t<R>>;
-template <Row R, class... Rest>
+template <RowLike R, class... Rest>
 Sampled(const R&, ListRef<Token>, Rest...) -> Sampled<detail::row_view_t<R>>;
 
 /// The distribution of a token that was not drawn at random, or of unknown origin: all mass on the token itself.

@@ -90,7 +90,7 @@ class DraftTree {
     /// drawn, so the text keeps its distribution.
     /// @returns   `declined`
     /// @cost      a pass over the row
-    template <Row R>
+    template <RowLike R>
     Index decline(const R& row) {
         const auto bad = kernels::inspect(row, Side::draft, size());
         if (bad && !detail::makes_nothing_possible(*bad)) blame(*bad);

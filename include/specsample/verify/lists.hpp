@@ -80,11 +80,10 @@ template <class Rows>
 class TargetRows {
   public:
     using Row = RowRef<Element<Rows>>;
-    /// True if every row exists already, so that a check of all rows computes none.
-    static constexpr bool are_supplied = is_supplied<Rows>;
-
     explicit TargetRows(Rows& rows) : rows_(rows), first_(std::in_place, element(rows, 0)) {}
 
+    /// Tell whether every row exists already, so that a check of all rows computes none.
+    bool are_supplied() const { return rows_exist(rows_); }
     Index vocab() const { return first_->size(); }
     /// Return row 0 as it was given. Valid only before row(0) is called.
     const auto& first() const { return first_->row(); }
@@ -98,7 +97,7 @@ class TargetRows {
     }
 
     /// Return how many rows exist already; `most` if the source does not know its size.
-    Index supplied(Index most) const { return are_supplied ? element_count(rows_).value_or(most) : 0; }
+    Index supplied(Index most) const { return are_supplied() ? element_count(rows_).value_or(most) : 0; }
 
   private:
     Rows& rows_;

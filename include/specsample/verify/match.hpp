@@ -86,8 +86,7 @@ struct GreedyMatch {
         return walks::match(context, [](auto& node, const auto&) {
             const Index token = kernels::argmax(node.row());
             if (token < 0) node.blame_row();
-            if constexpr (!std::remove_cvref_t<decltype(node)>::form.logits)  // the largest entry must be positive
-                if (token >= 0 && !(node.view().coeff(token) > 0)) node.blame_row();
+            if (token >= 0 && !node.has_logits() && !(node.view().coeff(token) > 0)) node.blame_row();
             return token;
         });
     }

@@ -206,7 +206,7 @@ class ResidualTarget : public NodeRow<T> {
         rest = distribution.rest();
         if constexpr (detail::RowDistribution<L>)
             if (!distribution.is_point() &&
-                (distribution.without().empty() ? !detail::may_sum_to<typename detail::RowBehind<L, View>::type>(rest)
+                (distribution.without().empty() ? !detail::may_sum_to(distribution.row(), rest)
                                                 : !detail::is_finite(rest)))
                 this->blame(kernels::inspect(distribution.row(), Side::draft, child));
         return rest;
@@ -225,7 +225,7 @@ class ResidualTarget : public NodeRow<T> {
 
     /// Blame the rows if no part of a distribution can have this sum.
     void check_sum(double sum) {
-        if (detail::is_finite(sum) && sum >= 0 && sum <= 1 + detail::tolerance_of<View>) return;
+        if (detail::is_finite(sum) && sum >= 0 && sum <= 1 + detail::tolerance_of(this->view())) return;
         blame_rows();
     }
 

@@ -131,8 +131,8 @@ auto read_once(const Held& held, detail::RoundMemory::Node& node) {
 
 /// Check that `mass`, the entry of `token` in a row, can be a probability. In a draft row it must be above 0.
 template <class View>
-std::optional<RowFault> check_entry(double mass, Token token, Side side, Index number) {
-    RowFault fault{.side = side, .row = number, .value = mass, .bound = 1 + tolerance_of<View>, .id = token};
+std::optional<RowFault> check_entry(const View& view, double mass, Token token, Side side, Index number) {
+    RowFault fault{.side = side, .row = number, .value = mass, .bound = 1 + tolerance_of(view), .id = token};
     if (!is_finite(mass)) {
         fault.cause = Cause::not_finite;
     } else if (mass < 0) {
@@ -161,11 +161,10 @@ std::optional<RowFault> check_distribution(const L& distribution, Token token, I
         if (check == Check::every_row)
             if (const auto bad = check_row(distribution.row(), Side::draft, node, vocab, check, sum)) return bad;
         if (is_known_bad(distribution.row())) return kernels::inspect(distribution.row(), Side::draft, node);
-        using View = std::remove_cvref_t<decltype(distribution.row())>;
         fetch(distribution.row(), token);
         const double weight = distribution.weight(token);
         if (weight == 0 && distribution.rest() < least_rest) return std::nullopt;  // counts as a point mass
-        return check_entry<View>(weight, token, Side::draft, node);
+        return check_entry(distribution.row(), weight, token, Side::draft, node);
     } else {
         return std::nullopt;
     }
@@ -187,11 +186,10 @@ class NodeRow {
 
     NodeRow(const T& context, Index node) : context_(context), node_(node), held_(context.row(node)) {
         // Supplied rows were checked in full before the walk, if that was asked for.
-        constexpr bool computed = !std::remove_reference_t<decltype(context.rows)>::are_supplied;
-        const bool in_full = computed && context.limits.check == Check::every_row;
+        const bool in_full = !context.rows.are_supplied() && context.limits.check == Check::every_row;
         fault_ = detail::check_size(held_.size(), Side::target, node + 1, context.vocab);
         if (fault_) return;
-        if constexpr (form.listed) fault_ = detail::inspect_ids(row().ids(), context.vocab, Side::target, node + 1);
+        if constexpr (form.listed) fault_ = inspect_ids(row().ids(), context.vocab, Side::target, node + 1);
         bool is_suspect = in_full;
         if constexpr (form.listed) is_suspect = is_suspect || row().is_refused();
         if (is_suspect && !fault_) blame_row();
@@ -205,6 +203,12 @@ class NodeRow {
 
     /// Return the row as it was given.
     const auto& row() const { return held_.row(); }
+
+    /// Tell whether the row is of logits.
+    bool has_logits() const {
+        if constexpr (form.logits) return row().has_logits();
+        return false;
+    }
 
     /// Return the row's probabilities.
     /// @cost   a pass over logits whose normaliser is not stated, once in a round
@@ -233,14 +237,14 @@ class NodeRow {
         double& sum = context_.state(node_).sum;
         if (sum > 0) return sum;
         sum = detail::sum_of(view());
-        if (!detail::may_sum_to<View>(sum)) blame_row();
+        if (!detail::may_sum_to(view(), sum)) blame_row();
         return sum;
     }
     /// Check the entry p(x) of a token, and return it.
     double entry(Token token) {
         detail::fetch(view(), token);
         const double mass = static_cast<double>(view().coeff(token));
-        blame(detail::check_entry<View>(mass, token, Side::target, node_ + 1));
+        blame(detail::check_entry(view(), mass, token, Side::target, node_ + 1));
         return mass;
     }
 
@@ -260,12 +264,12 @@ class NodeRow {
     kernels::Drawn draw_from_row(const Rng& random) {
         if constexpr (form.logits) {
             const kernels::Drawn drawn = specsample::draw(random, row().weights());
-            if (drawn.index < 0) blame_row();
+            if (drawn.index < 0 || !(has_logits() || detail::may_sum_to(view(), drawn.sum))) blame_row();
             return drawn;
         } else {
             const kernels::Drawn drawn = specsample::draw(random, kernels::RowWeights(view()));
             // A whole row must add up to 1.
-            if (drawn.index < 0 || !detail::may_sum_to<View>(drawn.sum)) blame_row();
+            if (drawn.index < 0 || !detail::may_sum_to(view(), drawn.sum)) blame_row();
             return drawn;
         }
     }
@@ -279,7 +283,7 @@ class NodeRow {
         const kernels::Drawn drawn = specsample::draw(random, rest);
         if (detail::is_zero(drawn.sum)) return draw_from_row(random);
         const bool is_part =
-            detail::is_finite(drawn.sum) && drawn.sum > 0 && drawn.sum <= 1 + detail::tolerance_of<View>;
+            detail::is_finite(drawn.sum) && drawn.sum > 0 && drawn.sum <= 1 + detail::tolerance_of(view());
         if (is_part && drawn.index >= 0 && view().coeff(drawn.index) > 0) return drawn;
         blame();
         return fault_ ? drawn : draw_from_row(random);

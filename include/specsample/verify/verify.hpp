@@ -10,7 +10,16 @@
 #include <specsample/verify/round_context.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
+
+class Row;
+class Rows;
+
 namespace detail {
+
+/// Rows that are values (rows/row.hpp), which verify/values.hpp takes.
+template <class R>
+concept RowValues = std::same_as<std::remove_cvref_t<R>, specsample::Rows> ||
+                    std::same_as<std::remove_cvref_t<detail::Element<R>>, Row>;
 
 /// Return the message for limits that leave no room for a token; empty for good limits.
 inline std::string refusal_of_limits(const RoundLimits& limits) {
@@ -165,16 +174,16 @@ Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& 
         return std::nullopt;
     };
     constexpr const TargetRow* supplied = nullptr;
-    if (TargetRows<Rows>::are_supplied)
+    if (rows_exist(rows))
         if (const auto bad = gather(supplied)) return with(*bad);
-    if (!is_split || TargetRows<Rows>::are_supplied) require_none(refusal_of_limits(limits));
+    if (!is_split || rows_exist(rows)) require_none(refusal_of_limits(limits));
 
     // Nothing follows the end of a text, so the row after a last drafted token that ends the text may be left out.
     const Index spare = !given.empty() && (limits.until || limits.stops(given.back())) ? 1 : 0;
     const Index needed_rows = shape.size() + 1 - spare;
     if (const auto bad = check_count(rows, Side::target, needed_rows, spare)) return with(*bad);
     TargetRows<Rows> target(rows);
-    if (!TargetRows<Rows>::are_supplied)
+    if (!rows_exist(rows))
         if (const auto bad = gather(&target.first())) return with(*bad);
     require_none(refusal_of_limits(limits));
     if constexpr (!DraftDistribution<std::remove_cvref_t<Distributions>>) {
@@ -243,6 +252,7 @@ Round judge(const Ids& given, const Links& shape, Distributions& distributions, 
 ///                        budget or limits.until has no last token. If limits.until leaves out the first token, the
 ///                        round has no token at all
 template <class Tokens, class Distributions, class Rows, class Rule, class Source>
+    requires(!detail::RowValues<Rows>)
 [[nodiscard]] Round verify(const Tokens& tokens, Distributions&& distributions, Rows&& rows, const Rule& rule,
                            const Source& rng, const RoundLimits& limits, Workspace& workspace) {
     using Arguments = detail::VerifyArguments<detail::Ids<Tokens>, std::remove_reference_t<Distributions>,
@@ -268,6 +278,7 @@ template <class Tokens, class Distributions, class Rows, class Rule, class Sourc
 /// @throws                std::invalid_argument if a parent is not -1 or an earlier node, or there are not as many
 ///                        parents as tokens
 template <class Id, class Parent, class Distributions, class Rows, class Rule, class Source>
+    requires(!detail::RowValues<Rows>)
 [[nodiscard]] Round verify(const Tree<Id, Parent>& tree, Distributions&& distributions, Rows&& rows, const Rule& rule,
                            const Source& rng, const RoundLimits& limits, Workspace& workspace) {
     using Arguments =

@@ -62,7 +62,7 @@ Value logit_at(std::span<const Value> numbers, std::span<const Token> places, do
 
 /// Merge the numbers at places whose ids have the same image: probabilities add up, and so do the exponentials of
 /// logits.
-template <Row R, class Value>
+template <RowLike R, class Value>
 Value merged(const R& row, std::span<const Value> numbers, std::span<const Token> places) {
     if constexpr (form_of<R>.logits) {
         return logit_at(numbers, places, inner_row(row).temperature());
@@ -72,7 +72,7 @@ Value merged(const R& row, std::span<const Value> numbers, std::span<const Token
 }
 
 /// Return the ids that a row's numbers belong to.
-template <Row R>
+template <RowLike R>
 auto ids_of(const R& row) {
     if constexpr (form_of<R>.listed) {
         return row.ids();
@@ -90,7 +90,7 @@ inline IdList<Token> image_list(const vocabularies::IdMap& map) {
 
 /// Normalise the numbers of a row at ids with an image, if the row was valid. Logits need no normalisation.
 /// @returns   false if these numbers have no weight, because ids without an image had all of it
-template <Row R, class Value>
+template <RowLike R, class Value>
 bool make_whole(const R& row, std::span<Value> numbers) {
     const auto is_sound = [&] { return !kernels::inspect(inner_row(row), Side::draft, 0); };
     if constexpr (form_of<R>.logits) {
@@ -111,7 +111,7 @@ bool make_whole(const R& row, std::span<Value> numbers) {
 /// @param places   the places to gather, in the order of their images
 /// @returns        the number of images; `memory` has their numbers, and their ids unless the row holds every id and
 ///                 the map is injective
-template <Row R, class Value>
+template <RowLike R, class Value>
 std::size_t gather(const vocabularies::IdMap& map, const R& row, std::span<const Token> places,
                    ShapedNumbers<Value>& memory, ShapingScratch<Value>& scratch) {
     const auto numbers = in_memory<Value>(numbers_of(inner_row(row)), true, scratch.weights);
@@ -150,7 +150,7 @@ ShapedRow<R> push_forward(const vocabularies::IdMap& map, R&& row, ShapedNumbers
                           ShapingScratch<Value>& scratch) {
     using Plain = std::remove_cvref_t<R>;
     constexpr bool is_logits = form_of<Plain>.logits;
-    constexpr bool is_exact = is_logits || tolerance_of<row_view_t<Plain>> <= kernels::sum_tolerance<Value>;
+    constexpr bool is_exact = is_logits || stored_tolerance<row_view_t<Plain>> <= kernels::sum_tolerance<Value>;
     constexpr bool may_stay = std::is_lvalue_reference_v<R> || !owns<Plain>;
     if (row_size(row) == 0) return row_of(map, row, IdList<Token>(memory.ids.data(), 0, 1), std::span<const Value>());
     if (row_size(row) < map.draft_vocab())
@@ -209,7 +209,7 @@ namespace vocabularies {
 /// @source         token-level intersection: Timor et al. 2025, arXiv:2502.05202; reduced vocabularies: EAGLE-3,
 ///                 arXiv:2503.01840
 template <class R>
-    requires Row<R>
+    requires RowLike<R>
 detail::ShapedRow<R> push_forward(const IdMap& map, R&& row,
                                   filters::ShapedMemory<detail::ShapedValue<std::remove_cvref_t<R>>>& memory) {
     return detail::push_forward(map, std::forward<R>(row), memory.row, memory.scratch);
@@ -219,7 +219,7 @@ void push_forward(const IdMap&& map, R&& row, Memory& memory) = delete;  // the 
 
 /// Sum the probability of a draft's row over the ids with an image: q(I). push_forward divides by it.
 /// @cost   O(entries that the row holds); one more pass for logits
-template <Row R>
+template <RowLike R>
 double mapped_mass(const IdMap& map, const R& row) {
     const kernels::RowWeights weights(detail::as_row(row));
     double mass = 0;
@@ -231,7 +231,7 @@ double mapped_mass(const IdMap& map, const R& row) {
 /// Sum the probability of a target's row over the images of a map.
 /// @returns   an upper bound of acceptance: sum min(p, q') is at most this, whatever the draft
 /// @throws    std::invalid_argument if the row is not as long as the target's vocabulary
-template <Row R>
+template <RowLike R>
 double covered_mass(const IdMap& map, const R& target) {
     if (detail::row_size(target) != map.target_vocab())
         detail::invalid("covered_mass", "the size of the row", detail::row_size(target),

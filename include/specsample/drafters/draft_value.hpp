@@ -1,0 +1,62 @@
+// draft_token for rows that are values. drafters/draft_token.hpp says what it does.
+#pragma once
+
+#include <span>
+
+#include <specsample/drafters/draft_token.hpp>
+#include <specsample/random/rng.hpp>
+#include <specsample/tree/origin.hpp>
+
+namespace specsample { inline namespace SPECSAMPLE_ABI {
+
+namespace detail {
+
+/// Stands for any rule that does not share its noise: such rules draw drafts alike.
+struct DrawsAlone {
+    static constexpr bool lossless = true;
+};
+
+/// Draw the token of a node from a row, with the drafter's own numbers.
+template <class Value>
+Drafted draft_alone(const RoundRng& rng, Index node, const Row& row, Index depth, std::span<const Token> without) {
+    const RowView<Value> view(row);
+    const auto [token, distribution] = draft_token(DrawsAlone{}, rng, node, view, depth, ListRef<Token>(without));
+    return {token, OriginAccess::origin(row, distribution)};
+}
+
+/// Draw the token of a node from a row, with the noise that the target has at this depth.
+template <class Value>
+Drafted draft_shared(const RoundRng& rng, const Row& row, Index depth, std::span<const Token> without) {
+    return {first_to_arrive(rng.at(Purpose::race, depth), RowView<Value>(row), without), Origin::shared_noise()};
+}
+
+}  // namespace detail
+
+/// Draw the token of a node for a rule from a row that is a value, and return it with its origin.
+///
+/// @param node      the node's number; in a chain, the place of the token
+/// @param row       the row; what it views is borrowed until the round ends
+/// @param depth     the number of drafted tokens on the path before the node
+/// @param without   the tokens of the node's older siblings, which are not drawn again; borrowed until the round ends
+/// @returns         the token, -1 if nothing can be drawn, and what it was drawn from
+/// @draws           one: the draft draw of the node, or under a rule that shares the target's noise the race at the
+///                  depth
+/// @cost            one pass, two over logits with ids removed
+template <class Rule>
+[[nodiscard]] Drafted draft_token(const Rule&, const RoundRng& rng, Index node, const Row& row, Index depth,
+                                  ListRef<Token> without) {
+    static_assert(sizeof(detail::DraftArguments<Rule, RoundRng>) > 0);
+    return detail::as_read(row.scalar(), [&]<class Value>() {
+        if constexpr (detail::shares_noise<Rule>)
+            return detail::draft_shared<Value>(rng, row, depth, without);
+        else
+            return detail::draft_alone<Value>(rng, node, row, depth, without);
+    });
+}
+/// Draw the token of a drafted chain.
+template <class Rule>
+[[nodiscard]] Drafted draft_token(const Rule& rule, const RoundRng& rng, Index node, const Row& row) {
+    return draft_token(rule, rng, node, row, node, {});
+}
+
+}}  // namespace specsample

@@ -1,0 +1,223 @@
+// The numbers and ids of a row that is a value: their types are known at run time, so kernels are compiled once.
+//
+//   Numbers<Value>   numbers of any scalar, read as floats or as doubles
+//   RowIds           ids of any integral type, or every id
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <span>
+
+#include <specsample/core/ids.hpp>
+#include <specsample/core/numbers_view.hpp>
+#include <specsample/kernels/inspect.hpp>
+
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
+
+/// Numbers of any scalar, read as `Value`: float for floats and 16-bit numbers, double for all rows of a round where one
+/// has doubles. Sums inside a block are of this type, which is why it is a type.
+template <class Value>
+class Numbers {
+  public:
+    using Scalar = Value;
+
+    /// @param numbers   borrowed: the row that it is a part of outlives every view
+    explicit Numbers(const NumbersView& numbers) : numbers_(&numbers) {}
+
+    Index size() const { return numbers_->size(); }
+    /// Return the address of the numbers, which tells rows apart.
+    const void* data() const { return numbers_->reader() ? numbers_->reader() : numbers_->data(); }
+
+    Value coeff(Index place) const {
+        if (are_in_place()) return static_cast<const Value*>(numbers_->data())[place];
+        Value number;
+        write(place, 1, &number);
+        return number;
+    }
+
+    /// Return the numbers at the places [first, first + count): where they lie if possible, otherwise in `buffer`.
+    EIGEN_ALWAYS_INLINE const Value* read(Index first, Index count, Value* buffer) const {
+        if (are_in_place()) return static_cast<const Value*>(numbers_->data()) + first;
+        expect(first + prefetch_distance, count);
+        write(first, count, buffer);
+        return buffer;
+    }
+
+    /// Prefetch the numbers at [first, first + count) if they lie side by side.
+    EIGEN_ALWAYS_INLINE void expect(Index first, Index count) const {
+        if (!numbers_->are_packed()) return;
+        const Index bytes = bytes_of(numbers_->scalar());
+        const auto* const data = static_cast<const char*>(numbers_->data());
+        const Index end = std::min(first + count, size()) * bytes;
+        for (Index at = first * bytes; at < end; at += 64) prefetch(data + at);
+    }
+
+    double tolerance() const { return bytes_of(numbers_->scalar()) == 2 ? 1e-2 : 1e-3; }
+    /// Return the rounding error of the scalar: of float at best.
+    double epsilon() const {
+        return numbers_->scalar() == specsample::Scalar::f16 ? 0x1p-10 : numbers_->scalar() == specsample::Scalar::bf16 ? 0x1p-7 : 0x1p-23;
+    }
+
+  private:
+    bool are_in_place() const { return numbers_->are_packed() && numbers_->scalar() == scalar_of<Value>; }
+
+    [[gnu::noinline]] void write(Index first, Index count, Value* out) const {
+        if (numbers_->reader() != nullptr) return compute(first, std::span(out, static_cast<std::size_t>(count)));
+        switch (numbers_->scalar()) {
+            case specsample::Scalar::f32: return copy<float>(first, count, out);
+            case specsample::Scalar::f64: return copy<double>(first, count, out);
+            case specsample::Scalar::f16: return copy<Eigen::half>(first, count, out);
+            case specsample::Scalar::bf16: return copy<Eigen::bfloat16>(first, count, out);
+        }
+    }
+    template <class Stored>
+    void copy(Index first, Index count, Value* out) const {
+        const auto* const in = static_cast<const Stored*>(numbers_->data()) + first * numbers_->step();
+        if constexpr (sizeof(Stored) == 2 && sizeof(Value) == 4) {
+            if (numbers_->step() == 1) return to_floats(in, count, out);
+        }
+        for (Index i = 0; i < count; ++i) out[i] = static_cast<Value>(in[i * numbers_->step()]);
+    }
+    void compute(Index first, std::span<float> out) const { numbers_->reader()->read(first, out); }
+    void compute(Index first, std::span<double> out) const { numbers_->reader()->read_wide(first, out); }
+
+    const NumbersView* numbers_;
+};
+
+template <class Value>
+double tolerance_of(const Numbers<Value>& numbers) {
+    return numbers.tolerance();
+}
+template <class Value>
+double epsilon_of(const Numbers<Value>& numbers) {
+    return numbers.epsilon();
+}
+
+/// Numbers, read in blocks.
+template <class Number>
+class Blocks<Numbers<Number>> {
+  public:
+    using Scalar = Number;
+    using Value = Number;
+    using Buffer = Eigen::Array<Value, block_size, 1>;
+
+    static constexpr bool is_split = false;
+    static constexpr bool is_slice = false;
+    static constexpr bool has_list = false;
+    static constexpr bool holds_every_id() { return true; }
+
+    explicit Blocks(const Numbers<Number>& numbers) : numbers_(numbers) {}
+
+    Index size() const { return numbers_.size(); }
+    double operator[](Index place) const { return static_cast<double>(numbers_.coeff(place)); }
+    double at(Index id) const { return (*this)[id]; }
+    const Blocks& numbers() const { return *this; }
+    static Index id(Index place) { return place; }
+    static Index place_of(Index id) { return id; }
+
+    EIGEN_ALWAYS_INLINE const Value* read(Index first, Index count, Buffer& buffer) const {
+        return numbers_.read(first, count, buffer.data());
+    }
+    EIGEN_ALWAYS_INLINE const Value* stored(Index first, Index count, Buffer& buffer) const {
+        return read(first, count, buffer);
+    }
+    EIGEN_ALWAYS_INLINE void expect(Index first, Index count) const { numbers_.expect(first, count); }
+
+  private:
+    Numbers<Number> numbers_;
+};
+
+/// The ids of a row that is a value.
+class RowIds {
+  public:
+    static constexpr bool are_listed = true;
+
+    /// @param ids   borrowed, as the numbers are
+    explicit RowIds(const IdsView& ids) : ids_(&ids) {}
+
+    bool holds_every_id() const { return ids_->size() < 0; }
+    bool are_contiguous() const { return holds_every_id(); }
+    Index size(Index vocab) const { return holds_every_id() ? vocab : ids_->size(); }
+
+    /// Call f with the list, as its own type.
+    template <class F>
+    auto visit(F&& f) const {
+        switch (ids_->is_signed() ? -static_cast<int>(ids_->bytes()) : static_cast<int>(ids_->bytes())) {
+            case -1: return f(list<std::int8_t>());
+            case -2: return f(list<std::int16_t>());
+            case -8: return f(list<std::int64_t>());
+            case 1: return f(list<std::uint8_t>());
+            case 2: return f(list<std::uint16_t>());
+            case 4: return f(list<std::uint32_t>());
+            case 8: return f(list<std::uint64_t>());
+            default: return f(list<std::int32_t>());
+        }
+    }
+
+    Index id(Index place) const { return holds_every_id() ? place : listed(place); }
+    Index place_of(Index id) const { return holds_every_id() ? id : find(id); }
+    [[gnu::noinline]] Index first_from(Index id, Index from = 0) const {
+        return visit([&](const auto& list) { return list.first_from(id, from); });
+    }
+
+    /// Write the places in this list of the ids that `other` has at [first, first + count); -1 for an id that is not
+    /// here. Both are lists.
+    [[gnu::noinline]] void write_places(const RowIds& other, Index first, Index count, std::int32_t* places) const {
+        visit([&]<class Id>(const IdList<Id>& list) {
+            if (other.is_signed() != is_signed() || other.bytes() != bytes()) return write(list, other, first, count, places);
+            return write(list, other.list<Id>(), first, count, places);
+        });
+    }
+
+  private:
+    unsigned bytes() const { return ids_->bytes(); }
+    bool is_signed() const { return ids_->is_signed(); }
+    template <class Id>
+    IdList<Id> list() const {
+        return {static_cast<const Id*>(ids_->data()), ids_->size(), ids_->step()};
+    }
+
+    // Out of line: kernels would have eight loops where they have one.
+    [[gnu::noinline]] Index listed(Index place) const {
+        return visit([&](const auto& list) { return list.id(place); });
+    }
+    [[gnu::noinline]] Index find(Index id) const {
+        return visit([&](const auto& list) { return list.place_of(id); });
+    }
+
+    template <class Id, class Other>
+    static void write(const IdList<Id>& list, const Other& other, Index first, Index count, std::int32_t* places) {
+        for (Index i = 0, place = 0; i < count; ++i) {
+            const Index id = other.id(first + i);
+            place = list.first_from(id, place);
+            const bool is_there = place < list.size(0) && list.id(place) == id;
+            places[i] = is_there ? static_cast<std::int32_t>(place) : -1;
+        }
+    }
+
+    const IdsView* ids_;
+};
+
+/// Write row q at the places [first, first + count) of row p to `buffer`, both rows sparse and values.
+template <class P, class Q>
+    requires std::same_as<decltype(std::declval<const Blocks<P>&>().ids()), const RowIds&>
+const typename Blocks<Q>::Value* meet(const Blocks<P>& p, const Blocks<Q>& q, Index first, Index count,
+                                      typename Blocks<Q>::Buffer& buffer) {
+    std::array<std::int32_t, std::size_t{block_size}> places;
+    q.ids().write_places(p.ids(), first, count, places.data());
+    for (Index i = 0; i < count; ++i) {
+        const Index place = places[static_cast<std::size_t>(i)];
+        buffer[i] = place < 0 ? 0 : static_cast<typename Blocks<Q>::Value>(q[place]);
+    }
+    return buffer.data();
+}
+
+/// Check the ids of a row that is a value, as those of any other row.
+[[gnu::noinline]] inline std::optional<RowFault> inspect_ids(const RowIds& ids, Index vocab, Side side, Index number) {
+    if (ids.holds_every_id()) return std::nullopt;
+    return ids.visit([&](const auto& list) { return inspect_ids(list, vocab, side, number); });
+}
+
+}}}  // namespace specsample::detail

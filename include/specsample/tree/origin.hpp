@@ -1,0 +1,131 @@
+// Origins: what a drafted token was drawn from, as a value. tree/distribution.hpp has the same as types.
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <span>
+
+#include <specsample/core/list_ref.hpp>
+#include <specsample/rows/row_view.hpp>
+#include <specsample/tree/distribution.hpp>
+
+namespace specsample { inline namespace SPECSAMPLE_ABI {
+
+namespace detail {
+
+/// Call f<Value>() with the type in which rows of a scalar are read.
+template <class F>
+decltype(auto) as_read(Scalar scalar, F&& f) {
+    if (scalar == Scalar::f64) return f.template operator()<double>();
+    return f.template operator()<float>();
+}
+
+/// Return the encoding of a row, with its normaliser.
+/// @cost   one pass over logits whose normaliser is not known
+template <class Value>
+Encoding<double> found_encoding(const Row& row) {
+    return Encoding<double>(RowView<Value>(row).encoding());
+}
+
+struct OriginAccess;
+
+}  // namespace detail
+
+/// What a drafted token was drawn from. The caller says how a token was chosen: a Row does not become an Origin by
+/// itself. draft_token and Origin::sampled make those that were drawn.
+///
+/// The row and the list of ids are borrowed and must outlive the round.
+class Origin {
+    enum class Kind { named, sampled, shared_noise };
+
+  public:
+    /// Say that the token was not drawn at random: argmax, lookup, beam, or of unknown origin.
+    Origin(PointMass = {}) {}
+    static Origin named() { return {}; }
+
+    /// Say that the token was drawn with the target's own noise (Purpose::race), for match rules.
+    static Origin shared_noise() {
+        Origin origin;
+        origin.kind_ = Kind::shared_noise;
+        return origin;
+    }
+
+    /// Say that the token was drawn from this row.
+    /// @cost   O(1); one pass over logits whose normaliser is not stated, which draft_token saves
+    static Origin sampled(const Row& row) { return Origin(row, {}, {}); }
+    /// Say that the token was drawn from this row with some ids removed.
+    /// @param without   the ids that could not be drawn, inside the row
+    /// @param rest      the sum of the row over all other ids, if it is known; otherwise finding it takes a pass when it
+    ///                  is needed
+    /// @throws          std::invalid_argument for a rest that is negative, NaN or infinite
+    static Origin sampled(const Row& row, ListRef<Token> without, std::optional<double> rest = {}) {
+        const double sum = rest.value_or(0);
+        detail::require(detail::is_finite(sum) && sum >= 0, "Origin::sampled", "rest", sum,
+                        "a finite number of at least 0");
+        return Origin(row, without, {.rest = rest.value_or(-1)});
+    }
+
+    bool is_named() const { return kind_ == Kind::named; }
+    bool is_sampled() const { return kind_ == Kind::sampled; }
+    bool is_shared_noise() const { return kind_ == Kind::shared_noise; }
+
+  private:
+    friend detail::OriginAccess;
+
+    Origin(const Row& row, std::span<const Token> without, const detail::DrawnToken& drawn)
+        : kind_(Kind::sampled), row_(row), without_(without), drawn_(drawn) {
+        detail::RowParts& parts = detail::parts_of(*row_);
+        if (!parts.are_logits() || parts.found) return;
+        parts.found = detail::as_read(row.scalar(), [&]<class Value>() { return detail::found_encoding<Value>(row); });
+    }
+
+    Kind kind_ = Kind::named;
+    std::optional<Row> row_{};
+    std::span<const Token> without_{};
+    detail::DrawnToken drawn_{};
+};
+
+/// A drafted token, and what it was drawn from.
+struct Drafted {
+    Token token = -1;  ///< -1 if nothing can be drawn
+    Origin origin{};
+};
+
+/// What the tokens of a draft were drawn from: a list with one origin per token, or PointMass{} for all. Borrowed.
+class Origins {
+  public:
+    Origins(PointMass) {}
+    template <class List>
+        requires std::convertible_to<const List&, std::span<const Origin>>
+    Origins(const List& list) : list_(list), are_listed_(true) {}
+
+    bool are_listed() const { return are_listed_; }
+    std::span<const Origin> list() const { return list_; }
+
+  private:
+    std::span<const Origin> list_{};
+    bool are_listed_ = false;
+};
+
+namespace detail {
+
+/// Converts origins to the distributions that rules read, and back.
+struct OriginAccess {
+    static const std::optional<Row>& row(const Origin& origin) { return origin.row_; }
+
+    template <class Value>
+    [[gnu::noinline]] static Mixed<row_view_t<RowView<Value>>> distribution(const Origin& origin) {
+        if (!origin.is_sampled()) return PointMass{};
+        return Sampled<row_view_t<RowView<Value>>>(RowView<Value>(*origin.row_), origin.without_, origin.drawn_);
+    }
+
+    template <class View>
+    static Origin origin(Row row, const Sampled<View>& distribution) {
+        if (row.are_logits()) parts_of(row).found = Encoding<double>(distribution.row().functor().encoding());
+        return Origin(row, distribution.without(), distribution.drawn());
+    }
+};
+
+}  // namespace detail
+
+}}  // namespace specsample

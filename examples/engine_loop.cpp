@@ -3,7 +3,7 @@
 //   12 8 | 12 9 1 12 6 | 4 2 11 8 | 9 14 | 0 13 14 | 12 | 10 13 9 15 |
 #include <cstdio>
 
-#include <specsample/specsample.hpp>
+#include <specsample/values.hpp>
 
 using namespace specsample;
 constexpr Index K = 4, V = 16;  // drafted tokens per round; vocabulary
@@ -26,27 +26,27 @@ struct ToyModel {
 int main() {
     constexpr double temperature = 0.8;
     ToyModel draft{.2f}, target{.4f};
-    float draft_logits[K * V] = {}, target_logits[(K + 1) * V] = {};            // the engine's: [K][V], [K + 1][V]
-    const auto q = logits_of(rows_in_memory(draft_logits, K, V), temperature);  // the rows, where they lie
-    const auto p = logits_of(rows_in_memory(target_logits, K + 1, V), temperature);
+    float draft_logits[K * V] = {}, target_logits[(K + 1) * V] = {};  // the engine's: [K][V], [K + 1][V]
+    const Rows q(Row::logits({draft_logits, V}, temperature), K);     // the rows, where they lie
+    const Rows p(Row::logits({target_logits, V}, temperature), K + 1);
     constexpr TokenVerification rule;
-    std::vector<DraftedFrom<decltype(q[0]), decltype(rule)>> distributions;  // what each drafted token was drawn from
-    std::vector<Token> text{1, 2, 3}, stop_tokens{15};                       // the prompt; what ends the text
+    std::vector<Origin> origins;                        // what each drafted token was drawn from
+    std::vector<Token> text{1, 2, 3}, stop_tokens{15};  // the prompt; what ends the text
     Workspace workspace;
     for (Round round; round.end == RoundEnd::none;) {
         const Index start = std::ssize(text);
         const RoundRng rng(/*seed*/ 4, /*request*/ 0, start);
-        distributions.clear();
+        origins.clear();
         for (unsigned i = 0; i < K; ++i) {  // draft
             draft.forward(text, 1, &draft_logits[i * V]);
-            const auto [token, distribution] = draft_token(rule, rng, i, q[i]);
+            const auto [token, origin] = draft_token(rule, rng, i, q[i]);
             text.push_back(token);
-            distributions.push_back(distribution);
+            origins.push_back(origin);
         }
         target.forward(text, K + 1, target_logits);  // score
 
-        round = verify(std::span(text).last(K), distributions, p, rule, rng,
-                       {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);
+        round = verify(std::span(text).last(K), origins, p, rule, rng, {.max_tokens = 100, .stop_tokens = stop_tokens},
+                       workspace);
         if (!round) return std::puts(message(round).c_str()), 1;  // bad data: nothing was decided
 
         text.erase(text.begin() + start, text.end());  // commit: the accepted tokens, and one more

@@ -141,12 +141,12 @@ TEST_CASE("block verification of one token, and of point masses, has token verif
                               round_distribution(token_rule, pair.draft, pair.target, 1)) < 1e-14);
     }
     const ContextModel target(3, 62);
-    for (const ContextModel& model : {ContextModel(3, 61), target, ContextModel(3, 63, Rows::with_zeros)})
+    for (const ContextModel& model : {ContextModel(3, 61), target, ContextModel(3, 63, RowKind::with_zeros)})
         for (Index lookahead = 1; lookahead <= 3; ++lookahead)
             CHECK(total_variation(round_distribution(rule, Greedy{model}, target, lookahead),
                                   round_distribution(token_rule, Greedy{model}, target, lookahead)) < 1e-14);
     // A row that is certain is a point mass as well, whatever its type.
-    const ContextModel certain(3, 64, Rows::point_masses);
+    const ContextModel certain(3, 64, RowKind::point_masses);
     CHECK(total_variation(round_distribution(rule, certain, target, 3),
                           round_distribution(token_rule, Greedy{certain}, target, 3)) < 1e-14);
 }

@@ -61,9 +61,9 @@ struct Greedy {
 /// Call f(name, draft, target) for every pair of models with `vocab` tokens.
 template <class F>
 void for_pairs(Index vocab, F&& f) {
-    const ContextModel smooth(vocab, 1), other(vocab, 2), zeros(vocab, 3, Rows::with_zeros),
-        other_zeros(vocab, 4, Rows::with_zeros), peaked(vocab, 5, Rows::peaked), masses(vocab, 6, Rows::point_masses),
-        other_masses(vocab, 7, Rows::point_masses);
+    const ContextModel smooth(vocab, 1), other(vocab, 2), zeros(vocab, 3, RowKind::with_zeros),
+        other_zeros(vocab, 4, RowKind::with_zeros), peaked(vocab, 5, RowKind::peaked),
+        masses(vocab, 6, RowKind::point_masses), other_masses(vocab, 7, RowKind::point_masses);
     const auto of = [&](const char* name, auto draft, const any::Model& target) { f(name, draft, target); };
     const auto dense = [&](const char* name, const any::Model& draft, const any::Model& target) {
         f(name, draft, target);

@@ -28,7 +28,7 @@ TEST_CASE("every drafter is exact where a model has nothing to offer", "[distrib
     for (const auto& [vocab, depth] : {std::pair<Index, Index>{2, 3}, {3, 2}})
         for (const std::uint64_t which : {0u, 1u, 2u, 3u, 4u}) {
             const Remembered a(Declines{ContextModel(vocab, 1), which}), b(Declines{ContextModel(vocab, 2), which + 2});
-            const Remembered target(ContextModel(vocab, 3, which % 2 == 0 ? Rows::smooth : Rows::with_zeros));
+            const Remembered target(ContextModel(vocab, 3, which % 2 == 0 ? RowKind::smooth : RowKind::with_zeros));
             for (const Named& named : drafters(a, b)) {
                 INFO(named.name << ", V = " << vocab << ", " << which);
                 CHECK(see(RecursiveRejection{}, named.drafter, target, depth).distance < 1e-12);

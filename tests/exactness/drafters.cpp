@@ -16,9 +16,9 @@ TEST_CASE("every drafter is exact", "[distribution]") {
         ++cases_seen;
     };
     for (const auto& [vocab, depth] : {std::pair<Index, Index>{2, 3}, {3, 2}}) {
-        const Remembered spanning = ContextModel(vocab, 61, Rows::spanning);
+        const Remembered spanning = ContextModel(vocab, 61, RowKind::spanning);
         std::vector<Pair> models = pairs(vocab);
-        models.push_back({"from 1e-300 to 1", spanning, ContextModel(vocab, 62, Rows::spanning)});
+        models.push_back({"from 1e-300 to 1", spanning, ContextModel(vocab, 62, RowKind::spanning)});
         models.push_back({"from 1e-300 to 1, smooth", spanning, ContextModel(vocab, 63)});
         for (const Pair& pair : models)
             for (const Named& named : drafters(pair.draft, Remembered(ContextModel(vocab, 99)))) {

@@ -103,7 +103,7 @@ double worst_of_rules(const Draft& draft, const Target& target, const Remembered
 }  // namespace
 
 TEST_CASE("a text that a predicate ends has the target's distribution, with every drafter", "[distribution]") {
-    for (const Rows kind : {Rows::smooth, Rows::with_zeros})
+    for (const RowKind kind : {RowKind::smooth, RowKind::with_zeros})
         for (const Index vocab : {2, 3}) {
             const Remembered rows(OverAtEnds{ContextModel(vocab, 80, kind)});
             const Remembered a(BeforeEnds{ContextModel(vocab, 81)}), b(BeforeEnds{ContextModel(vocab, 82)});

@@ -93,7 +93,8 @@ TEST_CASE("rows with entries from 1e-300 to 1 are judged exactly by every rule, 
     for (std::uint64_t seed = 0; seed < 12; ++seed)
         for (Index vocab = 2; vocab <= 3; ++vocab) {
             INFO("seed " << seed << ", V = " << vocab);
-            const ContextModel draft(vocab, 2 * seed, Rows::spanning), target(vocab, 2 * seed + 1, Rows::spanning);
+            const ContextModel draft(vocab, 2 * seed, RowKind::spanning),
+                target(vocab, 2 * seed + 1, RowKind::spanning);
             check_models(Remembered(draft), Remembered(target), 1e-12, worst);
             check_models(Remembered(draft), Remembered(ContextModel(vocab, seed)), 1e-12, worst);
         }
@@ -105,8 +106,8 @@ TEST_CASE("rows of float with entries that float can hold are judged exactly by 
         for (Index vocab = 2; vocab <= 3; ++vocab) {
             INFO("seed " << seed << ", V = " << vocab);
             // As exact as sums of floats.
-            check_models(InFloat{{vocab, 2 * seed, Rows::spanning}}, InFloat{{vocab, 2 * seed + 1, Rows::spanning}},
-                         1e-6, worst);
+            check_models(InFloat{{vocab, 2 * seed, RowKind::spanning}},
+                         InFloat{{vocab, 2 * seed + 1, RowKind::spanning}}, 1e-6, worst);
         }
 }
 

@@ -44,7 +44,7 @@ struct OneByOne {
     Eigen::VectorXd operator()(std::span<const Token> prefix) const { return model(prefix); }
 };
 
-const ContextModel draft(vocab, 61), target(vocab, 62), peaked(vocab, 63, Rows::peaked);
+const ContextModel draft(vocab, 61), target(vocab, 62), peaked(vocab, 63, RowKind::peaked);
 
 /// The distance of a rule's distribution from the constrained target's, after texts inside and outside of brackets.
 template <class Rule, class Draft, class Target>

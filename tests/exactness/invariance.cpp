@@ -37,7 +37,7 @@ std::vector<Token> plain(const Target& target, std::uint64_t request, const Deci
 /// Call check(texts) for every kind of draft.
 template <class Rule, class Target, class Check>
 void for_drafts(const Rule& rule, Index vocab, const Target& target, const Check& check) {
-    const ContextModel good(vocab, 42), bad(vocab, 43), zeros(vocab, 44, Rows::with_zeros);
+    const ContextModel good(vocab, 42), bad(vocab, 43), zeros(vocab, 44, RowKind::with_zeros);
     const auto names_a_token = [](std::span<const Token> prefix) { return static_cast<Token>(prefix.size() % 2); };
     for (Index lookahead = 0; lookahead <= 8; ++lookahead) {
         check("the target itself", texts(rule, target, target, lookahead));
@@ -75,7 +75,7 @@ TEMPLATE_TEST_CASE("the text of a match rule is that of the target alone, whatev
     };
     long drafts_seen = 0;
     for (const Index vocab : {2, 3, 5, 40})
-        for (const Rows kind : {Rows::smooth, Rows::with_zeros, Rows::peaked}) {
+        for (const RowKind kind : {RowKind::smooth, RowKind::with_zeros, RowKind::peaked}) {
             const ContextModel target(vocab, 41, kind);
             std::vector<std::vector<Token>> expected;
             for (std::uint64_t request = 0; request < 8; ++request) expected.push_back(plain(target, request, decide));
@@ -85,7 +85,7 @@ TEMPLATE_TEST_CASE("the text of a match rule is that of the target alone, whatev
                 ++drafts_seen;
             });
             if constexpr (!std::same_as<TestType, GreedyMatch>)
-                if (kind == Rows::smooth) CHECK(expected[0] != expected[1]);
+                if (kind == RowKind::smooth) CHECK(expected[0] != expected[1]);
         }
     CHECK(drafts_seen == 4 * 3 * (5 * 9 + 5 * 4 * 2 + 2));
 }

@@ -35,7 +35,7 @@ TEST_CASE("the lowered threshold and the acceptance of K-SEQ are the published o
 
 TEST_CASE("the threshold leaves no negative residual, and is not lowered without need") {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
-        const FixedModel target{ContextModel(4, 2 * seed, Rows::with_zeros)({})},
+        const FixedModel target{ContextModel(4, 2 * seed, RowKind::with_zeros)({})},
             draft{ContextModel(4, 2 * seed + 1)({})};
         for (Index count = 1; count <= 4; ++count) {
             const auto [rho, factor] = constants(draft, target, count);

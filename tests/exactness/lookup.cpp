@@ -76,8 +76,8 @@ struct Total {
 };
 
 std::vector<Remembered> targets(Index vocab) {
-    return {ContextModel(vocab, 71), ContextModel(vocab, 72, Rows::with_zeros), ContextModel(vocab, 73, Rows::peaked),
-            ContextModel(vocab, 74, Rows::point_masses)};
+    return {ContextModel(vocab, 71), ContextModel(vocab, 72, RowKind::with_zeros),
+            ContextModel(vocab, 73, RowKind::peaked), ContextModel(vocab, 74, RowKind::point_masses)};
 }
 
 }  // namespace

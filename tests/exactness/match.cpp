@@ -33,7 +33,7 @@ template <class F>
 void for_rows(Index max_vocab, F&& f) {
     for (Index vocab = 1; vocab <= max_vocab; ++vocab)
         for (std::uint64_t seed = 0; seed < 100; ++seed)
-            for (const Rows kind : {Rows::smooth, Rows::with_zeros, Rows::peaked, Rows::point_masses})
+            for (const RowKind kind : {RowKind::smooth, RowKind::with_zeros, RowKind::peaked, RowKind::point_masses})
                 f(ContextModel(vocab, seed, kind)({}), ContextModel(vocab, 500 + seed, kind)({}));
 }
 

@@ -17,9 +17,9 @@ namespace {
 template <class Draft, class Target, class F>
 void for_base_pairs(F&& f) {
     for (const Index vocab : {1, 3, 4}) {
-        const ContextModel smooth(vocab, 31), other(vocab, 32), zeros(vocab, 33, Rows::with_zeros),
-            other_zeros(vocab, 34, Rows::with_zeros), peaked(vocab, 35, Rows::peaked),
-            masses(vocab, 36, Rows::point_masses);
+        const ContextModel smooth(vocab, 31), other(vocab, 32), zeros(vocab, 33, RowKind::with_zeros),
+            other_zeros(vocab, 34, RowKind::with_zeros), peaked(vocab, 35, RowKind::peaked),
+            masses(vocab, 36, RowKind::point_masses);
         f(Draft{smooth}, Target{other}, other);
         f(Draft{smooth}, Target{smooth}, smooth);
         f(Draft{zeros}, Target{other_zeros}, other_zeros);

@@ -18,8 +18,8 @@ namespace {
 using texts::Text;
 
 std::vector<Remembered> targets(Index vocab) {
-    return {ContextModel(vocab, 81), ContextModel(vocab, 82, Rows::with_zeros), ContextModel(vocab, 83, Rows::peaked),
-            ContextModel(vocab, 84, Rows::point_masses)};
+    return {ContextModel(vocab, 81), ContextModel(vocab, 82, RowKind::with_zeros),
+            ContextModel(vocab, 83, RowKind::peaked), ContextModel(vocab, 84, RowKind::point_masses)};
 }
 
 /// The texts that it has learned: none, one, and texts of which one is a part of another.

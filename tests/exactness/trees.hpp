@@ -82,9 +82,9 @@ struct Pair {
 
 /// Pairs of models that depend on the context, of every kind of row.
 inline std::vector<Pair> pairs(Index vocab, std::uint64_t seed = 50) {
-    const ContextModel smooth(vocab, seed + 1), other(vocab, seed + 2), zeros(vocab, seed + 3, Rows::with_zeros),
-        other_zeros(vocab, seed + 4, Rows::with_zeros), peaked(vocab, seed + 5, Rows::peaked),
-        masses(vocab, seed + 6, Rows::point_masses), other_masses(vocab, seed + 7, Rows::point_masses);
+    const ContextModel smooth(vocab, seed + 1), other(vocab, seed + 2), zeros(vocab, seed + 3, RowKind::with_zeros),
+        other_zeros(vocab, seed + 4, RowKind::with_zeros), peaked(vocab, seed + 5, RowKind::peaked),
+        masses(vocab, seed + 6, RowKind::point_masses), other_masses(vocab, seed + 7, RowKind::point_masses);
     return {{"smooth, smooth", smooth, other},
             {"p = q", smooth, smooth},
             {"near tie", Nudged<ContextModel>{smooth, 1e-9}, smooth},

@@ -45,10 +45,10 @@ template <class F>
 void for_models(const Vocabularies& v, F&& f) {
     const Index from = v.draft_vocab(), to = v.target_vocab;
     f(ContextModel(from, 51), ContextModel(to, 52));
-    f(ContextModel(from, 53, Rows::with_zeros), ContextModel(to, 54, Rows::with_zeros));
-    f(ContextModel(from, 55, Rows::peaked), ContextModel(to, 56, Rows::with_zeros));
-    f(ContextModel(from, 57, Rows::point_masses), ContextModel(to, 58));  // often on an id without an image
-    f(ContextModel(from, 59), ContextModel(to, 60, Rows::point_masses));
+    f(ContextModel(from, 53, RowKind::with_zeros), ContextModel(to, 54, RowKind::with_zeros));
+    f(ContextModel(from, 55, RowKind::peaked), ContextModel(to, 56, RowKind::with_zeros));
+    f(ContextModel(from, 57, RowKind::point_masses), ContextModel(to, 58));  // often on an id without an image
+    f(ContextModel(from, 59), ContextModel(to, 60, RowKind::point_masses));
 }
 
 /// The largest distance from the target's distribution over all all_vocabularies and models, with drafts of one kind.

@@ -29,7 +29,7 @@ namespace slices_made_for_the_call {
 
 using namespace specsample;
 
-struct Rows {
+struct GivenRows {
     std::vector<std::vector<float>> slices;
     shard::Ranks& ranks;
 
@@ -37,12 +37,12 @@ struct Rows {
     auto operator[](std::size_t i) const { return shard::Sharded(std::span<const float>(slices[i]), 0, 100, ranks); }
 };
 
-Index program(const Rows& rows, const std::vector<Token>& tokens, Workspace& workspace) {
+Index program(const GivenRows& rows, const std::vector<Token>& tokens, Workspace& workspace) {
 #ifdef FIXED
     std::vector<decltype(rows[0])> given;
     for (std::size_t i = 0; i < rows.size(); ++i) given.push_back(rows[i]);
 #else
-    const Rows& given = rows;
+    const GivenRows& given = rows;
 #endif
     return verify(tokens, PointMass{}, given, TokenVerification{}, RoundRng(1, 2, 3), {}, workspace).accepted;
 }

@@ -89,10 +89,10 @@ void for_rows(
     f("certain", FixedModel{row({0, 1, 0})}, ex3_draft);
     for (Index vocab = 2; vocab <= 4; ++vocab)
         for (std::uint64_t seed = 0; seed < 6; ++seed) {
-            const Rows kind = seed % 2 == 0 ? Rows::with_zeros : Rows::smooth;
+            const RowKind kind = seed % 2 == 0 ? RowKind::with_zeros : RowKind::smooth;
             f("V = " + std::to_string(vocab) + ", seed " + std::to_string(seed),
               FixedModel{ContextModel(vocab, seed, kind)({})},
-              FixedModel{ContextModel(vocab, seed + 100, Rows::with_zeros)({})});
+              FixedModel{ContextModel(vocab, seed + 100, RowKind::with_zeros)({})});
         }
 }
 

@@ -48,7 +48,7 @@ TEST_CASE("lenience has its published distributions with either residual") {
 
 TEST_CASE("lenience writes no token more than 1/l times as often") {
     for (std::uint64_t seed = 0; seed < 500; ++seed) {
-        const auto target = ContextModel(4, seed, Rows::with_zeros)({}), draft = ContextModel(4, seed + 1000)({});
+        const auto target = ContextModel(4, seed, RowKind::with_zeros)({}), draft = ContextModel(4, seed + 1000)({});
         const double l = .1 + .1 * static_cast<double>(seed % 10);
         for (const auto residual : {LenientResidual::standard, LenientResidual::scaled})
             CHECK((Lenience{l, residual}.distribution(draft, target) <= target.array() / l + 1e-14).all());

@@ -57,8 +57,8 @@ TEST_CASE("the mentored distribution is the best of a grid over the simplex, zer
                                                                 {row({.5, .5, 0}), row({0, .5, .5})},
                                                                 {row({1, 0, 0}), row({0, .25, .75})}};
     for (std::uint64_t seed = 0; seed < 12; ++seed)
-        rows.emplace_back(ContextModel(3, seed, seed % 2 == 0 ? Rows::smooth : Rows::with_zeros)({}),
-                          ContextModel(3, seed + 50, seed % 3 == 0 ? Rows::with_zeros : Rows::smooth)({}));
+        rows.emplace_back(ContextModel(3, seed, seed % 2 == 0 ? RowKind::smooth : RowKind::with_zeros)({}),
+                          ContextModel(3, seed + 50, seed % 3 == 0 ? RowKind::with_zeros : RowKind::smooth)({}));
     for (const auto& [p, q] : rows)
         for (const double budget : {.001, .01, .05, .2, .5}) {
             INFO("p = " << p.transpose() << ", q = " << q.transpose() << ", budget " << budget);
@@ -71,7 +71,7 @@ TEST_CASE("the mentored distribution is the best of a grid over the simplex, zer
 
 TEST_CASE("a total variation budget is spent to the last bit, on any rows") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
-        const auto p = ContextModel(5, seed, Rows::with_zeros)({}), q = ContextModel(5, seed + 500)({});
+        const auto p = ContextModel(5, seed, RowKind::with_zeros)({}), q = ContextModel(5, seed + 500)({});
         for (const double budget : {.01, .1, .4})
             CHECK(acceptance(Transformed(Mentored{budget, TotalVariation{}}), q, p) ==
                   Approx(std::min(1., acceptance(q, p) + budget)).epsilon(1e-12));

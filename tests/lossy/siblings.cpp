@@ -10,7 +10,7 @@ using namespace specsample::children;
 
 TEST_CASE("tree thresholds of 1 are lossless on any tree") {
     for (Index vocab = 2; vocab <= 3; ++vocab) {
-        const ContextModel draft(vocab, 71), target(vocab, 72, Rows::with_zeros);
+        const ContextModel draft(vocab, 71), target(vocab, 72, RowKind::with_zeros);
         CHECK(distance_from_target(TreeThresholds{}, TreeDrafter(draft, {2, 1}, TopChildren{}), target, 2) < 1e-12);
         CHECK(distance_from_target(TreeThresholds{}, TreeDrafter(draft, {2, 2}, Independent{}), target, 2) < 1e-12);
         CHECK(distance_from_target(Lenience{.l = 1}, TreeDrafter(draft, {2, 1}), target, 2) < 1e-12);

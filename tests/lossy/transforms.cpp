@@ -66,8 +66,8 @@ void for_transforms(F&& f) {
 void for_models(const std::function<void(const ContextModel& draft, const ContextModel& target)>& f) {
     for (Index vocab = 2; vocab <= 4; ++vocab) {
         f(ContextModel(vocab, 1), ContextModel(vocab, 2));
-        f(ContextModel(vocab, 3, Rows::with_zeros), ContextModel(vocab, 4, Rows::with_zeros));
-        f(ContextModel(vocab, 5, Rows::peaked), ContextModel(vocab, 6));
+        f(ContextModel(vocab, 3, RowKind::with_zeros), ContextModel(vocab, 4, RowKind::with_zeros));
+        f(ContextModel(vocab, 5, RowKind::peaked), ContextModel(vocab, 6));
     }
 }
 

@@ -86,7 +86,7 @@ struct TieModel {
 
 /// Either of the two, as models that do not share their rows.
 RowAfter tied(std::uint64_t seed) { return TieModel{seed}; }
-RowAfter smooth(std::uint64_t seed, Rows rows = Rows::smooth) {
+RowAfter smooth(std::uint64_t seed, RowKind rows = RowKind::smooth) {
     return [model = ContextModel(vocab, seed, rows)](const Text& text) {
         const Eigen::VectorXd row = model(text);
         return std::vector<double>(row.begin(), row.end());
@@ -234,7 +234,7 @@ TEST_CASE("speculative beams are plain beams, with ties and zeros", "[beam]") {
 
 TEST_CASE("speculative beams are plain beams, without ties", "[beam]") {
     const Index width = GENERATE(1, 2, 3, 4);
-    for (const Rows rows : {Rows::smooth, Rows::with_zeros, Rows::peaked, Rows::point_masses}) {
+    for (const RowKind rows : {RowKind::smooth, RowKind::with_zeros, RowKind::peaked, RowKind::point_masses}) {
         const RowAfter target = smooth(11, rows);
         check_search(mostly(target, smooth(12)), target, width, {.max_new_tokens = 8, .stop_tokens = {0, 2}});
     }
@@ -277,7 +277,7 @@ TEST_CASE("one beam is greedy decoding", "[beam]") {
 }
 
 TEST_CASE("a perfect draft makes lookahead + 1 steps a round, however wide it is", "[beam]") {
-    for (const RowAfter& target : {tied(8), smooth(8), smooth(9, Rows::peaked)})
+    for (const RowAfter& target : {tied(8), smooth(8), smooth(9, RowKind::peaked)})
         for (Index width = 1; width <= 4; ++width)
             for (Index draft_width = width; draft_width <= width + 2; ++draft_width)
                 for (Index lookahead = 0; lookahead <= 4; ++lookahead) {

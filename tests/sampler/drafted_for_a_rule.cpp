@@ -41,10 +41,10 @@ constexpr double temperature = .8;
 
 /// A row of logits, of their probabilities, or a sparse row of either, in memory of its own.
 template <int kind>
-struct Rows {
+struct GivenRows {
     std::vector<std::vector<float>> numbers = std::vector<std::vector<float>>(16);
     std::vector<int> ids;
-    Rows() {
+    GivenRows() {
         for (int id = 0; id < vocab; ++id) ids.push_back(id);
     }
     auto operator()(std::size_t place, std::vector<float> row) {
@@ -127,18 +127,18 @@ TEST_CASE("an engine that drafts by draft_token makes the rounds of a Sampler, u
             for (const Index K : {0, 1, 4}) {
                 CAPTURE(name, request, K);
                 const auto expected = sampler_rounds(rule, K, request, 30);
-                CHECK(engine_rounds(rule, Rows<0>(), K, request, 30) == expected);
-                CHECK(engine_rounds(rule, Rows<2>(), K, request, 30) == expected);
+                CHECK(engine_rounds(rule, GivenRows<0>(), K, request, 30) == expected);
+                CHECK(engine_rounds(rule, GivenRows<2>(), K, request, 30) == expected);
             }
     });
 }
 
 TEST_CASE("GumbelMatch keeps its whole gain with draft_token, twice that of tokens drawn by themselves") {
     const GumbelMatch rule;
-    const auto shared = mean_length(engine_rounds(rule, Rows<0>(), 4, 0, 2000));
+    const auto shared = mean_length(engine_rounds(rule, GivenRows<0>(), 4, 0, 2000));
     CHECK(shared == mean_length(sampler_rounds(rule, 4, 0, 2000)));
-    CHECK(mean_length(engine_rounds(rule, Rows<1>(), 4, 0, 2000)) == Approx(shared).margin(.05));  // probabilities
-    CHECK(mean_length(engine_rounds(rule, Rows<2>(), 4, 0, 2000)) == shared);
+    CHECK(mean_length(engine_rounds(rule, GivenRows<1>(), 4, 0, 2000)) == Approx(shared).margin(.05));  // probabilities
+    CHECK(mean_length(engine_rounds(rule, GivenRows<2>(), 4, 0, 2000)) == shared);
 
     // The same rows, drawn for another rule and handed over without their noise.
     double alone = 0;

@@ -84,7 +84,7 @@ DraftTree<L> propose(D& drafter, std::span<const Token> text, Index depth, const
 /// Check that drafters made of three forms of a model draft the same trees, with a call per level at most.
 /// @param make    make(model) -> drafter
 template <class Make>
-void check(const Make& make, Index levels, const Rows rows = Rows::smooth) {
+void check(const Make& make, Index levels, const RowKind rows = RowKind::smooth) {
     const auto until = [](std::span<const Token> path) {
         return path.size() > 1 && path.back() == 2 ? StopDecision::exclude : StopDecision::go_on;
     };
@@ -115,7 +115,7 @@ void check(const Make& make, Index levels, const Rows rows = Rows::smooth) {
 }  // namespace
 
 TEST_CASE("a model that scores trees is asked once per level by every drafter of trees, for the same tree") {
-    for (const Rows rows : {Rows::smooth, Rows::with_zeros, Rows::point_masses}) {
+    for (const RowKind rows : {RowKind::smooth, RowKind::with_zeros, RowKind::point_masses}) {
         check([](auto model) { return BeamDrafter(model, 4); }, 5, rows);
         check([](auto model) { return DynamicTreeDrafter(model, {.width = 8, .nodes = 40}); }, 5, rows);
         check([](auto model) { return TreeDrafter(model, {3, 2, 2}); }, 3, rows);

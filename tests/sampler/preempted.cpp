@@ -13,7 +13,7 @@ using namespace specsample::testing;
 namespace {
 
 constexpr Index vocab = 6, lookahead = 4;
-const ContextModel draft_model(vocab, 71, Rows::with_zeros), target(vocab, 72, Rows::with_zeros);
+const ContextModel draft_model(vocab, 71, RowKind::with_zeros), target(vocab, 72, RowKind::with_zeros);
 const std::vector<Token> prompt{1, 2};
 
 struct OneByOne {

@@ -21,7 +21,7 @@ using namespace specsample;
 using namespace specsample::testing;
 
 constexpr Index vocab = 6;
-inline const ContextModel draft(vocab, 51, Rows::with_zeros), target(vocab, 52, Rows::with_zeros);
+inline const ContextModel draft(vocab, 51, RowKind::with_zeros), target(vocab, 52, RowKind::with_zeros);
 constexpr double temperature = .7;
 
 using Prefix = std::span<const Token>;

@@ -87,8 +87,8 @@ struct Draft {
 
 /// The draft of a given number: lookaheads 0 .. 5, chains and trees, all kinds of rows.
 inline Draft draft_of(std::uint64_t seed) {
-    using testing::ContextModel, testing::Rows;
-    constexpr std::array kinds{Rows::smooth, Rows::with_zeros, Rows::peaked, Rows::point_masses};
+    using testing::ContextModel, testing::RowKind;
+    constexpr std::array kinds{RowKind::smooth, RowKind::with_zeros, RowKind::peaked, RowKind::point_masses};
     const Index vocab = 2 + static_cast<Index>(seed % 5), size = static_cast<Index>(seed / 5 % 6);
     const bool is_tree = seed / 30 % 2 == 1;
     std::vector<Token> text(seed % 7, 1);

@@ -19,14 +19,14 @@ using specsample::testing::ContextModel;
 namespace {
 
 constexpr Index vocab = 6;
-using Rows = std::vector<Eigen::VectorXd>;
+using GivenRows = std::vector<Eigen::VectorXd>;
 
 /// Row i ranks the tokens i, i + 1, ..; those below i are not ranked.
 struct Ranked {
     std::size_t count = 3;
 
-    Rows operator()(std::span<const Token>) const {
-        Rows rows(count, Eigen::VectorXd::Zero(vocab));
+    GivenRows operator()(std::span<const Token>) const {
+        GivenRows rows(count, Eigen::VectorXd::Zero(vocab));
         for (Index i = 0; i < std::ssize(rows); ++i)
             for (Index id = i; id < vocab; ++id) rows[static_cast<std::size_t>(i)][id] = std::pow(.5, id - i + 1);
         return rows;
@@ -73,7 +73,7 @@ TEST_CASE("a tree of heads ends where it may not grow", "[draft]") {
 
 TEST_CASE("ranks that a row does not have leave nodes out, and what is below them", "[draft]") {
     const auto sure = [](std::span<const Token>) {
-        Rows rows(3, Eigen::VectorXd::Zero(vocab));
+        GivenRows rows(3, Eigen::VectorXd::Zero(vocab));
         rows[0][4] = 1;
         rows[1][2] = rows[1][3] = .5;
         rows[2][5] = 1;
@@ -87,7 +87,7 @@ TEST_CASE("ranks that a row does not have leave nodes out, and what is below the
 TEST_CASE("a tree of heads forgets the rows of the text before", "[draft]") {
     // As many ranks as the last token says, from that token on.
     const auto heads = [](std::span<const Token> prefix) {
-        Rows rows(2, Eigen::VectorXd::Zero(vocab));
+        GivenRows rows(2, Eigen::VectorXd::Zero(vocab));
         for (Index i = 0; i < prefix.back(); ++i)
             rows[0][(prefix.back() + i) % vocab] = rows[1][i] = .1 + .01 * double(i);
         return rows;

@@ -194,7 +194,7 @@ TEST_CASE("a text that copies itself is accepted at temperature 0") {
 }
 
 TEST_CASE("a sampler's texts do not depend on the texts before them") {
-    const ContextModel target(3, 8, Rows::peaked);
+    const ContextModel target(3, 8, RowKind::peaked);
     Sampler used(LookupDrafter(), target, {.lookahead = 4, .seed = 5});
     Text before;
     Index proposed_tokens = 0;

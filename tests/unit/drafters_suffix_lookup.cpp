@@ -275,7 +275,7 @@ TEST_CASE("a text that was learned is accepted at temperature 0") {
 }
 
 TEST_CASE("a sampler's texts with suffix lookup do not depend on the texts before them") {
-    const ContextModel target(3, 8, Rows::peaked);
+    const ContextModel target(3, 8, RowKind::peaked);
     Sampler used(SuffixLookupDrafter(), target, {.lookahead = 4, .seed = 5}, TraversalVerification{});
     Text before;
     Index proposed_tokens = 0;

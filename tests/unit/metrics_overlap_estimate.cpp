@@ -26,22 +26,22 @@ namespace {
 using Row = std::array<double, 3>;
 
 // Rows in tenths that depend on the text: those of the first position, then those after each first token.
-struct Rows {
+struct GivenRows {
     Row target, draft;
 };
-const Rows first{{.5, .3, .2}, {.2, .3, .5}};
-const std::array<Rows, 3> second{
+const GivenRows first{{.5, .3, .2}, {.2, .3, .5}};
+const std::array<GivenRows, 3> second{
     {{{.1, .8, .1}, {.1, .7, .2}}, {{.6, .2, .2}, {.1, .1, .8}}, {{.3, .3, .4}, {.4, .3, .3}}}};
 
 int tenths(double x) { return static_cast<int>(std::lround(10 * x)); }
-int overlap_in_tenths(const Rows& rows, std::size_t token) {
+int overlap_in_tenths(const GivenRows& rows, std::size_t token) {
     return std::min(tenths(rows.target[token]), tenths(rows.draft[token]));
 }
-double overlap(const Rows& rows) { return specsample::theory::acceptance(rows.draft, rows.target); }
+double overlap(const GivenRows& rows) { return specsample::theory::acceptance(rows.draft, rows.target); }
 
 /// One round of two drafted tokens by token verification, recorded in both.
 void play_round(Uniforms& uniform, Tally& tally, OverlapEstimate& estimate) {
-    const auto accepted_token = [&](const Rows& rows) -> int {
+    const auto accepted_token = [&](const GivenRows& rows) -> int {
         double random = 10 * uniform();
         for (std::size_t token = 0; token < 3; ++token)
             if ((random -= overlap_in_tenths(rows, token)) < 0) return static_cast<int>(token);
@@ -49,7 +49,7 @@ void play_round(Uniforms& uniform, Tally& tally, OverlapEstimate& estimate) {
     };
     estimate.add(0, overlap(first));
     const int token = accepted_token(first);
-    const Rows& next = second[static_cast<std::size_t>(std::max(token, 0))];
+    const GivenRows& next = second[static_cast<std::size_t>(std::max(token, 0))];
     if (token >= 0) estimate.add(1, overlap(next));
     const Index accepted = token < 0 ? 0 : accepted_token(next) < 0 ? 1 : 2;
     tally.record({.proposed = 2,

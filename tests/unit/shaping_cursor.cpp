@@ -19,7 +19,7 @@ namespace {
 struct Words {
     std::array<std::int32_t, 1> mask() { return {7}; }
 };
-struct Rows {
+struct GivenRows {
     void mask(Candidates<float>&) {}
 };
 template <class Mask>
@@ -46,10 +46,11 @@ struct WideWords {
     std::array<std::uint64_t, 1> mask() { return {7}; }
     void accept(Token) {}
 };
-static_assert(Cursor<Forward<Words>> && Cursor<Forward<Rows>> && Cursor<TwoWay<Words>> && Cursor<TwoWay<Rows>>);
+static_assert(Cursor<Forward<Words>> && Cursor<Forward<GivenRows>> && Cursor<TwoWay<Words>> &&
+              Cursor<TwoWay<GivenRows>>);
 static_assert(Cursor<Telling>);
-static_assert(!Cursor<OneWay<Words>> && !Cursor<OneWay<Rows>>);
-static_assert(!Cursor<Words> && !Cursor<Rows> && !Cursor<OfC> && !Cursor<WideWords> && !Cursor<int>);
+static_assert(!Cursor<OneWay<Words>> && !Cursor<OneWay<GivenRows>>);
+static_assert(!Cursor<Words> && !Cursor<GivenRows> && !Cursor<OfC> && !Cursor<WideWords> && !Cursor<int>);
 
 /// Counts tokens, whatever they are.
 struct Counting {

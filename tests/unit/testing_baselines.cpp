@@ -20,7 +20,7 @@ namespace {
 template <class F>
 void for_bounded_pairs(F&& f) {
     for (Index vocab = 1; vocab <= 4; ++vocab)
-        for (const Rows kind : {Rows::smooth, Rows::with_zeros, Rows::peaked, Rows::point_masses})
+        for (const RowKind kind : {RowKind::smooth, RowKind::with_zeros, RowKind::peaked, RowKind::point_masses})
             for (std::uint64_t seed = 0; seed < 5; ++seed)
                 f(ContextModel(vocab, seed + 100)({}), ContextModel(vocab, seed, kind)({}));
     f(row({0, .25, .75}), row({0, 1, 0}));
@@ -106,7 +106,7 @@ TEST_CASE("rejection sampling draws until a try keeps its token, each with its o
 
 TEST_CASE("rejection sampling has the target's distribution and takes M tries on average", "[testing]") {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
-        const Eigen::VectorXd p = ContextModel(4, seed, Rows::with_zeros)({}), q = ContextModel(4, seed + 50)({});
+        const Eigen::VectorXd p = ContextModel(4, seed, RowKind::with_zeros)({}), q = ContextModel(4, seed + 50)({});
         const int samples = 50000;
         const double constant = rejection_constant(q, p);
         double tries = 0;

@@ -14,7 +14,8 @@ using namespace specsample::testing;
 
 namespace {
 
-constexpr Rows every_kind[] = {Rows::smooth, Rows::with_zeros, Rows::peaked, Rows::point_masses, Rows::spanning};
+constexpr RowKind every_kind[] = {RowKind::smooth, RowKind::with_zeros, RowKind::peaked, RowKind::point_masses,
+                                  RowKind::spanning};
 
 /// Every prefix of up to `length` tokens out of `vocab`.
 template <class F>
@@ -36,7 +37,7 @@ void for_prefixes(Index vocab, std::size_t length, F&& f) {
 }  // namespace
 
 TEST_CASE("every row of a context model is a distribution", "[testing]") {
-    for (const Rows kind : every_kind)
+    for (const RowKind kind : every_kind)
         for (Index vocab = 1; vocab <= 4; ++vocab) {
             const ContextModel model(vocab, 9, kind);
             for_prefixes(vocab, 3, [&](const std::vector<Token>& prefix) {
@@ -70,11 +71,11 @@ TEST_CASE("rows with zeros have zeros, peaked rows a peak, point masses one entr
     std::set<Index> certain;
     for_prefixes(3, 3, [&](const std::vector<Token>& prefix) {
         ++rows;
-        const Eigen::VectorXd sparse = ContextModel(3, 1, Rows::with_zeros)(prefix);
+        const Eigen::VectorXd sparse = ContextModel(3, 1, RowKind::with_zeros)(prefix);
         zeros += static_cast<int>((sparse.array() == 0).count());
         positive += static_cast<int>((sparse.array() > 0).count());
-        peaks += ContextModel(3, 1, Rows::peaked)(prefix).maxCoeff() > .9;
-        const Eigen::VectorXd mass = ContextModel(3, 1, Rows::point_masses)(prefix);
+        peaks += ContextModel(3, 1, RowKind::peaked)(prefix).maxCoeff() > .9;
+        const Eigen::VectorXd mass = ContextModel(3, 1, RowKind::point_masses)(prefix);
         REQUIRE(mass.maxCoeff() == 1);
         certain.insert(argmax(mass));
         REQUIRE((ContextModel(3, 1)(prefix).array() > 0).all());

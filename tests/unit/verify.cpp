@@ -22,9 +22,9 @@ constexpr std::array<float, 16> target_memory{.5f,  .25f, .25f, 0, .25f, .25f, .
                                               .75f, .25f, 0,    0, 0,    0,    .5f,  .5f};
 constexpr std::array<Token, 3> drafted{1, 0, 2};
 
-using Rows = Eigen::Map<const RowMajorMatrixXf>;
+using GivenRows = Eigen::Map<const RowMajorMatrixXf>;
 
-Rows target_rows() { return {target_memory.data(), 4, vocab}; }
+GivenRows target_rows() { return {target_memory.data(), 4, vocab}; }
 std::span<const float> draft_row(Index i) {
     return std::span(draft_memory).subspan(static_cast<std::size_t>(i * vocab), static_cast<std::size_t>(vocab));
 }

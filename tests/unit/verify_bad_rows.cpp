@@ -155,14 +155,14 @@ struct RowList {
 };
 
 template <class R>
-struct Rows {
+struct GivenRows {
     RowList<R> draft, target;
 
     void put(Side side, std::size_t i, const R& row) { (side == Side::draft ? draft : target).rows[i] = &row; }
 };
 
 template <class Kind>
-Rows<typename Kind::R> good_rows() {
+GivenRows<typename Kind::R> good_rows() {
     static const auto row = Kind::good();
     return {{std::vector(lookahead, &row)}, {std::vector(lookahead + 1, &row)}};
 }
@@ -175,7 +175,7 @@ struct Distributions {
 };
 
 template <class R, class Rule>
-Round judge(const Rows<R>& rows, const Rule& rule, Check check, std::size_t drafted) {
+Round judge(const GivenRows<R>& rows, const Rule& rule, Check check, std::size_t drafted) {
     static Workspace workspace;
     const Distributions<R> distribution{rows.draft};
     RowList<R> target = rows.target;
@@ -190,7 +190,7 @@ struct AnyRule {
     std::string name;
     bool is_race;
     bool takes_rows;  ///< of the draft
-    std::function<Round(const Rows<R>& rows, Check check, std::size_t drafted)> judge;
+    std::function<Round(const GivenRows<R>& rows, Check check, std::size_t drafted)> judge;
 };
 
 template <class R>
@@ -199,7 +199,7 @@ std::vector<AnyRule<R>> every_rule() {
     rules::for_each([&]<class Rule>(const Rule& rule, const char* name) {
         list.push_back({name, std::same_as<Rule, GumbelMatch> || std::same_as<Rule, GreedyMatch>,
                         !std::same_as<Rule, GumbelMatch>,
-                        [rule](const Rows<R>& rows, Check check, std::size_t drafted) {
+                        [rule](const GivenRows<R>& rows, Check check, std::size_t drafted) {
                             return judge(rows, rule, check, drafted);
                         }});
     });

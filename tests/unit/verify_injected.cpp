@@ -46,7 +46,7 @@ struct Met {
 };
 
 // One type each for all rules, which then share what is compiled for residuals.
-struct Rows {
+struct GivenRows {
     const random_round::Draft& draft;
     Met& met;
     const Eigen::VectorXd& operator()(Index i) const {
@@ -66,8 +66,8 @@ struct Distributions {
 template <class Rule>
 Round judge(const random_round::Draft& draft, const Rule& rule, Check check, Workspace& workspace, Met& met) {
     met = {std::vector<bool>(draft.target_rows.size()), std::vector<bool>(draft.draft_rows.size())};
-    return verify(draft.tree(), rules::drafted_for(rule, Distributions{draft, met}), Rows{draft, met}, rule, draft.rng,
-                  {.check = check}, workspace);
+    return verify(draft.tree(), rules::drafted_for(rule, Distributions{draft, met}), GivenRows{draft, met}, rule,
+                  draft.rng, {.check = check}, workspace);
 }
 
 /// One injection into a row of a draft, which is good again afterwards.

@@ -60,7 +60,7 @@ TEST_CASE("every rule is a Rule", "[verify]") {
 
 TEST_CASE("the rule of the page is exact", "[verify]") {
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
-        const ContextModel draft(3, seed), target(3, 50 + seed, Rows::with_zeros);
+        const ContextModel draft(3, seed), target(3, 50 + seed, RowKind::with_zeros);
         for (Index lookahead = 0; lookahead <= 3; ++lookahead)
             CHECK(distance_from_target(SampleAndCompare{}, draft, target, lookahead) < 1e-12);
     }

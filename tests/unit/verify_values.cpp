@@ -74,7 +74,9 @@ Numbers<T> numbers_for(Dice& dice, Index vocab, bool are_logits, bool is_sparse,
     double sum = 0;
     for (const double z : logits) sum += std::exp(z);
     for (const double z : logits) row.numbers.push_back(stored<T>(are_logits ? z : std::exp(z) / sum));
-    if (is_bad) row.numbers[static_cast<std::size_t>(dice.below(std::ssize(row.numbers)))] = stored<T>(dice.one_in(2) ? NAN : -.5);
+    if (is_bad)
+        row.numbers[static_cast<std::size_t>(dice.below(std::ssize(row.numbers)))] =
+            stored<T>(dice.one_in(2) ? NAN : -.5);
     row.short_ids.assign(row.ids.begin(), row.ids.end());
     row.long_ids.assign(row.ids.begin(), row.ids.end());
     for (const T x : row.numbers) row.candidates.push_back({T{}, x, T{}});
@@ -149,9 +151,11 @@ void compare(const Rule& rule, std::uint64_t seed) {
     std::vector<Numbers<typename Q::Scalar>> draft;
     std::vector<Numbers<typename P::Scalar>> target;
     for (Index i = 0; i < count; ++i)
-        draft.push_back(numbers_for<typename Q::Scalar>(dice, vocab, Q::are_logits, Q::is_sparse, has_bad && dice.one_in(4)));
+        draft.push_back(
+            numbers_for<typename Q::Scalar>(dice, vocab, Q::are_logits, Q::is_sparse, has_bad && dice.one_in(4)));
     for (Index i = 0; i <= count; ++i)
-        target.push_back(numbers_for<typename P::Scalar>(dice, vocab, P::are_logits, P::is_sparse, has_bad && dice.one_in(4)));
+        target.push_back(
+            numbers_for<typename P::Scalar>(dice, vocab, P::are_logits, P::is_sparse, has_bad && dice.one_in(4)));
 
     const RoundRng rng(seed, 1, 7);
     std::vector<Token> tokens;
@@ -165,7 +169,9 @@ void compare(const Rule& rule, std::uint64_t seed) {
         REQUIRE(token == value_token);
         tokens.push_back(dice.one_in(30) ? static_cast<Token>(dice.below(vocab)) : std::max(token, Token{0}));
         switch (dice.below(4)) {
-            case 0: distributions.push_back(PointMass{}), origins.push_back(Origin::named()); break;
+            case 0:
+                distributions.push_back(PointMass{}), origins.push_back(Origin::named());
+                break;
             case 1:
                 if constexpr (!detail::shares_noise<Rule>) {
                     distributions.push_back(Sampled<QView>(Q::typed(row)));
@@ -173,7 +179,8 @@ void compare(const Rule& rule, std::uint64_t seed) {
                     break;
                 }
                 [[fallthrough]];
-            default: distributions.push_back(distribution), origins.push_back(origin);
+            default:
+                distributions.push_back(distribution), origins.push_back(origin);
         }
     }
     if (has_bad && count > 0 && dice.one_in(2)) draft[0].numbers[0] = stored<typename Q::Scalar>(.25);  // written later
@@ -244,4 +251,259 @@ TEST_CASE("values are judged by match rules, and by K-SEQ, as types are") {
         compare<GumbelMatch, WithLogits<float>, WithLogits<float>>({}, seed);
         compare<GumbelMatch, Probs<double>, Listed<double, &Numbers<double>::ids>>({}, seed);
     }
+}
+
+TEST_CASE("siblings that are drawn without replacement, or of one row by K-SEQ, are judged alike") {
+    Workspace one, other;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        Dice dice(seed);
+        const auto q = numbers_for<float>(dice, 12, false, false, false),
+                   p = numbers_for<float>(dice, 12, false, false, false);
+        const std::vector<Index> parents{-1, -1, -1};
+        const RoundRng rng(seed, 2, 3);
+        const std::vector rows(4, Probs<float>::typed(p));
+        const std::vector values(4, Row::probs(p.numbers));
+        const auto agree = [&](const auto& rule, bool are_removed) {
+            std::vector<Token> tokens;
+            tokens.reserve(3);
+            std::vector<Sampled<detail::Column<float>>> distributions;
+            std::vector<Origin> origins;
+            for (Index i = 0; i < 3; ++i) {
+                const std::span<const Token> without = std::span(tokens).first(are_removed ? tokens.size() : 0);
+                const auto drawn = draft_token(rule, rng, i, q.span(), 0, without);
+                const auto value = draft_token(rule, rng, i, Row::probs(q.numbers), 0, without);
+                REQUIRE(value.token == drawn.token);
+                tokens.push_back(drawn.token);
+                distributions.push_back(drawn.distribution);
+                origins.push_back(value.origin);
+            }
+            const Round expected = verify(Tree{tokens, parents}, distributions, rows, rule, rng, {}, one);
+            const Round round = verify(Tree{tokens, parents}, origins, values, rule, rng, {}, other);
+            CHECK(std::ranges::equal(round.tokens, expected.tokens));
+            CHECK(message(round) == message(expected));
+        };
+        agree(TokenVerification{}, true);
+        agree(BlockVerification{}, true);
+        agree(KSeq{}, false);
+    }
+}
+
+TEST_CASE("a round that has one row of doubles reads all of its rows as doubles") {
+    Workspace one, other;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        Dice dice(seed);
+        const auto narrow = numbers_for<float>(dice, 300, false, false, false);
+        const auto wide = numbers_for<double>(dice, 300, false, false, false);
+        const std::vector<double> widened(narrow.numbers.begin(), narrow.numbers.end());
+        const RoundRng rng(seed, 2, 3);
+        const auto agree = [&](const std::vector<double>& q, const Row& q_value, const std::vector<double>& p,
+                               const Row& p_value, const Row& last) {
+            const auto [token, distribution] = draft_token(TokenVerification{}, rng, 0, q);
+            const std::vector tokens{token};
+            const Round expected = verify(tokens, std::vector{distribution}, std::vector<std::span<const double>>{p, p},
+                                          TokenVerification{}, rng, {}, one);
+            const std::vector origins{Origin::sampled(q_value)};
+            const std::vector values{p_value, last};
+            const Round round = verify(tokens, origins, values, TokenVerification{}, rng, {}, other);
+            CHECK(std::ranges::equal(round.tokens, expected.tokens));
+        };
+        const Row n = Row::probs(narrow.numbers), w = Row::probs(wide.numbers), again = Row::probs(widened);
+        agree(widened, n, wide.numbers, w, w);
+        agree(wide.numbers, w, widened, n, n);
+        agree(widened, n, widened, n, again);  // the last row alone is of doubles
+    }
+}
+
+TEST_CASE("rows lie in memory, one after the other or a stride apart, and in slices of a batch") {
+    const std::vector<float> memory{.5f, .5f, 9, .25f, .75f, 9, 0, 1, 9};
+    const Rows rows(Row::probs({memory.data(), 2}), 3, 3);
+    CHECK(rows.count() == 3);
+    Workspace workspace;
+    const auto last = [&](const Rows& of) {
+        const Round round = verify({}, PointMass{}, of, GreedyMatch{}, RoundRng(1, 2, 3), {}, workspace);
+        return round.tokens[0];
+    };
+    CHECK(last(rows.slice(0, 1)) == 0);
+    CHECK(last(rows.slice(1, 1)) == 1);
+    CHECK(last(rows.slice(1, 2).slice(1, 1)) == 1);
+    CHECK(rows.slice(3, 0).count() == 0);
+    const std::vector<Row> list{rows[0], rows[2]};
+    CHECK(last(Rows(list).slice(1, 1)) == 1);
+    CHECK(Rows(list).slice(2, 0).count() == 0);
+
+    const std::vector<std::uint16_t> bits{0x3e80, 0x3f40};  // .25 and .75 as bfloat16
+    CHECK(last(Rows(Row::probs({bits.data(), Scalar::bf16, 2}), 1)) == 1);
+    const std::vector<std::uint16_t> halves{0x3a00, 0x3400};  // .75 and .25 as binary16
+    CHECK(last(Rows(Row::probs({halves.data(), Scalar::f16, 2}), 1)) == 0);
+    CHECK(verify({}, PointMass{}, Rows(std::vector<Row>()), GreedyMatch{}, RoundRng(1, 2, 3), {}, workspace)
+              .fault->cause == Cause::wrong_count);
+}
+
+namespace {
+
+/// A mixture of two rows, computed where it is read.
+template <class T>
+class Mixture final : public RowReader {
+  public:
+    Mixture(const std::vector<T>& a, const std::vector<T>& b) : a_(a), b_(b) {}
+    Index size() const override { return std::ssize(a_); }
+    void read(Index first, std::span<float> out) const override {
+        REQUIRE(out.size() <= 512);
+        fill(first, out);
+    }
+    void read_wide(Index first, std::span<double> out) const override { fill(first, out); }
+    std::vector<T> whole() const {
+        std::vector<T> row(a_.size());
+        fill(0, std::span(row));
+        return row;
+    }
+
+  private:
+    template <class Number>
+    void fill(Index first, std::span<Number> out) const {
+        for (Number& x : out) {
+            const auto id = static_cast<std::size_t>(first++);
+            x = static_cast<Number>(T(.5) * a_[id] + T(.5) * b_[id]);
+        }
+    }
+    const std::vector<T>&a_, &b_;
+};
+
+/// A reader that writes no doubles of its own.
+class Uniform final : public RowReader {
+  public:
+    Index size() const override { return 4; }
+    void read(Index, std::span<float> out) const override { std::ranges::fill(out, .25f); }
+};
+
+template <class T>
+void compare_readers() {
+    Workspace one, other;
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        Dice dice(seed);
+        const auto numbers = [&] { return numbers_for<T>(dice, 700, false, false, false).numbers; };
+        const auto a = numbers(), b = numbers(), c = numbers();
+        const Mixture<T> q(a, b), p(b, c);
+        const auto q_row = q.whole(), p_row = p.whole();
+        const RoundRng rng(seed, 2, 3);
+        const Scalar scalar = sizeof(T) == 8 ? Scalar::f64 : Scalar::f32;
+        const auto [token, distribution] = draft_token(TokenVerification{}, rng, 0, q_row);
+        const auto [value_token, origin] = draft_token(TokenVerification{}, rng, 0, Row::probs({q, scalar}));
+        REQUIRE(token == value_token);
+        const std::vector tokens{token};
+        const Round expected =
+            verify(tokens, std::vector{distribution}, std::vector{p_row, p_row}, TokenVerification{}, rng, {}, one);
+        const Round round = verify(tokens, std::vector{origin}, std::vector(2, Row::probs({p, scalar})),
+                                   TokenVerification{}, rng, {}, other);
+        CHECK(std::ranges::equal(round.tokens, expected.tokens));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a row that a reader computes is judged as the same row in memory") {
+    compare_readers<float>();
+    compare_readers<double>();
+    Workspace workspace;
+    const Uniform uniform;
+    for (const Scalar scalar : {Scalar::f32, Scalar::f64})
+        CHECK(verify({}, PointMass{}, std::vector{Row::probs({uniform, scalar})}, SampleMatch{}, RoundRng(1, 2, 3),
+                     {.check = Check::every_row}, workspace));
+}
+
+TEST_CASE("a callable is asked for row 0 once, and for a row of each position that is reached") {
+    const std::vector<float> row{.5f, .5f, 0};
+    std::vector<Index> asked;
+    const auto row_of = [&](Index i) {
+        asked.push_back(i);
+        return Row::probs(row);
+    };
+    Workspace workspace;
+    const std::vector<Token> tokens{2, 1};
+    CHECK(verify(tokens, PointMass{}, Rows(row_of), TokenVerification{}, RoundRng(1, 2, 3), {}, workspace));
+    CHECK(asked == std::vector<Index>{0});
+    asked.clear();
+    CHECK(
+        verify(std::vector<Token>{}, PointMass{}, Rows(row_of), TokenVerification{}, RoundRng(1, 2, 3), {}, workspace));
+    CHECK(asked == std::vector<Index>{0});
+}
+
+TEST_CASE("values that no round can use are refused by a sentence") {
+    using Catch::Matchers::Equals;
+    const std::vector<float> row{.5f, .5f};
+    const std::vector<double> wide{.5, .5};
+    const std::vector<Token> ids{0, 1}, tokens{1};
+    const Uniform reader;
+    Workspace workspace;
+    const RoundRng rng(1, 2, 3);
+    const auto refused = [](const char* text, auto&& f) {
+        CAPTURE(text);
+        CHECK_THROWS_WITH(f(), Equals(text));
+    };
+
+    refused("specsample::Row::logits: temperature is -1, but must be a finite number >= 0",
+            [&] { return Row::logits(row, -1); });
+    refused("specsample::Row::sparse: the number of probabilities is 2, but must be that of ids, 1",
+            [&] { return Row::sparse(std::span(ids).first(1), Row::probs(row), 5); });
+    refused("specsample::Row::sparse: vocab is 1, but must be at least the number of ids, 2",
+            [&] { return Row::sparse(ids, Row::probs(row), 1); });
+    refused("specsample::Row::sparse: row is sparse itself, but must be dense, by place",
+            [&] { return Row::sparse(ids, Row::sparse(ids, Row::probs(row), 2), 5); });
+    refused("specsample::Row::sparse: ids is a default IdsView, but must be a list",
+            [&] { return Row::sparse({}, Row::probs(row), 5); });
+    refused("specsample::NumbersView: data is null, but must be the address of 3 of its type", [&] {
+        return Row::probs({static_cast<const float*>(nullptr), 3});
+    });
+    refused(
+        "specsample::NumbersView: data is at an address that is no multiple of 4, but must be the address of 1 of its "
+        "type",
+        [&] {
+            return NumbersView(static_cast<const void*>(reinterpret_cast<const char*>(row.data()) + 1), Scalar::f32, 1);
+        });
+    refused("specsample::NumbersView: size is -1, but must be at least 0", [&] {
+        return Row::probs({row.data(), -1});
+    });
+    refused("specsample::IdsView: data is null, but must be the address of 2 of its type",
+            [&] { return IdsView(static_cast<const Token*>(nullptr), 2); });
+    refused("specsample::Rows: stride is 1, but must be at least the size of a row, 2",
+            [&] { return Rows(Row::probs(row), 1, 1); });
+    refused("specsample::Rows: count is -1, but must be at least 0", [&] { return Rows(Row::probs(row), -1); });
+    for (const Row& other : {Row::probs(reader), Row::sparse(ids, Row::probs(row), 5), Row::logits(row, 1, 0.),
+                             Row::probs({row.data(), 1, 2})})
+        refused(
+            "specsample::Rows: the first row is of another kind, but must be dense, in memory without steps, and "
+            "without a stated normaliser",
+            [&] { return Rows(other, 1); });
+    const Rows rows(Row::probs(row), 1);
+    refused("specsample::Rows::slice: begin + count is 2, but must be at most the number of rows, 1",
+            [&] { return rows.slice(0, 2); });
+    const std::vector<float> sure{1, 0};
+    const auto row_of = [&](Index i) { return i == 0 ? Row::probs(sure) : Row::probs(wide); };
+    refused("specsample::Rows::slice: the rows is made by a callable, but must be in a list or in memory",
+            [&] { return Rows(row_of).slice(0, 1); });
+    refused("specsample::verify: the scalar of row 1 is f64, but must be that of row 0, which is read as floats", [&] {
+        return verify(std::vector<Token>{0}, PointMass{}, Rows(row_of), TokenVerification{}, rng, {}, workspace);
+    });
+    refused(
+        "specsample::verify: origins[0] is shared_noise, which has no ratio, but must be sampled(row), or the rule a "
+        "match rule (GumbelMatch)",
+        [&] {
+            return verify(tokens, std::vector{Origin::shared_noise()}, Rows(row_of), TokenVerification{}, rng, {},
+                          workspace);
+        });
+    refused(
+        "specsample::verify: origins[0] is sampled, for a rule that shares the target's noise, but must be that of "
+        "draft_token(rule, ..), or named",
+        [&] {
+            return verify(tokens, std::vector{Origin::sampled(Row::probs(row))}, Rows(row_of), GumbelMatch{}, rng, {},
+                          workspace);
+        });
+    refused("specsample::Origin::sampled: rest is -1, but must be a finite number of at least 0",
+            [&] { return Origin::sampled(Row::probs(row), ids, -1.); });
+    for (const Round& round :
+         {verify(tokens, std::vector<Origin>(2), Rows(Row::probs(row), 1), TokenVerification{}, rng, {}, workspace),
+          verify(tokens, std::vector<Origin>(2), std::vector(2, Row::probs(row)), GumbelMatch{}, rng, {}, workspace),
+          verify(tokens, std::vector<Origin>(2), std::vector(2, Row::probs(row)), TokenVerification{}, rng, {},
+                 workspace)})
+        CHECK(round.fault->cause == Cause::wrong_count);
 }

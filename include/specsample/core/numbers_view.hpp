@@ -66,10 +66,19 @@ inline constexpr bool lies_in_memory = requires(const L& list) { std::span(list)
 template <class L>
 inline constexpr bool lies_in_memory<L, true> = bool(L::IsVectorAtCompileTime) && has_memory<L>;
 
+/// Return the address of the first number; null for what require_viewable refuses.
+template <class L>
+auto address_of(const L& list) {
+    if constexpr (lies_in_memory<L>)
+        return list.data();
+    else
+        return static_cast<const float*>(nullptr);
+}
+
 /// Return the number of elements from one to the next.
 template <class L>
 Index step_of(const L& list) {
-    if constexpr (EigenMatrix<L>)
+    if constexpr (EigenMatrix<L> && lies_in_memory<L>)
         return list.innerStride();
     else
         return 1;
@@ -118,7 +127,8 @@ class NumbersView {
         requires(!std::is_pointer_v<std::decay_t<List>> && RowLike<List> &&
                  !detail::StatedRow<std::remove_cvref_t<List>>)
     NumbersView(List&& list)
-        : NumbersView(list.data(), detail::row_size(list), detail::step_of<std::remove_cvref_t<List>>(list)) {
+        : NumbersView(detail::address_of(list), detail::row_size(list),
+                      detail::step_of<std::remove_cvref_t<List>>(list)) {
         detail::require_viewable<List, detail::lies_in_memory<std::remove_cvref_t<List>>>();
     }
 
@@ -157,7 +167,8 @@ class IdsView {
     /// @param data   the first id
     /// @param size   how many there are
     /// @param step   how many ids lie from one to the next
-    /// @throws       std::invalid_argument for ids at null, or at an address that is not aligned, or for a negative size
+    /// @throws       std::invalid_argument for ids at null, or at an address that is not aligned, or for a negative
+    /// size
     template <detail::Integer T>
     IdsView(const T* data, Index size, Index step = 1)
         : data_(data), size_(size), step_(step), bytes_(sizeof(T)), is_signed_(std::is_signed_v<T>) {

@@ -109,7 +109,7 @@ inline constexpr bool owns<R> = R::owns;
 /// One position's distribution over the vocabulary.
 template <class R>
 concept RowLike = detail::EigenRow<std::remove_cvref_t<R>> || detail::ContiguousRow<std::remove_cvref_t<R>> ||
-              detail::StatedRow<std::remove_cvref_t<R>>;
+                  detail::StatedRow<std::remove_cvref_t<R>>;
 
 namespace detail {
 

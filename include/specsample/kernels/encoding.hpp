@@ -24,7 +24,9 @@ class Encoding {
     /// Read the numbers of another scalar by the same formula.
     template <class Other>
     explicit Encoding(const Encoding<Other>& other)
-        : kind_(other.is_peak() ? Kind::peak : other.is_logit() ? Kind::logit : Kind::probability),
+        : kind_(other.is_peak()    ? Kind::peak
+                : other.is_logit() ? Kind::logit
+                                   : Kind::probability),
           is_given_(other.is_given()),
           is_refused_(other.is_refused()),
           factor_(other.factor()),

@@ -28,7 +28,7 @@ inline constexpr double stored_tolerance = kernels::sum_tolerance<typename Store
 
 /// Return the tolerance of a view of any kind: it depends on the scalar in which the numbers are stored.
 template <class View>
-double tolerance_of(const View& view) {
+EIGEN_ALWAYS_INLINE double tolerance_of(const View& view) {
     if constexpr (is_entries_row<View>)
         return tolerance_of(view.functor().numbers());
     else

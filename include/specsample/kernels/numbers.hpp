@@ -16,8 +16,8 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// Numbers of any scalar, read as `Value`: float for floats and 16-bit numbers, double for all rows of a round where one
-/// has doubles. Sums inside a block are of this type, which is why it is a type.
+/// Numbers of any scalar, read as `Value`: float for floats and 16-bit numbers, double for all rows of a round where
+/// one has doubles. Sums inside a block are of this type, which is why it is a type.
 template <class Value>
 class Numbers {
   public:
@@ -57,7 +57,9 @@ class Numbers {
     double tolerance() const { return bytes_of(numbers_->scalar()) == 2 ? 1e-2 : 1e-3; }
     /// Return the rounding error of the scalar: of float at best.
     double epsilon() const {
-        return numbers_->scalar() == specsample::Scalar::f16 ? 0x1p-10 : numbers_->scalar() == specsample::Scalar::bf16 ? 0x1p-7 : 0x1p-23;
+        return numbers_->scalar() == specsample::Scalar::f16    ? 0x1p-10
+               : numbers_->scalar() == specsample::Scalar::bf16 ? 0x1p-7
+                                                                : 0x1p-23;
     }
 
   private:
@@ -66,10 +68,14 @@ class Numbers {
     [[gnu::noinline]] void write(Index first, Index count, Value* out) const {
         if (numbers_->reader() != nullptr) return compute(first, std::span(out, static_cast<std::size_t>(count)));
         switch (numbers_->scalar()) {
-            case specsample::Scalar::f32: return copy<float>(first, count, out);
-            case specsample::Scalar::f64: return copy<double>(first, count, out);
-            case specsample::Scalar::f16: return copy<Eigen::half>(first, count, out);
-            case specsample::Scalar::bf16: return copy<Eigen::bfloat16>(first, count, out);
+            case specsample::Scalar::f32:
+                return copy<float>(first, count, out);
+            case specsample::Scalar::f64:
+                return copy<double>(first, count, out);
+            case specsample::Scalar::f16:
+                return copy<Eigen::half>(first, count, out);
+            case specsample::Scalar::bf16:
+                return copy<Eigen::bfloat16>(first, count, out);
         }
     }
     template <class Stored>
@@ -145,14 +151,22 @@ class RowIds {
     template <class F>
     auto visit(F&& f) const {
         switch (ids_->is_signed() ? -static_cast<int>(ids_->bytes()) : static_cast<int>(ids_->bytes())) {
-            case -1: return f(list<std::int8_t>());
-            case -2: return f(list<std::int16_t>());
-            case -8: return f(list<std::int64_t>());
-            case 1: return f(list<std::uint8_t>());
-            case 2: return f(list<std::uint16_t>());
-            case 4: return f(list<std::uint32_t>());
-            case 8: return f(list<std::uint64_t>());
-            default: return f(list<std::int32_t>());
+            case -1:
+                return f(list<std::int8_t>());
+            case -2:
+                return f(list<std::int16_t>());
+            case -8:
+                return f(list<std::int64_t>());
+            case 1:
+                return f(list<std::uint8_t>());
+            case 2:
+                return f(list<std::uint16_t>());
+            case 4:
+                return f(list<std::uint32_t>());
+            case 8:
+                return f(list<std::uint64_t>());
+            default:
+                return f(list<std::int32_t>());
         }
     }
 
@@ -166,7 +180,8 @@ class RowIds {
     /// here. Both are lists.
     [[gnu::noinline]] void write_places(const RowIds& other, Index first, Index count, std::int32_t* places) const {
         visit([&]<class Id>(const IdList<Id>& list) {
-            if (other.is_signed() != is_signed() || other.bytes() != bytes()) return write(list, other, first, count, places);
+            if (other.is_signed() != is_signed() || other.bytes() != bytes())
+                return write(list, other, first, count, places);
             return write(list, other.list<Id>(), first, count, places);
         });
     }
@@ -214,7 +229,7 @@ const typename Blocks<Q>::Value* meet(const Blocks<P>& p, const Blocks<Q>& q, In
     return buffer.data();
 }
 
-/// Check the ids of a row that is a value, as those of any other row.
+/// Check the ids of a row that is a value.
 [[gnu::noinline]] inline std::optional<RowFault> inspect_ids(const RowIds& ids, Index vocab, Side side, Index number) {
     if (ids.holds_every_id()) return std::nullopt;
     return ids.visit([&](const auto& list) { return inspect_ids(list, vocab, side, number); });

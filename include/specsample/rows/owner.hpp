@@ -32,7 +32,7 @@ inline constexpr bool borrows<R> = std::is_lvalue_reference_v<R> || std::remove_
 /// A row that a callable may return: it owns its numbers or views memory that outlives the call.
 template <class R>
 concept ReturnedRow = RowLike<R> && (ContiguousRow<std::remove_cvref_t<R>> || EigenOwner<std::remove_cvref_t<R>> ||
-                                 EigenView<std::remove_cvref_t<R>> || std::remove_cvref_t<R>::outlives_its_making);
+                                     EigenView<std::remove_cvref_t<R>> || std::remove_cvref_t<R>::outlives_its_making);
 
 template <class R>
 concept RowMajorRows = bool(R::IsRowMajor) && !bool(R::IsVectorAtCompileTime) && Floating<typename R::Scalar> &&

@@ -26,7 +26,7 @@ struct RowParts {
     Index vocab = 0;
     double temperature = -1;  ///< of logits; negative for probabilities
     double log_sum_exp = 0;
-    bool is_known = false;                      ///< the caller stated log_sum_exp
+    bool is_known = false;                    ///< the caller stated log_sum_exp
     std::optional<Encoding<double>> found{};  ///< the encoding with its normaliser, once a draw has found it
 
     bool are_logits() const { return temperature >= 0; }
@@ -142,13 +142,15 @@ class Rows {
             detail::invalid("Rows", "stride", stride_, "at least the size of a row, " + detail::to_text(first.size()));
     }
 
-    /// @param row_of   returns the row of an Index; what the row views must last until the round ends, or until the next
+    /// @param row_of   returns the row of an Index; what the row views must last until the round ends, or until the
+    /// next
     ///                 call if the rule reads each row once (Rule::reads_once)
     template <class RowOf>
         requires std::is_invocable_r_v<Row, RowOf&, Index>
-    Rows(RowOf& row_of) : source_(std::addressof(row_of)), call_([](const void* source, Index i) -> Row {
-        return (*static_cast<RowOf*>(const_cast<void*>(source)))(i);
-    }) {}
+    Rows(RowOf& row_of)
+        : source_(std::addressof(row_of)), call_([](const void* source, Index i) -> Row {
+              return (*static_cast<RowOf*>(const_cast<void*>(source)))(i);
+          }) {}
 
     /// Return row i where it lies in a list; null if it has to be made.
     const Row* listed(Index i) const { return list_ == nullptr ? nullptr : list_ + i; }
@@ -169,7 +171,8 @@ class Rows {
     /// Return the rows [begin, begin + count), as a request of a batch has them.
     /// @throws   std::invalid_argument for rows that are not there, or that a callable makes
     Rows slice(Index begin, Index count) const {
-        if (call_ != nullptr) detail::invalid("Rows::slice", "the rows", "made by a callable", "in a list or in memory");
+        if (call_ != nullptr)
+            detail::invalid("Rows::slice", "the rows", "made by a callable", "in a list or in memory");
         if (begin < 0 || count < 0 || count > count_ - begin)
             detail::invalid("Rows::slice", "begin + count", begin + count,
                             "at most the number of rows, " + detail::to_text(count_));

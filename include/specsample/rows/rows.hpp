@@ -52,8 +52,9 @@ std::optional<Index> element_count(const Source& source) {
 template <class Source>
 inline constexpr bool is_supplied = EigenMatrix<std::remove_cvref_t<Source>> || !std::invocable<Source&, Index>;
 
+/// Tell whether every row exists already, so that checking all rows computes none.
 template <class Source>
-constexpr bool rows_exist(const Source&) {
+EIGEN_ALWAYS_INLINE constexpr bool rows_exist(const Source&) {
     return is_supplied<Source>;
 }
 

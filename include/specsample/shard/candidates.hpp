@@ -21,8 +21,8 @@ filters::Candidates<Value> gathered_candidates(RowState<Scalar>& state, const R&
     const auto candidates = [&](Index count, std::optional<double> total) {
         constexpr auto kind = are_logits ? filters::NumberKind::logits : filters::NumberKind::probabilities;
         return filters::Candidates<Value>(std::span<const Value>(memory.numbers).first(static_cast<std::size_t>(count)),
-                                          kind, row.size(), count < row.size(), specsample::detail::stored_tolerance<View>,
-                                          memory, scratch, total);
+                                          kind, row.size(), count < row.size(),
+                                          specsample::detail::stored_tolerance<View>, memory, scratch, total);
     };
     const auto gathered = [&] {
         if constexpr (are_logits) {

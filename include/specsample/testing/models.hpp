@@ -20,7 +20,7 @@ struct FixedModel {
 };
 
 /// The kind of rows of a ContextModel.
-enum class Rows {
+enum class RowKind {
     smooth,        ///< every token possible
     with_zeros,    ///< some tokens impossible
     peaked,        ///< nearly certain of one token
@@ -35,13 +35,14 @@ enum class Rows {
 /// @param rows    the kind of rows; every row sums to 1
 class ContextModel {
   public:
-    ContextModel(Index vocab, std::uint64_t seed, Rows rows = Rows::smooth) : vocab_(vocab), seed_(seed), rows_(rows) {}
+    ContextModel(Index vocab, std::uint64_t seed, RowKind rows = RowKind::smooth)
+        : vocab_(vocab), seed_(seed), rows_(rows) {}
 
     Eigen::VectorXd operator()(std::span<const Token> prefix) const {
         std::uint64_t context = seed_;
         for (const Token token : prefix) context = Rng({.seed = context, .position = token + 1}).bits();
         const Rng noise({.seed = context});
-        if (rows_ == Rows::point_masses)
+        if (rows_ == RowKind::point_masses)
             return kernels::one_hot<double>(vocab_, static_cast<Index>(noise.uniform() * static_cast<double>(vocab_)));
         Eigen::VectorXd row(vocab_);
         for (Index i = 0; i < vocab_; ++i) row[i] = weight(noise, static_cast<std::uint32_t>(i));
@@ -60,14 +61,14 @@ class ContextModel {
   private:
     double weight(const Rng& noise, std::uint32_t lane) const {
         const double u = noise.open_uniform(lane + 1);
-        if (rows_ == Rows::with_zeros && noise.uniform(lane + 1000) < 0.4) return 0;
-        if (rows_ == Rows::spanning) return std::pow(10, -300 * std::pow(u, 4));
-        return rows_ == Rows::peaked ? std::pow(u, 12) : -std::log(u);
+        if (rows_ == RowKind::with_zeros && noise.uniform(lane + 1000) < 0.4) return 0;
+        if (rows_ == RowKind::spanning) return std::pow(10, -300 * std::pow(u, 4));
+        return rows_ == RowKind::peaked ? std::pow(u, 12) : -std::log(u);
     }
 
     Index vocab_;
     std::uint64_t seed_;
-    Rows rows_;
+    RowKind rows_;
 };
 
 /// A model with slightly moved rows: (1 - epsilon) p + epsilon / vocab. As a draft of the model itself it makes every

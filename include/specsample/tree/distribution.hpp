@@ -62,11 +62,11 @@ inline std::uint32_t digest_of(std::span<const Token> ids) {
 }
 
 /// What a distribution remembers of the token that was drawn from it.
-struct DrawnToken {
-    double rest = -1;            ///< the sum of the weights; negative: not known
-    std::uint64_t bits = 0;      ///< what the row stored for the token
-    Token token = -1;            ///< -1: nothing is remembered
-    std::uint32_t removed = 0;   ///< the digest of the removed ids
+struct DrawnMemory {
+    double rest = -1;           ///< the sum of the weights; negative: not known
+    std::uint64_t bits = 0;     ///< what the row stored for the token
+    Token token = -1;           ///< -1: nothing is remembered
+    std::uint32_t removed = 0;  ///< the digest of the removed ids
 };
 
 }  // namespace detail
@@ -94,7 +94,8 @@ class Sampled {
     Sampled(const R& row, ListRef<Token> without, std::optional<double> rest = {})
         : row_(detail::as_row(row)), without_(without) {
         const double sum = drawn_.rest = rest.value_or(-1);
-        detail::require(!rest || (detail::is_finite(sum) && sum >= 0), "Sampled", "rest", sum, "a finite number of at least 0");
+        detail::require(!rest || (detail::is_finite(sum) && sum >= 0), "Sampled", "rest", sum,
+                        "a finite number of at least 0");
     }
 
     /// Refuse a temporary row, which would be gone before the round ends. Keep it in a variable.
@@ -107,14 +108,14 @@ class Sampled {
 
     /// Take up what another distribution of the same row remembers.
     template <RowLike R>
-    Sampled(const R& row, std::span<const Token> without, const detail::DrawnToken& drawn)
+    Sampled(const R& row, std::span<const Token> without, const detail::DrawnMemory& drawn)
         : row_(detail::as_row(row)), without_(without), drawn_(drawn) {}
 
     static constexpr bool is_point() { return false; }
     const View& row() const { return row_; }
     std::span<const Token> without() const { return without_; }
     /// Return what is remembered of the token.
-    const detail::DrawnToken& drawn() const { return drawn_; }
+    const detail::DrawnMemory& drawn() const { return drawn_; }
 
     /// Return the entry of a token in the row; 0 for an id that was removed.
     double weight(Index token) const {
@@ -166,7 +167,7 @@ class Sampled {
   private:
     View row_;
     std::span<const Token> without_{};
-    detail::DrawnToken drawn_{};
+    detail::DrawnMemory drawn_{};
 };
 
 template <RowLike R>

@@ -55,7 +55,8 @@ class Origin {
     static Origin sampled(const Row& row) { return Origin(row, {}, {}); }
     /// Say that the token was drawn from this row with some ids removed.
     /// @param without   the ids that could not be drawn, inside the row
-    /// @param rest      the sum of the row over all other ids, if it is known; otherwise finding it takes a pass when it
+    /// @param rest      the sum of the row over all other ids, if it is known; otherwise finding it takes a pass when
+    /// it
     ///                  is needed
     /// @throws          std::invalid_argument for a rest that is negative, NaN or infinite
     static Origin sampled(const Row& row, ListRef<Token> without, std::optional<double> rest = {}) {
@@ -72,7 +73,7 @@ class Origin {
   private:
     friend detail::OriginAccess;
 
-    Origin(const Row& row, std::span<const Token> without, const detail::DrawnToken& drawn)
+    Origin(const Row& row, std::span<const Token> without, const detail::DrawnMemory& drawn)
         : kind_(Kind::sampled), row_(row), without_(without), drawn_(drawn) {
         detail::RowParts& parts = detail::parts_of(*row_);
         if (!parts.are_logits() || parts.found) return;
@@ -82,11 +83,11 @@ class Origin {
     Kind kind_ = Kind::named;
     std::optional<Row> row_{};
     std::span<const Token> without_{};
-    detail::DrawnToken drawn_{};
+    detail::DrawnMemory drawn_{};
 };
 
 /// A drafted token, and what it was drawn from.
-struct Drafted {
+struct DrawnToken {
     Token token = -1;  ///< -1 if nothing can be drawn
     Origin origin{};
 };

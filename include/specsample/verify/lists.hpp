@@ -83,7 +83,7 @@ class TargetRows {
     explicit TargetRows(Rows& rows) : rows_(rows), first_(std::in_place, element(rows, 0)) {}
 
     /// Tell whether every row exists already, so that a check of all rows computes none.
-    bool are_supplied() const { return rows_exist(rows_); }
+    EIGEN_ALWAYS_INLINE bool are_supplied() const { return rows_exist(rows_); }
     Index vocab() const { return first_->size(); }
     /// Return row 0 as it was given. Valid only before row(0) is called.
     const auto& first() const { return first_->row(); }

@@ -86,7 +86,9 @@ struct GreedyMatch {
         return walks::match(context, [](auto& node, const auto&) {
             const Index token = kernels::argmax(node.row());
             if (token < 0) node.blame_row();
-            if (token >= 0 && !node.has_logits() && !(node.view().coeff(token) > 0)) node.blame_row();
+            bool are_logits = false;
+            if constexpr (std::remove_cvref_t<decltype(node)>::form.logits) are_logits = node.row().has_logits();
+            if (token >= 0 && !are_logits && !(node.view().coeff(token) > 0)) node.blame_row();  // it must be positive
             return token;
         });
     }

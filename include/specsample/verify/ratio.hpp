@@ -73,7 +73,7 @@ double sum_of(const View& view) {
 
 /// Tell whether a good row may have this sum.
 template <class View>
-bool may_sum_to(const View& view, double sum) {
+EIGEN_ALWAYS_INLINE bool may_sum_to(const View& view, double sum) {
     return is_finite(sum) && std::abs(sum - 1) <= tolerance_of(view);
 }
 

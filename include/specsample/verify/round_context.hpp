@@ -204,12 +204,6 @@ class NodeRow {
     /// Return the row as it was given.
     const auto& row() const { return held_.row(); }
 
-    /// Tell whether the row is of logits.
-    bool has_logits() const {
-        if constexpr (form.logits) return row().has_logits();
-        return false;
-    }
-
     /// Return the row's probabilities.
     /// @cost   a pass over logits whose normaliser is not stated, once in a round
     const View& view() {
@@ -264,7 +258,7 @@ class NodeRow {
     kernels::Drawn draw_from_row(const Rng& random) {
         if constexpr (form.logits) {
             const kernels::Drawn drawn = specsample::draw(random, row().weights());
-            if (drawn.index < 0 || !(has_logits() || detail::may_sum_to(view(), drawn.sum))) blame_row();
+            if (drawn.index < 0 || !(row().has_logits() || detail::may_sum_to(view(), drawn.sum))) blame_row();
             return drawn;
         } else {
             const kernels::Drawn drawn = specsample::draw(random, kernels::RowWeights(view()));

@@ -15,7 +15,7 @@ using namespace specsample::children;
 namespace {
 
 TEST_CASE("mutants: rows of other kinds than dense probabilities", "[rows]") {
-    const ContextModel draft(4, 18, Rows::with_zeros), target(4, 19, Rows::with_zeros), smooth(4, 20);
+    const ContextModel draft(4, 18, RowKind::with_zeros), target(4, 19, RowKind::with_zeros), smooth(4, 20);
     const auto holds_by = [](const auto& rule, auto drafts, auto targets, const ContextModel& meant) {
         return total_variation(exact_distribution(rule, drafts, targets, 2), joint_distribution(meant, 3)) < 1e-12;
     };

@@ -1,0 +1,124 @@
+// Rows that are values: what they view must outlive the round, and what goes with them.
+#include <vector>
+
+#include <specsample/specsample.hpp>
+#include <specsample/values.hpp>
+
+// case: row_of_a_temporary
+// The numbers are borrowed.
+// expect: error: static assertion failed.*specsample::NumbersView: the numbers are borrowed, and a temporary would be gone
+namespace row_of_a_temporary {
+
+using namespace specsample;
+
+int program() {
+    std::vector<float> numbers{.5f, .5f};
+#ifdef FIXED
+    const Row row = Row::probs(numbers);
+#else
+    const Row row = Row::probs(std::move(numbers));
+#endif
+    return static_cast<int>(row.size());
+}
+
+}  // namespace row_of_a_temporary
+
+// case: row_of_an_expression
+// An expression lies in no memory.
+// expect: error: static assertion failed.*specsample::NumbersView: these numbers are computed
+namespace row_of_an_expression {
+
+using namespace specsample;
+
+int program() {
+    const Eigen::VectorXf a = Eigen::VectorXf::Constant(2, .5f);
+#ifdef FIXED
+    const Eigen::VectorXf mean = a * .5f + a * .5f;
+    const Row row = Row::logits(mean, 1);
+#else
+    const Row row = Row::logits(a * .5f + a * .5f, 1);
+#endif
+    return static_cast<int>(row.size());
+}
+
+}  // namespace row_of_an_expression
+
+// case: row_of_temporary_ids
+// The ids are borrowed as well.
+// expect: error: static assertion failed.*specsample::IdsView: the ids are borrowed, and a temporary would be gone
+namespace row_of_temporary_ids {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<float> numbers{.5f, .5f};
+    std::vector<short> ids{1, 2};
+#ifdef FIXED
+    const Row row = Row::sparse(ids, Row::probs(numbers), 4);
+#else
+    const Row row = Row::sparse(std::move(ids), Row::probs(numbers), 4);
+#endif
+    return static_cast<int>(row.size());
+}
+
+}  // namespace row_of_temporary_ids
+
+// case: values_with_distributions_of_types
+// Sampled{row} belongs to rows that are types.
+// expect: error: static assertion failed.*specsample::verify: rows that are values go with a list of Token, a list of Origin
+namespace values_with_distributions_of_types {
+
+using namespace specsample;
+
+std::size_t program(const std::vector<double>& q, const std::vector<Row>& rows, Workspace& workspace) {
+    const std::vector<Token> tokens{0};
+#ifdef FIXED
+    const std::vector origins{Origin::sampled(Row::probs(q))};
+#else
+    const std::vector origins{Sampled(q)};
+#endif
+    return verify(tokens, origins, rows, TokenVerification{}, RoundRng(1, 2, 3), {}, workspace).tokens.size();
+}
+
+}  // namespace values_with_distributions_of_types
+
+// case: values_of_a_callable_without_a_name
+// Rows(row_of) borrows the callable.
+// expect: error: static assertion failed.*specsample::verify: rows that are values go with .*Rows\(row_of\) for a callable,
+// which needs a name
+namespace values_of_a_callable_without_a_name {
+
+using namespace specsample;
+
+std::size_t program(const Row& row, Workspace& workspace) {
+    const std::vector<Token> tokens{0};
+    const auto row_of = [&](Index) { return row; };
+#ifdef FIXED
+    return verify(tokens, PointMass{}, Rows(row_of), SampleMatch{}, RoundRng(1, 2, 3), {}, workspace).tokens.size();
+#else
+    return verify(tokens, PointMass{}, [&](Index) { return row; }, SampleMatch{}, RoundRng(1, 2, 3), {}, workspace)
+        .tokens.size();
+#endif
+}
+
+}  // namespace values_of_a_callable_without_a_name
+
+// case: values_under_no_rule
+// The rule is missing.
+// expect: error: static assertion failed.*specsample::verify: the fourth argument must be a rule
+namespace values_under_no_rule {
+
+using namespace specsample;
+
+struct NoRule {};
+
+std::size_t program(const std::vector<Row>& rows, Workspace& workspace) {
+#ifdef FIXED
+    const GreedyMatch rule;
+#else
+    const NoRule rule;
+#endif
+    return verify(std::vector<Token>(), PointMass{}, rows, rule, RoundRng(1, 2, 3), {}, workspace).tokens.size();
+}
+
+}  // namespace values_under_no_rule

@@ -17,8 +17,7 @@ constexpr Index K = 4, V = 16;  // most drafted tokens per round; vocabulary
 
 struct ToyRequest {
     std::uint64_t id;
-    std::vector<Token> text;
-    std::vector<Token> drafted{};
+    std::vector<Token> text, drafted{};
     bool is_running = true;
     std::string error{};
     /// Draft the tokens that followed an earlier occurrence of the last token, at most K.
@@ -61,7 +60,8 @@ std::vector<ToyRequest> write(std::vector<ToyRequest> requests) {
                           RoundRng(/*seed*/ 4, request.id, std::ssize(request.text)),
                           {.max_tokens = 40 - std::ssize(request.text), .stop_tokens = stop_tokens}, workspace);
         };
-        for (std::size_t i = 0; const Round& round : verify_batch(std::ssize(batch), judge, memory)) {
+        const auto rounds = verify_batch(std::ssize(batch), judge, memory);
+        for (std::size_t i = 0; const Round& round : rounds) {
             ToyRequest& request = *batch[i++];
             request.text.insert(request.text.end(), round.tokens.begin(), round.tokens.end());
             request.is_running = round && round.end == RoundEnd::none;

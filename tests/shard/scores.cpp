@@ -106,17 +106,13 @@ TEST_CASE("a batch of requests over rows of slices is judged one after the other
     const auto judge = [&](const auto& rows) {
         BatchWorkspace memory;
         std::vector<Token> all;
-        for (const Round& round : verify_batch(
-                 3,
-                 [&](Index i, Workspace& workspace) {
-                     const auto at = [&, i](Index row) -> const auto& {
-                         return rows[static_cast<std::size_t>(4 * i + row)];
-                     };
-                     return verify(tokens, PointMass{}, at, BlockVerification(),
-                                   RoundRng(4, static_cast<std::uint64_t>(i), 0), {}, workspace);
-                 },
-                 memory))
-            all.insert(all.end(), round.tokens.begin(), round.tokens.end());
+        const auto judge_request = [&](Index i, Workspace& workspace) {
+            const auto at = [&, i](Index row) -> const auto& { return rows[static_cast<std::size_t>(4 * i + row)]; };
+            return verify(tokens, PointMass{}, at, BlockVerification(), RoundRng(4, static_cast<std::uint64_t>(i), 0),
+                          {}, workspace);
+        };
+        const auto rounds = verify_batch(3, judge_request, memory);
+        for (const Round& round : rounds) all.insert(all.end(), round.tokens.begin(), round.tokens.end());
         return all;
     };
     std::vector<Logits<const Eigen::ArrayXf&>> whole_rows;

@@ -293,8 +293,8 @@ TEST_CASE("at every depth of a tree the siblings before the kept child are score
             if (i > 0 && i < round.path.size() && expected.size() > 1)
                 siblings += draft.parent(expected[expected.size() - 2]) == above ? 1 : 0;
         }
-        for (const DraftScore& score : draft_scores(round, draft.tree(), distributions, draft.target_rows, rng, memory))
-            scored.push_back(score.node);
+        const auto scores = draft_scores(round, draft.tree(), distributions, draft.target_rows, rng, memory);
+        for (const DraftScore& score : scores) scored.push_back(score.node);
         CHECK(scored == expected);
     }
     CHECK(siblings > 0);

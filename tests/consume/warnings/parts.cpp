@@ -82,7 +82,8 @@ std::size_t batch() {
         requests;
     requests.push_back({tokens, distributions, rows, TokenVerification{}, RoundRng(42, 0, 0)});
     std::size_t count = 0;
-    for (const Round& round : verify_batch(requests, memory)) count += round.tokens.size();
+    const auto rounds = verify_batch(requests, memory);
+    for (const Round& round : rounds) count += round.tokens.size();
     return count;
 }
 

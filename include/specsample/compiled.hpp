@@ -20,6 +20,7 @@
 #include <specsample/verify/block.hpp>
 #include <specsample/verify/match.hpp>
 #include <specsample/verify/token.hpp>
+#include <specsample/verify/value_scores.hpp>
 #include <specsample/verify/values.hpp>
 #include <specsample/verify/verify.hpp>
 
@@ -69,17 +70,20 @@ SPECSAMPLE_DRAW(Eigen::VectorXd)
     SPECSAMPLE_EXTERN template Round judge_values<Value, Rule>(std::span<const Token>, const Links&, const Origins&, \
                                                                const Rows&, const std::optional<Row>&, const Rule&,  \
                                                                const RoundRng&, const RoundLimits&, RoundMemory&);
-#define SPECSAMPLE_READ_AS(Value)                                                                       \
-    SPECSAMPLE_VALUES(Value, TokenVerification)                                                         \
-    SPECSAMPLE_VALUES(Value, BlockVerification)                                                         \
-    SPECSAMPLE_VALUES(Value, GreedyMatch)                                                               \
-    SPECSAMPLE_VALUES(Value, SampleMatch)                                                               \
-    SPECSAMPLE_VALUES(Value, GumbelMatch)                                                               \
-    SPECSAMPLE_EXTERN template DrawnToken draft_alone<Value>(const RoundRng&, Index, const Row&, Index, \
-                                                             std::span<const Token>);                   \
-    SPECSAMPLE_EXTERN template DrawnToken draft_shared<Value>(const RoundRng&, const Row&, Index,       \
-                                                              std::span<const Token>);                  \
-    SPECSAMPLE_EXTERN template Encoding<double> found_encoding<Value>(const Row&);
+#define SPECSAMPLE_READ_AS(Value)                                                                                      \
+    SPECSAMPLE_VALUES(Value, TokenVerification)                                                                        \
+    SPECSAMPLE_VALUES(Value, BlockVerification)                                                                        \
+    SPECSAMPLE_VALUES(Value, GreedyMatch)                                                                              \
+    SPECSAMPLE_VALUES(Value, SampleMatch)                                                                              \
+    SPECSAMPLE_VALUES(Value, GumbelMatch)                                                                              \
+    SPECSAMPLE_EXTERN template DrawnToken draft_alone<Value>(const RoundRng&, Index, const Row&, Index,                \
+                                                             std::span<const Token>);                                  \
+    SPECSAMPLE_EXTERN template DrawnToken draft_shared<Value>(const RoundRng&, const Row&, Index,                      \
+                                                              std::span<const Token>);                                 \
+    SPECSAMPLE_EXTERN template Encoding<double> found_encoding<Value>(const Row&);                                     \
+    SPECSAMPLE_EXTERN template std::span<const DraftScore> score_values<Value>(                                        \
+        const Links&, std::span<const Token>, const Origins&, const Rows&, const std::optional<Row>&, const RoundRng&, \
+        const Round&, Scores&);
 
 SPECSAMPLE_READ_AS(float)
 SPECSAMPLE_READ_AS(double)

@@ -7,6 +7,7 @@
 #include <specsample/verify/block.hpp>          // IWYU pragma: export
 #include <specsample/verify/match.hpp>          // IWYU pragma: export
 #include <specsample/verify/token.hpp>          // IWYU pragma: export
+#include <specsample/verify/value_scores.hpp>   // IWYU pragma: export
 #include <specsample/verify/values.hpp>         // IWYU pragma: export
 
 #if defined(SPECSAMPLE_COMPILED)    // linked with specsample::compiled

@@ -10,6 +10,7 @@
 
 #include <specsample/specsample.hpp>
 #include <specsample/values.hpp>
+#include <specsample/verify/batch.hpp>
 
 #include "support/catch.hpp"
 #include "support/random_round.hpp"
@@ -506,4 +507,65 @@ TEST_CASE("values that no round can use are refused by a sentence") {
           verify(tokens, std::vector<Origin>(2), std::vector(2, Row::probs(row)), TokenVerification{}, rng, {},
                  workspace)})
         CHECK(round.fault->cause == Cause::wrong_count);
+}
+
+TEST_CASE("scores of values are the scores of types, of chains and of trees") {
+    Workspace workspace;
+    Scores one, other;
+    std::size_t scored = 0;
+    const auto same = [](const DraftScore& a, const DraftScore& b) {
+        return a.node == b.node && a.token == b.token && a.log_draft == b.log_draft && a.ratio == b.ratio &&
+               a.slack == b.slack && a.accepted == b.accepted;
+    };
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        Dice dice(seed);
+        const auto q = numbers_for<float>(dice, 30, true, false, false),
+                   p = numbers_for<float>(dice, 30, true, false, false);
+        const Row q_value = Row::logits(q.numbers, q.temperature), p_value = Row::logits(p.numbers, p.temperature);
+        const auto q_type = WithLogits<float>::typed(q), p_type = WithLogits<float>::typed(p);
+        const RoundRng rng(seed, 2, 3);
+        for (const std::vector<Index>& parents : {std::vector<Index>{-1, 0}, std::vector<Index>{-1, -1}}) {
+            std::vector<Token> tokens;
+            std::vector<Sampled<detail::row_view_t<decltype(q_type)>>> distributions;
+            std::vector<Origin> origins;
+            for (Index i = 0; i < 2; ++i) {
+                const auto [token, distribution] = draft_token(TokenVerification{}, rng, i, q_type);
+                tokens.push_back(token);
+                distributions.push_back(distribution);
+                origins.push_back(draft_token(TokenVerification{}, rng, i, q_value).origin);
+            }
+            const Tree tree{tokens, parents};
+            const std::vector values(3, p_value);
+            const Round round = verify(tree, origins, values, TokenVerification{}, rng, {}, workspace);
+            const auto expected = draft_scores(round, tree, distributions, std::vector(3, p_type), rng, one);
+            CHECK(std::ranges::equal(draft_scores(round, tree, origins, values, rng, other), expected, same));
+            scored += expected.size();
+            if (parents[1] == 0)
+                CHECK(std::ranges::equal(draft_scores(round, tokens, origins, values, rng, other), expected, same));
+        }
+    }
+    CHECK(scored > 400);
+}
+
+TEST_CASE("a batch of values is judged request by request, and one with bad rows fails alone") {
+    const std::vector<float> rows{.5f, .25f, .25f, 0, .5f, .5f, NAN, .5f, .5f, .25f, .25f, .5f};
+    const std::vector<Token> token{1};
+    const std::vector<Index> first{0, 2, 3, 4};
+    const Rows all(Row::probs({rows.data(), 3}), 4);
+    BatchWorkspace memory;
+    const auto judge = [&](Index i, Workspace& workspace) {
+        const auto request = static_cast<std::size_t>(i);
+        const Index count = first[request + 1] - first[request];
+        return verify(std::span(token).first(i == 0 ? 1 : 0), PointMass{}, all.slice(first[request], count),
+                      TokenVerification{}, RoundRng(3, static_cast<std::uint64_t>(i), 0), {}, workspace);
+    };
+    const auto rounds = verify_batch(3, judge, memory);
+    for (Index i = 0; i < 3; ++i) {
+        Workspace workspace;
+        const Round alone = judge(i, workspace);
+        const Round& round = rounds[static_cast<std::size_t>(i)];
+        CHECK(std::ranges::equal(round.tokens, alone.tokens));
+        CHECK(!round == (i == 1));
+    }
+    CHECK(message(rounds[1]) == "target row 0 is nan at id 0, but must be finite");
 }

@@ -93,12 +93,12 @@ Round judge_values(std::span<const Token> tokens, const Links& shape, const Orig
 }
 
 /// Refuse an origin that a rule cannot judge.
-template <class Rule>
-void require_origins(const Origins& origins) {
-    constexpr bool compares_tokens = requires { Rule::decision; };
+/// @param shares_noise      whether the rule shares the target's noise with its drafter
+/// @param compares_tokens   whether it compares tokens, and no probabilities
+inline void require_origins(const Origins& origins, bool shares_noise, bool compares_tokens) {
     for (std::size_t i = 0; i < origins.list().size(); ++i) {
         const Origin& origin = origins.list()[i];
-        if (shares_noise<Rule> && origin.is_sampled())
+        if (shares_noise && origin.is_sampled())
             invalid("verify", "origins[" + to_text(i) + "]", "sampled, for a rule that shares the target's noise",
                     "that of draft_token(rule, ..), or named");
         if (!compares_tokens && origin.is_shared_noise())
@@ -136,7 +136,8 @@ Round verify_values(std::span<const Token> tokens, const Links& shape, const Ori
                   "specsample::verify: the fourth argument must be a rule: TokenVerification{}, another of the "
                   "library's, or your own (verify/rule.hpp)");
     require_memory("verify", "tokens", tokens);
-    require_origins<Rule>(origins);
+    require_origins(
+        origins, shares_noise<Rule>, requires { Rule::decision; });
     const std::optional<Row> first = rows.count() == 0 ? std::optional<Row>() : rows[0];
     const auto judged = has_doubles(origins, rows, first) ? judge_values<double, Rule> : judge_values<float, Rule>;
     return judged(tokens, shape, origins, rows, first, rule, rng, limits, memory);

@@ -192,9 +192,10 @@ const typename Blocks<Q>::Value* meet(const Blocks<P>& p, const Blocks<Q>& q, In
     Index place = 0;
     for (Index i = 0; i < count; ++i) {
         const Index id = p.id(first + i);
-        place = q.ids().first_from(id, place);
+        if (place < q.size() && q.id(place) < id) place = q.ids().first_from(id, place + 1);
         const bool is_there = place < q.size() && q.id(place) == id;
         buffer[i] = is_there ? static_cast<typename Blocks<Q>::Value>(q[place]) : 0;
+        place += is_there ? 1 : 0;
     }
     return buffer.data();
 }

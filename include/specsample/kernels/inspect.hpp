@@ -80,9 +80,7 @@ template <class Ids>
 std::optional<RowFault> inspect_ids(const Ids& ids, Index vocab, Side side, Index number) {
     if (ids.holds_every_id()) return std::nullopt;
     const Index count = ids.size(vocab);
-    bool ordered = count == 0 || (ids.id(0) >= 0 && ids.id(count - 1) < vocab);
-    for (Index place = 1; place < count; ++place) ordered &= ids.id(place - 1) < ids.id(place);
-    if (ordered) return std::nullopt;
+    if (count == 0 || (ids.id(0) >= 0 && ids.id(count - 1) < vocab && ids.are_ordered())) return std::nullopt;
     return blame_ids(ids, vocab, {.side = side, .row = number});
 }
 

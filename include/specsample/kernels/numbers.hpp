@@ -30,16 +30,21 @@ class Numbers {
     /// Return the address of the numbers, which tells rows apart.
     const void* data() const { return numbers_->reader() ? numbers_->reader() : numbers_->data(); }
 
+    /// Return the address of the numbers if they can be read where they lie; otherwise null.
+    const Value* in_place() const {
+        if (!numbers_->are_packed() || numbers_->scalar() != scalar_of<Value>) return nullptr;
+        return static_cast<const Value*>(numbers_->data());
+    }
+
     Value coeff(Index place) const {
-        if (are_in_place()) return static_cast<const Value*>(numbers_->data())[place];
+        if (const Value* numbers = in_place()) return numbers[place];
         Value number;
         write(place, 1, &number);
         return number;
     }
 
-    /// Return the numbers at the places [first, first + count): where they lie if possible, otherwise in `buffer`.
-    EIGEN_ALWAYS_INLINE const Value* read(Index first, Index count, Value* buffer) const {
-        if (are_in_place()) return static_cast<const Value*>(numbers_->data()) + first;
+    /// Write the numbers at the places [first, first + count) to `buffer`, and return it.
+    const Value* read(Index first, Index count, Value* buffer) const {
         expect(first + prefetch_distance, count);
         write(first, count, buffer);
         return buffer;
@@ -63,8 +68,6 @@ class Numbers {
     }
 
   private:
-    bool are_in_place() const { return numbers_->are_packed() && numbers_->scalar() == scalar_of<Value>; }
-
     [[gnu::noinline]] void write(Index first, Index count, Value* out) const {
         if (numbers_->reader() != nullptr) return compute(first, std::span(out, static_cast<std::size_t>(count)));
         switch (numbers_->scalar()) {
@@ -114,7 +117,7 @@ class Blocks<Numbers<Number>> {
     static constexpr bool has_list = false;
     static constexpr bool holds_every_id() { return true; }
 
-    explicit Blocks(const Numbers<Number>& numbers) : numbers_(numbers) {}
+    explicit Blocks(const Numbers<Number>& numbers) : numbers_(numbers), in_place_(numbers.in_place()) {}
 
     Index size() const { return numbers_.size(); }
     double operator[](Index place) const { return static_cast<double>(numbers_.coeff(place)); }
@@ -124,7 +127,7 @@ class Blocks<Numbers<Number>> {
     static Index place_of(Index id) { return id; }
 
     EIGEN_ALWAYS_INLINE const Value* read(Index first, Index count, Buffer& buffer) const {
-        return numbers_.read(first, count, buffer.data());
+        return in_place_ != nullptr ? in_place_ + first : numbers_.read(first, count, buffer.data());
     }
     EIGEN_ALWAYS_INLINE const Value* stored(Index first, Index count, Buffer& buffer) const {
         return read(first, count, buffer);
@@ -133,6 +136,7 @@ class Blocks<Numbers<Number>> {
 
   private:
     Numbers<Number> numbers_;
+    const Number* in_place_;
 };
 
 /// The ids of a row that is a value.
@@ -141,9 +145,9 @@ class RowIds {
     static constexpr bool are_listed = true;
 
     /// @param ids   borrowed, as the numbers are
-    explicit RowIds(const IdsView& ids) : ids_(&ids) {}
+    explicit RowIds(const IdsView& ids) : ids_(ids.size() < 0 ? nullptr : &ids) {}
 
-    bool holds_every_id() const { return ids_->size() < 0; }
+    bool holds_every_id() const { return ids_ == nullptr; }
     bool are_contiguous() const { return holds_every_id(); }
     Index size(Index vocab) const { return holds_every_id() ? vocab : ids_->size(); }
 
@@ -206,13 +210,14 @@ class RowIds {
     static void write(const IdList<Id>& list, const Other& other, Index first, Index count, std::int32_t* places) {
         for (Index i = 0, place = 0; i < count; ++i) {
             const Index id = other.id(first + i);
-            place = list.first_from(id, place);
+            if (place < list.size(0) && list.id(place) < id) place = list.first_from(id, place + 1);
             const bool is_there = place < list.size(0) && list.id(place) == id;
             places[i] = is_there ? static_cast<std::int32_t>(place) : -1;
+            place += is_there ? 1 : 0;
         }
     }
 
-    const IdsView* ids_;
+    const IdsView* ids_;  ///< null for every id
 };
 
 /// Write row q at the places [first, first + count) of row p to `buffer`, both rows sparse and values.

@@ -2,9 +2,11 @@
 #include "kernels.hpp"
 #include "usual_shaping.hpp"
 
+#include <array>
 #include <memory>
 #include <random>
 
+#include <specsample/values.hpp>
 #include <specsample/verify.hpp>
 
 namespace bench {
@@ -95,6 +97,36 @@ textbook::Ending judge_mixed(const Draft& draft, const Place& place, specsample:
     const auto row = [&](Index i) { return specsample::Logits(place(i).target); };
     return judge(draft, Indexed{distribution, draft.size()}, Indexed{row, draft.size() + 1}, Check::entries_read,
                  workspace);
+}
+
+/// Verify against rows that are values, which origin(i) and row(i) make.
+template <class OriginOf, class RowOf>
+textbook::Ending judge_values(const Draft& draft, const OriginOf& origin, const RowOf& row,
+                              specsample::Workspace& workspace) {
+    std::array<specsample::Origin, 8> origins;
+    for (Index i = 0; i < draft.size(); ++i) origins[static_cast<std::size_t>(i)] = origin(i);
+    const auto round =
+        specsample::verify(draft.tokens, std::span(origins).first(draft.tokens.size()), specsample::Rows(row),
+                           specsample::TokenVerification{}, draft.rng, {}, workspace);
+    return round ? textbook::Ending{round.accepted, round.tokens.back()} : textbook::Ending{-1, -1};
+}
+
+textbook::Ending judge_value_probs(const Draft& draft, const Place& place, specsample::Workspace& workspace) {
+    const double sum = place.pool.contents().draft_sum;
+    const auto origin = [&](Index i) {
+        return specsample::Origin::sampled(specsample::Row::probs(place(i).draft), {}, sum);
+    };
+    const auto row = [&](Index i) { return specsample::Row::probs(place(i).target); };
+    return judge_values(draft, origin, row, workspace);
+}
+
+textbook::Ending judge_value_logits(const Draft& draft, const Place& place, specsample::Workspace& workspace) {
+    const double log_sum = place.pool.contents().draft_log_sum;
+    const auto origin = [&](Index i) {
+        return specsample::Origin::sampled(specsample::Row::logits(place(i).draft, 1, log_sum));
+    };
+    const auto row = [&](Index i) { return specsample::Row::logits(place(i).target); };
+    return judge_values(draft, origin, row, workspace);
 }
 
 /// Verify against shaped logits: the target's are shaped when they are reached, the draft's were before its draws.
@@ -298,6 +330,14 @@ void add_rounds(Kernels& kernels) {
         return race_rounds(setting, Pool(setting).contents(), lookahead, 16, Spacing::by_rounds, judge_logits,
                            textbook_softmax<Numbers::logits>, needed_of_logits);
     };
+    const auto value_probs = [=](const Setting& setting, Index lookahead) {
+        return race_rounds(setting, Pool(setting).contents(), lookahead, 32, Spacing::by_stops, judge_value_probs,
+                           textbook_probs, needed_of_probs);
+    };
+    const auto value_logits = [](const Setting& setting, Index lookahead) {
+        return race_rounds(setting, Pool(setting).contents(), lookahead, 16, Spacing::by_rounds, judge_value_logits,
+                           textbook_softmax<Numbers::logits>, needed_of_logits);
+    };
     const auto mixed = [](const Setting& setting, Index lookahead) {
         return race_rounds(setting, Pool(setting).contents(), lookahead, 16, Spacing::by_rounds, judge_mixed,
                            textbook_softmax<Numbers::mixed>, needed_of_logits);
@@ -313,6 +353,8 @@ void add_rounds(Kernels& kernels) {
     for (const Index lookahead : {4, 8}) add("round/logits", lookahead, {.numbers = Numbers::logits}, logits);
     for (const Index lookahead : {4, 8}) add("round_match/logits", lookahead, {.numbers = Numbers::logits}, race_match);
     for (const Index lookahead : {4, 8}) add("round/shaped", lookahead, {.numbers = Numbers::logits}, shaped);
+    add("round_values/probs", 4, {}, value_probs);
+    add("round_values/logits", 4, {.numbers = Numbers::logits}, value_logits);
     for (const Index lookahead : {4, 8}) add("round/mixed", lookahead, {.numbers = Numbers::mixed}, mixed);
 }
 

@@ -46,7 +46,7 @@ int main() {
     constexpr double temperature = 0.8;
     std::vector<Token> text{5, 7}, stop_tokens{end_of_text};
     const Grammar grammar(Lists{}, std::ssize(text));  // the grammar begins after the prompt; copies share the matcher
-    RowMajorMatrixXf logits(K + 1, V), draft_logits(K, V);
+    RowMajorMatrix<float> logits(K + 1, V), draft_logits(K, V);
     filters::ShapedMemory<float> memory[K + 1], draft_memory[K];  // one for each row in use
     const auto masked = [&](auto row, Index length, auto& numbers) {
         return shape(Logits(row, temperature), grammar, std::span(text.begin(), text.begin() + length), numbers);

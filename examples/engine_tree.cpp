@@ -18,8 +18,8 @@ struct ToyModel {
     void roll_back(Index slots) { cache.resize(static_cast<std::size_t>(slots)); }
 
     /// One pass: appends tokens, token i after what slot before[i] has seen. Returns the logits after each.
-    RowMajorMatrixXf forward(std::span<const Token> tokens, std::span<const Index> before) {
-        RowMajorMatrixXf logits(std::ssize(tokens), V);
+    RowMajorMatrix<float> forward(std::span<const Token> tokens, std::span<const Index> before) {
+        RowMajorMatrix<float> logits(std::ssize(tokens), V);
         float* logit = logits.data();
         for (std::size_t i = 0; i < tokens.size(); ++i) {
             const std::uint32_t seen = before[i] < 0 ? 7 : cache.begin()[before[i]];
@@ -64,7 +64,7 @@ int main() {
         tokens.insert(tokens.end(), nodes, nodes + K);
         std::vector<Index> before{start - 2};
         for (Index parent : parents) before.push_back(start + parent);
-        const RowMajorMatrixXf logits = target.forward(tokens, before);
+        const RowMajorMatrix<float> logits = target.forward(tokens, before);
 
         round = verify(Tree(nodes, parents), distributions, logits_of(logits, temperature), rule, rng,
                        {.max_tokens = 100, .stop_tokens = stop_tokens}, workspace);

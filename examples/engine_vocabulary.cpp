@@ -22,12 +22,12 @@ float logit(Token last, Token next) {
            static_cast<float>((static_cast<std::uint32_t>(last * 53) ^ static_cast<std::uint32_t>(next * 97)) % 13);
 }
 /// The target: the logits after the last n tokens of a text, [n][V].
-void run_target(std::span<const Token> text, Index n, RowMajorMatrixXf& logits) {
+void run_target(std::span<const Token> text, Index n, RowMajorMatrix<float>& logits) {
     for (Index i = 0; i < n; ++i)
         for (Token id = 0; id < V; ++id) logits(i, id) = logit(text.end()[i - n], id);
 }
 /// The draft: reads a text in its own ids, writes the logits of its own ids.
-void run_draft(std::span<const Token> text, Index i, RowMajorMatrixXf& logits) {
+void run_draft(std::span<const Token> text, Index i, RowMajorMatrix<float>& logits) {
     for (Token id = 0; id < draft_vocab; ++id)
         logits(i, id) = id == unknown ? 0 : .5f * logit(target_id[text.back()], target_id[id]);
 }
@@ -39,7 +39,7 @@ int main() {
         const auto found = std::ranges::find(target_id, token);
         return found == std::end(target_id) ? unknown : static_cast<Token>(found - target_id);
     };
-    RowMajorMatrixXf logits(K + 1, V), draft_logits(K, draft_vocab);
+    RowMajorMatrix<float> logits(K + 1, V), draft_logits(K, draft_vocab);
     filters::ShapedMemory<float> memory[K];  // the draft's rows over target ids
     std::vector<Token> text{1, 2, 3}, stop_tokens{15};
     Workspace workspace;

@@ -22,9 +22,9 @@ class CachedModel {
     }
 
     /// The probabilities after each of the last n prefixes, in one pass: this is why speculation pays.
-    specsample::RowMajorMatrixXf operator()(std::span<const Token> prefix, Index n) {
+    specsample::RowMajorMatrix<float> operator()(std::span<const Token> prefix, Index n) {
         feed(prefix);
-        specsample::RowMajorMatrixXf rows(n, vocab_);
+        specsample::RowMajorMatrix<float> rows(n, vocab_);
         for (Index i = 0; i < n; ++i)
             rows.row(i) = row(prefix.size() - static_cast<std::size_t>(n - 1 - i)).transpose();
         return rows;

@@ -243,7 +243,7 @@ class Share {
     template <class Way>
     void measure_after(std::vector<Token> text, int rounds, Lines& lines) {
         const Index start = std::ssize(text);
-        RowMajorMatrixXf q(lookahead, vocab());
+        RowMajorMatrix<float> q(lookahead, vocab());
         LlamaModel::Rows q_rows;
         for (Index i = 0; i < lookahead; ++i) {
             q.row(i) = draft_(std::span(text).last(seen_by_draft + static_cast<std::size_t>(i)), 1).front().matrix();

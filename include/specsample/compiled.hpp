@@ -47,14 +47,14 @@ using LogitsInMemory = const LogitRows<RowsInMemory<float>>;
     SPECSAMPLE_JUDGE(Distributions, Rows, TokenVerification) \
     SPECSAMPLE_JUDGE(Distributions, Rows, BlockVerification)
 
-SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, const RowMajorMatrixXf)
+SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, const RowMajorMatrix<float>)
 SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, const RowsInMemory<float>)
 SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, const std::vector<std::vector<float>>)
 SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, Asked<std::vector<float>>)
 SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, Asked<Eigen::VectorXf>)
 SPECSAMPLE_RULES(DrawnFrom<std::vector<double>>, Asked<Eigen::VectorXd>)
 SPECSAMPLE_RULES(DrawnFrom<Logits<Column<float>>>, LogitsInMemory)
-SPECSAMPLE_RULES(Named, const RowMajorMatrixXf)
+SPECSAMPLE_RULES(Named, const RowMajorMatrix<float>)
 SPECSAMPLE_RULES(Named, LogitsInMemory)
 
 #define SPECSAMPLE_DRAW(Row)                                                        \
@@ -76,10 +76,10 @@ SPECSAMPLE_DRAW(Eigen::VectorXd)
     SPECSAMPLE_VALUES(Value, GreedyMatch)                                                                              \
     SPECSAMPLE_VALUES(Value, SampleMatch)                                                                              \
     SPECSAMPLE_VALUES(Value, GumbelMatch)                                                                              \
-    SPECSAMPLE_EXTERN template DrawnToken draft_alone<Value>(const RoundRng&, Index, const Row&, Index,                \
-                                                             std::span<const Token>);                                  \
-    SPECSAMPLE_EXTERN template DrawnToken draft_shared<Value>(const RoundRng&, const Row&, Index,                      \
-                                                              std::span<const Token>);                                 \
+    SPECSAMPLE_EXTERN template DraftedValue draft_alone<Value>(const RoundRng&, Index, const Row&, Index,              \
+                                                               std::span<const Token>);                                \
+    SPECSAMPLE_EXTERN template DraftedValue draft_shared<Value>(const RoundRng&, const Row&, Index,                    \
+                                                                std::span<const Token>);                               \
     SPECSAMPLE_EXTERN template Encoding<double> found_encoding<Value>(const Row&);                                     \
     SPECSAMPLE_EXTERN template std::span<const DraftScore> score_values<Value>(                                        \
         const Links&, std::span<const Token>, const Origins&, const Rows&, const std::optional<Row>&, const RoundRng&, \

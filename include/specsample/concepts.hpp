@@ -7,7 +7,7 @@
 //   batch model     BatchModel    model(prefix, n) -> n rows     the last n positions in one pass
 //   tree model      TreeModel     model(prefix, tree) -> rows    a prefix and a token tree after it in one pass
 //     with a cache  Rewindable    model.rollback(length)         called where a prefix does not extend the last one
-//     with memory   StableRows    Model::stable_rows = true      returned views stay valid until the round ends
+//     with memory                 Model::stable_rows = true      returned views stay valid until the round ends
 //   drafter         Drafter       drafter.propose(prefix, rng, draft tree), with a member type Distribution
 //   stop            DraftStop     stop.before(row), stop.after(prob): where a drafted chain ends
 //   length          Length        length.next(most), length.record(counts): how many tokens to draft
@@ -108,11 +108,11 @@ concept TreeModel = detail::TreeCallable<M> && detail::ReturnedRows<typename det
 template <class M>
 concept Rewindable = requires(detail::Unwrapped<M>& model, Index length) { model.rollback(length); };
 
-/// A model whose returned views of rows stay valid until the round ends, so that none is copied.
-template <class M>
-concept StableRows = requires { requires bool(detail::Unwrapped<M>::stable_rows); };
-
 namespace detail {
+
+/// A model that says that the views of rows that it returns stay valid until the round ends, so that none is copied.
+template <class M>
+concept StableRows = requires { requires bool(Unwrapped<M>::stable_rows); };
 
 /// A model that drafters of trees can ask: about one position at a time, or about a tree, so that one call serves a
 /// whole level.

@@ -11,7 +11,7 @@ int main() {
     using namespace specsample;
     const std::array<Token, 2> tokens{0, 1};
     const std::array<int, 2> late{-1, 5};
-    const RowMajorMatrixXf rows = RowMajorMatrixXf::Constant(3, 2, .5f);
+    const RowMajorMatrix<float> rows = RowMajorMatrix<float>::Constant(3, 2, .5f);
     const RoundRng rng(1, 2, 3);
     const TokenVerification rule;
     const auto judge = [&](Index i, Workspace& workspace) -> Round {

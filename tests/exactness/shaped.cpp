@@ -22,7 +22,7 @@ struct LogitModel {
     ContextModel model;
 
     Eigen::VectorXd operator()(std::span<const Token> prefix) const { return model(prefix).array().log().matrix(); }
-    RowMajorMatrixXd operator()(std::span<const Token> prefix, Index count) const {
+    RowMajorMatrix<double> operator()(std::span<const Token> prefix, Index count) const {
         return model(prefix, count).array().log().matrix();
     }
 };

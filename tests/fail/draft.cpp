@@ -17,7 +17,7 @@ int program() {
 #ifdef FIXED
     const auto draft = [](Prefix) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(4, .25f); };
 #else
-    const auto draft = [](Prefix) { return specsample::RowMajorMatrixXf(1, 4); };
+    const auto draft = [](Prefix) { return specsample::RowMajorMatrix<float>(1, 4); };
 #endif
     specsample::Sampler sampler(draft, good);
     return static_cast<int>(sampler.generate({1, 2, 3}).tokens.size());

@@ -16,8 +16,8 @@ using Prefix = std::span<const Token>;
 int program() {
     const auto good = [](Prefix) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(4, .25f); };
 #ifdef FIXED
-    const auto target = [](Prefix, Index n) -> specsample::RowMajorMatrixXf {
-        return specsample::RowMajorMatrixXf::Constant(n, 4, .25f);
+    const auto target = [](Prefix, Index n) -> specsample::RowMajorMatrix<float> {
+        return specsample::RowMajorMatrix<float>::Constant(n, 4, .25f);
     };
 #else
     const auto target = [](Prefix, Index) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(4, .25f); };
@@ -61,7 +61,7 @@ int program() {
 // case: target_returns_a_map_of_column_major_rows
 // A target that views rows which are not contiguous.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix, n. returns a column-major
-// matrix.*RowMajorMatrixXf
+// matrix.*RowMajorMatrix<float>
 namespace target_returns_a_map_of_column_major_rows {
 
 using specsample::Index;
@@ -72,8 +72,8 @@ int program() {
     const auto good = [](Prefix) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(4, .25f); };
 #ifdef FIXED
     const auto target = [](Prefix, Index n) {
-        static const specsample::RowMajorMatrixXf rows = specsample::RowMajorMatrixXf::Constant(8, 4, .25f);
-        return Eigen::Map<const specsample::RowMajorMatrixXf>(rows.data(), n, 4);
+        static const specsample::RowMajorMatrix<float> rows = specsample::RowMajorMatrix<float>::Constant(8, 4, .25f);
+        return Eigen::Map<const specsample::RowMajorMatrix<float>>(rows.data(), n, 4);
     };
 #else
     const auto target = [](Prefix, Index n) {
@@ -100,12 +100,12 @@ int program() {
     const auto good = [](Prefix) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(4, .25f); };
 #ifdef FIXED
     const auto target = [](Prefix, Index n) {
-        const specsample::RowMajorMatrixXf rows = specsample::RowMajorMatrixXf::Constant(n, 4, .5f);
+        const specsample::RowMajorMatrix<float> rows = specsample::RowMajorMatrix<float>::Constant(n, 4, .5f);
         return (rows * .5f).eval();
     };
 #else
     const auto target = [](Prefix, Index n) {
-        const specsample::RowMajorMatrixXf rows = specsample::RowMajorMatrixXf::Constant(n, 4, .5f);
+        const specsample::RowMajorMatrix<float> rows = specsample::RowMajorMatrix<float>::Constant(n, 4, .5f);
         return rows * .5f;
     };
 #endif
@@ -127,7 +127,7 @@ int program() {
     const auto draft = [](std::span<const Token>) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(2, .5f); };
 #ifdef FIXED
     const auto target = [](std::span<const Token>, Tree<Token, Index> tree) {
-        return RowMajorMatrixXf(RowMajorMatrixXf::Constant(std::ssize(tree.tokens) + 1, 2, .5f));
+        return RowMajorMatrix<float>(RowMajorMatrix<float>::Constant(std::ssize(tree.tokens) + 1, 2, .5f));
     };
 #else
     const auto target = [](std::span<const Token>, Tree<Token, Index>) {
@@ -152,8 +152,8 @@ using Prefix = std::span<const Token>;
 int program() {
     const auto good = [](Prefix) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(4, .25f); };
 #ifdef FIXED
-    const auto target = [](Prefix, Index n) -> specsample::RowMajorMatrixXf {
-        return specsample::RowMajorMatrixXf::Constant(n, 4, .25f);
+    const auto target = [](Prefix, Index n) -> specsample::RowMajorMatrix<float> {
+        return specsample::RowMajorMatrix<float>::Constant(n, 4, .25f);
     };
 #else
     const auto target = [](Prefix, Index) -> Eigen::RowVectorXf { return Eigen::RowVectorXf::Constant(4, .25f); };
@@ -239,7 +239,7 @@ int program() {
 // case: target_returns_column_major_rows
 // A target whose rows are not contiguous.
 // expect: error: static assertion failed.*specsample::Sampler: target.prefix, n. returns a column-major
-// matrix.*RowMajorMatrixXf
+// matrix.*RowMajorMatrix<float>
 namespace target_returns_column_major_rows {
 
 using specsample::Index;
@@ -249,8 +249,8 @@ using Prefix = std::span<const Token>;
 int program() {
     const auto good = [](Prefix) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(4, .25f); };
 #ifdef FIXED
-    const auto target = [](Prefix, Index n) -> specsample::RowMajorMatrixXf {
-        return specsample::RowMajorMatrixXf::Constant(n, 4, .25f);
+    const auto target = [](Prefix, Index n) -> specsample::RowMajorMatrix<float> {
+        return specsample::RowMajorMatrix<float>::Constant(n, 4, .25f);
     };
 #else
     const auto target = [](Prefix, Index n) { return Eigen::MatrixXf(Eigen::MatrixXf::Constant(n, 4, .25f)); };
@@ -304,12 +304,12 @@ int program() {
     const auto good = [](Prefix) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(4, .25f); };
 #ifdef FIXED
     const auto target = [](Prefix, Index n) {
-        specsample::RowMajorMatrixXf rows = specsample::RowMajorMatrixXf::Constant(n, 4, 2);
+        specsample::RowMajorMatrix<float> rows = specsample::RowMajorMatrix<float>::Constant(n, 4, 2);
         return specsample::logits_of(std::move(rows), .8);
     };
 #else
     const auto target = [](Prefix, Index n) {
-        specsample::RowMajorMatrixXf rows = specsample::RowMajorMatrixXf::Constant(n, 4, 2);
+        specsample::RowMajorMatrix<float> rows = specsample::RowMajorMatrix<float>::Constant(n, 4, 2);
         return specsample::logits_of(rows, .8);
     };
 #endif
@@ -377,8 +377,8 @@ using Prefix = std::span<const Token>;
 int program() {
     const auto good = [](Prefix) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(4, .25f); };
 #ifdef FIXED
-    const auto target = [](Prefix, Index n) -> specsample::RowMajorMatrixXf {
-        return specsample::RowMajorMatrixXf::Constant(n, 4, .25f);
+    const auto target = [](Prefix, Index n) -> specsample::RowMajorMatrix<float> {
+        return specsample::RowMajorMatrix<float>::Constant(n, 4, .25f);
     };
 #else
     const auto target = [](Prefix, Index n) -> specsample::RowMajorMatrix<int> {
@@ -457,12 +457,12 @@ using Prefix = std::span<const Token>;
 int program() {
     const auto good = [](Prefix) -> Eigen::VectorXf { return Eigen::VectorXf::Constant(4, .25f); };
 #ifdef FIXED
-    const auto target = [](Prefix, Index n) -> specsample::RowMajorMatrixXf {
-        return specsample::RowMajorMatrixXf::Constant(n, 4, .25f);
+    const auto target = [](Prefix, Index n) -> specsample::RowMajorMatrix<float> {
+        return specsample::RowMajorMatrix<float>::Constant(n, 4, .25f);
     };
 #else
-    const auto target = [](Index n, Prefix) -> specsample::RowMajorMatrixXf {
-        return specsample::RowMajorMatrixXf::Constant(n, 4, .25f);
+    const auto target = [](Index n, Prefix) -> specsample::RowMajorMatrix<float> {
+        return specsample::RowMajorMatrix<float>::Constant(n, 4, .25f);
     };
 #endif
     specsample::Sampler sampler(good, target);

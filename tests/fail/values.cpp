@@ -6,7 +6,7 @@
 
 // case: row_of_a_temporary
 // The numbers are borrowed.
-// expect: error: static assertion failed.*specsample::NumbersView: the numbers are borrowed, and a temporary would be gone
+// expect: error: static assertion failed.*specsample::Row: the numbers are borrowed, and a temporary would be gone
 namespace row_of_a_temporary {
 
 using namespace specsample;
@@ -25,7 +25,7 @@ int program() {
 
 // case: row_of_an_expression
 // An expression lies in no memory.
-// expect: error: static assertion failed.*specsample::NumbersView: these numbers are computed
+// expect: error: static assertion failed.*specsample::Row: these numbers are computed
 namespace row_of_an_expression {
 
 using namespace specsample;
@@ -45,7 +45,7 @@ int program() {
 
 // case: row_of_temporary_ids
 // The ids are borrowed as well.
-// expect: error: static assertion failed.*specsample::IdsView: the ids are borrowed, and a temporary would be gone
+// expect: error: static assertion failed.*specsample::Row: the ids are borrowed, and a temporary would be gone
 namespace row_of_temporary_ids {
 
 using namespace specsample;
@@ -65,7 +65,8 @@ int program() {
 
 // case: values_with_distributions_of_types
 // Sampled{row} belongs to rows that are types.
-// expect: error: static assertion failed.*specsample::verify: rows that are values go with a list of Token, a list of Origin
+// expect: error: static assertion failed.*specsample::verify: rows that are values go with a list of Token, a list of
+// Origin
 namespace values_with_distributions_of_types {
 
 using namespace specsample;
@@ -84,8 +85,8 @@ std::size_t program(const std::vector<double>& q, const std::vector<Row>& rows, 
 
 // case: values_of_a_callable_without_a_name
 // Rows(row_of) borrows the callable.
-// expect: error: static assertion failed.*specsample::verify: rows that are values go with .*Rows\(row_of\) for a callable,
-// which needs a name
+// expect: error: static assertion failed.*specsample::verify: rows that are values go with .*Rows\(row_of\) for a
+// callable, which needs a name
 namespace values_of_a_callable_without_a_name {
 
 using namespace specsample;
@@ -96,7 +97,8 @@ std::size_t program(const Row& row, Workspace& workspace) {
 #ifdef FIXED
     return verify(tokens, PointMass{}, Rows(row_of), SampleMatch{}, RoundRng(1, 2, 3), {}, workspace).tokens.size();
 #else
-    return verify(tokens, PointMass{}, [&](Index) { return row; }, SampleMatch{}, RoundRng(1, 2, 3), {}, workspace)
+    return verify(
+               tokens, PointMass{}, [&](Index) { return row; }, SampleMatch{}, RoundRng(1, 2, 3), {}, workspace)
         .tokens.size();
 #endif
 }

@@ -16,11 +16,11 @@ int program() {
     const std::vector<float> row{.5f, .5f};
     const std::vector<Token> tokens{1};
     Workspace workspace;
-    const RowMajorMatrixXf rows = RowMajorMatrixXf::Constant(1, 2, .5f);
+    const RowMajorMatrix<float> rows = RowMajorMatrix<float>::Constant(1, 2, .5f);
 #ifdef FIXED
     const auto distributions = [&](Index i) { return Sampled{rows.row(i)}; };
 #else
-    const RowMajorMatrixXf& distributions = rows;
+    const RowMajorMatrix<float>& distributions = rows;
 #endif
     const auto round = verify(tokens, distributions, std::array{row, row}, TokenVerification{}, RoundRng(1, 2, 3),
                               RoundLimits{}, workspace);

@@ -162,7 +162,7 @@ TEST_CASE("a row is made once in a round, in the workspace, and only if a walk a
 
 TEST_CASE("rows of any scalar and stride are transformed in double") {
     const Eigen::VectorXf p = ex3_target.row.cast<float>(), q = ex3_draft.row.cast<float>();
-    RowMajorMatrixXf wide(3, 2);
+    RowMajorMatrix<float> wide(3, 2);
     wide.col(0) = q;
     const auto strided = wide.col(0);
     const Transformed rule(Mentored{.05});

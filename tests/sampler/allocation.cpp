@@ -28,8 +28,8 @@ constexpr Index vocab = 1000;
 
 /// Rows of a fixed table, by the last token: as a Map of a batch, as a Map, and as a span.
 struct Table {
-    RowMajorMatrixXf rows{16, vocab};
-    RowMajorMatrixXf batch{9, vocab};
+    RowMajorMatrix<float> rows{16, vocab};
+    RowMajorMatrix<float> batch{9, vocab};
 
     explicit Table(float slope) {
         for (Index i = 0; i < rows.rows(); ++i)
@@ -58,7 +58,7 @@ struct AsStableMap : AsMap {
 };
 struct AsBatch : Table {
     using Table::Table;
-    Eigen::Map<const RowMajorMatrixXf> operator()(std::span<const Token> prefix, Index n) {
+    Eigen::Map<const RowMajorMatrix<float>> operator()(std::span<const Token> prefix, Index n) {
         for (Index i = 0; i < n; ++i)
             batch.row(i) = rows.row(state(prefix.first(prefix.size() - static_cast<std::size_t>(n - 1 - i))));
         return {batch.data(), n, vocab};
@@ -68,7 +68,7 @@ struct AsBatch : Table {
 struct AsTrees : AsBatch {
     using AsBatch::AsBatch;
     using AsBatch::operator();
-    Eigen::Map<const RowMajorMatrixXf> operator()(std::span<const Token> prefix, const Tree<Token, Index>& tree) {
+    Eigen::Map<const RowMajorMatrix<float>> operator()(std::span<const Token> prefix, const Tree<Token, Index>& tree) {
         Index node = 0;
         batch.row(node++) = rows.row(state(prefix));
         for (const Token token : tree.tokens) batch.row(node++) = rows.row(token % rows.rows());
@@ -239,7 +239,7 @@ TEST_CASE("verify on an engine's memory allocates nothing") {
     const std::array<std::int64_t, 4> tokens{1, 2, 3, 4};
     const std::array distributions{Sampled(draft.rows.row(0)), Sampled(draft.rows.row(1)), Sampled(draft.rows.row(2)),
                                    Sampled(draft.rows.row(3))};
-    const Eigen::Map<const RowMajorMatrixXf> rows(target.rows.data(), 5, vocab);
+    const Eigen::Map<const RowMajorMatrix<float>> rows(target.rows.data(), 5, vocab);
     Workspace workspace;
     const std::array<std::int32_t, 4> parents{-1, -1, 0, 1};
     const auto warm = [&](const auto& rule) {
@@ -354,7 +354,7 @@ TEST_CASE("a warm sampler allocates nothing, whatever drafts") {
     const AsMap draft(.5f), other(.4f);
     const Table rows(.2f);
     const auto heads = [&rows](std::span<const Token>) {
-        return Eigen::Map<const RowMajorMatrixXf>(rows.rows.data(), 3, vocab);
+        return Eigen::Map<const RowMajorMatrix<float>>(rows.rows.data(), 3, vocab);
     };
     CHECK(allocations_of_drafter(HeadsDrafter(heads, 3)) == 0);
     CHECK(allocations_of_drafter(HeadsTreeDrafter(heads, expansion_tree({2, 2, 1}))) == 0);

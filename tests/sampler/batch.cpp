@@ -66,7 +66,7 @@ std::vector<Running> requests() {
 /// tokens as the engine takes them, [requests x 5].
 std::vector<std::int64_t> step(std::vector<Running*>& batch, BatchWorkspace& memory) {
     std::vector<Index> ends{0};
-    RowMajorMatrixXd flat(static_cast<Index>(5 * batch.size()), vocab);
+    RowMajorMatrix<double> flat(static_cast<Index>(5 * batch.size()), vocab);
     for (Running* each : batch) {
         each->draft();
         std::vector<Token> context = each->text;

@@ -139,14 +139,14 @@ struct ManyPositions : Cache {
 struct OnTrees : Cache {
     Index missing = 0;
 
-    RowMajorMatrixXd operator()(Prefix prefix, Tree<Token, Index> tree) {
+    RowMajorMatrix<double> operator()(Prefix prefix, Tree<Token, Index> tree) {
         show(prefix, 1);
         std::vector<Text> texts{held};
         for (std::size_t node = 0; node < tree.tokens.size(); ++node) {
             texts.push_back(texts[static_cast<std::size_t>(tree.parents[node] + 1)]);
             texts.back().push_back(tree.tokens[node]);
         }
-        RowMajorMatrixXd rows(std::ssize(texts) - missing, vocab);
+        RowMajorMatrix<double> rows(std::ssize(texts) - missing, vocab);
         for (Index i = 0; i < rows.rows(); ++i)
             rows.row(i) = Eigen::Map<const Eigen::RowVectorXd>(model(texts[static_cast<std::size_t>(i)]).data(), vocab);
         return rows;

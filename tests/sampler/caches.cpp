@@ -39,8 +39,8 @@ class Cache {
         return row / row.sum();
     }
 
-    RowMajorMatrixXd rows(std::span<const Token> prefix, Index n) const {
-        RowMajorMatrixXd rows(n, vocab);
+    RowMajorMatrix<double> rows(std::span<const Token> prefix, Index n) const {
+        RowMajorMatrix<double> rows(n, vocab);
         for (Index i = 0; i < n; ++i)
             rows.row(i) = row(prefix.size() - static_cast<std::size_t>(n - 1 - i)).transpose();
         return rows;
@@ -97,7 +97,7 @@ struct Strict {
 struct StrictMany : Strict {
     using Strict::Strict;
 
-    RowMajorMatrixXd operator()(std::span<const Token> prefix, Index n) {
+    RowMajorMatrix<double> operator()(std::span<const Token> prefix, Index n) {
         check(prefix, n);
         return cache.rows(prefix, n);
     }
@@ -278,7 +278,7 @@ TEST_CASE("a model that throws before or after it filled its cache is cut back t
             if (now == after && ++calls % 7 == 1) throw std::runtime_error("out of memory");
         }
         Eigen::VectorXd operator()(std::span<const Token> prefix) { return (*this)(prefix, 1).row(0).transpose(); }
-        RowMajorMatrixXd operator()(std::span<const Token> prefix, Index n) {
+        RowMajorMatrix<double> operator()(std::span<const Token> prefix, Index n) {
             maybe_throw(false);
             check(prefix, n);
             maybe_throw(true);

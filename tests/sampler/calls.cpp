@@ -32,7 +32,7 @@ struct RecordedMany {
     ContextModel model;
     std::vector<Call>* log;
 
-    RowMajorMatrixXd operator()(std::span<const Token> prefix, Index n) {
+    RowMajorMatrix<double> operator()(std::span<const Token> prefix, Index n) {
         log->push_back({{prefix.begin(), prefix.end()}, n});
         return model(prefix, n);
     }

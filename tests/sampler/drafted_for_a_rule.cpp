@@ -214,7 +214,7 @@ TEST_CASE("siblings for a ratio rule are drawn from what their older siblings le
 
 TEST_CASE("a drawn token among point masses is refused by name under a rule that shares noise, also in a batch") {
     const std::vector<float> row{.5f, .5f};
-    const RowMajorMatrixXf rows = RowMajorMatrixXf::Constant(3, 2, .5f);
+    const RowMajorMatrix<float> rows = RowMajorMatrix<float>::Constant(3, 2, .5f);
     using Distribution = Mixed<detail::Column<float>>;
     const std::vector<Distribution> points(2, PointMass{}), drawn{PointMass{}, Sampled(row)};
     const std::vector<Token> tokens{0, 1};

@@ -25,7 +25,7 @@ struct Names {
 struct Embedding {
     ContextModel model;
 
-    RowMajorMatrixXd operator()(std::span<const Token> prefix, Index n) const {
+    RowMajorMatrix<double> operator()(std::span<const Token> prefix, Index n) const {
         for (const Token token : prefix)
             if (token < 0 || token >= 5) throw std::logic_error("the target was shown " + std::to_string(token));
         return model(prefix, n);
@@ -90,7 +90,7 @@ TEST_CASE("a draft with another vocabulary than the target's is named, larger or
 
 TEST_CASE("an empty vocabulary is a fault, in every form of a target") {
     const auto row = [](std::span<const Token>) { return std::vector<float>(); };
-    const auto matrix = [](std::span<const Token>, Index n) { return RowMajorMatrixXf(n, 0); };
+    const auto matrix = [](std::span<const Token>, Index n) { return RowMajorMatrix<float>(n, 0); };
     const auto list = [](std::span<const Token>, Index n) {
         return std::vector<std::vector<float>>(static_cast<std::size_t>(n));
     };
@@ -104,7 +104,7 @@ TEST_CASE("an empty vocabulary is a fault, in every form of a target") {
 TEST_CASE("a target that returns fewer or more rows than asked for is a fault") {
     const Index extra = GENERATE(-3, -1, 1, 4);
     const auto scorer = [extra](std::span<const Token>, Index n) {
-        return RowMajorMatrixXd(RowMajorMatrixXd::Constant(n + extra, 5, 0.2));
+        return RowMajorMatrix<double>(RowMajorMatrix<double>::Constant(n + extra, 5, 0.2));
     };
     Sampler sampler(draft, scorer, {.lookahead = 3});
     CHECK_THROWS_WITH(sampler.step(prompt),

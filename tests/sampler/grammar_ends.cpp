@@ -171,7 +171,7 @@ TEST_CASE("a grammar that is over where the budget ends is no fault at any looka
 
 TEST_CASE("a target that scores positions in one pass may have no token after the budget") {
     const auto many = [](std::span<const Token> text, Index n) {
-        RowMajorMatrixXd rows(n, 5);
+        RowMajorMatrix<double> rows(n, 5);
         for (Index i = 0; i < n; ++i) {
             const auto before = text.first(text.size() - static_cast<std::size_t>(n - 1 - i));
             rows.row(i) = target(before).transpose();

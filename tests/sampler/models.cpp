@@ -26,7 +26,7 @@ std::vector<Token> text_of(Sampler<Draft, Target> sampler) {
 std::vector<Token> expected() { return text_of(Sampler(small, large, options)); }
 
 Eigen::VectorXd draft_function(std::span<const Token> prefix) { return small(prefix); }
-RowMajorMatrixXd target_function(std::span<const Token> prefix, Index n) { return large(prefix, n); }
+RowMajorMatrix<double> target_function(std::span<const Token> prefix, Index n) { return large(prefix, n); }
 
 /// Counts its calls.
 struct Counted {
@@ -56,7 +56,7 @@ struct MoveOnly {
 /// Has both call operators; the single-row one would write another text.
 struct BothForms {
     Eigen::VectorXd operator()(std::span<const Token>) const { return one_hot<double>(6, 0); }
-    RowMajorMatrixXd operator()(std::span<const Token> prefix, Index n) const { return large(prefix, n); }
+    RowMajorMatrix<double> operator()(std::span<const Token> prefix, Index n) const { return large(prefix, n); }
 };
 
 /// The likeliest token, as the id type of some engine.
@@ -83,7 +83,7 @@ TEST_CASE("functions are models, by name, by address and by reference") {
 
 TEST_CASE("std::function models write the same text") {
     std::function<Eigen::VectorXd(std::span<const Token>)> draft = small;
-    std::function<RowMajorMatrixXd(std::span<const Token>, Index)> target = target_function;
+    std::function<RowMajorMatrix<double>(std::span<const Token>, Index)> target = target_function;
     CHECK(text_of(Sampler(draft, target, options)) == expected());
 }
 

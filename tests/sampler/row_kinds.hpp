@@ -109,7 +109,7 @@ struct CandidateModel {
 /// Any model whose rows are of one type; it promises stable rows if the model does.
 template <class Model>
 auto any_model(Model model) {
-    if constexpr (StableRows<Model>) {
+    if constexpr (detail::StableRows<Model>) {
         return model;
     } else {
         return std::function<decltype(model(Prefix()))(Prefix)>(std::move(model));
@@ -117,8 +117,8 @@ auto any_model(Model model) {
 }
 
 // n rows in one pass.
-inline RowMajorMatrixXd logit_rows(Prefix prefix, Index n) {
-    RowMajorMatrixXd rows = target(prefix, n);
+inline RowMajorMatrix<double> logit_rows(Prefix prefix, Index n) {
+    RowMajorMatrix<double> rows = target(prefix, n);
     for (Index i = 0; i < n; ++i) rows.row(i) = logits(rows.row(i).transpose()).transpose();
     return rows;
 }
@@ -132,7 +132,7 @@ auto list(Prefix prefix, Index n) {
     return rows;
 }
 struct PaddedRows {
-    RowMajorMatrixXd buffer = {};
+    RowMajorMatrix<double> buffer = {};
 
     auto operator()(Prefix prefix, Index n) {
         buffer.setConstant(n, vocab + 3, 1e9);

@@ -104,21 +104,21 @@ std::vector<R> list(std::span<const Token> prefix, Index n) {
 
 /// Rows kept by the model, wider apart than the vocabulary, as engines pad them.
 struct Padded {
-    using View = Eigen::Map<const RowMajorMatrixXf, 0, Eigen::OuterStride<>>;
-    RowMajorMatrixXf buffer = {};
+    using View = Eigen::Map<const RowMajorMatrix<float>, 0, Eigen::OuterStride<>>;
+    RowMajorMatrix<float> buffer = {};
 
     View operator()(std::span<const Token> prefix, Index n) {
-        buffer = RowMajorMatrixXf::Constant(n, vocab + 9, 1000);
-        buffer.leftCols(vocab) = matrix<RowMajorMatrixXf>(prefix, n);
+        buffer = RowMajorMatrix<float>::Constant(n, vocab + 9, 1000);
+        buffer.leftCols(vocab) = matrix<RowMajorMatrix<float>>(prefix, n);
         return View(buffer.data(), n, vocab, Eigen::OuterStride<>(vocab + 9));
     }
 };
 
 struct ByReference {
-    RowMajorMatrixXd rows = {};
+    RowMajorMatrix<double> rows = {};
 
-    const RowMajorMatrixXd& operator()(std::span<const Token> prefix, Index n) {
-        return rows = matrix<RowMajorMatrixXd>(prefix, n);
+    const RowMajorMatrix<double>& operator()(std::span<const Token> prefix, Index n) {
+        return rows = matrix<RowMajorMatrix<double>>(prefix, n);
     }
 };
 

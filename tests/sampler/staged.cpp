@@ -75,7 +75,7 @@ TEST_CASE("a draft that the middle model agrees with saves its passes", "[sample
     int passes = 0;
     const auto many = [&](std::span<const Token> prefix, Index n) {
         ++passes;
-        RowMajorMatrixXd rows(n, vocab);
+        RowMajorMatrix<double> rows(n, vocab);
         for (Index i = 0; i < n; ++i)
             rows.row(i) = middle(prefix.first(prefix.size() - static_cast<std::size_t>(n - 1 - i))).transpose();
         return rows;

@@ -22,13 +22,13 @@ struct OnTrees {
     Index rows_made = 0;
     std::vector<Token> held{};  ///< the last prefix
 
-    RowMajorMatrixXd operator()(std::span<const Token> prefix, TokenTree tree) {
+    RowMajorMatrix<double> operator()(std::span<const Token> prefix, TokenTree tree) {
         REQUIRE(held.size() < prefix.size() + (prefix.empty() ? 1 : 0));  // the last position is to be computed
         REQUIRE(std::equal(held.begin(), held.end(), prefix.begin()));
         held.assign(prefix.begin(), prefix.end());
         ++passes;
         const Index count = std::ssize(tree.tokens) + 1 - missing;
-        RowMajorMatrixXd rows(count, vocab);
+        RowMajorMatrix<double> rows(count, vocab);
         for (Index i = 0; i < count; ++i) rows.row(i) = model(path(prefix, tree, i - 1)).transpose();
         rows_made += count;
         return rows;
@@ -51,7 +51,7 @@ struct OnBoth : OnTrees {
     int chains = 0;
 
     using OnTrees::operator();
-    RowMajorMatrixXd operator()(std::span<const Token> prefix, Index n) {
+    RowMajorMatrix<double> operator()(std::span<const Token> prefix, Index n) {
         held.assign(prefix.begin(), prefix.end());
         ++chains;
         return model(prefix, n);

@@ -25,7 +25,7 @@ struct Recorder {
         counts.push_back(1);
         return model(prefix);
     }
-    RowMajorMatrixXd many(std::span<const Token> prefix, Index n) {
+    RowMajorMatrix<double> many(std::span<const Token> prefix, Index n) {
         prefixes.emplace_back(prefix.begin(), prefix.end());
         counts.push_back(n);
         return model(prefix, n);
@@ -36,7 +36,7 @@ struct One : Recorder {
     Eigen::VectorXd operator()(std::span<const Token> prefix) { return one(prefix); }
 };
 struct Many : Recorder {
-    RowMajorMatrixXd operator()(std::span<const Token> prefix, Index n) { return many(prefix, n); }
+    RowMajorMatrix<double> operator()(std::span<const Token> prefix, Index n) { return many(prefix, n); }
 };
 
 /// Refuses a prefix that does not extend what it holds, and positions that it holds already.

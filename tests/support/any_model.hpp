@@ -22,8 +22,8 @@ class Model {
     Eigen::VectorXd operator()(std::span<const Token> prefix) const { return row_(prefix); }
 
     /// The rows of the last `count` positions.
-    RowMajorMatrixXd operator()(std::span<const Token> prefix, Index count) const {
-        RowMajorMatrixXd rows;
+    RowMajorMatrix<double> operator()(std::span<const Token> prefix, Index count) const {
+        RowMajorMatrix<double> rows;
         for (Index i = 0; i < count; ++i) {
             const Eigen::VectorXd row = row_(prefix.first(prefix.size() - static_cast<std::size_t>(count - 1 - i)));
             rows.conservativeResize(count, row.size());

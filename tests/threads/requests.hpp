@@ -49,7 +49,7 @@ inline Eigen::VectorXf random_row(Index vocab, Chance& chance) {
 
 /// One request with memory of its own: a chain or a tree of 0 to 4 drafted tokens.
 struct Case {
-    RowMajorMatrixXf rows, draft_rows;
+    RowMajorMatrix<float> rows, draft_rows;
     std::vector<Token> tokens;
     std::vector<Index> parents;
     std::vector<Token> stop_tokens;

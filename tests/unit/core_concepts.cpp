@@ -30,7 +30,7 @@ static_assert(RowModel<Returns<std::span<const float>>> && !RowModel<Returns<con
 static_assert(RowModel<Returns<Eigen::Map<const Eigen::VectorXf>>>);
 static_assert(RowModel<Returns<Eigen::Map<Eigen::VectorXf, 0, Eigen::InnerStride<>>>>);
 static_assert(RowModel<Returns<const Eigen::VectorXf&>> && RowModel<Returns<Eigen::Vector4d>>);
-static_assert(!RowModel<Returns<RowMajorMatrixXf>> && !RowModel<Returns<Token>>);
+static_assert(!RowModel<Returns<RowMajorMatrix<float>>> && !RowModel<Returns<Token>>);
 
 // An expression would dangle: neither a row by value nor one by view.
 using Scaled = decltype(Eigen::VectorXf() * .5f);
@@ -78,10 +78,10 @@ static_assert(!TokenModel<Returns<bool>> && !TokenModel<Returns<float>> && !Toke
 static_assert(!TokenModel<Returns<int*>> && TokenModel<Returns<const Token&>>);
 
 // model(prefix, n)
-static_assert(BatchModel<ReturnsMany<RowMajorMatrixXf>> && !BatchModel<ReturnsMany<Eigen::MatrixXf>>);
-static_assert(BatchModel<ReturnsMany<const RowMajorMatrixXd&>> && !BatchModel<Returns<RowMajorMatrixXf>>);
-static_assert(BatchModel<ReturnsMany<Eigen::Map<const RowMajorMatrixXf>>>);
-static_assert(BatchModel<ReturnsMany<Eigen::Map<const RowMajorMatrixXf, 0, Eigen::OuterStride<>>>>);
+static_assert(BatchModel<ReturnsMany<RowMajorMatrix<float>>> && !BatchModel<ReturnsMany<Eigen::MatrixXf>>);
+static_assert(BatchModel<ReturnsMany<const RowMajorMatrix<double>&>> && !BatchModel<Returns<RowMajorMatrix<float>>>);
+static_assert(BatchModel<ReturnsMany<Eigen::Map<const RowMajorMatrix<float>>>>);
+static_assert(BatchModel<ReturnsMany<Eigen::Map<const RowMajorMatrix<float>, 0, Eigen::OuterStride<>>>>);
 static_assert(!BatchModel<ReturnsMany<Eigen::Map<const Eigen::MatrixXf>>>);
 static_assert(BatchModel<ReturnsMany<RowMajorMatrix<Eigen::half>>> && !BatchModel<ReturnsMany<RowMajorMatrix<int>>>);
 static_assert(BatchModel<ReturnsMany<std::vector<Eigen::VectorXf>>> && !BatchModel<ReturnsMany<std::vector<float>>>);
@@ -99,8 +99,9 @@ struct Unstable : Returns<Eigen::VectorXf> {
     void rollback();
 };
 static_assert(Rewindable<Cached> && Rewindable<std::reference_wrapper<Cached>> && !Rewindable<Unstable>);
-static_assert(StableRows<Cached> && StableRows<std::reference_wrapper<Cached>> && !StableRows<Unstable>);
-static_assert(!StableRows<Returns<Eigen::VectorXf>> && !Rewindable<Returns<Eigen::VectorXf>>);
+static_assert(detail::StableRows<Cached> && detail::StableRows<std::reference_wrapper<Cached>> &&
+              !detail::StableRows<Unstable>);
+static_assert(!detail::StableRows<Returns<Eigen::VectorXf>> && !Rewindable<Returns<Eigen::VectorXf>>);
 
 }  // namespace plug_in
 
@@ -126,7 +127,7 @@ TEST_CASE("a model sees the prefix itself, not a copy", "[core]") {
 }
 
 TEST_CASE("rows are taken from matrices, containers and callables alike", "[core]") {
-    RowMajorMatrixXd matrix(2, 2);
+    RowMajorMatrix<double> matrix(2, 2);
     matrix << 1, 2, 3, 4;
     const std::vector<std::vector<float>> vectors{{1, 2}, {3, 4}};
     const auto callable = [&](Index i) { return Eigen::VectorXd(matrix.row(i)); };

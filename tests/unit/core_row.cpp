@@ -202,7 +202,7 @@ TEST_CASE("contiguous memory has one type of view, so that one kernel serves all
     CHECK(is_view.operator()<std::vector<float>>());
     CHECK(is_view.operator()<std::array<float, 4>>());
     CHECK(is_view.operator()<std::span<const float>>());
-    CHECK(is_view.operator()<decltype(RowMajorMatrixXf().row(0))>());
+    CHECK(is_view.operator()<decltype(RowMajorMatrix<float>().row(0))>());
     CHECK_FALSE(is_view.operator()<decltype(Eigen::MatrixXf().row(0))>());
     CHECK_FALSE(is_view.operator()<Eigen::VectorXd>());
     CHECK(std::is_same_v<detail::row_scalar_t<std::span<const Eigen::half>>, Eigen::half>);

@@ -22,7 +22,7 @@ using specsample::testing::ContextModel;
 
 namespace {
 
-using Matrix = RowMajorMatrixXd;
+using Matrix = RowMajorMatrix<double>;
 constexpr Index vocab = 5;
 
 /// Row i after a prefix: that of a model where i zeros were written in between.

@@ -272,7 +272,7 @@ TEST_CASE("a temperature is a finite number that is not negative", "[kernels]") 
 static_assert(!Logits<std::vector<float>>::borrows && Logits<std::vector<float>>::outlives_its_making);
 static_assert(Logits<std::span<const float>>::borrows && Logits<std::span<const float>>::outlives_its_making);
 static_assert(Logits<const std::vector<float>&>::borrows && !Logits<const std::vector<float>&>::outlives_its_making);
-using Part = decltype(std::declval<const RowMajorMatrixXf&>().row(0));
+using Part = decltype(std::declval<const RowMajorMatrix<float>&>().row(0));
 static_assert(Logits<Part>::borrows && !Logits<Part>::outlives_its_making);
 static_assert(std::is_same_v<decltype(Logits(std::declval<Eigen::VectorXf&>(), 1)), Logits<const Eigen::VectorXf&>>);
 static_assert(std::is_same_v<decltype(Logits(std::declval<Eigen::VectorXf>(), 1)), Logits<Eigen::VectorXf>>);

@@ -38,15 +38,15 @@ struct Offers {
     {
         return Eigen::Vector3d(.5, .3, .2);
     }
-    RowMajorMatrixXd operator()(Text, Index count) const
+    RowMajorMatrix<double> operator()(Text, Index count) const
         requires(has(many))
     {
-        return RowMajorMatrixXd::Constant(count, 3, 1. / 3);
+        return RowMajorMatrix<double>::Constant(count, 3, 1. / 3);
     }
-    RowMajorMatrixXd operator()(Text, TokenTree tree) const
+    RowMajorMatrix<double> operator()(Text, TokenTree tree) const
         requires(has(trees))
     {
-        return RowMajorMatrixXd::Constant(std::ssize(tree.tokens) + 1, 3, 1. / 3);
+        return RowMajorMatrix<double>::Constant(std::ssize(tree.tokens) + 1, 3, 1. / 3);
     }
     void rollback(Index)
         requires(has(rewinds))
@@ -62,7 +62,7 @@ constexpr bool offers_the_same(bool keeps_rows) {
            detail::TreeCallable<A> == detail::TreeCallable<M> && detail::takes_span<A> == detail::takes_span<M> &&
            detail::takes_span<A, Index> == detail::takes_span<M, Index> &&
            detail::takes_span<A, TokenTree> == detail::takes_span<M, TokenTree> && Rewindable<A> == Rewindable<M> &&
-           StableRows<A> == (keeps_rows && StableRows<M>);
+           detail::StableRows<A> == (keeps_rows && detail::StableRows<M>);
 }
 
 template <class M>
@@ -96,7 +96,7 @@ static_assert(all_checked(std::make_integer_sequence<unsigned, 64>()));
 
 // Checks that the models under test have the intended abilities.
 static_assert(TreeModel<Offers<trees>> && !BatchModel<Offers<trees>> && !Model<Offers<trees | rewinds>>);
-static_assert(StableRows<Offers<one | stays>> && !detail::takes_span<Offers<one | takes_vector>>);
+static_assert(detail::StableRows<Offers<one | stays>> && !detail::takes_span<Offers<one | takes_vector>>);
 
 constexpr Index vocab = 4;
 const std::vector<Token> prefix{2, 0, 1};

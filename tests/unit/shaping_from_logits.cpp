@@ -19,7 +19,7 @@ struct Both {
     Index length = -1;
 
     Eigen::VectorXd operator()(Prefix) const { return plain(); }
-    RowMajorMatrixXd operator()(Prefix, Index n) const { return plain().transpose().replicate(n, 1); }
+    RowMajorMatrix<double> operator()(Prefix, Index n) const { return plain().transpose().replicate(n, 1); }
     void rollback(Index to) { length = to; }
 };
 struct TakesVector {

@@ -75,8 +75,8 @@ struct Likes {
         row[end] *= .2;
         return row / row.sum();
     }
-    RowMajorMatrixXd operator()(std::span<const Token> prefix, Index count) const {
-        RowMajorMatrixXd rows(count, tokens);
+    RowMajorMatrix<double> operator()(std::span<const Token> prefix, Index count) const {
+        RowMajorMatrix<double> rows(count, tokens);
         for (Index i = 0; i < count; ++i)
             rows.row(i) = (*this)(prefix.first(prefix.size() - static_cast<std::size_t>(count - 1 - i))).matrix();
         return rows;

@@ -32,7 +32,7 @@ TEST_CASE("logits of every scalar and storage are shaped alike", "[shaping]") {
     check(std::span<const float>(logits.data(), 300), 1e-6);
     check(Array<double>(logits.cast<double>()), 1e-14);
     check(Eigen::RowVectorXf(logits.matrix().transpose()), 1e-6);
-    RowMajorMatrixXf matrix(3, 300);
+    RowMajorMatrix<float> matrix(3, 300);
     matrix.row(1) = logits.matrix().transpose();
     check(matrix.row(1), 1e-6);
     Eigen::MatrixXf column_major = matrix;
@@ -196,7 +196,7 @@ TEST_CASE("a half row within its tolerance is normalised, one outside is a fault
 }
 
 TEST_CASE("an engine's rows are shaped as verify asks for them, and no others", "[shaping]") {
-    RowMajorMatrixXf rows(4, 300);
+    RowMajorMatrix<float> rows(4, 300);
     for (Index i = 0; i < 4; ++i) rows.row(i) = random_logits<float>(300, 10 + static_cast<std::uint64_t>(i)).matrix();
     const SamplingParams settings{.temperature = .8, .top_k = 40, .frequency_penalty = .5};
     const std::vector<Token> text{1, 2, 3};

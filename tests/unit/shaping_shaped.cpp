@@ -34,7 +34,7 @@ struct One {
     Eigen::VectorXd operator()(Prefix) const { return plain_row(); }
 };
 struct Many {
-    RowMajorMatrixXd operator()(Prefix, Index n) const { return plain_row().transpose().replicate(n, 1); }
+    RowMajorMatrix<double> operator()(Prefix, Index n) const { return plain_row().transpose().replicate(n, 1); }
 };
 struct Both : One, Many {
     using One::operator();
@@ -224,7 +224,7 @@ TEST_CASE("rows of logits behind a pipeline", "[shaping]") {
     auto model = shaped(from_logits(logits, .8), SamplingParams{.top_k = 10});
     CHECK(distance(probs_by_id(model(Prefix(prefix))), through(TopK{10}, Logits(logits(prefix), .8))) < 1e-6);
     const auto many = [&](Prefix, Index n) {
-        return RowMajorMatrixXf(logits(prefix).matrix().transpose().replicate(n, 1));
+        return RowMajorMatrix<float>(logits(prefix).matrix().transpose().replicate(n, 1));
     };
     auto batch = shaped(from_logits(many, .8), SamplingParams{.top_k = 10});
     const auto rows = batch(Prefix(prefix), 2);
@@ -252,7 +252,9 @@ TEST_CASE("what follows the first rejection is never shaped", "[shaping]") {
     const auto count = [&](auto&, Prefix) { ++shaped_rows; };
     // Every draft is rejected.
     const auto draft = [](Prefix) { return std::vector<double>{1, 0, 0}; };
-    const auto target = [](Prefix, Index n) { return RowMajorMatrixXd(Eigen::RowVector3d(0, .5, .5).replicate(n, 1)); };
+    const auto target = [](Prefix, Index n) {
+        return RowMajorMatrix<double>(Eigen::RowVector3d(0, .5, .5).replicate(n, 1));
+    };
     Sampler sampler(draft, shaped(target, count), {.lookahead = 5, .seed = 1});
     (void)sampler.generate({1}, {.max_new_tokens = 10});
     CHECK(sampler.tally().rounds == 10);
@@ -275,7 +277,7 @@ TEST_CASE("a token drafted in the same round is penalised, which one prefix for 
     const SamplingParams no_repeats{.presence_penalty = 1e6, .penalty_last_n = 1};
     const auto twos = [](Prefix) { return std::vector<double>{.1, .1, .8}; };
     const auto target = [](Prefix, Index n) {
-        return RowMajorMatrixXd(Eigen::RowVector3d(.1, .1, .8).replicate(n, 1));
+        return RowMajorMatrix<double>(Eigen::RowVector3d(.1, .1, .8).replicate(n, 1));
     };
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         std::vector<Token> text{0};

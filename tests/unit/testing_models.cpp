@@ -89,7 +89,7 @@ TEST_CASE("rows with zeros have zeros, peaked rows a peak, point masses one entr
 TEST_CASE("a context model's batch is its rows, the last one that of the whole prefix", "[testing]") {
     const ContextModel model(3, 9);
     const std::vector<Token> prefix{2, 0, 1, 1};
-    const RowMajorMatrixXd rows = model(prefix, 3);
+    const RowMajorMatrix<double> rows = model(prefix, 3);
     REQUIRE(rows.rows() == 3);
     for (Index i = 0; i < 3; ++i)
         CHECK(rows.row(i).transpose() == model(std::span(prefix).first(static_cast<std::size_t>(2 + i))));

@@ -27,7 +27,7 @@ TEST_CASE("acceptance takes Eigen vectors, expressions, maps, spans and arrays",
     const Eigen::Vector3d p(.5, .3, .2);
     const Eigen::RowVector3d q(.2, .3, .5);
     const std::array<double, 3> memory{.2, .3, .5};
-    const specsample::RowMajorMatrixXd rows = q.replicate(2, 1);
+    const specsample::RowMajorMatrix<double> rows = q.replicate(2, 1);
     CHECK(acceptance(q, p) == Approx(.7).epsilon(1e-14));
     CHECK(acceptance(rows.row(1), p) == Approx(.7).epsilon(1e-14));
     CHECK(acceptance(0.5 * (p + q.transpose()), p) == Approx(.85).epsilon(1e-14));

@@ -20,7 +20,7 @@ TEST_CASE("best_tree is the fastest of all sizes of random tables, plain decodin
     int plain = 0;
     for (int context = 0; context < 300; ++context) {
         const auto max_nodes = static_cast<Index>(random() % 8), max_depth = static_cast<Index>(random() % 6);
-        RowMajorMatrixXd tokens = RowMajorMatrixXd::Ones(max_depth + 1, max_nodes + 1);
+        RowMajorMatrix<double> tokens = RowMajorMatrix<double>::Ones(max_depth + 1, max_nodes + 1);
         for (Index d = 1; d <= max_depth; ++d)
             for (Index n = 1; n <= max_nodes; ++n) tokens(d, n) = tokens(d, n - 1) + .25 * uniform(random);
         std::vector<double> times;
@@ -71,7 +71,7 @@ TEST_CASE("with one candidate per node best_tree is best_lookahead", "[analysis]
     const std::vector<double> f16{1., 1.6, 2.1, 2.6, 3.2, 3.67, 4.13, 4.6};  // performance.md, section 7, gaps filled
     const std::vector<double> int8{1., 1.16, 1.18, 1.20, 1.21, 1.19, 1.16, 1.14};
     for (const double alpha : {.2, .5, .6, .8, .95}) {
-        const RowMajorMatrixXd tokens = sparse_tree_tokens(std::vector{alpha}, 7, 7);
+        const RowMajorMatrix<double> tokens = sparse_tree_tokens(std::vector{alpha}, 7, 7);
         for (const double draft_cost : {.01, .1, .3}) {
             const auto check = [&](const auto& cost) {
                 const BestTree best = best_tree(tokens, draft_cost, cost);
@@ -88,7 +88,7 @@ TEST_CASE("with one candidate per node best_tree is best_lookahead", "[analysis]
 }
 
 TEST_CASE("best_tree takes the fewest nodes, then the smallest depth, of equal speeds", "[analysis]") {
-    RowMajorMatrixXd tokens(4, 5);
+    RowMajorMatrix<double> tokens(4, 5);
     tokens << 1, 1, 1, 1, 1,  //
         1, 1.5, 2, 2, 2,      //
         1, 1.5, 2, 2.5, 2.5,  //
@@ -97,7 +97,7 @@ TEST_CASE("best_tree takes the fewest nodes, then the smallest depth, of equal s
     CHECK(best.nodes == 3);
     CHECK(best.depth == 2);
     CHECK(best.speedup == 2.5);
-    best = best_tree(RowMajorMatrixXd::Ones(4, 5), 0, FlatCost{});  // as fast as plain decoding
+    best = best_tree(RowMajorMatrix<double>::Ones(4, 5), 0, FlatCost{});  // as fast as plain decoding
     CHECK(best.nodes == 0);
     CHECK(best.depth == 0);
     CHECK(best.speedup == 1);
@@ -113,8 +113,9 @@ TEST_CASE("best_tree does not pad a tree to a size that verifies faster", "[anal
 }
 
 TEST_CASE("best_tree without room for a tree is plain decoding", "[analysis]") {
-    for (const RowMajorMatrixXd& tokens : {RowMajorMatrixXd::Ones(1, 1).eval(), RowMajorMatrixXd::Ones(1, 3).eval(),
-                                           RowMajorMatrixXd::Ones(3, 1).eval()}) {
+    for (const RowMajorMatrix<double>& tokens :
+         {RowMajorMatrix<double>::Ones(1, 1).eval(), RowMajorMatrix<double>::Ones(1, 3).eval(),
+          RowMajorMatrix<double>::Ones(3, 1).eval()}) {
         const BestTree best = best_tree(tokens, .1, FlatCost{});
         CHECK(best.nodes == 0);
         CHECK(best.depth == 0);
@@ -135,7 +136,7 @@ TEST_CASE("best_tree takes any Eigen matrix or array, and reads no row or column
 
 TEST_CASE("best_tree refuses costs that are none, and tables that are too short", "[analysis]") {
     const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-    const RowMajorMatrixXd tokens = sparse_tree_tokens(std::vector{.5}, 2, 2);
+    const RowMajorMatrix<double> tokens = sparse_tree_tokens(std::vector{.5}, 2, 2);
     CHECK_THROWS_AS(best_tree(tokens, inf, FlatCost{}), std::invalid_argument);
     CHECK_THROWS_AS(best_tree(tokens, nan, FlatCost{}), std::invalid_argument);
     CHECK_THROWS_WITH(best_tree(tokens, -.5, FlatCost{}),
@@ -157,10 +158,10 @@ TEST_CASE("best_tree refuses costs that are none, and tables that are too short"
 TEST_CASE("best_tree refuses tokens that no tree can emit", "[analysis]") {
     const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
     for (const double bad : {nan, inf, .5, -1.}) {
-        RowMajorMatrixXd tokens = RowMajorMatrixXd::Ones(3, 3);
+        RowMajorMatrix<double> tokens = RowMajorMatrix<double>::Ones(3, 3);
         tokens(2, 1) = bad;
         CHECK_THROWS_AS(best_tree(tokens, .1, FlatCost{}), std::invalid_argument);
     }
-    CHECK_THROWS_WITH(best_tree(RowMajorMatrixXd(0, 0), .1, FlatCost{}),
+    CHECK_THROWS_WITH(best_tree(RowMajorMatrix<double>(0, 0), .1, FlatCost{}),
                       "specsample::best_tree: the size of tokens is 0, but must be 1 or more");
 }

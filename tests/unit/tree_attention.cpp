@@ -203,7 +203,7 @@ TEST_CASE("masks are written into matrices, maps and blocks of any scalar", "[tr
     ancestor_mask(parents, Eigen::Map<RowMajorMatrix<std::uint8_t>>(memory.data(), 4, 4));
     CHECK(memory == std::vector<std::uint8_t>{1, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1});
 
-    RowMajorMatrixXd wide = RowMajorMatrixXd::Constant(5, 7, 2.);  // behind 3 columns of a prefix
+    RowMajorMatrix<double> wide = RowMajorMatrix<double>::Constant(5, 7, 2.);  // behind 3 columns of a prefix
     ancestor_mask(parents, wide.topRightCorner(4, 4));
     CHECK(wide.topRightCorner(4, 4) == expected);
     CHECK((wide.leftCols(3).array() == 2.).all());

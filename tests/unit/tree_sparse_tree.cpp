@@ -232,7 +232,7 @@ TEST_CASE("the tokens of all sizes are those of the dynamic programme", "[tree]"
     for (int context = 0; context < 10; ++context) {
         Table rows(4);
         for (auto& row : rows) row = falling_row(1 + random() % 3, random);
-        const RowMajorMatrixXd tokens = sparse_tree_tokens(rows, 15, 6);
+        const RowMajorMatrix<double> tokens = sparse_tree_tokens(rows, 15, 6);
         REQUIRE(tokens.rows() == 7);
         REQUIRE(tokens.cols() == 16);
         for (Index depth = 0; depth <= 6; ++depth) {
@@ -245,9 +245,9 @@ TEST_CASE("the tokens of all sizes are those of the dynamic programme", "[tree]"
             }
         }
     }
-    CHECK(sparse_tree_tokens(std::vector{.5}, 0, 0) == RowMajorMatrixXd::Ones(1, 1));
-    CHECK(sparse_tree_tokens(std::vector{.5}, 0, 3) == RowMajorMatrixXd::Ones(4, 1));
-    CHECK(sparse_tree_tokens(std::vector{.5}, 3, 0) == RowMajorMatrixXd::Ones(1, 4));
+    CHECK(sparse_tree_tokens(std::vector{.5}, 0, 0) == RowMajorMatrix<double>::Ones(1, 1));
+    CHECK(sparse_tree_tokens(std::vector{.5}, 0, 3) == RowMajorMatrix<double>::Ones(4, 1));
+    CHECK(sparse_tree_tokens(std::vector{.5}, 3, 0) == RowMajorMatrix<double>::Ones(1, 4));
 }
 
 TEST_CASE("acceptances that are none are refused by name", "[tree]") {

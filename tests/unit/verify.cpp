@@ -22,7 +22,7 @@ constexpr std::array<float, 16> target_memory{.5f,  .25f, .25f, 0, .25f, .25f, .
                                               .75f, .25f, 0,    0, 0,    0,    .5f,  .5f};
 constexpr std::array<Token, 3> drafted{1, 0, 2};
 
-using GivenRows = Eigen::Map<const RowMajorMatrixXf>;
+using GivenRows = Eigen::Map<const RowMajorMatrix<float>>;
 
 GivenRows target_rows() { return {target_memory.data(), 4, vocab}; }
 std::span<const float> draft_row(Index i) {
@@ -91,14 +91,14 @@ TEST_CASE("ids may be of any integral type") {
 
 TEST_CASE("rows may be a matrix of either layout, a list, a callable, or a slice of a batch") {
     const std::vector<Token> expected = judged(drafted, draft_distributions(), target_rows());
-    CHECK(judged(drafted, draft_distributions(), RowMajorMatrixXd(target_rows().cast<double>())) == expected);
+    CHECK(judged(drafted, draft_distributions(), RowMajorMatrix<double>(target_rows().cast<double>())) == expected);
     CHECK(judged(drafted, draft_distributions(), Eigen::MatrixXf(target_rows())) == expected);
     std::vector<Eigen::VectorXf> list;
     for (Index i = 0; i < 4; ++i) list.push_back(target_rows().row(i).transpose());
     CHECK(judged(drafted, draft_distributions(), list) == expected);
     CHECK(judged(drafted, draft_distributions(), [&](Index i) { return list[static_cast<std::size_t>(i)]; }) ==
           expected);
-    RowMajorMatrixXf batch = RowMajorMatrixXf::Constant(9, vocab + 3, 7);
+    RowMajorMatrix<float> batch = RowMajorMatrix<float>::Constant(9, vocab + 3, 7);
     batch.block(3, 1, 4, vocab) = target_rows();
     CHECK(judged(drafted, draft_distributions(), batch.block(3, 1, 4, vocab)) == expected);
 }

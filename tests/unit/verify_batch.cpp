@@ -46,8 +46,8 @@ std::string thrown_by(const F& f) {
 
 constexpr TokenVerification rule;
 const std::vector<Token> drafted{1, 0, 1};
-const RowMajorMatrixXf rows =
-    (RowMajorMatrixXf(4, 3) << .5f, .25f, .25f, .25f, .5f, .25f, .125f, .125f, .75f, 1, 0, 0).finished();
+const RowMajorMatrix<float> rows =
+    (RowMajorMatrix<float>(4, 3) << .5f, .25f, .25f, .25f, .5f, .25f, .125f, .125f, .75f, 1, 0, 0).finished();
 const RoundRng rng(3, 4, 5);
 
 }  // namespace
@@ -86,7 +86,7 @@ TEST_CASE("a request of a batch gets what it gets alone, in any slot, in any ord
 }
 
 TEST_CASE("a fault of a request is in its own round, and does not affect the others") {
-    RowMajorMatrixXf bad_rows = rows;
+    RowMajorMatrix<float> bad_rows = rows;
     numbers::write(bad_rows(0, 1), numbers::Special::nan);
     const std::vector<Token> outside{1, 7, 1};
     const std::vector<Index> forward{-1, 2, 0}, two{-1, 0};
@@ -266,10 +266,10 @@ TEST_CASE("a request borrows what has a name and keeps what has none") {
     CHECK(&borrows.tokens == &drafted);
     CHECK(&borrows.distributions == &distributions);
     CHECK(&borrows.rows == &rows);
-    const Request keeps{std::vector<Token>{1}, PointMass{}, RowMajorMatrixXf(rows.topRows(2)), rule, rng};
+    const Request keeps{std::vector<Token>{1}, PointMass{}, RowMajorMatrix<float>(rows.topRows(2)), rule, rng};
     static_assert(std::same_as<decltype(keeps.tokens), std::vector<Token>>);
     static_assert(std::same_as<decltype(keeps.distributions), PointMass>);
-    static_assert(std::same_as<decltype(keeps.rows), RowMajorMatrixXf>);
+    static_assert(std::same_as<decltype(keeps.rows), RowMajorMatrix<float>>);
     Workspace first, second;
     CHECK(same(keeps(first), verify(std::array{1}, PointMass{}, rows.topRows(2), rule, rng, {}, second)));
 }

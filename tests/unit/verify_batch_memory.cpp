@@ -15,8 +15,8 @@ using namespace specsample;
 
 namespace {
 
-const RowMajorMatrixXd flat = [] {
-    RowMajorMatrixXd rows(6, 3);
+const RowMajorMatrix<double> flat = [] {
+    RowMajorMatrix<double> rows(6, 3);
     for (Index i = 0; i < rows.size(); ++i) rows.data()[i] = 1 + static_cast<double>((i * 7) % 5);
     for (Index i = 0; i < 6; ++i) rows.row(i) /= rows.row(i).sum();
     return rows;
@@ -38,9 +38,9 @@ TEST_CASE("a slice of rows is those rows, whatever holds them") {
     std::vector<Eigen::VectorXd> list;
     for (Index i = 0; i < 6; ++i) list.push_back(flat.row(i).transpose());
     const auto computed = [&](Index i) { return list[static_cast<std::size_t>(i)]; };
-    RowMajorMatrixXd padded = RowMajorMatrixXd::Constant(6, 5, 9);
+    RowMajorMatrix<double> padded = RowMajorMatrix<double>::Constant(6, 5, 9);
     padded.leftCols(3) = flat;
-    const RowMajorMatrixXd logits = flat.array().log();
+    const RowMajorMatrix<double> logits = flat.array().log();
     const std::vector<Token> tokens{1, 2};
     for (std::uint64_t request = 0; request < 30; ++request)
         for (Index begin = 0; begin <= 3; ++begin) {
@@ -53,7 +53,7 @@ TEST_CASE("a slice of rows is those rows, whatever holds them") {
             };
             const auto expected = judged(flat.middleRows(begin, 3));
             CHECK(judged(slice(flat, begin, begin + 3)) == expected);
-            CHECK(judged(slice(RowMajorMatrixXd(flat), begin, begin + 3)) == expected);
+            CHECK(judged(slice(RowMajorMatrix<double>(flat), begin, begin + 3)) == expected);
             CHECK(judged(slice(rows_in_memory(padded.data(), 6, 3, 5), begin, begin + 3)) == expected);
             CHECK(judged(slice(list, begin, begin + 3)) == expected);
             CHECK(judged(slice(std::span(list), begin, begin + 3)) == expected);

@@ -283,11 +283,11 @@ TEST_CASE("a forced token takes no random draw") {
 TEST_CASE("under every check, a row past the budget may make nothing possible, and no row before") {
     const std::vector<Token> tokens{0, 0};
     Workspace memory;
-    const auto judge = [&](const RowMajorMatrixXd& rows, const auto& rule, Index budget) {
+    const auto judge = [&](const RowMajorMatrix<double>& rows, const auto& rule, Index budget) {
         return verify(tokens, PointMass{}, rows, rule, RoundRng(1, 0, 0),
                       {.max_tokens = budget, .check = Check::every_row}, memory);
     };
-    RowMajorMatrixXd over(3, 2), unknown(3, 2);
+    RowMajorMatrix<double> over(3, 2), unknown(3, 2);
     over << 1, 0, 1, 0, 0, 0;  // nothing follows the second token
     unknown << 1, 0, 1, 0, .2, std::nan("");
     const auto check = [&](const auto& rule) {

@@ -158,7 +158,7 @@ struct Chain {
     }
 };
 
-RowMajorMatrixXf uniform_rows(Index count) { return RowMajorMatrixXf::Constant(count, vocab, 1.f / vocab); }
+RowMajorMatrix<float> uniform_rows(Index count) { return RowMajorMatrix<float>::Constant(count, vocab, 1.f / vocab); }
 
 template <class F>
 void for_ratio_rules(const F& f) {
@@ -175,7 +175,7 @@ TEMPLATE_TEST_CASE("two drafted rows in one buffer are a fault that says so, and
                    (Dense<Eigen::bfloat16, false>), (Dense<float, true>), (Dense<double, true>),
                    (Dense<Eigen::half, true>), (Dense<Eigen::bfloat16, true>), Strided, KnownNormaliser, Listed<false>,
                    Listed<true>, Computed, ShapedRow, MappedRow) {
-    const RowMajorMatrixXf target = uniform_rows(3);
+    const RowMajorMatrix<float> target = uniform_rows(3);
     Workspace workspace;
     Index faults = 0, rounds = 0;
     for_ratio_rules([&](const auto& rule) {
@@ -324,7 +324,7 @@ TEST_CASE("at temperature 0 any buffer will do: the token alone is remembered") 
             distributions.push_back(distribution);
         }
         CHECK(tokens == std::vector<Token>{1, 2});
-        RowMajorMatrixXf rows = RowMajorMatrixXf::Zero(3, vocab);
+        RowMajorMatrix<float> rows = RowMajorMatrix<float>::Zero(3, vocab);
         rows(0, 1) = rows(1, 2) = rows(2, 3) = 1;
         const Round round =
             verify(tokens, distributions, rows, TokenVerification{}, RoundRng(1, 0, 0), {.check = check}, workspace);
@@ -337,7 +337,7 @@ TEMPLATE_TEST_CASE("a match rule does not read draft rows, unless every row is t
                    GreedyMatch) {
     const RoundRng rng(3, 0, 0);
     const Chain<Dense<float, false>, TestType> bad(TestType{}, rng, 3, true);
-    const RowMajorMatrixXf target = uniform_rows(3);
+    const RowMajorMatrix<float> target = uniform_rows(3);
     Workspace workspace;
     CHECK(verify(bad.tokens, bad.distributions, target, TestType{}, rng, {}, workspace));
     const Round round =
@@ -350,7 +350,7 @@ TEST_CASE("a row that has become shorter than its token is refused by its size, 
     const std::vector<float> row{0, 0, 0, 0, 1};
     const auto [token, distribution] = draft_token(TokenVerification{}, RoundRng(1, 0, 0), 0, row);
     REQUIRE(token == 4);
-    const RowMajorMatrixXf narrow = RowMajorMatrixXf::Constant(2, 4, .25f);
+    const RowMajorMatrix<float> narrow = RowMajorMatrix<float>::Constant(2, 4, .25f);
     Workspace workspace;
     const Round round = verify(std::array{token}, std::array{distribution}, narrow, TokenVerification{},
                                RoundRng(1, 0, 0), {}, workspace);
@@ -366,7 +366,7 @@ TEST_CASE("a request of a batch whose rows are overwritten fails alone") {
     const RoundRng rng(3, 0, 0);
     const Chain<Dense<float, true>, TokenVerification> good(TokenVerification{}, rng, 3, false),
         bad(TokenVerification{}, rng, 3, true);
-    const RowMajorMatrixXf target = uniform_rows(3);
+    const RowMajorMatrix<float> target = uniform_rows(3);
     BatchWorkspace memory;
     std::vector<decltype(Request{good.tokens, good.distributions, target, TokenVerification{}, rng})> requests;
     for (const auto* chain : {&good, &bad, &good})

@@ -333,9 +333,9 @@ TEST_CASE("rows lie in memory, one after the other or a stride apart, and in sli
     CHECK(Rows(list).slice(2, 0).count() == 0);
 
     const std::vector<std::uint16_t> bits{0x3e80, 0x3f40};  // .25 and .75 as bfloat16
-    CHECK(last(Rows(Row::probs({bits.data(), Scalar::bf16, 2}), 1)) == 1);
+    CHECK(last(Rows(Row::probs({bits.data(), Row::Scalar::bf16, 2}), 1)) == 1);
     const std::vector<std::uint16_t> halves{0x3a00, 0x3400};  // .75 and .25 as binary16
-    CHECK(last(Rows(Row::probs({halves.data(), Scalar::f16, 2}), 1)) == 0);
+    CHECK(last(Rows(Row::probs({halves.data(), Row::Scalar::f16, 2}), 1)) == 0);
     CHECK(verify({}, PointMass{}, Rows(std::vector<Row>()), GreedyMatch{}, RoundRng(1, 2, 3), {}, workspace)
               .fault->cause == Cause::wrong_count);
 }
@@ -387,7 +387,7 @@ void compare_readers() {
         const Mixture<T> q(a, b), p(b, c);
         const auto q_row = q.whole(), p_row = p.whole();
         const RoundRng rng(seed, 2, 3);
-        const Scalar scalar = sizeof(T) == 8 ? Scalar::f64 : Scalar::f32;
+        const Row::Scalar scalar = sizeof(T) == 8 ? Row::Scalar::f64 : Row::Scalar::f32;
         const auto [token, distribution] = draft_token(TokenVerification{}, rng, 0, q_row);
         const auto [value_token, origin] = draft_token(TokenVerification{}, rng, 0, Row::probs({q, scalar}));
         REQUIRE(token == value_token);
@@ -407,7 +407,7 @@ TEST_CASE("a row that a reader computes is judged as the same row in memory") {
     compare_readers<double>();
     Workspace workspace;
     const Uniform uniform;
-    for (const Scalar scalar : {Scalar::f32, Scalar::f64})
+    for (const Row::Scalar scalar : {Row::Scalar::f32, Row::Scalar::f64})
         CHECK(verify({}, PointMass{}, std::vector{Row::probs({uniform, scalar})}, SampleMatch{}, RoundRng(1, 2, 3),
                      {.check = Check::every_row}, workspace));
 }
@@ -450,22 +450,21 @@ TEST_CASE("values that no round can use are refused by a sentence") {
             [&] { return Row::sparse(ids, Row::probs(row), 1); });
     refused("specsample::Row::sparse: row is sparse itself, but must be dense, by place",
             [&] { return Row::sparse(ids, Row::sparse(ids, Row::probs(row), 2), 5); });
-    refused("specsample::Row::sparse: ids is a default IdsView, but must be a list",
+    refused("specsample::Row::sparse: ids is {}, but must be a list",
             [&] { return Row::sparse({}, Row::probs(row), 5); });
-    refused("specsample::NumbersView: data is null, but must be the address of 3 of its type", [&] {
+    refused("specsample::Row: data is null, but must be the address of 3 of its type", [&] {
         return Row::probs({static_cast<const float*>(nullptr), 3});
     });
     refused(
-        "specsample::NumbersView: data is at an address that is no multiple of 4, but must be the address of 1 of its "
+        "specsample::Row: data is at an address that is no multiple of 4, but must be the address of 1 of its "
         "type",
         [&] {
-            return NumbersView(static_cast<const void*>(reinterpret_cast<const char*>(row.data()) + 1), Scalar::f32, 1);
+            const void* odd = reinterpret_cast<const char*>(row.data()) + 1;
+            return Row::probs({odd, Row::Scalar::f32, 1});
         });
-    refused("specsample::NumbersView: size is -1, but must be at least 0", [&] {
-        return Row::probs({row.data(), -1});
-    });
-    refused("specsample::IdsView: data is null, but must be the address of 2 of its type",
-            [&] { return IdsView(static_cast<const Token*>(nullptr), 2); });
+    refused("specsample::Row: size is -1, but must be at least 0", [&] { return Row::probs({row.data(), -1}); });
+    refused("specsample::Row: data is null, but must be the address of 2 of its type",
+            [&] { return detail::IdsView(static_cast<const Token*>(nullptr), 2); });
     refused("specsample::Rows: stride is 1, but must be at least the size of a row, 2",
             [&] { return Rows(Row::probs(row), 1, 1); });
     refused("specsample::Rows: count is -1, but must be at least 0", [&] { return Rows(Row::probs(row), -1); });

@@ -1,6 +1,6 @@
 // Numbers and ids where they lie, described by values: a row of any kind is then one type.
 //
-//   Scalar        the type of a row's numbers
+//   RowScalar     the type of a row's numbers
 //   NumbersView   numbers in memory, or computed by a RowReader
 //   IdsView       ids in memory
 //   RowReader     numbers that are computed when they are read
@@ -16,14 +16,6 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
-/// The type of the numbers of a row.
-enum class Scalar : std::uint8_t {
-    f32,   ///< float
-    f64,   ///< double
-    f16,   ///< IEEE 754 binary16
-    bf16,  ///< bfloat16
-};
-
 /// Numbers that are computed where they are read: an interpolation of two rows, a row in another encoding.
 ///
 /// A kernel may read any range, several times, and expects the same numbers each time.
@@ -33,7 +25,7 @@ class RowReader {
     virtual Index size() const = 0;
     /// Write the entries at the places [first, first + out.size()), at most 512 of them.
     virtual void read(Index first, std::span<float> out) const = 0;
-    /// Write the same entries as doubles, for rows whose numbers are Scalar::f64. By default, floats are widened.
+    /// Write the same entries as doubles, for rows whose numbers are Row::Scalar::f64. By default, floats are widened.
     virtual void read_wide(Index first, std::span<double> out) const {
         for (double& number : out) {
             float narrow = 0;
@@ -48,17 +40,25 @@ class RowReader {
 
 namespace detail {
 
+/// The type of the numbers of a row.
+enum class RowScalar : std::uint8_t {
+    f32,   ///< float
+    f64,   ///< double
+    f16,   ///< IEEE 754 binary16
+    bf16,  ///< bfloat16
+};
+
 /// The size of a scalar in bytes.
-constexpr Index bytes_of(Scalar scalar) { return scalar == Scalar::f64 ? 8 : scalar == Scalar::f32 ? 4 : 2; }
+constexpr Index bytes_of(RowScalar scalar) { return scalar == RowScalar::f64 ? 8 : scalar == RowScalar::f32 ? 4 : 2; }
 
 template <class T>
-inline constexpr Scalar scalar_of = Scalar::f32;
+inline constexpr RowScalar scalar_of = RowScalar::f32;
 template <>
-inline constexpr Scalar scalar_of<double> = Scalar::f64;
+inline constexpr RowScalar scalar_of<double> = RowScalar::f64;
 template <>
-inline constexpr Scalar scalar_of<Eigen::half> = Scalar::f16;
+inline constexpr RowScalar scalar_of<Eigen::half> = RowScalar::f16;
 template <>
-inline constexpr Scalar scalar_of<Eigen::bfloat16> = Scalar::bf16;
+inline constexpr RowScalar scalar_of<Eigen::bfloat16> = RowScalar::bf16;
 
 /// A list whose numbers lie in memory, a fixed step apart.
 template <class L, bool = EigenMatrix<L>>
@@ -88,14 +88,12 @@ Index step_of(const L& list) {
 template <class Given, bool in_memory>
 constexpr void require_viewable() {
     static_assert(in_memory,
-                  "specsample::NumbersView: these numbers are computed, or lie in no memory that can be viewed; assign "
+                  "specsample::Row: these numbers are computed, or lie in no memory that can be viewed; assign "
                   "them to a vector that outlives the round, or compute them in a RowReader");
     static_assert(std::is_lvalue_reference_v<Given> || !owns<std::remove_cvref_t<Given>>,
-                  "specsample::NumbersView: the numbers are borrowed, and a temporary would be gone before they are "
+                  "specsample::Row: the numbers are borrowed, and a temporary would be gone before they are "
                   "read; give it a name that lives until the round ends");
 }
-
-}  // namespace detail
 
 /// Numbers in memory, a fixed step apart, or computed by a reader; borrowed.
 ///
@@ -111,13 +109,13 @@ class NumbersView {
     /// @param step   how many numbers lie from one to the next
     /// @throws       std::invalid_argument for numbers at null, or at an address that is not aligned, or for a negative
     ///               size
-    NumbersView(const void* data, Scalar scalar, Index size, Index step = 1)
+    NumbersView(const void* data, RowScalar scalar, Index size, Index step = 1)
         : data_(data), size_(size), step_(step), scalar_(scalar) {
-        detail::require(size >= 0, "NumbersView", "size", size, "at least 0");
+        detail::require(size >= 0, "Row", "size", size, "at least 0");
         const auto align = static_cast<std::size_t>(detail::bytes_of(scalar));
         const bool is_aligned = reinterpret_cast<std::uintptr_t>(data) % align == 0;
         if (size > 0 && (data == nullptr || !is_aligned))
-            detail::refuse_memory("NumbersView", "data", data == nullptr, align, static_cast<std::size_t>(size));
+            detail::refuse_memory("Row", "data", data == nullptr, align, static_cast<std::size_t>(size));
     }
     template <detail::Floating T>
     NumbersView(const T* data, Index size, Index step = 1) : NumbersView(data, detail::scalar_of<T>, size, step) {}
@@ -135,18 +133,18 @@ class NumbersView {
     /// View what a reader computes.
     /// @param scalar   f64 to compute in doubles. The other scalars are computed in floats, and say how far a sum of
     ///                 probabilities may be from 1
-    NumbersView(const RowReader& reader, Scalar scalar = Scalar::f32)
+    NumbersView(const RowReader& reader, RowScalar scalar = RowScalar::f32)
         : reader_(&reader), size_(reader.size()), scalar_(scalar) {
-        detail::require(size_ >= 0, "NumbersView", "the size of the reader", size_, "at least 0");
+        detail::require(size_ >= 0, "Row", "the size of the reader", size_, "at least 0");
     }
     /// Refuse a temporary reader.
-    NumbersView(const RowReader&&, Scalar = Scalar::f32) = delete;
+    NumbersView(const RowReader&&, RowScalar = RowScalar::f32) = delete;
 
     const void* data() const { return data_; }           ///< null if a reader computes the numbers
     const RowReader* reader() const { return reader_; }  ///< null if they lie in memory
     Index size() const { return size_; }
     Index step() const { return step_; }
-    Scalar scalar() const { return scalar_; }
+    RowScalar scalar() const { return scalar_; }
     /// Return whether the numbers lie side by side in memory.
     bool are_packed() const { return reader_ == nullptr && step_ == 1; }
 
@@ -155,7 +153,7 @@ class NumbersView {
     const RowReader* reader_ = nullptr;
     Index size_ = 0;
     Index step_ = 1;
-    Scalar scalar_ = Scalar::f32;
+    RowScalar scalar_ = RowScalar::f32;
 };
 
 /// Ids in memory, of any integral type, a fixed step apart; borrowed. It is made implicitly of a list of them.
@@ -172,8 +170,8 @@ class IdsView {
     template <detail::Integer T>
     IdsView(const T* data, Index size, Index step = 1)
         : data_(data), size_(size), step_(step), bytes_(sizeof(T)), is_signed_(std::is_signed_v<T>) {
-        detail::require(size >= 0, "IdsView", "size", size, "at least 0");
-        detail::require_memory("IdsView", "data", data, static_cast<std::size_t>(size));
+        detail::require(size >= 0, "Row", "size", size, "at least 0");
+        detail::require_memory("Row", "data", data, static_cast<std::size_t>(size));
     }
 
     /// View a list.
@@ -182,7 +180,7 @@ class IdsView {
     IdsView(List&& list)
         : IdsView(list.data(), static_cast<Index>(list.size()), detail::step_of<std::remove_cvref_t<List>>(list)) {
         static_assert(std::is_lvalue_reference_v<List> || !detail::owns<std::remove_cvref_t<List>>,
-                      "specsample::IdsView: the ids are borrowed, and a temporary would be gone before they are read; "
+                      "specsample::Row: the ids are borrowed, and a temporary would be gone before they are read; "
                       "give it a name that lives until the round ends");
     }
 
@@ -199,5 +197,7 @@ class IdsView {
     std::uint8_t bytes_ = 4;
     bool is_signed_ = true;
 };
+
+}  // namespace detail
 
 }}  // namespace specsample

@@ -16,10 +16,6 @@ using Index = Eigen::Index;
 /// A batch of rows: one position per row, contiguous in memory.
 template <class Scalar>
 using RowMajorMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-/// A batch of rows of floats.
-using RowMajorMatrixXf = RowMajorMatrix<float>;
-/// A batch of rows of doubles.
-using RowMajorMatrixXd = RowMajorMatrix<double>;
 
 /// The kind of a round's last token: at most one token follows the accepted ones.
 enum class LastToken {

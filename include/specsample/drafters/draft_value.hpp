@@ -18,7 +18,7 @@ struct DrawsAlone {
 
 /// Draw the token of a node from a row, with the drafter's own numbers.
 template <class Value>
-DrawnToken draft_alone(const RoundRng& rng, Index node, const Row& row, Index depth, std::span<const Token> without) {
+DraftedValue draft_alone(const RoundRng& rng, Index node, const Row& row, Index depth, std::span<const Token> without) {
     const RowView<Value> view(row);
     const auto [token, distribution] = draft_token(DrawsAlone{}, rng, node, view, depth, ListRef<Token>(without));
     return {token, OriginAccess::origin(row, distribution)};
@@ -26,7 +26,7 @@ DrawnToken draft_alone(const RoundRng& rng, Index node, const Row& row, Index de
 
 /// Draw the token of a node from a row, with the noise that the target has at this depth.
 template <class Value>
-DrawnToken draft_shared(const RoundRng& rng, const Row& row, Index depth, std::span<const Token> without) {
+DraftedValue draft_shared(const RoundRng& rng, const Row& row, Index depth, std::span<const Token> without) {
     return {first_to_arrive(rng.at(Purpose::race, depth), RowView<Value>(row), without), Origin::shared_noise()};
 }
 
@@ -43,8 +43,8 @@ DrawnToken draft_shared(const RoundRng& rng, const Row& row, Index depth, std::s
 ///                  depth
 /// @cost            one pass, two over logits with ids removed
 template <class Rule>
-[[nodiscard]] DrawnToken draft_token(const Rule&, const RoundRng& rng, Index node, const Row& row, Index depth,
-                                     ListRef<Token> without) {
+[[nodiscard]] detail::DraftedValue draft_token(const Rule&, const RoundRng& rng, Index node, const Row& row,
+                                               Index depth, ListRef<Token> without) {
     static_assert(sizeof(detail::DraftArguments<Rule, RoundRng>) > 0);
     return detail::as_read(row.scalar(), [&]<class Value>() {
         if constexpr (detail::shares_noise<Rule>)
@@ -55,7 +55,7 @@ template <class Rule>
 }
 /// Draw the token of a drafted chain.
 template <class Rule>
-[[nodiscard]] DrawnToken draft_token(const Rule& rule, const RoundRng& rng, Index node, const Row& row) {
+[[nodiscard]] detail::DraftedValue draft_token(const Rule& rule, const RoundRng& rng, Index node, const Row& row) {
     return draft_token(rule, rng, node, row, node, {});
 }
 

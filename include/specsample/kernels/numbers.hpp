@@ -62,22 +62,22 @@ class Numbers {
     double tolerance() const { return bytes_of(numbers_->scalar()) == 2 ? 1e-2 : 1e-3; }
     /// Return the rounding error of the scalar: of float at best.
     double epsilon() const {
-        return numbers_->scalar() == specsample::Scalar::f16    ? 0x1p-10
-               : numbers_->scalar() == specsample::Scalar::bf16 ? 0x1p-7
-                                                                : 0x1p-23;
+        return numbers_->scalar() == RowScalar::f16    ? 0x1p-10
+               : numbers_->scalar() == RowScalar::bf16 ? 0x1p-7
+                                                       : 0x1p-23;
     }
 
   private:
     [[gnu::noinline]] void write(Index first, Index count, Value* out) const {
         if (numbers_->reader() != nullptr) return compute(first, std::span(out, static_cast<std::size_t>(count)));
         switch (numbers_->scalar()) {
-            case specsample::Scalar::f32:
+            case RowScalar::f32:
                 return copy<float>(first, count, out);
-            case specsample::Scalar::f64:
+            case RowScalar::f64:
                 return copy<double>(first, count, out);
-            case specsample::Scalar::f16:
+            case RowScalar::f16:
                 return copy<Eigen::half>(first, count, out);
-            case specsample::Scalar::bf16:
+            case RowScalar::bf16:
                 return copy<Eigen::bfloat16>(first, count, out);
         }
     }

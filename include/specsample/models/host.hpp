@@ -93,8 +93,8 @@ class Host {
 /// @tparam R   a row as the model returns it
 template <class M, class R>
 class SlotsOf {
-    using Slot = std::conditional_t<StableRows<M>, RowRef<R>, OwnedRow<R>>;
-    static constexpr bool needs_copies = !StableRows<M> && borrows<R>;
+    using Slot = std::conditional_t<detail::StableRows<M>, RowRef<R>, OwnedRow<R>>;
+    static constexpr bool needs_copies = !detail::StableRows<M> && borrows<R>;
 
   public:
     /// Begin a lookahead of at most `count` rows. No row moves before the next lookahead, because draft distributions
@@ -105,7 +105,7 @@ class SlotsOf {
 
     void put(Index i, R&& row) {
         const auto at = static_cast<std::size_t>(i);
-        if constexpr (StableRows<M>) {
+        if constexpr (detail::StableRows<M>) {
             slots_[at].emplace(std::forward<R>(row));
         } else {
             if (!slots_[at]) slots_[at].emplace();

@@ -41,28 +41,30 @@ const RowParts& parts_of(const Row& row);
 ///
 ///     Row::probs(probabilities)
 ///     Row::logits(logits, .8)
-///     Row::logits({data, Scalar::bf16, vocab}, .8)
+///     Row::logits({data, Row::Scalar::bf16, vocab}, .8)
 ///     Row::sparse(ids, Row::logits(logits, .8), vocab)
 ///
 /// The numbers and ids are borrowed: they must outlive the round.
 class Row {
   public:
+    using Scalar = detail::RowScalar;  ///< f32, f64, f16 (IEEE 754 binary16) or bf16
+
     /// View probabilities.
     /// @param numbers   [vocab] probabilities
-    static Row probs(const NumbersView& numbers) { return Row({.numbers = numbers, .vocab = numbers.size()}); }
+    static Row probs(const detail::NumbersView& numbers) { return Row({.numbers = numbers, .vocab = numbers.size()}); }
 
     /// View logits at a temperature. Their normaliser is computed where it is needed.
     /// @param numbers       [vocab] logits; -inf is probability 0
     /// @param temperature   >= 0; 0 is the argmax, the lowest id on ties
     /// @throws              std::invalid_argument for a negative or non-finite temperature
-    static Row logits(const NumbersView& numbers, double temperature = 1) {
+    static Row logits(const detail::NumbersView& numbers, double temperature = 1) {
         detail::require(detail::is_finite(temperature) && temperature >= 0, "Row::logits", "temperature", temperature,
                         "a finite number >= 0");
         return Row({.numbers = numbers, .vocab = numbers.size(), .temperature = temperature});
     }
     /// View logits whose normaliser is known, so that no pass computes it.
     /// @param log_sum_exp   ln sum exp(numbers / temperature)
-    static Row logits(const NumbersView& numbers, double temperature, double log_sum_exp) {
+    static Row logits(const detail::NumbersView& numbers, double temperature, double log_sum_exp) {
         Row row = logits(numbers, temperature);
         row.parts_.log_sum_exp = log_sum_exp;
         row.parts_.is_known = true;
@@ -75,9 +77,9 @@ class Row {
     /// @param vocab   the number of ids, those without a probability included
     /// @throws        std::invalid_argument if the numbers of ids and of entries differ, for a row that is sparse
     ///                itself, and for more ids than `vocab`
-    static Row sparse(const IdsView& ids, const Row& row, Index vocab) {
+    static Row sparse(const detail::IdsView& ids, const Row& row, Index vocab) {
         const Index count = ids.size();
-        detail::require(count >= 0, "Row::sparse", "ids", "a default IdsView", "a list");
+        detail::require(count >= 0, "Row::sparse", "ids", "{}", "a list");
         if (row.parts_.ids.size() >= 0) detail::invalid("Row::sparse", "row", "sparse itself", "dense, by place");
         if (row.size() != count)
             detail::invalid("Row::sparse", "the number of probabilities", row.size(),
@@ -159,7 +161,7 @@ class Rows {
         if (call_ != nullptr) return call_(source_, i);
         if (list_ != nullptr) return list_[i];
         Row row = *first_;
-        const NumbersView& numbers = row.parts_.numbers;
+        const detail::NumbersView& numbers = row.parts_.numbers;
         const Index bytes = i * stride_ * detail::bytes_of(numbers.scalar());
         row.parts_.numbers = {static_cast<const char*>(numbers.data()) + bytes, numbers.scalar(), numbers.size()};
         return row;

@@ -179,7 +179,7 @@ struct Requirements {
     static_assert(
         target_rows_layout,
         "specsample::Sampler: target(prefix, n) returns a column-major matrix, whose rows are not contiguous; "
-        "return a specsample::RowMajorMatrixXf");
+        "return a specsample::RowMajorMatrix<float>");
     static_assert(
         target_rows,
         "specsample::Sampler: target(prefix, n) must return n rows of probabilities: a row-major Eigen matrix, "

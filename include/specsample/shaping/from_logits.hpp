@@ -20,7 +20,7 @@ class FromLogits : public detail::Adaptor<FromLogits<M>, M> {
     friend class detail::Adaptor<FromLogits, M>;
 
   public:
-    static constexpr bool stable_rows = StableRows<M>;
+    static constexpr bool stable_rows = detail::StableRows<M>;
 
     FromLogits(M model, double temperature)
         : detail::Adaptor<FromLogits, M>(std::move(model)), temperature_(temperature) {

@@ -51,8 +51,8 @@ class ContextModel {
     }
 
     /// Return the rows of the last `count` positions.
-    RowMajorMatrixXd operator()(std::span<const Token> prefix, Index count) const {
-        RowMajorMatrixXd rows(count, vocab_);
+    RowMajorMatrix<double> operator()(std::span<const Token> prefix, Index count) const {
+        RowMajorMatrix<double> rows(count, vocab_);
         for (Index i = 0; i < count; ++i)
             rows.row(i) = (*this)(prefix.first(prefix.size() - static_cast<std::size_t>(count - 1 - i))).transpose();
         return rows;

@@ -15,8 +15,8 @@ namespace detail {
 
 /// Call f<Value>() with the type in which rows of a scalar are read.
 template <class F>
-decltype(auto) as_read(Scalar scalar, F&& f) {
-    if (scalar == Scalar::f64) return f.template operator()<double>();
+decltype(auto) as_read(RowScalar scalar, F&& f) {
+    if (scalar == RowScalar::f64) return f.template operator()<double>();
     return f.template operator()<float>();
 }
 
@@ -86,8 +86,10 @@ class Origin {
     detail::DrawnMemory drawn_{};
 };
 
+namespace detail {
+
 /// A drafted token, and what it was drawn from.
-struct DrawnToken {
+struct DraftedValue {
     Token token = -1;  ///< -1 if nothing can be drawn
     Origin origin{};
 };
@@ -107,8 +109,6 @@ class Origins {
     std::span<const Origin> list_{};
     bool are_listed_ = false;
 };
-
-namespace detail {
 
 /// Converts origins to the distributions that rules read, and back.
 struct OriginAccess {

@@ -199,15 +199,15 @@ namespace theory {
 /// @throws   std::invalid_argument for a row that rises, a bound outside 0 .. most_drafted or more than 2^24 entries
 /// @cost     O(max_depth max_nodes log max_nodes)
 /// @edge     (0, n) and (d, 0): 1
-[[nodiscard]] inline RowMajorMatrixXd sparse_tree_tokens(const RankAcceptance& acceptance, Index max_nodes,
-                                                         Index max_depth) {
+[[nodiscard]] inline RowMajorMatrix<double> sparse_tree_tokens(const RankAcceptance& acceptance, Index max_nodes,
+                                                               Index max_depth) {
     constexpr auto where = "sparse_tree_tokens";
     detail::require_length(where, "max_nodes", max_nodes, 0);
     detail::require_length(where, "max_depth", max_depth, 0);
     const Index entries = (max_depth + 1) * (max_nodes + 1);
     detail::require(entries <= Index{1} << 24, where, "the number of entries", entries, "at most 2^24");
     acceptance.require_falling(where);
-    RowMajorMatrixXd tokens = RowMajorMatrixXd::Ones(max_depth + 1, max_nodes + 1);
+    RowMajorMatrix<double> tokens = RowMajorMatrix<double>::Ones(max_depth + 1, max_nodes + 1);
     for (Index depth = 1; depth <= max_depth; ++depth) {
         Index nodes = 0;
         double sum = 1;

@@ -37,7 +37,7 @@ inline std::span<const DraftScore> scores_of_values(const Links& shape, std::spa
 /// @param memory   holds the result
 /// @throws         std::invalid_argument for an origin that has no ratio
 inline std::span<const DraftScore> draft_scores(const Round& round, std::span<const Token> tokens,
-                                                const Origins& origins, const Rows& rows, const RoundRng& rng,
+                                                const detail::Origins& origins, const Rows& rows, const RoundRng& rng,
                                                 Scores& memory) {
     const detail::Links& links = memory.notes.chain(std::ssize(tokens));
     return detail::scores_of_values(links, tokens, origins, rows, rng, round, memory);
@@ -45,8 +45,9 @@ inline std::span<const DraftScore> draft_scores(const Round& round, std::span<co
 
 /// Score the drafted tokens of a tree in the same way.
 template <class Parent>
-std::span<const DraftScore> draft_scores(const Round& round, const Tree<Token, Parent>& tree, const Origins& origins,
-                                         const Rows& rows, const RoundRng& rng, Scores& memory) {
+std::span<const DraftScore> draft_scores(const Round& round, const Tree<Token, Parent>& tree,
+                                         const detail::Origins& origins, const Rows& rows, const RoundRng& rng,
+                                         Scores& memory) {
     const detail::Links& links = memory.notes.tree(tree.parents);
     return detail::scores_of_values(links, tree.tokens, origins, rows, rng, round, memory);
 }

@@ -30,7 +30,7 @@ class RowValueList {
             return {row, typename RowView<Value>::Made{}};
         }
         const Row row = rows_[i];
-        if (sizeof(Value) < sizeof(double) && row.scalar() == Scalar::f64)
+        if (sizeof(Value) < sizeof(double) && row.scalar() == RowScalar::f64)
             invalid("verify", "the scalar of row " + to_text(i), "f64", "that of row 0, which is read as floats");
         return {row, typename RowView<Value>::Made{}};
     }
@@ -109,7 +109,7 @@ inline void require_origins(const Origins& origins, bool shares_noise, bool comp
 
 /// Tell whether a round of values has doubles, so that all of its rows are read as doubles.
 inline bool has_doubles(const Origins& origins, const Rows& rows, const std::optional<Row>& first) {
-    const auto is_wide = [](const Row& row) { return row.scalar() == Scalar::f64; };
+    const auto is_wide = [](const Row& row) { return row.scalar() == RowScalar::f64; };
     if (first && is_wide(*first)) return true;
     for (Index i = 1; i < rows.count(); ++i)
         if (is_wide(rows[i])) return true;
@@ -158,8 +158,8 @@ Round verify_values(std::span<const Token> tokens, const Links& shape, const Ori
 /// @cost              that of the rule, and about half a microsecond per round more than for rows that are types; rows
 ///                    of 16 bits take up to a third longer
 template <class Rule>
-[[nodiscard]] Round verify(std::span<const Token> tokens, const Origins& origins, const Rows& rows, const Rule& rule,
-                           const RoundRng& rng, const RoundLimits& limits, Workspace& workspace) {
+[[nodiscard]] Round verify(std::span<const Token> tokens, const detail::Origins& origins, const Rows& rows,
+                           const Rule& rule, const RoundRng& rng, const RoundLimits& limits, Workspace& workspace) {
     detail::RoundMemory& memory = detail::memory_of(workspace);
     return detail::verify_values(tokens, memory.chain(std::ssize(tokens)), origins, rows, rule, rng, limits, memory);
 }
@@ -167,8 +167,8 @@ template <class Rule>
 /// @throws   std::invalid_argument also if a parent is not -1 or an earlier node, or there are not as many parents as
 ///           tokens
 template <class Parent, class Rule>
-[[nodiscard]] Round verify(const Tree<Token, Parent>& tree, const Origins& origins, const Rows& rows, const Rule& rule,
-                           const RoundRng& rng, const RoundLimits& limits, Workspace& workspace) {
+[[nodiscard]] Round verify(const Tree<Token, Parent>& tree, const detail::Origins& origins, const Rows& rows,
+                           const Rule& rule, const RoundRng& rng, const RoundLimits& limits, Workspace& workspace) {
     detail::require_none(detail::refusal_of_sizes(tree.tokens.size(), tree.parents.size()));
     detail::RoundMemory& memory = detail::memory_of(workspace);
     return detail::verify_values(tree.tokens, memory.tree(tree.parents), origins, rows, rule, rng, limits, memory);

@@ -39,7 +39,7 @@ class TokenMapped : public detail::Adaptor<TokenMapped<M, Translate>, M> {
     friend class detail::Adaptor<TokenMapped, M>;
 
   public:
-    static constexpr bool stable_rows = StableRows<M>;
+    static constexpr bool stable_rows = detail::StableRows<M>;
 
     TokenMapped(M model, Translate translate)
         : detail::Adaptor<TokenMapped, M>(std::move(model)), translate_(std::move(translate)) {}
@@ -73,7 +73,7 @@ class TokenMapped : public detail::Adaptor<TokenMapped<M, Translate>, M> {
 template <class M, class Translate>
 class PrefixMapped {
   public:
-    static constexpr bool stable_rows = StableRows<M>;
+    static constexpr bool stable_rows = detail::StableRows<M>;
 
     PrefixMapped(M model, Translate translate) : model_(std::move(model)), translate_(std::move(translate)) {}
 

@@ -9,8 +9,8 @@ using namespace specsample;
 
 int main() {
     const std::vector<Token> tokens{1, 2};
-    const RowMajorMatrixXf draft = RowMajorMatrixXf::Constant(2, 4, .25f),
-                           target = RowMajorMatrixXf::Constant(3, 4, .25f);
+    const RowMajorMatrix<float> draft = RowMajorMatrix<float>::Constant(2, 4, .25f),
+                                target = RowMajorMatrix<float>::Constant(3, 4, .25f);
     const std::vector distributions{Sampled(draft.row(0)), Sampled(draft.row(1))};
     Workspace workspace;
     return static_cast<int>(

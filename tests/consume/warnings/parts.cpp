@@ -29,7 +29,9 @@ using namespace specsample;
 
 constexpr auto draft = [](std::span<const Token>) -> Eigen::VectorXf { return Eigen::Vector3f(0.5f, 0.3f, 0.2f); };
 constexpr auto target = [](std::span<const Token>) -> Eigen::VectorXf { return Eigen::Vector3f(0.2f, 0.3f, 0.5f); };
-constexpr auto heads_model = [](std::span<const Token>) { return RowMajorMatrixXf::Constant(2, 3, 1.f / 3).eval(); };
+constexpr auto heads_model = [](std::span<const Token>) {
+    return RowMajorMatrix<float>::Constant(2, 3, 1.f / 3).eval();
+};
 
 /// A model whose rows stay where they are.
 struct StableLogits {

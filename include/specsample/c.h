@@ -1,0 +1,201 @@
+/* The C interface: draw drafted tokens and judge drafts, from any language that calls C.
+ *
+ *     specsample_workspace* workspace = specsample_workspace_create(nodes);
+ *     specsample_draft(workspace, rule, &rng, node, &row, &token, &origin);      for each drafted token
+ *     specsample_verify(workspace, &call, &round);                               commit round.tokens
+ *
+ * It is C99, and part of the CMake targets specsample::compiled (static) and specsample::c (a shared library that
+ * exports what is declared here and nothing else). The same seeds give the same tokens as in C++, for rows that are
+ * values there.
+ *
+ * Every function that returns an int returns SPECSAMPLE_OK or what went wrong, which specsample_message then explains.
+ * No exception leaves a function. All memory is the caller's, but for a workspace, which allocates only if a draft has
+ * more nodes, siblings or rows than every draft before it and than specsample_workspace_create was told. A workspace is
+ * used by one thread at a time: a second call meanwhile is refused with SPECSAMPLE_BUSY.
+ *
+ * Structs begin with their size, which SPECSAMPLE_INIT sets: a library refuses a struct of another version.
+ */
+#ifndef SPECSAMPLE_C_H
+#define SPECSAMPLE_C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define SPECSAMPLE_C_API __attribute__((visibility("default")))
+#else
+#define SPECSAMPLE_C_API
+#endif
+
+/* The version of this interface. It changes whenever a struct or a function does. */
+#define SPECSAMPLE_C_VERSION 1
+
+/* What a function returns. */
+enum {
+    SPECSAMPLE_OK = 0,
+    SPECSAMPLE_FAULT = 1, /* bad data in a row, an id or a draft: nothing was decided, the same call may be repeated */
+    SPECSAMPLE_INVALID = 2,   /* an argument that breaks the contract */
+    SPECSAMPLE_NO_MEMORY = 3, /* the system has no memory left */
+    SPECSAMPLE_BUSY = 4       /* another thread is using the workspace */
+};
+
+/* The type of a row's numbers. */
+enum { SPECSAMPLE_F32 = 0, SPECSAMPLE_F64 = 1, SPECSAMPLE_F16 = 2, SPECSAMPLE_BF16 = 3 };
+
+/* What a row's numbers are. */
+enum { SPECSAMPLE_PROBS = 0, SPECSAMPLE_LOGITS = 1, SPECSAMPLE_NORMALISED_LOGITS = 2 };
+
+/* The type of a sparse row's ids. */
+enum {
+    SPECSAMPLE_EVERY_ID = 0,
+    SPECSAMPLE_I32 = 1,
+    SPECSAMPLE_U32 = 2,
+    SPECSAMPLE_I64 = 3,
+    SPECSAMPLE_U64 = 4,
+    SPECSAMPLE_U16 = 5
+};
+
+/* The rule that judges a draft; see the C++ types of these names. All but greedy match give the target's distribution.
+ */
+enum {
+    SPECSAMPLE_TOKEN_VERIFICATION = 0,
+    SPECSAMPLE_BLOCK_VERIFICATION = 1,
+    SPECSAMPLE_GREEDY_MATCH = 2,
+    SPECSAMPLE_SAMPLE_MATCH = 3,
+    SPECSAMPLE_GUMBEL_MATCH = 4
+};
+
+/* How much of the rows a round checks: what it reads, or every row in full. */
+enum { SPECSAMPLE_CHECK_READ = 0, SPECSAMPLE_CHECK_EVERY_ROW = 1 };
+
+/* What the last token of a round is, and whether the round ends the text. */
+enum { SPECSAMPLE_RECOVERED = 0, SPECSAMPLE_BONUS = 1, SPECSAMPLE_MATCHED = 2, SPECSAMPLE_STOPPED = 3 };
+enum { SPECSAMPLE_GOES_ON = 0, SPECSAMPLE_AT_BUDGET = 1, SPECSAMPLE_AT_STOP_TOKEN = 2 };
+
+/* A row: the distribution of one position, where it lies in memory; borrowed until the round ends.
+ *
+ *     specsample_row row = SPECSAMPLE_INIT(specsample_row);
+ *     row.numbers = logits, row.count = vocab, row.kind = SPECSAMPLE_LOGITS, row.temperature = 0.8;
+ */
+typedef struct specsample_row {
+    size_t size;
+    const void* numbers; /* the first number; aligned for its type */
+    int64_t count;       /* how many numbers: the vocabulary, or as many as there are ids */
+    int64_t step;        /* how many numbers lie from one to the next; 0 means 1 */
+    int32_t scalar;      /* SPECSAMPLE_F32, .. */
+    int32_t kind;        /* SPECSAMPLE_PROBS, .. */
+    double temperature;  /* of logits, >= 0; 0 is the argmax */
+    double log_sum_exp;  /* of normalised logits: ln sum exp(z / temperature) */
+    const void* ids;     /* of a sparse row: strictly increasing ids, side by side; all others have probability 0 */
+    int32_t id_type;     /* SPECSAMPLE_EVERY_ID: not sparse */
+    int32_t reserved;
+    int64_t vocab; /* of a sparse row: the number of ids of the vocabulary */
+} specsample_row;
+
+/* What a drafted token was drawn from. It views the numbers, and the list of removed ids, of the call that made it.
+ * One that is all zeros says what specsample_origin_named says. */
+typedef struct specsample_origin {
+    uint64_t mark; /* tells memory that no function wrote */
+    uint64_t opaque[39];
+} specsample_origin;
+
+/* The random numbers of a round: a function of the three, and of nothing else. */
+typedef struct specsample_rng {
+    uint64_t seed;
+    uint64_t request;    /* below 2^32; each request has numbers of its own */
+    int64_t round_start; /* the length of the text before the round */
+} specsample_rng;
+
+/* A round that is to be judged. */
+typedef struct specsample_call {
+    size_t size;
+    int32_t rule;  /* SPECSAMPLE_TOKEN_VERIFICATION, .. */
+    int32_t check; /* SPECSAMPLE_CHECK_READ, .. */
+    specsample_rng rng;
+    const int32_t* tokens;            /* [count] drafted tokens */
+    const int64_t* parents;           /* [count] the node that each follows, -1 for the prefix; null: a chain */
+    const specsample_origin* origins; /* [count] what each was drawn from; null: none was drawn at random */
+    int64_t count;
+    const specsample_row* rows; /* [row_count] the target's rows; row 0 follows the prefix, row i + 1 node i */
+    int64_t row_count;          /* count + 1 */
+    int64_t row_stride;         /* if not 0, rows[0] is the first of rows that lie this many numbers apart */
+    int64_t max_tokens;         /* most tokens that the round emits; 0: no limit */
+    const int32_t* stop_tokens; /* [stop_count] the text ends after any of these */
+    int64_t stop_count;
+} specsample_call;
+
+/* The result of a round. Lists belong to the workspace, and are valid until its next use. */
+typedef struct specsample_round {
+    size_t size;
+    const int32_t* tokens; /* [token_count] the accepted drafted tokens, and at most one more */
+    int64_t token_count;
+    const int64_t* path; /* [accepted] the accepted nodes */
+    int64_t accepted;    /* drafted tokens that the text keeps */
+    int64_t evaluated;   /* drafted tokens that were decided */
+    int64_t proposed;    /* drafted tokens */
+    int64_t keep_target; /* how many positions of the target's cache stay valid */
+    int64_t keep_draft;  /* the same of the draft's cache; of a tree, along the path */
+    int32_t last;        /* SPECSAMPLE_RECOVERED, .. */
+    int32_t end;         /* SPECSAMPLE_GOES_ON, .. */
+} specsample_round;
+
+/* Initialise a struct: its size is set, everything else is 0. */
+#ifdef __cplusplus
+#define SPECSAMPLE_INIT(type)     \
+    ([] {                         \
+        type made{};              \
+        made.size = sizeof(type); \
+        return made;              \
+    }())
+#else
+#define SPECSAMPLE_INIT(type) \
+    { .size = sizeof(type) }
+#endif
+
+typedef struct specsample_workspace specsample_workspace;
+
+/* Return SPECSAMPLE_C_VERSION of the library, which must be that of the header. */
+SPECSAMPLE_C_API int specsample_c_version(void);
+
+/* Make a workspace for drafts of up to `nodes` tokens. Returns null if `nodes` is negative or memory is out. */
+SPECSAMPLE_C_API specsample_workspace* specsample_workspace_create(int64_t nodes);
+SPECSAMPLE_C_API void specsample_workspace_destroy(specsample_workspace* workspace);
+
+/* Say what the last call that did not return SPECSAMPLE_OK complained of: a sentence that names the argument or the
+ * row, what it was, and what it must be. Valid until the next call. */
+SPECSAMPLE_C_API const char* specsample_message(const specsample_workspace* workspace);
+
+/* Draw the token of a chain at place `node` for a rule, and say what it was drawn from. The token is -1 if nothing can
+ * be drawn, which specsample_verify answers with a fault. */
+SPECSAMPLE_C_API int specsample_draft(specsample_workspace* workspace, int rule, const specsample_rng* rng,
+                                      int64_t node, const specsample_row* row, int32_t* token,
+                                      specsample_origin* origin);
+
+/* Draw the token of a node of a tree: `depth` tokens lie on the path before it, and the tokens of its older siblings,
+ * `without`, are not drawn again. The list is borrowed until the round ends. */
+SPECSAMPLE_C_API int specsample_draft_node(specsample_workspace* workspace, int rule, const specsample_rng* rng,
+                                           int64_t node, const specsample_row* row, int64_t depth,
+                                           const int32_t* without, int64_t without_count, int32_t* token,
+                                           specsample_origin* origin);
+
+/* Say that a token was not drawn at random: argmax, lookup, beam, or of unknown origin. */
+SPECSAMPLE_C_API void specsample_origin_named(specsample_origin* origin);
+
+/* Say that a token was drawn from a row by the caller's own code, without the given ids. */
+SPECSAMPLE_C_API int specsample_origin_sampled(specsample_workspace* workspace, const specsample_row* row,
+                                               const int32_t* without, int64_t without_count,
+                                               specsample_origin* origin);
+
+/* Judge a draft. Nothing is decided unless it returns SPECSAMPLE_OK. */
+SPECSAMPLE_C_API int specsample_verify(specsample_workspace* workspace, const specsample_call* call,
+                                       specsample_round* round);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,7 +1,4 @@
-// The definitions of what <specsample/c.h> declares, on rows and origins that are values. Linked with compiled.cpp.
-#if !defined(SPECSAMPLE_COMPILED)
-#define SPECSAMPLE_COMPILED
-#endif
+// The definitions of what <specsample/c.h> declares, on rows and origins that are values; a part of compiled.cpp.
 #include <specsample/c.h>
 
 #include <atomic>

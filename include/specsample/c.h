@@ -4,9 +4,8 @@
  *     specsample_draft(workspace, rule, &rng, node, &row, &token, &origin);      for each drafted token
  *     specsample_verify(workspace, &call, &round);                               commit round.tokens
  *
- * It is C99, and part of the CMake targets specsample::compiled (static) and specsample::c (a shared library that
- * exports what is declared here and nothing else). The same seeds give the same tokens as in C++, for rows that are
- * values there.
+ * It is C99. The CMake target specsample::compiled has it, and in this repository specsample_c, a shared library that
+ * exports what is declared here and nothing else. The same seeds give the same tokens as rows that are values in C++.
  *
  * Every function that returns an int returns SPECSAMPLE_OK or what went wrong, which specsample_message then explains.
  * No exception leaves a function. All memory is the caller's, but for a workspace, which allocates only if a draft has

@@ -568,3 +568,24 @@ TEST_CASE("a batch of values is judged request by request, and one with bad rows
     }
     CHECK(message(rounds[1]) == "target row 0 is nan at id 0, but must be finite");
 }
+
+TEST_CASE("probabilities of 16 bits that are given as logits are named of values where they are of types") {
+    Workspace workspace;
+    const auto compare = [&]<class T>(T) {
+        int named = 0;
+        for (int exponent = 5; exponent < 16; ++exponent) {  // a fourth number, by which the sum is above 1
+            const std::vector<T> row{T(.25f), T(.25f), T(.5f), T(std::ldexp(1.f, -exponent))};
+            const RoundLimits limits{.check = Check::every_row};
+            const RoundRng rng(1, 2, 3);
+            const std::string of_types =
+                message(verify(std::vector<Token>{}, PointMass{}, std::vector{Logits(std::span(row))}, SampleMatch{},
+                               rng, limits, workspace));
+            CHECK(message(verify({}, PointMass{}, std::vector{Row::logits(row)}, SampleMatch{}, rng, limits,
+                                 workspace)) == of_types);
+            named += of_types.empty() ? 0 : 1;
+        }
+        CHECK((named > 0 && named < 11));
+    };
+    compare(Eigen::half{});
+    compare(Eigen::bfloat16{});
+}

@@ -165,8 +165,7 @@ class IdsView {
     /// @param data   the first id
     /// @param size   how many there are
     /// @param step   how many ids lie from one to the next
-    /// @throws       std::invalid_argument for ids at null, or at an address that is not aligned, or for a negative
-    /// size
+    /// @throws       std::invalid_argument for ids at null or at an unaligned address, or for a negative size
     template <detail::Integer T>
     IdsView(const T* data, Index size, Index step = 1)
         : data_(data), size_(size), step_(step), bytes_(sizeof(T)), is_signed_(std::is_signed_v<T>) {

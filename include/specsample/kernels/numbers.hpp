@@ -59,12 +59,15 @@ class Numbers {
         for (Index at = first * bytes; at < end; at += 64) prefetch(data + at);
     }
 
-    double tolerance() const { return bytes_of(numbers_->scalar()) == 2 ? 1e-2 : 1e-3; }
+    double tolerance() const {
+        return bytes_of(numbers_->scalar()) == 2 ? kernels::sum_tolerance<Eigen::half> : kernels::sum_tolerance<float>;
+    }
     /// Return the rounding error of the scalar: of float at best.
     double epsilon() const {
-        return numbers_->scalar() == RowScalar::f16    ? 0x1p-10
-               : numbers_->scalar() == RowScalar::bf16 ? 0x1p-7
-                                                       : 0x1p-23;
+        if (numbers_->scalar() == RowScalar::f16) return static_cast<double>(Eigen::NumTraits<Eigen::half>::epsilon());
+        if (numbers_->scalar() == RowScalar::bf16)
+            return static_cast<double>(Eigen::NumTraits<Eigen::bfloat16>::epsilon());
+        return static_cast<double>(Eigen::NumTraits<float>::epsilon());
     }
 
   private:

@@ -4,7 +4,6 @@
 //   Rows   several of them by number
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>

@@ -55,9 +55,7 @@ class Origin {
     static Origin sampled(const Row& row) { return Origin(row, {}, {}); }
     /// Say that the token was drawn from this row with some ids removed.
     /// @param without   the ids that could not be drawn, inside the row
-    /// @param rest      the sum of the row over all other ids, if it is known; otherwise finding it takes a pass when
-    /// it
-    ///                  is needed
+    /// @param rest      the sum of the row over all other ids, if it is known; otherwise finding it takes a pass
     /// @throws          std::invalid_argument for a rest that is negative, NaN or infinite
     static Origin sampled(const Row& row, ListRef<Token> without, std::optional<double> rest = {}) {
         const double sum = rest.value_or(0);

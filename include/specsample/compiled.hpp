@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/drafters/chain.hpp>
 #include <specsample/drafters/draft_value.hpp>
 #include <specsample/random/rng.hpp>

@@ -26,6 +26,7 @@
 #include <span>
 #include <type_traits>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/tree.hpp>
 #include <specsample/models/ask.hpp>
 #include <specsample/rows/owner.hpp>

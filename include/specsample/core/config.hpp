@@ -14,22 +14,9 @@
 #error "specsample needs C++20: compile with -std=c++20 (g++ 12, clang 16 or newer)"
 #include <specsample needs C++20>  // there is none: the compiler stops here, at one error instead of thousands
 #endif
-#if !__has_include(<Eigen/Core>)
+#if !defined(SPECSAMPLE_COMPILED) && !__has_include(<Eigen/Core>)
 #error \
     "specsample needs Eigen 3.4 or newer: install it (Debian, Ubuntu: apt install libeigen3-dev) and add its include path, for example -I/usr/include/eigen3"
-#endif
-
-// With AVX-512, g++ 12 warns of uninitialised variables inside its own intrinsics (GCC bug 105593). The pragmas must be
-// in force at the first include of the intrinsics: later ones have no effect.
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#include <immintrin.h>
-#include <Eigen/Core>
-#pragma GCC diagnostic pop
-#else
-#include <Eigen/Core>
 #endif
 
 #define SPECSAMPLE_VERSION_MAJOR 0
@@ -47,10 +34,24 @@
 #define SPECSAMPLE_ABI_FAILURE aborts
 #endif
 
-#if defined(EIGEN_VECTORIZE_FMA)
+// What Eigen makes of the compiler's flags, without Eigen, which a program that links the compiled library can do without.
+// core/eigen.hpp checks it.
+#if !defined(EIGEN_DONT_VECTORIZE) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
 #define SPECSAMPLE_ABI_SIMD fma
 #else
 #define SPECSAMPLE_ABI_SIMD simd
+#endif
+
+#if defined(EIGEN_MAX_STATIC_ALIGN_BYTES)  // by the user, or by Eigen
+#define SPECSAMPLE_ABI_BYTES EIGEN_MAX_STATIC_ALIGN_BYTES
+#elif defined(EIGEN_DONT_VECTORIZE) || defined(EIGEN_DONT_ALIGN) || defined(EIGEN_DONT_ALIGN_STATICALLY)
+#define SPECSAMPLE_ABI_BYTES 0
+#elif defined(__AVX512F__)
+#define SPECSAMPLE_ABI_BYTES 64
+#elif defined(__AVX__)
+#define SPECSAMPLE_ABI_BYTES 32
+#else
+#define SPECSAMPLE_ABI_BYTES 16
 #endif
 
 #if defined(__AVX512VBMI__) && defined(__F16C__)
@@ -71,8 +72,6 @@
 
 #define SPECSAMPLE_ABI_PASTE(failure, simd, bytes, halves, math) abi_##failure##_##simd##bytes##_##halves##_##math
 #define SPECSAMPLE_ABI_NAME(failure, simd, bytes, halves, math) SPECSAMPLE_ABI_PASTE(failure, simd, bytes, halves, math)
-#define SPECSAMPLE_ABI                                                                             \
-    SPECSAMPLE_ABI_NAME(SPECSAMPLE_ABI_FAILURE, SPECSAMPLE_ABI_SIMD, EIGEN_MAX_STATIC_ALIGN_BYTES, \
-                        SPECSAMPLE_ABI_HALVES, SPECSAMPLE_ABI_MATH)
-
-static_assert(EIGEN_VERSION_AT_LEAST(3, 4, 0), "specsample needs Eigen 3.4 or newer");
+#define SPECSAMPLE_ABI                                                                                            \
+    SPECSAMPLE_ABI_NAME(SPECSAMPLE_ABI_FAILURE, SPECSAMPLE_ABI_SIMD, SPECSAMPLE_ABI_BYTES, SPECSAMPLE_ABI_HALVES, \
+                        SPECSAMPLE_ABI_MATH)

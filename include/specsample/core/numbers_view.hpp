@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include <specsample/core/contract.hpp>
-#include <specsample/core/row.hpp>
+#include <specsample/core/row_kinds.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 

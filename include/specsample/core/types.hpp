@@ -1,6 +1,7 @@
-// The basic types: tokens, indices, batches of rows, and the kinds of last token.
+// The basic types: tokens, indices, and the kinds of last token.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <specsample/core/config.hpp>
@@ -11,11 +12,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 using Token = std::int32_t;
 
 /// Sizes and positions, signed as in Eigen.
-using Index = Eigen::Index;
-
-/// A batch of rows: one position per row, contiguous in memory.
-template <class Scalar>
-using RowMajorMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Index = std::ptrdiff_t;
 
 /// The kind of a round's last token: at most one token follows the accepted ones.
 enum class LastToken {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/entries.hpp>
 #include <specsample/kernels/nan.hpp>

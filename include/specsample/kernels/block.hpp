@@ -13,9 +13,11 @@
 #include <limits>
 #include <type_traits>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/core/row.hpp>
 #include <specsample/kernels/convert.hpp>
+#include <specsample/kernels/rounded.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 

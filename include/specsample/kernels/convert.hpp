@@ -21,6 +21,7 @@
 #include <cstring>
 #include <limits>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/types.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {

@@ -13,6 +13,7 @@
 #include <span>
 
 #include <specsample/core/number.hpp>
+#include <specsample/kernels/rounded.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {

@@ -6,7 +6,6 @@
 
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
-#include <specsample/kernels/exp2.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
@@ -88,9 +87,8 @@ class Encoding {
     bool is_peak() const { return kind_ == Kind::peak; }
     Index peak() const { return peak_; }
 
-    /// Return the power that maps a logit to its weight. It is made anew for every block instead of stored, because it
-    /// is larger than the numbers that it is made from, and rows are copied more often.
-    ScaledExp2<Value> power() const { return ScaledExp2<Value>(pivot_, scale_, static_cast<Value>(factor_)); }
+    /// Return the power that maps a logit to its weight.
+    auto power() const;  // kernels/entries.hpp defines it
 
     /// Return the place with all weight, counted from `first`; -1 if it is not in [first, first + count).
     Index peak_in(Index first, Index count) const {

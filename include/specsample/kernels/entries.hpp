@@ -9,12 +9,21 @@
 
 #include <utility>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/ids.hpp>
 #include <specsample/core/row.hpp>
 #include <specsample/kernels/block.hpp>
 #include <specsample/kernels/encoding.hpp>
+#include <specsample/kernels/exp2.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
+
+/// Return the power that maps a logit to its weight. It is made anew for every block instead of stored, because it is
+/// larger than the numbers that it is made from, and rows are copied more often.
+template <class Value>
+auto Encoding<Value>::power() const {
+    return ScaledExp2<Value>(pivot_, scale_, static_cast<Value>(factor_));
+}
 
 /// A block of logits that become weights where they are used: going through a buffer would cost a third of the sum.
 template <class View, class Number>

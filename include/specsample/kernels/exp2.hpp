@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include <specsample/core/config.hpp>
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {

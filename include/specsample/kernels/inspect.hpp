@@ -5,6 +5,7 @@
 #include <optional>
 #include <type_traits>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/fault.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/draw.hpp>

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/block.hpp>
 

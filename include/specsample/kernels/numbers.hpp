@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/ids.hpp>
 #include <specsample/core/numbers_view.hpp>
 #include <specsample/kernels/inspect.hpp>

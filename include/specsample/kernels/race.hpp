@@ -28,6 +28,7 @@
 #include <limits>
 #include <span>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/arrivals.hpp>
 #include <specsample/kernels/race_row.hpp>

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/block.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {

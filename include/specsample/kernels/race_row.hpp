@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/arrivals.hpp>
 #include <specsample/kernels/race_order.hpp>
 #include <specsample/kernels/race_scan.hpp>
+#include <specsample/kernels/rounded.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/block.hpp>
 #include <specsample/kernels/nan.hpp>

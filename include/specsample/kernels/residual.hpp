@@ -5,7 +5,9 @@
 #include <optional>
 #include <span>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/excess.hpp>
+#include <specsample/kernels/rounded.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {

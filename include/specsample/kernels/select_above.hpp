@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/block.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/select_cut.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {

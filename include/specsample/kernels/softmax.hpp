@@ -2,6 +2,7 @@
 #pragma once
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/logit_weights.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace kernels {

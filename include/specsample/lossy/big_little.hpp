@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/token.hpp>

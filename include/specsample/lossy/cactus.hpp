@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/token.hpp>
 

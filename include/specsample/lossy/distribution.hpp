@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/core/row.hpp>
 

@@ -3,6 +3,7 @@
 // Tutorials on tree drafts have many variants of this rule; this one covers their common parts.
 #pragma once
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/paths.hpp>
 

@@ -8,6 +8,7 @@
 
 #include <limits>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/token.hpp>

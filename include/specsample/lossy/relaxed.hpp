@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/token.hpp>
 

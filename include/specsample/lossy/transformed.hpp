@@ -8,6 +8,7 @@
 #include <optional>
 #include <type_traits>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/token.hpp>
@@ -25,13 +26,13 @@ class TransformedRows {
         const auto count = static_cast<std::size_t>(context.shape.size()) + 1;
         if (memory().size() < count) memory().resize(count);
         for (std::size_t i = 0; i < count; ++i)
-            if (memory()[i].size() > 0) memory()[i][0] = not_made;
+            if (!memory()[i].empty()) memory()[i][0] = not_made;
     }
 
     /// Return row i, valid until the round ends; the target's own row if the data is bad.
-    const Eigen::ArrayXd& operator()(Index i) {
-        Eigen::ArrayXd& made = memory()[static_cast<std::size_t>(i)];
-        if (made.size() != context_.vocab || made[0] == not_made) make(i, made);
+    const std::vector<double>& operator()(Index i) {
+        std::vector<double>& made = memory()[static_cast<std::size_t>(i)];
+        if (std::ssize(made) != context_.vocab || made[0] == not_made) make(i, made);
         return made;
     }
 
@@ -39,11 +40,13 @@ class TransformedRows {
     const std::optional<RowFault>& fault() const { return fault_; }
 
   private:
-    std::vector<Eigen::ArrayXd>& memory() const { return context_.workspace.rows; }
+    std::vector<std::vector<double>>& memory() const { return context_.workspace.rows; }
 
-    void make(Index i, Eigen::ArrayXd& made) {
+    void make(Index i, std::vector<double>& memory) {
         const auto held = context_.row(i - 1);
         const auto p = held.view();
+        memory.resize(static_cast<std::size_t>(p.size()));
+        Eigen::Map<Eigen::ArrayXd> made(memory.data(), p.size());
         // A transform reads both rows in full, so both are checked in full unless that was done before.
         const bool seen = context_.limits.check == Check::every_row;
         double found = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/verify/token.hpp>
 

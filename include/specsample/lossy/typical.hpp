@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/lossy/distribution.hpp>
 #include <specsample/lossy/paths.hpp>
 

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/entries.hpp>
 

@@ -21,6 +21,7 @@
 #include <specsample/kernels/race.hpp>
 #include <specsample/kernels/weights.hpp>
 #include <specsample/random/address.hpp>
+#include <specsample/random/lanes.hpp>
 #include <specsample/rows/logits.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {

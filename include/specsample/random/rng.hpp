@@ -1,19 +1,12 @@
-// The random numbers of a round: functions of an address, or numbers from a generator that an engine already owns.
+// The random numbers of a round: functions of an address.
 //
-//   Rng            the random numbers of one address
-//   RoundRng       the random source of a round: (seed, request, round start)
-//   GeneratorRng   a random source over any std::uniform_random_bit_generator (without <random>, which is heavy)
+//   Rng        the random numbers of one address
+//   RoundRng   the random source of a round: (seed, request, round start)
 #pragma once
 
-#include <algorithm>
-#include <concepts>
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
-#include <type_traits>
 
-#include <specsample/kernels/draw.hpp>
 #include <specsample/random/address.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
@@ -35,27 +28,14 @@ class Rng {
     /// double: with one bit more, half of the middles would be rounded, and the last one to 1.
     constexpr double open_uniform(std::uint32_t lane = 0) const { return open(bits(lane)); }
 
-    /// Write uniform numbers in (0, 1) for many lanes, the same as open_uniform(lane) gives.
+    /// Write uniform numbers in (0, 1) for many lanes, the same as open_uniform(lane) gives. random/lanes.hpp defines it,
+    /// which random/draw.hpp includes.
     /// @param uniforms   room for lanes.size() numbers
     /// @cost             per number a fifth of open_uniform with AVX-512, half of it with narrower vectors
-    void open_uniforms(std::span<const std::uint32_t> lanes, double* uniforms) const {
-        constexpr std::size_t at_once = 32, few = 2;
-        static_assert(at_once % detail::philox_lanes == 0);
-        const detail::PhiloxCounter counter = detail::counter_of(address_);
-        const detail::PhiloxKey key = detail::key_of(address_);
-        for (; lanes.size() > few; lanes = lanes.subspan(std::min(at_once, lanes.size()))) {
-            const std::size_t count = std::min(at_once, lanes.size());
-            std::array<std::uint64_t, at_once> bits{};
-            std::copy_n(lanes.begin(), count, bits.begin());
-            for (std::size_t i = 0; i < count; i += detail::philox_lanes) detail::philox_bits(&bits[i], counter, key);
-            for (std::size_t i = 0; i < count; ++i) uniforms[i] = open(bits[i]);
-            uniforms += count;
-        }
-        for (const std::uint32_t lane : lanes) *uniforms++ = open_uniform(lane);
-    }
+    void open_uniforms(std::span<const std::uint32_t> lanes, double* uniforms) const;
 
   private:
-    EIGEN_ALWAYS_INLINE static constexpr double open(std::uint64_t bits) {
+    [[gnu::always_inline]] static constexpr double open(std::uint64_t bits) {
         return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
     }
 
@@ -99,62 +79,6 @@ class RoundRng {
     std::uint64_t seed_;
     std::uint64_t request_;
     Index round_start_;
-};
-
-namespace detail {
-
-/// The standard's uniform random bit generators.
-template <class G>
-concept BitGenerator = std::invocable<G&> && std::unsigned_integral<std::invoke_result_t<G&>> && requires {
-    { G::min() } -> std::same_as<std::invoke_result_t<G&>>;
-    { G::max() } -> std::same_as<std::invoke_result_t<G&>>;
-};
-
-}  // namespace detail
-
-/// A random source over a generator that the caller owns. Addresses are ignored, so the text of a request depends on
-/// the numbers that were taken before it.
-/// @cost   every random draw (a drafted token, an acceptance, a last token, a token of a match rule) takes `draws`
-///         numbers from the generator: 1 from a 64-bit one, 2 from a 32-bit one
-template <detail::BitGenerator Generator>
-class GeneratorRng {
-  public:
-    /// Numbers taken per random draw: as many as hold 53 bits.
-    static constexpr int draws = [] {
-        int count = 0;
-        const double range = static_cast<double>(Generator::max() - Generator::min()) + 1;
-        for (double values = 1; values < 0x1p53; values *= range) ++count;
-        return count;
-    }();
-
-    /// @param generator   borrowed
-    explicit GeneratorRng(Generator& generator) noexcept : generator_(&generator) {}
-
-    /// Return the source itself, because addresses are ignored.
-    GeneratorRng at(Purpose, Index) const noexcept { return *this; }
-    GeneratorRng split(Index) const noexcept { return *this; }
-
-    /// Return a uniform number in [0, 1).
-    double uniform() const {
-        const double range = static_cast<double>(Generator::max() - Generator::min()) + 1;
-        double u = 0;
-        for (int i = 0; i < draws; ++i) u = (u + static_cast<double>((*generator_)() - Generator::min())) / range;
-        return u < 1 ? u : 1 - 0x1p-53;  // the sum may round up to 1
-    }
-
-    // An acceptance takes its numbers even where it is certain. So the counts of a round of TokenVerification on a
-    // chain tell how many numbers the round took: one draw per evaluated token, and one for a last token. Where a
-    // predicate has cut the round, the tokens that it cut may have taken numbers as well; and other rules may draw
-    // more, or less, than they count.
-    bool accept(double s, double q) const { return detail::is_accepted(uniform(), s, q); }
-    template <kernels::Weights W>
-    kernels::Drawn draw(const W& weights) const {
-        const double u = uniform();
-        return kernels::draw_index(weights, [u] { return u; });
-    }
-
-  private:
-    Generator* generator_;
 };
 
 }}  // namespace specsample

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/logit_weights.hpp>
 #include <specsample/rows/owner.hpp>
 

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/list_ref.hpp>
 #include <specsample/core/row.hpp>
 

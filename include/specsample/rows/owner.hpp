@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/rows/rows.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/row.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include <specsample/concepts.hpp>
+#include <specsample/core/eigen.hpp>
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/verify/rule.hpp>
 

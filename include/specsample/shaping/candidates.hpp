@@ -17,6 +17,7 @@
 #include <span>
 
 #include <specsample/concepts.hpp>
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/rows/logits.hpp>
 #include <specsample/shaping/memory.hpp>

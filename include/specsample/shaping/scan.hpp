@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/kernels/logit_weights.hpp>

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/select_mass.hpp>
 #include <specsample/shaping/candidates.hpp>
 #include <specsample/shaping/outlook.hpp>

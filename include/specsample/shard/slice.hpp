@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/shard/row_exchange.hpp>
 #include <specsample/shard/row_gather.hpp>
 

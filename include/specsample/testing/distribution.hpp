@@ -19,6 +19,7 @@
 #include <map>
 #include <vector>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/sampler.hpp>
 #include <specsample/testing/enumerate.hpp>
 

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/random/draw.hpp>
 #include <specsample/testing/shared_race.hpp>
 #include <specsample/verify/ratio.hpp>

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/random/rng.hpp>
 

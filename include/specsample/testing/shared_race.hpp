@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/row.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace testing {

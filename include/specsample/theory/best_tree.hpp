@@ -6,6 +6,7 @@
 #include <string>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 #include <specsample/theory/speedup.hpp>

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/top.hpp>
 #include <specsample/kernels/weights.hpp>

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
-#include <specsample/core/row.hpp>
+#include <specsample/core/row_kinds.hpp>
 #include <specsample/core/tree.hpp>  // IWYU pragma: export
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/core/types.hpp>
 #include <specsample/tree/links.hpp>

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/rows/owner.hpp>
 #include <specsample/rows/rows.hpp>
 #include <specsample/tree/distribution.hpp>

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/random/draw.hpp>
 

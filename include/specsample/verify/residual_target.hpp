@@ -25,6 +25,7 @@
 
 #include <specsample/kernels/draw.hpp>
 #include <specsample/kernels/residual.hpp>
+#include <specsample/kernels/rounded.hpp>
 #include <specsample/random/draw.hpp>
 #include <specsample/verify/ratio.hpp>
 #include <specsample/verify/round_context.hpp>

@@ -13,7 +13,7 @@
 
 #include <specsample/core/fault.hpp>
 #include <specsample/core/list_ref.hpp>
-#include <specsample/core/row.hpp>
+#include <specsample/core/row_kinds.hpp>
 #include <specsample/core/stop_predicate.hpp>
 #include <specsample/core/tally.hpp>
 #include <specsample/tree/endings.hpp>
@@ -87,7 +87,7 @@ struct RoundMemory {
     std::vector<Node> nodes;           ///< what walks remember of the nodes, the root first
     Links links;                       ///< the links of the drafted tree
     Endings endings;                   ///< where the tree's nodes end the text, as far as is known
-    std::vector<Eigen::ArrayXd> rows;  ///< rows made by a target transform, one per node
+    std::vector<std::vector<double>> rows;  ///< rows made by a target transform, one per node
     std::vector<Token> error;          ///< why a request of a batch has no round: a text, kept in a vector of tokens
                                        ///< because a new type of vector would cost every program 25 symbols
 
@@ -147,7 +147,7 @@ class Workspace {
         memory_.endings.reserve(count);
         if (vocab == 0) return;
         if (memory_.rows.size() <= count) memory_.rows.resize(count + 1);
-        for (Eigen::ArrayXd& row : memory_.rows) row.resize(vocab);
+        for (std::vector<double>& row : memory_.rows) row.resize(static_cast<std::size_t>(vocab));
     }
 
   private:

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/kernels/weights.hpp>
 #include <specsample/shaping/shape.hpp>

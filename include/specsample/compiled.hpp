@@ -12,17 +12,14 @@
 #include <span>
 #include <vector>
 
+#include <specsample/compiled_values.hpp>
 #include <specsample/core/eigen.hpp>
 #include <specsample/drafters/chain.hpp>
-#include <specsample/drafters/draft_value.hpp>
 #include <specsample/random/rng.hpp>
 #include <specsample/rows/logits.hpp>
 #include <specsample/rows/memory.hpp>
 #include <specsample/verify/block.hpp>
-#include <specsample/verify/match.hpp>
 #include <specsample/verify/token.hpp>
-#include <specsample/verify/value_scores.hpp>
-#include <specsample/verify/values.hpp>
 #include <specsample/verify/verify.hpp>
 
 #if !defined(SPECSAMPLE_EXTERN)
@@ -66,31 +63,6 @@ SPECSAMPLE_DRAW(std::vector<float>)
 SPECSAMPLE_DRAW(Eigen::VectorXf)
 SPECSAMPLE_DRAW(Eigen::VectorXd)
 
-// Rows that are values, read as floats or as doubles.
-#define SPECSAMPLE_VALUES(Value, Rule)                                                                               \
-    SPECSAMPLE_EXTERN template Round judge_values<Value, Rule>(std::span<const Token>, const Links&, const Origins&, \
-                                                               const Rows&, const std::optional<Row>&, const Rule&,  \
-                                                               const RoundRng&, const RoundLimits&, RoundMemory&);
-#define SPECSAMPLE_READ_AS(Value)                                                                                      \
-    SPECSAMPLE_VALUES(Value, TokenVerification)                                                                        \
-    SPECSAMPLE_VALUES(Value, BlockVerification)                                                                        \
-    SPECSAMPLE_VALUES(Value, GreedyMatch)                                                                              \
-    SPECSAMPLE_VALUES(Value, SampleMatch)                                                                              \
-    SPECSAMPLE_VALUES(Value, GumbelMatch)                                                                              \
-    SPECSAMPLE_EXTERN template DraftedValue draft_alone<Value>(const RoundRng&, Index, const Row&, Index,              \
-                                                               std::span<const Token>);                                \
-    SPECSAMPLE_EXTERN template DraftedValue draft_shared<Value>(const RoundRng&, const Row&, Index,                    \
-                                                                std::span<const Token>);                               \
-    SPECSAMPLE_EXTERN template Encoding<double> found_encoding<Value>(const Row&);                                     \
-    SPECSAMPLE_EXTERN template std::span<const DraftScore> score_values<Value>(                                        \
-        const Links&, std::span<const Token>, const Origins&, const Rows&, const std::optional<Row>&, const RoundRng&, \
-        const Round&, Scores&);
-
-SPECSAMPLE_READ_AS(float)
-SPECSAMPLE_READ_AS(double)
-
-#undef SPECSAMPLE_VALUES
-#undef SPECSAMPLE_READ_AS
 #undef SPECSAMPLE_JUDGE
 #undef SPECSAMPLE_RULES
 #undef SPECSAMPLE_DRAW

@@ -27,6 +27,7 @@
 #include <type_traits>
 
 #include <specsample/core/eigen.hpp>
+#include <specsample/core/rule_claim.hpp>
 #include <specsample/core/tree.hpp>
 #include <specsample/models/ask.hpp>
 #include <specsample/rows/owner.hpp>
@@ -44,7 +45,7 @@ namespace filters {
 template <std::floating_point Value>
 class Candidates;  // shaping/candidates.hpp
 }  // namespace filters
-struct Outcome;  // verify/round_context.hpp
+struct Outcome;  // verify/rules.hpp
 template <class Distributions, class Rows, class Source>
 struct RoundContext;  // verify/round_context.hpp
 
@@ -281,11 +282,6 @@ concept RuleCall = std::invocable<const R&, const T&>;
 /// A rule that returns an Outcome for contexts of type T.
 template <class R, class T>
 concept RuleFor = RuleCall<R, T> && std::same_as<std::invoke_result_t<const R&, const T&>, Outcome>;
-
-template <class R>
-concept RuleClaim = requires {
-    { R::lossless } -> std::convertible_to<bool>;
-};
 
 /// The context of a chain of point masses and dense target rows, which every rule takes.
 using PlainContext = RoundContext<const PointMass, const RowMajorMatrix<float>, RoundRng>;

@@ -13,6 +13,7 @@
 //
 //    <specsample/kernels.hpp>          every kernel by its name
 //    <specsample/shaping.hpp>          every filter, and grammars
+//    <specsample/random.hpp>           random numbers from a generator of your own
 //    <specsample/drafters.hpp>         every drafter: heads, suffix automaton, n-gram pools, beams, unions
 //    <specsample/sampler/staged.hpp>   a drafter that drafts by rounds of two smaller models
 //    <specsample/length.hpp>           draft lengths that adapt, and stops that end a draft early
@@ -37,7 +38,7 @@
 #include <specsample/concepts.hpp>  // IWYU pragma: export
 #include <specsample/models.hpp>    // IWYU pragma: export
 
-#include <specsample/random.hpp>                   // IWYU pragma: export
+#include <specsample/random/draw.hpp>              // IWYU pragma: export
 #include <specsample/shaping/from_logits.hpp>      // IWYU pragma: export
 #include <specsample/shaping/pipeline.hpp>         // IWYU pragma: export
 #include <specsample/shaping/sampling_params.hpp>  // IWYU pragma: export

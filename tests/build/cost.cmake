@@ -2,7 +2,7 @@
 #
 #     cmake -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D SCRATCH=<directory>
 #           -D MAX_LINES=<hundredths of Eigen's> -D MAX_DEPTH=<n> -D MAX_SYMBOLS=<n> -D MAX_LINKED=<n>
-#           [-D TIMES=ON] -P cost.cmake
+#           -D MAX_VALUES=<hundredths of Eigen's> [-D TIMES=ON] -P cost.cmake
 #
 # Lines, depth and symbols are the same on every machine, and bounded. Times vary by half, and are printed if asked for.
 #   lines     of code after preprocessing, without the empty ones
@@ -35,8 +35,9 @@ macro(bounded what is must)
     endif()
 endmacro()
 
+# lines_of(program result [flags...])
 function(lines_of program result)
-    compile(text ${program} -E -P)
+    compile(text ${program} -E -P ${ARGN})
     string(REGEX REPLACE "[^\n]+" "" lines "${text}")
     string(LENGTH "${lines}" lines)
     set(${result} ${lines} PARENT_SCOPE)
@@ -57,6 +58,16 @@ foreach(header IN LISTS headers)
     endif()
 endforeach()
 bounded("depth of headers" ${depth} ${MAX_DEPTH})
+
+# A program of values that links specsample::compiled parses no Eigen.
+compile(tree values -H -fsyntax-only -D SPECSAMPLE_COMPILED)
+if(tree MATCHES "Eigen/")
+    message(NOTICE "<specsample/values.hpp> includes Eigen in a program that links specsample::compiled")
+    math(EXPR offences "${offences} + 1")
+endif()
+lines_of(values values -D SPECSAMPLE_COMPILED)
+math(EXPR lines "${values} * 100 / ${eigen}")
+bounded("lines of values, linked, in hundredths of Eigen's" ${lines} ${MAX_VALUES})
 
 # symbols_of(program result [flags...])
 function(symbols_of program result)
@@ -80,7 +91,7 @@ function(time_of program result)
 endfunction()
 if(TIMES)
     time_of(eigen eigen)
-    foreach(program umbrella sampler verify)
+    foreach(program umbrella sampler verify values)
         time_of(${program} plain)
         time_of(${program} linked -D SPECSAMPLE_COMPILED)
         math(EXPR plain "${plain} * 100 / ${eigen}")

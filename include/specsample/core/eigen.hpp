@@ -1,4 +1,4 @@
-// Eigen, for the headers that compute with it.
+// Eigen, for the headers that compute with it, and the products of numbers and packets that may not be fused.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,9 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 static_assert(EIGEN_VERSION_AT_LEAST(3, 4, 0), "specsample needs Eigen 3.4 or newer");
-static_assert(std::is_same_v<Index, Eigen::Index>, "specsample needs Eigen's own type of indices");
+static_assert(std::is_same_v<Index, Eigen::Index> && Eigen::DirectAccessBit == 0x40, "what core knows without Eigen");
 #if defined(__x86_64__)
-static_assert(SPECSAMPLE_ABI_BYTES == EIGEN_MAX_STATIC_ALIGN_BYTES,
-              "specsample: the inline namespace must name the width of Eigen's registers");
+static_assert(SPECSAMPLE_ABI_BYTES == EIGEN_MAX_STATIC_ALIGN_BYTES, "SPECSAMPLE_ABI must name Eigen's width");
 #if defined(EIGEN_VECTORIZE_FMA) && !defined(__FMA__)
 #error "specsample: the inline namespace must name Eigen's fused multiply-adds"
 #endif
@@ -35,5 +34,23 @@ static_assert(SPECSAMPLE_ABI_BYTES == EIGEN_MAX_STATIC_ALIGN_BYTES,
 /// A batch of rows: one position per row, contiguous in memory.
 template <class Scalar>
 using RowMajorMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+namespace detail {
+
+/// Return `x`, a product, rounded to its own type before anything is added to it.
+///
+/// A compiler may contract a * b + c into one fused multiply-add, which skips the rounding of the product. Whether it
+/// does depends on -march, on -ffp-contract and on inlining. A token must not depend on any of these, so this function
+/// wraps every product in a sum that decides something.
+///
+/// @tparam T   float, double or a packet of them
+/// @cost       no instruction: it only keeps the two operations apart
+template <class T>
+[[nodiscard]] EIGEN_ALWAYS_INLINE T rounded(T x) {
+    EIGEN_OPTIMIZATION_BARRIER(x);
+    return x;
+}
+
+}  // namespace detail
 
 }}  // namespace specsample

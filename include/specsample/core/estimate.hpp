@@ -3,7 +3,6 @@
 //   estimate_acceptance(accepted, evaluated)   the ratio with its Wilson score interval
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
 #include <specsample/core/contract.hpp>
@@ -55,7 +54,7 @@ inline constexpr double z95 = 1.96;
     const double scale = 1.0 + z * z / n;
     const double center = (value + z * z / (2.0 * n)) / scale;
     const double half = z * std::sqrt(value * (1.0 - value) / n + z * z / (4.0 * n * n)) / scale;
-    return {value, std::clamp(center - half, 0.0, value), std::clamp(center + half, value, 1.0)};
+    return {value, std::fmin(std::fmax(center - half, 0.0), value), std::fmin(std::fmax(center + half, value), 1.0)};
 }
 
 }  // namespace metrics

@@ -22,8 +22,6 @@ using Column = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>;
 template <class Scalar>
 using StridedColumn = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>, Eigen::Unaligned, Eigen::InnerStride<>>;
 
-static_assert(Eigen::DirectAccessBit == direct_access);
-
 template <class R>
 inline constexpr bool is_column_array =
     R::ColsAtCompileTime == 1 && std::is_base_of_v<Eigen::ArrayBase<std::remove_cvref_t<R>>, std::remove_cvref_t<R>>;

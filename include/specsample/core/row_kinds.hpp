@@ -123,10 +123,9 @@ concept RowLike = detail::EigenRow<std::remove_cvref_t<R>> || detail::Contiguous
 
 namespace detail {
 
-/// Whether an Eigen expression has its numbers in memory.
-inline constexpr unsigned direct_access = 0x40;  // Eigen::DirectAccessBit
+/// Whether an Eigen expression has its numbers in memory: Eigen::DirectAccessBit, as core/eigen.hpp checks.
 template <class R>
-inline constexpr bool has_memory = (static_cast<unsigned>(R::Flags) & direct_access) != 0;
+inline constexpr bool has_memory = (static_cast<unsigned>(R::Flags) & 0x40) != 0;
 
 /// Return the number of ids of a row: the size of its vocabulary.
 template <RowLike R>
@@ -136,6 +135,21 @@ Index row_size(const R& row) {
     else
         return row.size();
 }
+
+}  // namespace detail
+
+class Row;
+class Rows;
+
+namespace detail {
+
+void row_value(const Row&);
+
+/// Rows that are values (rows/row.hpp): Rows, a list of Row, or a callable that returns one.
+template <class R>
+concept RowValues = std::same_as<std::remove_cvref_t<R>, Rows> ||
+                    requires(R& rows) { detail::row_value(rows[Index{}]); } ||
+                    requires(R& rows) { detail::row_value(rows(Index{})); };
 
 }  // namespace detail
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <concepts>
-#include <functional>
 #include <span>
 #include <type_traits>
 
@@ -61,7 +60,7 @@ class StopPredicate {
             else
                 predicate_ = const_cast<char*>(&reinterpret_cast<const volatile char&>(predicate));
             call_ = [](void* self, std::span<const Token> tokens) -> StopDecision {
-                const auto answer = std::invoke(*reinterpret_cast<Predicate*>(self), tokens);
+                const auto answer = (*reinterpret_cast<Predicate*>(self))(tokens);
                 if constexpr (std::same_as<decltype(answer), const bool>)
                     return answer ? StopDecision::include : StopDecision::go_on;
                 else

@@ -22,6 +22,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <specsample/core/rule_claim.hpp>
 #include <specsample/random/draw.hpp>
 #include <specsample/rows/logits.hpp>
 #include <specsample/tree/distribution.hpp>
@@ -47,15 +48,9 @@ struct DraftedToken {
 
 /// Checks the arguments in their order: each mistake gives one sentence.
 template <class Rule, class Source>
-struct DraftArguments {
-    static constexpr bool rule = RuleClaim<Rule>;
-    static constexpr bool source = !rule || RandomSource<Source>;
+struct DraftArguments : DraftRule<Rule> {
     static_assert(
-        rule,
-        "specsample::draft_token: the first argument must be the rule that will judge the token, which decides "
-        "how it is drawn; write draft_token(rule, rng, node, row)");
-    static_assert(
-        source,
+        !RuleClaim<Rule> || RandomSource<Source>,
         "specsample::draft_token: the second argument must be the random source of the round, as verify takes "
         "it; write specsample::RoundRng(seed, request, round_start)");
 };

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include <specsample/drafters/draft_token.hpp>
+#include <specsample/core/rule_claim.hpp>
 #include <specsample/random/rng.hpp>
 #include <specsample/tree/origin.hpp>
 
@@ -11,24 +11,13 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
-/// Stands for any rule that does not share its noise: such rules draw drafts alike.
-struct DrawsAlone {
-    static constexpr bool lossless = true;
-};
-
-/// Draw the token of a node from a row, with the drafter's own numbers.
+/// Draw the token of a node from a row, with the drafter's own numbers. drafters/draft_row.hpp defines both.
 template <class Value>
-DraftedValue draft_alone(const RoundRng& rng, Index node, const Row& row, Index depth, std::span<const Token> without) {
-    const RowView<Value> view(row);
-    const auto [token, distribution] = draft_token(DrawsAlone{}, rng, node, view, depth, ListRef<Token>(without));
-    return {token, OriginAccess::origin(row, distribution)};
-}
+DraftedValue draft_alone(const RoundRng& rng, Index node, const Row& row, Index depth, std::span<const Token> without);
 
 /// Draw the token of a node from a row, with the noise that the target has at this depth.
 template <class Value>
-DraftedValue draft_shared(const RoundRng& rng, const Row& row, Index depth, std::span<const Token> without) {
-    return {first_to_arrive(rng.at(Purpose::race, depth), RowView<Value>(row), without), Origin::shared_noise()};
-}
+DraftedValue draft_shared(const RoundRng& rng, const Row& row, Index depth, std::span<const Token> without);
 
 }  // namespace detail
 
@@ -45,7 +34,7 @@ DraftedValue draft_shared(const RoundRng& rng, const Row& row, Index depth, std:
 template <class Rule>
 [[nodiscard]] detail::DraftedValue draft_token(const Rule&, const RoundRng& rng, Index node, const Row& row,
                                                Index depth, ListRef<Token> without) {
-    static_assert(sizeof(detail::DraftArguments<Rule, RoundRng>) > 0);
+    static_assert(sizeof(detail::DraftRule<Rule>) > 0);
     return detail::as_read(row.scalar(), [&]<class Value>() {
         if constexpr (detail::shares_noise<Rule>)
             return detail::draft_shared<Value>(rng, row, depth, without);
@@ -60,3 +49,7 @@ template <class Rule>
 }
 
 }}  // namespace specsample
+
+#if !defined(SPECSAMPLE_COMPILED)
+#include <specsample/drafters/draft_row.hpp>  // IWYU pragma: export
+#endif

@@ -17,7 +17,6 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/row.hpp>
 #include <specsample/kernels/convert.hpp>
-#include <specsample/kernels/rounded.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 

@@ -12,8 +12,8 @@
 #include <limits>
 #include <span>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
-#include <specsample/kernels/rounded.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {

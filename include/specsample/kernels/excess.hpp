@@ -4,7 +4,6 @@
 #include <specsample/core/config.hpp>
 #include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
-#include <specsample/kernels/rounded.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 

@@ -15,7 +15,6 @@
 #include <specsample/kernels/arrivals.hpp>
 #include <specsample/kernels/race_order.hpp>
 #include <specsample/kernels/race_scan.hpp>
-#include <specsample/kernels/rounded.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {

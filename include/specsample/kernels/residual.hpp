@@ -7,7 +7,6 @@
 
 #include <specsample/core/eigen.hpp>
 #include <specsample/kernels/excess.hpp>
-#include <specsample/kernels/rounded.hpp>
 #include <specsample/kernels/weights.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/core/tally.hpp>
-#include <specsample/kernels/rounded.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 

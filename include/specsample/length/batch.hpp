@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include <specsample/kernels/rounded.hpp>
+#include <specsample/core/eigen.hpp>
 #include <specsample/theory/speedup.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include <specsample/kernels/rounded.hpp>
+#include <specsample/core/eigen.hpp>
 #include <specsample/length/acceptance_memory.hpp>
 #include <specsample/length/length.hpp>
 #include <specsample/length/round_times.hpp>

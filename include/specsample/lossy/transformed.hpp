@@ -26,27 +26,27 @@ class TransformedRows {
         const auto count = static_cast<std::size_t>(context.shape.size()) + 1;
         if (memory().size() < count) memory().resize(count);
         for (std::size_t i = 0; i < count; ++i)
-            if (!memory()[i].empty()) memory()[i][0] = not_made;
+            if (memory()[i].size > 0) memory()[i].numbers[0] = not_made;
     }
 
     /// Return row i, valid until the round ends; the target's own row if the data is bad.
-    const std::vector<double>& operator()(Index i) {
-        std::vector<double>& made = memory()[static_cast<std::size_t>(i)];
-        if (std::ssize(made) != context_.vocab || made[0] == not_made) make(i, made);
-        return made;
+    Column<double> operator()(Index i) {
+        MadeRow& made = memory()[static_cast<std::size_t>(i)];
+        if (made.size != context_.vocab || made.numbers[0] == not_made) make(i, made);
+        return column<double>(made.numbers, made.size);
     }
 
     /// Return the first fault that was found in a row.
     const std::optional<RowFault>& fault() const { return fault_; }
 
   private:
-    std::vector<std::vector<double>>& memory() const { return context_.workspace.rows; }
+    std::vector<MadeRow>& memory() const { return context_.workspace.rows; }
 
-    void make(Index i, std::vector<double>& memory) {
+    void make(Index i, MadeRow& memory) {
         const auto held = context_.row(i - 1);
         const auto p = held.view();
-        memory.resize(static_cast<std::size_t>(p.size()));
-        Eigen::Map<Eigen::ArrayXd> made(memory.data(), p.size());
+        memory.resize(p.size());
+        Eigen::Map<Eigen::ArrayXd> made(memory.numbers, memory.size);
         // A transform reads both rows in full, so both are checked in full unless that was done before.
         const bool seen = context_.limits.check == Check::every_row;
         double found = 0;

@@ -23,9 +23,7 @@ inline constexpr int philox_rounds = 10;
 /// The product of the lower 32 bits of two words. random/lanes.hpp has it for several counters at once.
 template <class Word>
 struct PhiloxProduct {
-    static constexpr std::uint64_t of(Word x, Word y) noexcept {
-        return (std::uint64_t{x} & 0xffff'ffff) * (std::uint64_t{y} & 0xffff'ffff);
-    }
+    static constexpr std::uint64_t of(Word x, Word y) noexcept { return (std::uint64_t{x} & 0xffff'ffff) * y; }
 };
 
 template <class Word>

@@ -4,7 +4,6 @@
 //   Rows   several of them by number
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -149,7 +148,7 @@ class Rows {
     template <class RowOf>
         requires std::is_invocable_r_v<Row, RowOf&, Index>
     Rows(RowOf& row_of)
-        : source_(std::addressof(row_of)), call_([](const void* source, Index i) -> Row {
+        : source_(&row_of), call_([](const void* source, Index i) -> Row {
               return (*static_cast<RowOf*>(const_cast<void*>(source)))(i);
           }) {}
 

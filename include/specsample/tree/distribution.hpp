@@ -28,8 +28,10 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/fault.hpp>
 #include <specsample/core/list_ref.hpp>
+#include <specsample/core/rule_claim.hpp>
 #include <specsample/kernels/draw.hpp>
 #include <specsample/kernels/inspect.hpp>
+#include <specsample/tree/point_mass.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
@@ -60,14 +62,6 @@ inline std::uint32_t digest_of(std::span<const Token> ids) {
     for (const Token id : ids) digest = (digest ^ digest >> 15 ^ static_cast<std::uint32_t>(id)) * 0x9E37'79B1;
     return digest;
 }
-
-/// What a distribution remembers of the token that was drawn from it.
-struct DrawnMemory {
-    double rest = -1;           ///< the sum of the weights; negative: not known
-    std::uint64_t bits = 0;     ///< what the row stored for the token
-    Token token = -1;           ///< -1: nothing is remembered
-    std::uint32_t removed = 0;  ///< the digest of the removed ids
-};
 
 }  // namespace detail
 
@@ -175,15 +169,6 @@ Sampled(const R&) -> Sampled<detail::row_view_t<R>>;
 template <RowLike R, class... Rest>
 Sampled(const R&, ListRef<Token>, Rest...) -> Sampled<detail::row_view_t<R>>;
 
-/// The distribution of a token that was not drawn at random, or of unknown origin: all mass on the token itself.
-///
-/// It is exact for any origin; the token is accepted with probability p(x).
-struct PointMass {
-    static constexpr bool is_point() { return true; }
-    static double weight(Index) { return 1; }
-    static double rest() { return 1; }
-};
-
 /// A Sampled or a PointMass, for trees whose nodes differ.
 template <class View>
 class Mixed {
@@ -232,23 +217,6 @@ template <class View>
 struct EitherDistribution<Sampled<View>, PointMass> {
     using type = Mixed<View>;
 };
-
-}  // namespace detail
-
-/// The distribution of a token that was drawn with the target's own noise (Purpose::race).
-///
-/// The token is a function of that noise, so a rule that compares probabilities would be biased. Match rules compare
-/// tokens only; a draft for them may therefore mix such tokens with point masses.
-struct SharedNoise {
-    SharedNoise() = default;
-    SharedNoise(PointMass) {}
-};
-
-namespace detail {
-
-/// True for a rule that shares the target's noise with its drafter.
-template <class Rule>
-inline constexpr bool shares_noise = requires { requires bool(Rule::shares_noise); };
 
 }  // namespace detail
 

@@ -4,7 +4,6 @@
 // node and for the next sibling of a child; -1 stands for none.
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -98,7 +97,7 @@ class Links {
     void link(Index parent) {
         const Index node = size_++;
         nodes_.push_back({.parent = parent, .depth = at(parent).depth + 1});
-        depth_ = std::max(depth_, at(node).depth);
+        if (depth_ < at(node).depth) depth_ = at(node).depth;
         const Index elder = std::exchange(at(parent).last_child, node);
         (elder == no_node ? at(parent).first_child : at(elder).next_sibling) = node;
     }

@@ -6,8 +6,8 @@
 #include <span>
 
 #include <specsample/core/list_ref.hpp>
-#include <specsample/rows/row_view.hpp>
-#include <specsample/tree/distribution.hpp>
+#include <specsample/rows/row.hpp>
+#include <specsample/tree/point_mass.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
@@ -20,12 +20,10 @@ decltype(auto) as_read(RowScalar scalar, F&& f) {
     return f.template operator()<float>();
 }
 
-/// Return the encoding of a row, with its normaliser.
+/// Return the encoding of a row, with its normaliser. tree/origin_distribution.hpp defines it.
 /// @cost   one pass over logits whose normaliser is not known
 template <class Value>
-Encoding<double> found_encoding(const Row& row) {
-    return Encoding<double>(RowView<Value>(row).encoding());
-}
+Encoding<double> found_encoding(const Row& row);
 
 struct OriginAccess;
 
@@ -108,23 +106,20 @@ class Origins {
     bool are_listed_ = false;
 };
 
-/// Converts origins to the distributions that rules read, and back.
+/// What an origin is made of, for tree/origin_distribution.hpp.
 struct OriginAccess {
     static const std::optional<Row>& row(const Origin& origin) { return origin.row_; }
-
-    template <class Value>
-    [[gnu::noinline]] static Mixed<row_view_t<RowView<Value>>> distribution(const Origin& origin) {
-        if (!origin.is_sampled()) return PointMass{};
-        return Sampled<row_view_t<RowView<Value>>>(RowView<Value>(*origin.row_), origin.without_, origin.drawn_);
-    }
-
-    template <class View>
-    static Origin origin(Row row, const Sampled<View>& distribution) {
-        if (row.are_logits()) parts_of(row).found = Encoding<double>(distribution.row().functor().encoding());
-        return Origin(row, distribution.without(), distribution.drawn());
+    static std::span<const Token> without(const Origin& origin) { return origin.without_; }
+    static const DrawnMemory& drawn(const Origin& origin) { return origin.drawn_; }
+    static Origin origin(const Row& row, std::span<const Token> without, const DrawnMemory& drawn) {
+        return Origin(row, without, drawn);
     }
 };
 
 }  // namespace detail
 
 }}  // namespace specsample
+
+#if !defined(SPECSAMPLE_COMPILED)
+#include <specsample/tree/origin_distribution.hpp>  // IWYU pragma: export
+#endif

@@ -22,18 +22,11 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/rows/logits.hpp>
 #include <specsample/verify/round_context.hpp>
+#include <specsample/verify/rules.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace walks {
-
-/// How a match rule decides the target's token. Ranks that share split rows use it to decide all tokens in one
-/// exchange.
-enum class Decision {
-    largest,  ///< the largest entry
-    draw,     ///< a draw
-    race      ///< a race
-};
 
 /// Walk down from the root for as long as a child carries the target's token.
 ///
@@ -65,81 +58,21 @@ Outcome match(const T& context, const Decide& decide) {
     }
 }
 
+/// Decide the tokens by the largest entry, a draw or a race.
+template <Decision decision, class T>
+Outcome match(const T& context) {
+    return match(context, [](auto& node, const auto& rng) -> Index {
+        if constexpr (decision == Decision::draw) return node.draw_from_row(rng).index;
+        Index token = -1;
+        if constexpr (decision == Decision::race) token = race(rng, node.row());
+        if constexpr (decision == Decision::largest) token = kernels::argmax(node.row());
+        bool may_be_zero = decision == Decision::race;  // logits may be 0, and a race has no other winner
+        if constexpr (std::remove_cvref_t<decltype(node)>::form.logits) may_be_zero |= node.row().has_logits();
+        if (token < 0 || !(may_be_zero || node.view().coeff(token) > 0)) node.blame_row();
+        return token;
+    });
+}
+
 }  // namespace walks
-
-/// Greedy decoding of the target: argmax at every position, the lowest id on ties.
-///
-/// It is not lossless, because the text does not follow the target's rows but their argmax. Temperature{0} with any
-/// lossless rule gives the same text.
-///
-/// @draws    none
-/// @cost     one pass per position reached
-/// @source   Stern, Shazeer, Uszkoreit (arXiv:1811.03115), section 3
-struct GreedyMatch {
-    static constexpr bool lossless = false;
-    static constexpr bool drafter_invariant = true;
-    static constexpr bool reads_once = true;
-    static constexpr auto decision = walks::Decision::largest;
-
-    template <class Context>
-    Outcome operator()(const Context& context) const {
-        return walks::match(context, [](auto& node, const auto&) {
-            const Index token = kernels::argmax(node.row());
-            if (token < 0) node.blame_row();
-            bool are_logits = false;
-            if constexpr (std::remove_cvref_t<decltype(node)>::form.logits) are_logits = node.row().has_logits();
-            if (token >= 0 && !are_logits && !(node.view().coeff(token) > 0)) node.blame_row();  // it must be positive
-            return token;
-        });
-    }
-};
-
-/// Draws the target's token at every position and accepts a drafted token that is the same.
-///
-/// A drafted token x is accepted with probability p(x), so a token drawn from q is accepted with probability sum p q.
-/// For point masses no rule accepts more.
-///
-/// @draws    one per position reached, at the address of the position's race
-/// @cost     one pass per position reached
-/// @source   Miao et al. (arXiv:2305.09781), section 4.3, "naive sampling"
-struct SampleMatch {
-    static constexpr bool lossless = true;
-    static constexpr bool drafter_invariant = true;
-    static constexpr bool reads_once = true;
-    static constexpr auto decision = walks::Decision::draw;
-
-    template <class Context>
-    Outcome operator()(const Context& context) const {
-        return walks::match(context, [](auto& node, const auto& rng) { return node.draw_from_row(rng).index; });
-    }
-};
-
-/// Draws the target's token by a race whose noise the drafter shares, and accepts a drafted token that is the same.
-///
-///     E_t(i)  exponential, a function of (seed, request, t, i),  t the absolute position
-///     drafted  argmin_i E_t(i) / q(i)  (in a tree: the first n),     target  argmin_i E_t(i) / p(i)
-///
-/// A token is accepted with probability sum_i 1 / sum_j max(p_j / p_i, q_j / q_i), at least (1 - TV) / (1 + TV). Under
-/// this rule `Sampler` draws its drafts with the target's noise.
-///
-/// @draws    one race per position reached: a number per block of 64 ids, and one per id that may win
-/// @cost     one pass over a row per position reached, with a random number per 64 ids; logits are not normalised
-/// @source   Daliri, Musco, Suresh (arXiv:2408.07978), Theorem 2
-struct GumbelMatch {
-    static constexpr bool lossless = true;
-    static constexpr bool drafter_invariant = true;
-    static constexpr bool reads_once = true;
-    static constexpr auto decision = walks::Decision::race;
-    static constexpr bool shares_noise = true;
-
-    template <class Context>
-    Outcome operator()(const Context& context) const {
-        return walks::match(context, [](auto& node, const auto& rng) {
-            const Index token = race(rng, node.row());
-            if (token < 0) node.blame_row();
-            return token;
-        });
-    }
-};
 
 }}  // namespace specsample

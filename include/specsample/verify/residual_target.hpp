@@ -23,9 +23,9 @@
 #include <cmath>
 #include <optional>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/draw.hpp>
 #include <specsample/kernels/residual.hpp>
-#include <specsample/kernels/rounded.hpp>
 #include <specsample/random/draw.hpp>
 #include <specsample/verify/ratio.hpp>
 #include <specsample/verify/round_context.hpp>

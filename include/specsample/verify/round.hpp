@@ -1,7 +1,6 @@
 // A round is a transaction: its limits, and its result, which the caller commits or drops.
 #pragma once
 
-#include <algorithm>
 #include <limits>
 #include <optional>
 #include <span>
@@ -58,6 +57,24 @@ enum class RoundEnd {
 
 namespace detail {
 
+/// A row of doubles that a target transform makes. A copy is empty, as it is made anew in every round.
+struct MadeRow {
+    double* numbers = nullptr;
+    Index size = 0;
+
+    MadeRow() = default;
+    MadeRow(const MadeRow&) {}
+    MadeRow& operator=(const MadeRow&) { return *this; }
+    ~MadeRow() { delete[] numbers; }
+    void resize(Index count) {
+        if (count == size) return;
+        delete[] numbers;
+        numbers = nullptr, size = 0;  // should there be no memory
+        numbers = new double[static_cast<std::size_t>(count)];
+        size = count;
+    }
+};
+
 /// What the rounds of a workspace write. Its vectors grow and never shrink.
 struct RoundMemory {
     /// What a ratio walk remembers of a node (c, T and the last rejection; `ResidualTarget` defines them).
@@ -87,7 +104,7 @@ struct RoundMemory {
     std::vector<Node> nodes;           ///< what walks remember of the nodes, the root first
     Links links;                       ///< the links of the drafted tree
     Endings endings;                   ///< where the tree's nodes end the text, as far as is known
-    std::vector<std::vector<double>> rows;  ///< rows made by a target transform, one per node
+    std::vector<MadeRow> rows;  ///< rows made by a target transform, one per node
     std::vector<Token> error;          ///< why a request of a batch has no round: a text, kept in a vector of tokens
                                        ///< because a new type of vector would cost every program 25 symbols
 
@@ -125,6 +142,16 @@ struct RoundMemory {
 
 RoundMemory& memory_of(Workspace& workspace);
 
+/// Raise std::invalid_argument with a message, unless it is empty.
+inline void require_none(const std::string& refused) {
+    if (!refused.empty()) raise(std::invalid_argument(refused));
+}
+
+/// Return the message for a tree with more or fewer parents than tokens; empty for a good tree.
+inline std::string refusal_of_sizes(std::size_t tokens, std::size_t parents) {
+    if (tokens == parents) return {};
+    return refusal("verify", "the number of tree.parents", parents, "that of tree.tokens, " + to_text(tokens));
+}
 }  // namespace detail
 
 /// Memory that rounds reuse: one per thread, or one per request of a batch. A round allocates only if it is larger than
@@ -147,7 +174,7 @@ class Workspace {
         memory_.endings.reserve(count);
         if (vocab == 0) return;
         if (memory_.rows.size() <= count) memory_.rows.resize(count + 1);
-        for (std::vector<double>& row : memory_.rows) row.resize(static_cast<std::size_t>(vocab));
+        for (detail::MadeRow& row : memory_.rows) row.resize(vocab);
     }
 
   private:
@@ -198,7 +225,8 @@ struct Round {
     /// it is kept if nothing ended the text.
     Index keep_before_end(Index keep, Index start) const {
         const bool ended = end == RoundEnd::stop_token || end == RoundEnd::included;
-        return std::min(keep, start + static_cast<Index>(tokens.size()) - (ended ? 1 : 0));
+        const Index before = start + static_cast<Index>(tokens.size()) - (ended ? 1 : 0);
+        return keep < before ? keep : before;
     }
 
     /// Call move(from, to) for every position of the target's cache that has to move: node i was computed at start + i,
@@ -217,8 +245,9 @@ struct Round {
         if (count >= std::ssize(tokens)) return;
         discarded += std::ssize(tokens) - count;
         tokens = tokens.first(static_cast<std::size_t>(count));
-        evaluated = accepted = std::min(accepted, count);
-        continued = std::min(continued, count);
+        if (accepted > count) accepted = count;
+        if (continued > count) continued = count;
+        evaluated = accepted;
         path = path.first(static_cast<std::size_t>(accepted));
         last = LastToken::stopped;
         end = RoundEnd::none;
@@ -258,7 +287,7 @@ namespace detail {
     std::vector<Token>& error = memory_of(workspace).error;
     error.resize(why.size() / sizeof(Token) + 1);
     char* const text = reinterpret_cast<char*>(error.data());
-    std::ranges::copy(why, text);
+    why.copy(text, why.size());
     return no_round({text, why.size()});
 }
 

@@ -10,6 +10,7 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/tree/links.hpp>
 #include <specsample/verify/lists.hpp>
+#include <specsample/verify/rules.hpp>
 #include <specsample/verify/ratio.hpp>
 #include <specsample/verify/round.hpp>
 
@@ -51,15 +52,6 @@ struct RoundContext : walks::DraftContext<Distributions> {
 
   private:
     detail::DraftedText drafted_text() const { return {this->shape, this->tokens, limits.stop_tokens, limits.until}; }
-};
-
-/// The decision of a rule: the accepted path and the token after it.
-struct Outcome {
-    Index node = root_node;               ///< the last accepted node
-    Index accepted = 0;                   ///< the length of the path to it
-    LastToken last = LastToken::stopped;  ///< what the last token is
-    Token token = 0;                      ///< the last token, unless there is none (stopped)
-    std::optional<RowFault> fault{};      ///< the first bad data met, if any
 };
 
 namespace detail {

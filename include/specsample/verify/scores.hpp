@@ -19,42 +19,9 @@
 #include <specsample/random/rng.hpp>
 #include <specsample/rows/owner.hpp>
 #include <specsample/verify/residual_target.hpp>
+#include <specsample/verify/score.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
-
-/// A token and its log-probability.
-struct ScoredId {
-    Token id = 0;
-    double log_prob = 0;
-};
-
-/// An emitted token in its row of the target.
-struct TokenScore {
-    Token token = 0;                  ///< its id
-    Index row = 0;                    ///< the number of its row in the round
-    double log_prob = 0;              ///< ln p(token); -inf where it is impossible
-    double margin = 0;                ///< the largest number stored in the row (a logit or a probability) less the
-                                      ///< second largest; infinite if there is no second
-    std::span<const ScoredId> top{};  ///< the most likely tokens, the likeliest first, the lowest id first on ties
-};
-
-/// A drafted token that was decided.
-struct DraftScore {
-    Index node = 0;         ///< its node in the drafted tree
-    Token token = 0;        ///< its id
-    double log_draft = 0;   ///< ln Q(token), Q the distribution it is judged by; 0 for a point mass
-    double ratio = 0;       ///< the probability min(1, s / Q) of token verification; on a chain s = p(token)
-    double slack = 0;       ///< |u Q - s|: a random number or rows that differ by less give the same decision
-    bool accepted = false;  ///< true if the round kept it
-};
-
-/// Reusable memory. The returned scores point into it until its next use.
-struct Scores {
-    std::vector<TokenScore> tokens;  ///< what token_scores returns
-    std::vector<ScoredId> top;       ///< the most likely tokens that they list
-    std::vector<DraftScore> drafts;  ///< what draft_scores returns
-    detail::RoundMemory notes;       ///< for draft_scores
-};
 
 namespace detail {
 

@@ -11,25 +11,12 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
-class Row;
-class Rows;
-
 namespace detail {
-
-/// Rows that are values (rows/row.hpp), which verify/values.hpp takes.
-template <class R>
-concept RowValues = std::same_as<std::remove_cvref_t<R>, specsample::Rows> ||
-                    std::same_as<std::remove_cvref_t<detail::Element<R>>, Row>;
 
 /// Return the message for limits that leave no room for a token; empty for good limits.
 inline std::string refusal_of_limits(const RoundLimits& limits) {
     if (limits.max_tokens >= 1) return {};
     return refusal("verify", "limits.max_tokens", limits.max_tokens, "at least 1");
-}
-/// Return the message for a tree with more or fewer parents than tokens; empty for a good tree.
-inline std::string refusal_of_sizes(std::size_t tokens, std::size_t parents) {
-    if (tokens == parents) return {};
-    return refusal("verify", "the number of tree.parents", parents, "that of tree.tokens, " + to_text(tokens));
 }
 /// Return the message for a token that was drawn without the noise that the rule shares with the drafter; empty for a
 /// good draft. A Mixed distribution knows this only at run time.
@@ -47,11 +34,6 @@ std::string refusal_of_drawn(Distributions& distributions, Index size) {
     }
     return {};
 }
-/// Raise std::invalid_argument with a message, unless it is empty.
-inline void require_none(const std::string& refused) {
-    if (!refused.empty()) raise(std::invalid_argument(refused));
-}
-
 /// Return the first id outside [0, vocab), as a fault.
 template <class Ids>
 std::optional<RowFault> check_ids(const Ids& ids, Side side, Index vocab) {

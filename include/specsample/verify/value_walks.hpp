@@ -1,0 +1,152 @@
+// The walks of the rules over rows and origins that are values.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include <specsample/tree/origin_distribution.hpp>
+#include <specsample/verify/scores.hpp>
+#include <specsample/verify/value_scores.hpp>
+#include <specsample/verify/values.hpp>
+#include <specsample/verify/verify.hpp>
+
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
+
+/// Refuse an origin that a rule cannot judge.
+/// @param shares_noise      whether the rule shares the target's noise with its drafter
+/// @param compares_tokens   whether it compares tokens, and no probabilities
+inline void require_origins(const Origins& origins, bool shares_noise, bool compares_tokens) {
+    for (std::size_t i = 0; i < origins.list().size(); ++i) {
+        const Origin& origin = origins.list()[i];
+        if (shares_noise && origin.is_sampled())
+            invalid("verify", "origins[" + to_text(i) + "]", "sampled, for a rule that shares the target's noise",
+                    "that of draft_token(rule, ..), or named");
+        if (!compares_tokens && origin.is_shared_noise())
+            invalid("verify", "origins[" + to_text(i) + "]", "shared_noise, which has no ratio",
+                    "sampled(row), or the rule a match rule (GumbelMatch)");
+    }
+}
+
+/// Tell whether a round of values has doubles, so that all of its rows are read as doubles.
+inline bool has_doubles(const Origins& origins, const Rows& rows, const std::optional<Row>& first) {
+    const auto is_wide = [](const Row& row) { return row.scalar() == RowScalar::f64; };
+    if (first && is_wide(*first)) return true;
+    for (Index i = 1; i < rows.count(); ++i)
+        if (is_wide(rows[i])) return true;
+    for (const Origin& origin : origins.list())
+        if (origin.is_sampled() && is_wide(*OriginAccess::row(origin))) return true;
+    return false;
+}
+
+/// The target's rows as a walk reads them. Row 0 was asked for already, to see what its scalar is.
+template <class Value>
+class RowValueList {
+  public:
+    RowValueList(const Rows& rows, const std::optional<Row>& first) : rows_(rows), first_(first) {}
+
+    /// @throws   std::invalid_argument for a row of doubles that a callable made after rows of floats
+    [[gnu::noinline]] RowView<Value> operator()(Index i) const {
+        if (const Row* row = rows_.listed(i)) return RowView<Value>(*row);
+        if (i == 0 && first_) {
+            const Row row = *first_;
+            first_.reset();
+            return {row, typename RowView<Value>::Made{}};
+        }
+        const Row row = rows_[i];
+        if (sizeof(Value) < sizeof(double) && row.scalar() == RowScalar::f64)
+            invalid("verify", "the scalar of row " + to_text(i), "f64", "that of row 0, which is read as floats");
+        return {row, typename RowView<Value>::Made{}};
+    }
+
+    Index count() const { return rows_.count(); }
+
+  private:
+    const Rows& rows_;
+    mutable std::optional<Row> first_;
+};
+
+template <class Value>
+bool rows_exist(const RowValueList<Value>& rows) {
+    return rows.count() >= 0;
+}
+template <class Value>
+std::optional<Index> element_count(const RowValueList<Value>& rows) {
+    if (rows.count() < 0) return std::nullopt;
+    return rows.count();
+}
+
+/// The origins of a draft of `size` tokens, as distributions.
+template <class Value>
+class OriginList {
+  public:
+    OriginList(const Origins& origins, std::size_t size)
+        : origins_(origins), size_(origins.are_listed() ? origins.list().size() : size) {}
+
+    auto operator[](std::size_t node) const {
+        static const Origin named;
+        return distribution_of<Value>(origins_.are_listed() ? origins_.list()[node] : named);
+    }
+    std::size_t size() const { return size_; }
+
+  private:
+    const Origins& origins_;
+    std::size_t size_;
+};
+
+template <class Rule>
+struct JudgesValues {};
+
+/// Judge a draft of values. Every row is read as `Value`.
+template <class Value, class Rule>
+Round judge_as(std::span<const Token> tokens, const Links& shape, const Origins& origins, const Rows& rows,
+               const std::optional<Row>& first, const Rule& rule, const RoundRng& rng, const RoundLimits& limits,
+               RoundMemory& memory) {
+    const RowValueList<Value> target(rows, first);
+    if constexpr (shares_noise<Rule>) {
+        if (origins.are_listed() &&
+            origins.list().size() != tokens.size())  // is no list for the rule, which reads none
+            return {.proposed = shape.size(),
+                    .fault = RowFault{.side = Side::draft,
+                                      .cause = Cause::wrong_count,
+                                      .value = static_cast<double>(origins.list().size()),
+                                      .bound = static_cast<double>(tokens.size())}};
+        const SharedNoise all;
+        return judge_plain(tokens, shape, all, target, rule, rng, limits, memory);
+    } else {
+        const OriginList<Value> list(origins, tokens.size());
+        return judge_plain(tokens, shape, list, target, rule, rng, limits, memory);
+    }
+}
+
+template <class Rule>
+Round judge_values(std::span<const Token> tokens, const Links* shape, const Origins& origins, const Rows& rows,
+                   const Rule& rule, const RoundRng& rng, const RoundLimits& limits, RoundMemory& memory) {
+    require_memory("verify", "tokens", tokens);
+    require_origins(
+        origins, shares_noise<Rule>, requires { Rule::decision; });
+    const Links& links = shape == nullptr ? memory.chain(std::ssize(tokens)) : *shape;
+    const std::optional<Row> first = rows.count() == 0 ? std::optional<Row>() : rows[0];
+    const auto judge = has_doubles(origins, rows, first) ? judge_as<double, Rule> : judge_as<float, Rule>;
+    return judge(tokens, links, origins, rows, first, rule, rng, limits, memory);
+}
+
+/// Score a draft of values. Every row is read as `Value`.
+template <class Value>
+std::span<const DraftScore> score_as(const Links& shape, std::span<const Token> tokens, const Origins& origins,
+                                     const Rows& rows, const std::optional<Row>& first, const RoundRng& rng,
+                                     const Round& round, Scores& memory) {
+    const RowValueList<Value> target(rows, first);
+    const OriginList<Value> list(origins, tokens.size());
+    return score_drafts(shape, tokens, list, target, rng, round, memory);
+}
+
+template <class Memory>
+std::span<const DraftScore> score_values(const Links& shape, std::span<const Token> tokens, const Origins& origins,
+                                         const Rows& rows, const RoundRng& rng, const Round& round, Memory& memory) {
+    require_origins(origins, false, false);
+    const std::optional<Row> first = rows[0];
+    const auto score = has_doubles(origins, rows, first) ? score_as<double> : score_as<float>;
+    return score(shape, tokens, origins, rows, first, rng, round, memory);
+}
+
+}}}  // namespace specsample::detail

@@ -1,5 +1,5 @@
-// The templates over rows that are values, compiled once: the rules' walks, the draws and the scores, read as floats or as
-// doubles. compiled.hpp says what that is for; this part of it does without Eigen.
+// The templates over rows that are values, compiled once: the rules' walks, the draws and the scores, read as floats or
+// as doubles. compiled.hpp says what that is for; this part of it does without Eigen.
 #pragma once
 
 #include <span>
@@ -27,11 +27,11 @@ SPECSAMPLE_VALUES(GreedyMatch)
 SPECSAMPLE_VALUES(SampleMatch)
 SPECSAMPLE_VALUES(GumbelMatch)
 
-#define SPECSAMPLE_READ_AS(Value)                                                                                      \
-    SPECSAMPLE_EXTERN template DraftedValue draft_alone<Value>(const RoundRng&, Index, const Row&, Index,              \
-                                                               std::span<const Token>);                                \
-    SPECSAMPLE_EXTERN template DraftedValue draft_shared<Value>(const RoundRng&, const Row&, Index,                    \
-                                                                std::span<const Token>);                               \
+#define SPECSAMPLE_READ_AS(Value)                                                                         \
+    SPECSAMPLE_EXTERN template DraftedValue draft_alone<Value>(const RoundRng&, Index, const Row&, Index, \
+                                                               std::span<const Token>);                   \
+    SPECSAMPLE_EXTERN template DraftedValue draft_shared<Value>(const RoundRng&, const Row&, Index,       \
+                                                                std::span<const Token>);                  \
     SPECSAMPLE_EXTERN template Encoding<double> found_encoding<Value>(const Row&);
 
 SPECSAMPLE_READ_AS(float)

@@ -1,5 +1,5 @@
-// Rows and origins as values: what an engine includes whose rows differ at run time, or that wants to compile fast. With
-// specsample::compiled it does without Eigen.
+// Rows and origins as values: what an engine includes whose rows differ at run time, or that wants to compile fast.
+// With specsample::compiled it does without Eigen.
 #pragma once
 
 #include <specsample/drafters/draft_value.hpp>  // IWYU pragma: export

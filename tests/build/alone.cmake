@@ -1,15 +1,15 @@
 # Each header of one part compiles alone: it includes all that it needs.
 #
 #     cmake -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D PART=<header or folder/>
-#           -D SCRATCH=<directory> [-D WARNINGS=<list>] [-D CONFIG=<precompiled core/config.hpp, less its .gch>] -P alone.cmake
+#           -D SCRATCH=<directory> [-D WARNINGS=<list>] [-D FIRST=<precompiled core/eigen.hpp, less its .gch>] -P alone.cmake
 #
-# A header that reaches core/config.hpp by its #include lines sees all of it in any case, so that it is parsed once for
+# A header that reaches core/eigen.hpp by its #include lines sees all of it in any case, so that it is parsed once for
 # all of these; the others get nothing. No code is generated. Eigen is a system library: its pragmas against warnings
 # are lost where it is precompiled.
 cmake_policy(VERSION 3.22)
 
-# reaches_config(header result)
-function(reaches_config header result)
+# reaches_eigen(header result)
+function(reaches_eigen header result)
     get_property(known GLOBAL PROPERTY reaches_${header})
     if(NOT DEFINED known)
         set(known NO)
@@ -19,7 +19,7 @@ function(reaches_config header result)
         endif()
         foreach(line IN LISTS lines)
             string(REGEX REPLACE ".*<(.*)>.*" "\\1" included "${line}")
-            reaches_config(${included} reached)
+            reaches_eigen(${included} reached)
             if(reached)
                 set(known YES)
                 break()
@@ -29,7 +29,7 @@ function(reaches_config header result)
     endif()
     set(${result} ${known} PARENT_SCOPE)
 endfunction()
-set_property(GLOBAL PROPERTY reaches_specsample/core/config.hpp YES)
+set_property(GLOBAL PROPERTY reaches_specsample/core/eigen.hpp YES)
 list(TRANSFORM FLAGS REPLACE "^-I" "-isystem")
 list(TRANSFORM FLAGS REPLACE "^-I" "-isystem")
 
@@ -41,9 +41,9 @@ endif()
 file(MAKE_DIRECTORY ${SCRATCH})
 foreach(header IN LISTS headers)
     set(first "")
-    reaches_config(${header} reaches)
-    if(reaches AND DEFINED CONFIG AND NOT header STREQUAL "specsample/core/config.hpp")
-        set(first -include ${CONFIG})
+    reaches_eigen(${header} reaches)
+    if(reaches AND DEFINED FIRST AND NOT header STREQUAL "specsample/core/eigen.hpp")
+        set(first -include ${FIRST})
     endif()
     file(WRITE ${SCRATCH}/alone.cpp "#include <${header}>\n")
     execute_process(COMMAND ${CXX} ${FLAGS} ${WARNINGS} -I${INCLUDE} ${first} -fsyntax-only ${SCRATCH}/alone.cpp

@@ -13,6 +13,7 @@
 
 #include <specsample/kernels/residual.hpp>
 #include <specsample/random/draw.hpp>
+#include <specsample/random/generator_rng.hpp>
 #include <specsample/random/rng.hpp>
 #include <specsample/rows/logits.hpp>
 #include <specsample/rows/sparse.hpp>

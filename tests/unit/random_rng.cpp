@@ -1,5 +1,6 @@
 // The keyed RNG: its uniforms and their addresses. Statistics have fixed seeds; a sound generator fails each with
 // probability 1e-9, the file with less than 1e-7.
+#include <specsample/random/generator_rng.hpp>
 #include <specsample/random/rng.hpp>
 
 #include <cmath>

@@ -34,8 +34,8 @@
 #define SPECSAMPLE_ABI_FAILURE aborts
 #endif
 
-// What Eigen makes of the compiler's flags, without Eigen, which a program that links the compiled library can do without.
-// core/eigen.hpp checks it.
+// What Eigen makes of the compiler's flags, without Eigen, which a program that links the compiled library can do
+// without. core/eigen.hpp checks it.
 #if !defined(EIGEN_DONT_VECTORIZE) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
 #define SPECSAMPLE_ABI_SIMD fma
 #else

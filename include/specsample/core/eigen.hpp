@@ -20,16 +20,17 @@
 #include <Eigen/Core>
 #endif
 
+// SPECSAMPLE_ABI is made without Eigen.
+#if defined(__x86_64__) && SPECSAMPLE_ABI_BYTES != EIGEN_MAX_STATIC_ALIGN_BYTES
+#error "specsample: SPECSAMPLE_ABI must name the width of Eigen's registers"
+#elif defined(__x86_64__) && defined(EIGEN_VECTORIZE_FMA) && !defined(__FMA__)
+#error "specsample: SPECSAMPLE_ABI must name Eigen's fused multiply-adds"
+#endif
+
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 static_assert(EIGEN_VERSION_AT_LEAST(3, 4, 0), "specsample needs Eigen 3.4 or newer");
 static_assert(std::is_same_v<Index, Eigen::Index> && Eigen::DirectAccessBit == 0x40, "what core knows without Eigen");
-#if defined(__x86_64__)
-static_assert(SPECSAMPLE_ABI_BYTES == EIGEN_MAX_STATIC_ALIGN_BYTES, "SPECSAMPLE_ABI must name Eigen's width");
-#if defined(EIGEN_VECTORIZE_FMA) && !defined(__FMA__)
-#error "specsample: the inline namespace must name Eigen's fused multiply-adds"
-#endif
-#endif
 
 /// A batch of rows: one position per row, contiguous in memory.
 template <class Scalar>

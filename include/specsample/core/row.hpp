@@ -13,9 +13,7 @@
 #include <specsample/core/row_kinds.hpp>  // IWYU pragma: export
 #include <specsample/core/types.hpp>
 
-namespace specsample { inline namespace SPECSAMPLE_ABI {
-
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 template <class Scalar>
 using Column = Eigen::Map<const Eigen::Array<Scalar, Eigen::Dynamic, 1>>;

@@ -1,9 +1,9 @@
 // The kinds of rows that users have, told apart by their types alone: this header does without Eigen.
 //
-//   RowLike       any Eigen vector expression, contiguous memory of floating-point numbers, or a row with an encoding of
-//                 its own (Logits, Sparse)
-//   row_size(row) the size of the row's vocabulary
-//   Integer       token ids in arguments: any integral type
+//   RowLike         any Eigen vector expression, contiguous memory of floating-point numbers, or a row with an encoding
+//                   of its own (Logits, Sparse)
+//   row_size(row)   the size of the row's vocabulary
+//   Integer         token ids in arguments: any integral type
 #pragma once
 
 #include <concepts>
@@ -28,6 +28,9 @@ struct bfloat16;
 }  // namespace Eigen
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
+
+class Row;   // rows/row.hpp
+class Rows;  // rows/row.hpp
 
 namespace detail {
 
@@ -136,20 +139,11 @@ Index row_size(const R& row) {
         return row.size();
 }
 
-}  // namespace detail
-
-class Row;
-class Rows;
-
-namespace detail {
-
-void row_value(const Row&);
-
 /// Rows that are values (rows/row.hpp): Rows, a list of Row, or a callable that returns one.
 template <class R>
-concept RowValues = std::same_as<std::remove_cvref_t<R>, Rows> ||
-                    requires(R& rows) { detail::row_value(rows[Index{}]); } ||
-                    requires(R& rows) { detail::row_value(rows(Index{})); };
+concept RowValues = std::same_as<std::remove_cvref_t<R>, Rows> || requires(R& rows, void (&f)(const Row&)) {
+    f(rows[Index{}]);
+} || requires(R& rows, void (&f)(const Row&)) { f(rows(Index{})); };
 
 }  // namespace detail
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 #include <type_traits>
+#include <vector>
 
 #include <specsample/core/eigen.hpp>
 #include <specsample/kernels/inspect.hpp>
@@ -23,30 +24,29 @@ class TransformedRows {
 
   public:
     TransformedRows(const T& context, const Transform& transform) : context_(context), transform_(transform) {
-        const auto count = static_cast<std::size_t>(context.shape.size()) + 1;
-        if (memory().size() < count) memory().resize(count);
-        for (std::size_t i = 0; i < count; ++i)
-            if (memory()[i].size > 0) memory()[i].numbers[0] = not_made;
+        const Index count = context.shape.size() + 1;
+        std::vector<double>& rows = context.workspace.rows;
+        if (std::ssize(rows) < count * context.vocab) rows.resize(static_cast<std::size_t>(count * context.vocab));
+        for (Index i = 0; i < count; ++i) row(i)[0] = not_made;
     }
 
-    /// Return row i, valid until the round ends; the target's own row if the data is bad.
+    /// Return row i, valid until the round ends; zeros if the data is bad.
     Column<double> operator()(Index i) {
-        MadeRow& made = memory()[static_cast<std::size_t>(i)];
-        if (made.size != context_.vocab || made.numbers[0] == not_made) make(i, made);
-        return column<double>(made.numbers, made.size);
+        if (row(i)[0] == not_made) make(i, row(i));
+        return column<double>(row(i).data(), context_.vocab);
     }
 
     /// Return the first fault that was found in a row.
     const std::optional<RowFault>& fault() const { return fault_; }
 
   private:
-    std::vector<MadeRow>& memory() const { return context_.workspace.rows; }
+    Eigen::Map<Eigen::ArrayXd> row(Index i) const {
+        return {context_.workspace.rows.data() + i * context_.vocab, context_.vocab};
+    }
 
-    void make(Index i, MadeRow& memory) {
+    void make(Index i, Eigen::Map<Eigen::ArrayXd> made) {
         const auto held = context_.row(i - 1);
         const auto p = held.view();
-        memory.resize(p.size());
-        Eigen::Map<Eigen::ArrayXd> made(memory.numbers, memory.size);
         // A transform reads both rows in full, so both are checked in full unless that was done before.
         const bool seen = context_.limits.check == Check::every_row;
         double found = 0;
@@ -70,7 +70,10 @@ class TransformedRows {
                 return;
             }
         }
-        made = whole(p, good ? sum : 1);
+        if (good)
+            made = whole(p, sum);
+        else
+            made.setZero();
     }
     /// Divide a row by its sum, because rows of few bits do not sum to 1.
     /// @param sum   0 if the sum is not known

@@ -83,8 +83,7 @@ inline void Rng::open_uniforms(std::span<const std::uint32_t> lanes, double* uni
         std::array<std::uint64_t, at_once> bits{};
         std::copy_n(lanes.begin(), count, bits.begin());
         for (std::size_t i = 0; i < count; i += detail::philox_lanes) detail::philox_bits(&bits[i], counter, key);
-        for (std::size_t i = 0; i < count; ++i) uniforms[i] = open(bits[i]);
-        uniforms += count;
+        for (std::size_t i = 0; i < count; ++i) *uniforms++ = open(bits[i]);
     }
     for (const std::uint32_t lane : lanes) *uniforms++ = open_uniform(lane);
 }

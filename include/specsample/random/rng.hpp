@@ -28,8 +28,8 @@ class Rng {
     /// double: with one bit more, half of the middles would be rounded, and the last one to 1.
     constexpr double open_uniform(std::uint32_t lane = 0) const { return open(bits(lane)); }
 
-    /// Write uniform numbers in (0, 1) for many lanes, the same as open_uniform(lane) gives. random/lanes.hpp defines it,
-    /// which random/draw.hpp includes.
+    /// Write uniform numbers in (0, 1) for many lanes, the same as open_uniform(lane) gives. random/lanes.hpp defines
+    /// it, which random/draw.hpp includes.
     /// @param uniforms   room for lanes.size() numbers
     /// @cost             per number a fifth of open_uniform with AVX-512, half of it with narrower vectors
     void open_uniforms(std::span<const std::uint32_t> lanes, double* uniforms) const;

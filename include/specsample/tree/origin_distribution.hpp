@@ -16,8 +16,8 @@ Encoding<double> found_encoding(const Row& row) {
 template <class Value>
 [[gnu::noinline]] Mixed<row_view_t<RowView<Value>>> distribution_of(const Origin& origin) {
     if (!origin.is_sampled()) return PointMass{};
-    return Sampled<row_view_t<RowView<Value>>>(RowView<Value>(*OriginAccess::row(origin)), OriginAccess::without(origin),
-                                               OriginAccess::drawn(origin));
+    return Sampled<row_view_t<RowView<Value>>>(RowView<Value>(*OriginAccess::row(origin)),
+                                               OriginAccess::without(origin), OriginAccess::drawn(origin));
 }
 
 /// Return the origin of a distribution that was made of a row.

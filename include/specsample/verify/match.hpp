@@ -24,9 +24,7 @@
 #include <specsample/verify/round_context.hpp>
 #include <specsample/verify/rules.hpp>
 
-namespace specsample { inline namespace SPECSAMPLE_ABI {
-
-namespace walks {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace walks {
 
 /// Walk down from the root for as long as a child carries the target's token.
 ///

@@ -57,24 +57,6 @@ enum class RoundEnd {
 
 namespace detail {
 
-/// A row of doubles that a target transform makes. A copy is empty, as it is made anew in every round.
-struct MadeRow {
-    double* numbers = nullptr;
-    Index size = 0;
-
-    MadeRow() = default;
-    MadeRow(const MadeRow&) {}
-    MadeRow& operator=(const MadeRow&) { return *this; }
-    ~MadeRow() { delete[] numbers; }
-    void resize(Index count) {
-        if (count == size) return;
-        delete[] numbers;
-        numbers = nullptr, size = 0;  // should there be no memory
-        numbers = new double[static_cast<std::size_t>(count)];
-        size = count;
-    }
-};
-
 /// What the rounds of a workspace write. Its vectors grow and never shrink.
 struct RoundMemory {
     /// What a ratio walk remembers of a node (c, T and the last rejection; `ResidualTarget` defines them).
@@ -98,15 +80,15 @@ struct RoundMemory {
         }
     };
 
-    std::vector<Token> drafted;        ///< the drafted tokens
-    std::vector<Token> tokens;         ///< the tokens of the round
-    std::vector<Index> path;           ///< the accepted nodes
-    std::vector<Node> nodes;           ///< what walks remember of the nodes, the root first
-    Links links;                       ///< the links of the drafted tree
-    Endings endings;                   ///< where the tree's nodes end the text, as far as is known
-    std::vector<MadeRow> rows;  ///< rows made by a target transform, one per node
-    std::vector<Token> error;          ///< why a request of a batch has no round: a text, kept in a vector of tokens
-                                       ///< because a new type of vector would cost every program 25 symbols
+    std::vector<Token> drafted;  ///< the drafted tokens
+    std::vector<Token> tokens;   ///< the tokens of the round
+    std::vector<Index> path;     ///< the accepted nodes
+    std::vector<Node> nodes;     ///< what walks remember of the nodes, the root first
+    Links links;                 ///< the links of the drafted tree
+    Endings endings;             ///< where the tree's nodes end the text, as far as is known
+    std::vector<double> rows;    ///< the rows that a target transform makes, one after the other, by node
+    std::vector<Token> error;    ///< why a request of a batch has no round: a text, kept in a vector of tokens
+                                 ///< because a new type of vector would cost every program 25 symbols
 
     /// Make room for a round over these drafted tokens.
     template <class Ids>
@@ -158,7 +140,7 @@ inline std::string refusal_of_sizes(std::size_t tokens, std::size_t parents) {
 /// every round before it and than what `reserve` was given.
 ///
 /// A workspace holds about 160 bytes per drafted token, whatever the vocabulary: rows are read where they lie. Only
-/// rules that substitute the target (lossy::Transformed) also keep a row of doubles per node that they read.
+/// rules that substitute the target (lossy::Transformed) also keep a row of doubles per node.
 class Workspace {
   public:
     /// Allocate now what rounds over up to `nodes` drafted tokens need, as chains or trees.
@@ -172,9 +154,8 @@ class Workspace {
         memory_.reserve(count);
         memory_.links.reserve(nodes);
         memory_.endings.reserve(count);
-        if (vocab == 0) return;
-        if (memory_.rows.size() <= count) memory_.rows.resize(count + 1);
-        for (detail::MadeRow& row : memory_.rows) row.resize(vocab);
+        const std::size_t numbers = (count + 1) * static_cast<std::size_t>(vocab);
+        if (memory_.rows.size() < numbers) memory_.rows.resize(numbers);
     }
 
   private:

@@ -10,9 +10,9 @@
 #include <specsample/random/draw.hpp>
 #include <specsample/tree/links.hpp>
 #include <specsample/verify/lists.hpp>
-#include <specsample/verify/rules.hpp>
 #include <specsample/verify/ratio.hpp>
 #include <specsample/verify/round.hpp>
+#include <specsample/verify/rules.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 

@@ -1,5 +1,5 @@
-// The rules of most programs and their result: what each does, promises and costs. Their walks, which are templates over
-// rows, are in token.hpp, block.hpp and match.hpp.
+// The rules of most programs and their result: what each does, promises and costs. Their walks, which are templates
+// over rows, are in token.hpp, block.hpp and match.hpp.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,8 @@ enum class Decision {
     race      ///< a race
 };
 
-// The walk down from the root (token.hpp), from the leaves up (block.hpp), and along the target's own tokens (match.hpp).
+// The walk down from the root (token.hpp), from the leaves up (block.hpp), and along the target's own tokens
+// (match.hpp).
 template <class T>
 Outcome top_down(const T& context);
 template <class T>

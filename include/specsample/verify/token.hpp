@@ -16,9 +16,7 @@
 #include <specsample/verify/residual_target.hpp>
 #include <specsample/verify/rules.hpp>
 
-namespace specsample { inline namespace SPECSAMPLE_ABI {
-
-namespace walks {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace walks {
 
 /// A node as the top-down walk uses it; ResidualTarget is one.
 template <class N>

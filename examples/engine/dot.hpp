@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include <specsample/core/config.hpp>
+#include <specsample/core/eigen.hpp>
 
 #if defined(__AVX512BW__) && defined(__AVX512VNNI__)
 #define ENGINE_DOT_VNNI 1

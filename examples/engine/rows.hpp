@@ -2,7 +2,7 @@
 
 // Rows of floats, one per position, as the engine's parts hand them on.
 
-#include <specsample/core/config.hpp>
+#include <specsample/core/eigen.hpp>
 
 namespace engine {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <specsample/core/config.hpp>
+#include <specsample/core/eigen.hpp>
 
 namespace exact {
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <specsample/c.h>
+#include <specsample/core/eigen.hpp>
 #include <specsample/values.hpp>
 
 #include "sampler/allocations.hpp"

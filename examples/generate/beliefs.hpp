@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/types.hpp>
 
 /// A row whose other ids have probability 0, so that nobody reads a whole vocabulary for a few thousand ids.

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <span>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/types.hpp>
 
 namespace fuzz {

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/types.hpp>
 
 namespace any {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include <specsample/core/eigen.hpp>
 #include <specsample/core/types.hpp>
 
 namespace numbers {

@@ -7,3 +7,4 @@
 #include <specsample/length/length.hpp>             // IWYU pragma: export
 #include <specsample/length/round_times.hpp>        // IWYU pragma: export
 #include <specsample/length/stops.hpp>              // IWYU pragma: export
+#include <specsample/length/verify_lengths.hpp>     // IWYU pragma: export

@@ -1,5 +1,5 @@
-// A random source over a generator that an engine already owns: any std::uniform_random_bit_generator (without
-// <random>, which is heavy).
+// A random source over a generator that an engine already owns: any std::uniform_random_bit_generator. The header random
+// of the standard library, which is heavy, is not needed.
 #pragma once
 
 #include <concepts>

@@ -1,0 +1,134 @@
+// How much of the drafts that were made a target pass verifies, for each request of a batch.
+//
+// A length that is chosen after drafting may look at the drafts, and most ways to do that are biased: a token that is
+// verified because of what it is, or because of what follows it, is no longer distributed as its row says. The lengths
+// here are exact, because a token is admitted by the confidences of the tokens before it and of itself, and each
+// confidence is computed from a row before a token is drawn from it.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include <specsample/core/contract.hpp>
+#include <specsample/core/number.hpp>
+#include <specsample/theory/speedup.hpp>
+
+namespace specsample { inline namespace SPECSAMPLE_ABI {
+namespace detail {
+
+/// The first tokens of the drafts that are not admitted yet, the likeliest to be emitted on top.
+class Frontier {
+    struct Candidate {
+        double survival;  // the probability that the token and all drafted tokens before it are accepted
+        Index request;
+
+        bool operator<(const Candidate& other) const {
+            return survival < other.survival || (survival == other.survival && request > other.request);
+        }
+    };
+
+  public:
+    Frontier(std::span<const double> confidence, Index most, std::span<Index> lengths)
+        : confidence_(confidence), most_(most), lengths_(lengths) {
+        constexpr auto where = "verify_lengths";
+        require(most >= 0, where, "most", most, "0 or more");
+        const Index numbers = std::ssize(confidence), requests = std::ssize(lengths);
+        require(most == 0 ? numbers == 0 : numbers % most == 0 && numbers / most == requests, where,
+                "size of confidence", numbers, "most for each request");
+        require_memory(where, "confidence", confidence);
+        require_memory(where, "lengths", lengths);
+        std::ranges::fill(lengths, Index{0});
+        if (most == 0) return;
+        candidates_.reserve(lengths.size());
+        for (Index request = 0; request < requests; ++request) candidates_.push_back({confidence_of(request), request});
+        std::make_heap(candidates_.begin(), candidates_.end());
+    }
+
+    /// Return the survival of the token on top; 0 if no token is left that can be accepted.
+    double survival() const { return candidates_.empty() ? 0 : candidates_.front().survival; }
+
+    /// Admit the token on top. Only now is the confidence of the token after it read.
+    void admit() {
+        std::pop_heap(candidates_.begin(), candidates_.end());
+        Candidate& token = candidates_.back();
+        if (++lengths_[static_cast<std::size_t>(token.request)] == most_) return candidates_.pop_back();
+        token.survival *= confidence_of(token.request);
+        std::push_heap(candidates_.begin(), candidates_.end());
+    }
+
+  private:
+    /// Return the confidence of the first token of a request that is not admitted.
+    double confidence_of(Index request) const {
+        const Index length = lengths_[static_cast<std::size_t>(request)];
+        const double confidence = confidence_[static_cast<std::size_t>(request * most_ + length)];
+        require(is_finite(confidence) && confidence >= 0 && confidence <= 1, "verify_lengths", "confidence", confidence,
+                "in [0, 1]");
+        return confidence;
+    }
+
+    std::span<const double> confidence_;
+    Index most_;
+    std::span<Index> lengths_;
+    std::vector<Candidate> candidates_{};
+};
+
+}  // namespace detail
+
+namespace theory {
+
+/// Choose how many of the drafted tokens of each request the next target pass verifies: the likeliest to be emitted,
+/// for as long as each raises the expected tokens per cost.
+///
+///     s_rk = c_r1 .. c_rk,   by descending s:  admit while (R + sum s) / cost(R + tokens admitted) rises
+///
+/// The rest of a draft is dropped: verify(tokens.first(lengths[r]), ..). This is lossless under every rule that is
+/// lossless for all lookaheads, for each request and for all of them together: token k is admitted by c_r1 .. c_rk,
+/// which are read from the rows of the tokens before it, and no confidence after the last admitted token's successor is
+/// read. A search for the best lengths by the same confidences is not lossless (total variation 1/8 on two tokens), and
+/// neither is dropping a token by its own probability.
+///
+/// @param confidence    [R x most] row-major: c_rk, an estimate of the probability that token k of request r is
+///                      accepted if those before it were. It may depend on the text and on tokens 1 .. k - 1 of the
+///                      draft (the largest probability of the row that token k is drawn from, say), and on nothing
+///                      that is drawn later, token k included. 0 past the end of a shorter draft
+/// @param most          the largest number of drafted tokens of a request, 0 or more
+/// @param verify_cost   the cost of a target pass over n positions of all requests together, as in `speedup`. It must
+///                      not depend on this round's drafts
+/// @param lengths       [R] filled in
+/// @throws              std::invalid_argument if sizes do not agree, and for a confidence outside [0, 1] or a cost that
+///                      is not above 0 where one is read
+/// @cost                O(R + N log R) for N admitted tokens; one allocation
+/// @edge                ties go to the request of the lowest number. A cost that jumps and stays flat ends the search
+/// at
+///                      the jump, although a later token might pay for it: looking past it is what is biased
+/// @source              DSpark, arXiv:2607.05147, Algorithm 1
+template <VerifyCost Cost>
+void verify_lengths(std::span<const double> confidence, Index most, const Cost& verify_cost, std::span<Index> lengths) {
+    detail::Frontier frontier(confidence, most, lengths);
+    double tokens = static_cast<double>(lengths.size());
+    Index positions = std::ssize(lengths);
+    if (positions == 0) return;
+    double speed = tokens / detail::pass_cost("verify_lengths", verify_cost, positions);
+    while (frontier.survival() > 0) {
+        tokens += frontier.survival();
+        const double next = tokens / detail::pass_cost("verify_lengths", verify_cost, ++positions);
+        if (!(next > speed)) return;
+        speed = next;
+        frontier.admit();
+    }
+}
+
+/// Choose the likeliest `budget` drafted tokens of all requests. All else is as above.
+/// @param budget   how many drafted tokens to verify, 0 or more. It may be any function of earlier rounds, and must not
+///                 depend on this round's drafts
+/// @source         DSpark, arXiv:2607.05147, section 5.2
+inline void verify_lengths(std::span<const double> confidence, Index most, Index budget, std::span<Index> lengths) {
+    detail::require(budget >= 0, "verify_lengths", "budget", budget, "0 or more");
+    detail::Frontier frontier(confidence, most, lengths);
+    for (; budget > 0 && frontier.survival() > 0; --budget) frontier.admit();
+}
+
+}  // namespace theory
+
+}}  // namespace specsample

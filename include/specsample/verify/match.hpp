@@ -1,4 +1,4 @@
-// The match walk and its rules: the target's token is decided without looking at the draft, and a drafted token is
+// The match walk, of three rules: the target's token is decided without looking at the draft, and a drafted token is
 // accepted if it is the same.
 //
 // The random numbers of a decision are keyed by the position in the text, not by the round. So the text is the same

@@ -14,10 +14,6 @@
 #error "specsample needs C++20: compile with -std=c++20 (g++ 12, clang 16 or newer)"
 #include <specsample needs C++20>  // there is none: the compiler stops here, at one error instead of thousands
 #endif
-#if !defined(SPECSAMPLE_COMPILED) && !__has_include(<Eigen/Core>)
-#error \
-    "specsample needs Eigen 3.4 or newer: install it (Debian, Ubuntu: apt install libeigen3-dev) and add its include path, for example -I/usr/include/eigen3"
-#endif
 
 #define SPECSAMPLE_VERSION_MAJOR 0
 #define SPECSAMPLE_VERSION_MINOR 3

@@ -7,6 +7,11 @@
 #include <specsample/core/config.hpp>
 #include <specsample/core/types.hpp>
 
+#if !__has_include(<Eigen/Core>)
+#error \
+    "specsample needs Eigen 3.4 or newer: install it (Debian, Ubuntu: apt install libeigen3-dev) and add its include path, for example -I/usr/include/eigen3"
+#endif
+
 // With AVX-512, g++ 12 warns of uninitialised variables inside its own intrinsics (GCC bug 105593). The pragmas must be
 // in force at the first include of the intrinsics: later ones have no effect.
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
@@ -30,6 +35,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 static_assert(EIGEN_VERSION_AT_LEAST(3, 4, 0), "specsample needs Eigen 3.4 or newer");
+// Without Eigen, core/types.hpp states Index, and core/row_kinds.hpp the bit.
 static_assert(std::is_same_v<Index, Eigen::Index> && Eigen::DirectAccessBit == 0x40, "what core knows without Eigen");
 
 /// A batch of rows: one position per row, contiguous in memory.

@@ -98,7 +98,7 @@ namespace theory {
 /// @param lengths       [R] filled in
 /// @throws              std::invalid_argument if sizes do not agree, and for a confidence outside [0, 1] or a cost that
 ///                      is not above 0 where one is read
-/// @cost                O(R + N log R) for N admitted tokens; one allocation
+/// @cost                O(R + N log R) for N admitted tokens
 /// @edge                ties go to the request of the lowest number. A cost that jumps and stays flat ends the search
 /// at
 ///                      the jump, although a later token might pay for it: looking past it is what is biased

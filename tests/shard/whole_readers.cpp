@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 
 #include <specsample/drafters.hpp>
+#include <specsample/kernels/overlap.hpp>
 #include <specsample/length.hpp>
 #include <specsample/lossy.hpp>
 #include <specsample/metrics.hpp>

@@ -26,10 +26,10 @@ free_memory() {
     } 2>/dev/null | sort -n | head -n 1
 }
 
-# One job per core, and 1.5 GB for each: no compiler takes more.
+# One job per core, and 2.5 GB for each: no compiler takes more.
 jobs=$(getconf _NPROCESSORS_ONLN)
 memory=$(free_memory)
-if [ $((${memory:-1500} / 1500)) -lt "$jobs" ]; then jobs=$((${memory:-1500} / 1500)); fi
+if [ $((${memory:-2500} / 2500)) -lt "$jobs" ]; then jobs=$((${memory:-2500} / 2500)); fi
 if [ "$jobs" -lt 1 ]; then jobs=1; fi
 
 no_install=

@@ -121,10 +121,6 @@ concept StableRows = requires { requires bool(Unwrapped<M>::stable_rows); };
 template <class M>
 concept SearchedModel = RowModel<M> || TreeModel<M>;
 
-/// A row that is an Eigen expression over temporaries of the callable, which are gone when it returns.
-template <class R>
-concept DanglingRow = EigenRow<std::remove_cvref_t<R>> && !detail::ReturnedRow<R>;
-
 }  // namespace detail
 
 // ---- Drafters -------------------------------------------------------------------------------------------------------

@@ -35,10 +35,10 @@ static_assert(!RowModel<Returns<RowMajorMatrix<float>>> && !RowModel<Returns<Tok
 // An expression would dangle: neither a row by value nor one by view.
 using Scaled = decltype(Eigen::VectorXf() * .5f);
 using Segment = decltype(std::declval<Eigen::VectorXf&>().head(1));
-static_assert(!RowModel<Returns<Scaled>> && detail::DanglingRow<Scaled>);
-static_assert(!RowModel<Returns<Segment>> && detail::DanglingRow<Segment>);
-static_assert(!detail::DanglingRow<Eigen::VectorXf> && !detail::DanglingRow<std::vector<float>> &&
-              !detail::DanglingRow<std::string>);
+static_assert(!RowModel<Returns<Scaled>> && !detail::ReturnedRow<Scaled>);
+static_assert(!RowModel<Returns<Segment>> && !detail::ReturnedRow<Segment>);
+static_assert(detail::ReturnedRow<Eigen::VectorXf> && detail::ReturnedRow<std::vector<float>> &&
+              !detail::ReturnedRow<std::string>);
 
 // Prefixes come as spans, and as vectors for models that ask for them.
 struct TakesVector {

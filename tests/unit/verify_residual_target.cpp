@@ -1,7 +1,12 @@
-// What a rejection leaves of a node: its mass at any weight of the node, and the rest that a child is judged by.
+// What a rejection leaves of a node: its mass at any weight of the node, the rest that a child is judged by, and what
+// is read to draw from it. (exactness/recovered.cpp has the distribution of such draws.)
+#include <specsample/values.hpp>
 #include <specsample/verify.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -102,4 +107,109 @@ TEST_CASE("a token of weight 0 is a fault, unless nothing is left that it could 
         REQUIRE_FALSE(round);
         CHECK(round.fault->cause == Cause::zero_at_token);
     }
+}
+
+namespace {
+
+/// The numbers that a round is given: one for acceptances, and a list by lane for the last token.
+struct Given {
+    double acceptance;
+    std::vector<double> last;
+
+    struct At {
+        const Given* given;
+        bool is_last;
+        std::uint32_t first;
+        double uniform(std::uint32_t lane = 0) const {
+            return is_last ? given->last.at(first + lane) : given->acceptance;
+        }
+        At from(std::uint32_t lane) const { return {given, is_last, first + lane}; }
+    };
+    At at(Purpose purpose, Index) const { return {this, purpose == Purpose::last, 0}; }
+};
+
+/// Judge one drafted token.
+template <class R>
+Round judge_one(Token token, const R& draft, const R& target, const Given& numbers, Workspace& memory) {
+    const auto row_of = [&](Index) -> const R& { return target; };
+    return verify(std::vector{token}, std::vector{Sampled(draft)}, row_of, TokenVerification{}, numbers, {}, memory);
+}
+
+constexpr Index large = 2048;  // the smallest vocabulary with an attempt
+
+}  // namespace
+
+TEST_CASE("an attempt decides about rows divided by their sums", "[verify]") {
+    std::vector<float> p(large), q(large);
+    const double above = 1.0009, below = .9991;
+    p[0] = float(.4 * above), p[1] = float(.3 * above), p[2] = float(.3 * above);
+    q[0] = float(.8 * below), q[1] = float(.12 * below), q[2] = float(.08 * below);
+    Workspace memory;
+    // .5 tries token 1, of which a rejection leaves 6 in 10; the pass after it draws token 2 with .99.
+    for (const double u : {.1, .59, .5995, .5999, .59999, .60001, .6001, .6005, .61, .7}) {
+        CAPTURE(u);
+        const Round round = judge_one(0, q, p, {.9, {.5, u, .99}}, memory);
+        REQUIRE(round);
+        CHECK(round.last == LastToken::recovered);
+        CHECK(round.tokens[0] == (u < .6 ? 1 : 2));
+    }
+}
+
+TEST_CASE("a number that makes a draft's row bad is named where an attempt reads it", "[verify]") {
+    const std::vector<float> p(large, 1.f / large);
+    Workspace memory;
+    const auto cause_of = [&](float odd) {
+        std::vector<float> q(large, odd);
+        q[5] = .5f;
+        const Round round = judge_one(5, q, p, {.9, {.5, .9, .5}}, memory);
+        REQUIRE_FALSE(round);
+        CHECK(round.fault->side == Side::draft);
+        return round.fault->cause;
+    };
+    CHECK(cause_of(std::numeric_limits<float>::quiet_NaN()) == Cause::not_finite);
+    CHECK(cause_of(std::numeric_limits<float>::infinity()) == Cause::not_finite);
+    CHECK(cause_of(-.25f) == Cause::negative);
+    CHECK(cause_of(1.5f) == Cause::logits);
+}
+
+TEST_CASE("of a rejected token's row an attempt reads one number", "[verify]") {
+    /// Probabilities that count how many of them are read.
+    class Counted final : public RowReader {
+      public:
+        explicit Counted(const std::vector<float>& row) : row_(row) {}
+        Index size() const override { return std::ssize(row_); }
+        void read(Index first, std::span<float> out) const override {
+            std::copy_n(row_.begin() + first, out.size(), out.begin());
+            numbers += std::ssize(out);
+        }
+        mutable Index numbers = 0;
+
+      private:
+        const std::vector<float>& row_;
+    };
+    constexpr Index vocab = 50000;
+    std::vector<float> p(vocab), q(vocab);
+    for (Index id = 0; id < vocab; ++id) {
+        p[static_cast<std::size_t>(id)] = 2.f * static_cast<float>(id) / (float(vocab) * float(vocab));
+        q[static_cast<std::size_t>(id)] = 1.f / float(vocab);
+    }
+    Workspace memory;
+    int recovered = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        CAPTURE(seed);
+        const Counted draft(q), target(p);
+        const Row q_row = Row::probs(draft), p_row = Row::probs(target);
+        const RoundRng rng(seed, 0, 0);
+        const std::array origins{Origin::sampled(q_row)};
+        const std::array tokens{Token{100}};  // which the target makes unlikely
+        draft.numbers = target.numbers = 0;
+        const Round round =
+            verify(tokens, origins, Rows(std::array{p_row, p_row}), TokenVerification{}, rng, {}, memory);
+        REQUIRE(round);
+        if (round.last != LastToken::recovered) continue;
+        ++recovered;
+        CHECK(draft.numbers < 40);  // here an attempt fails with probability 3/4
+        CHECK(target.numbers < vocab + 20 * 1024);
+    }
+    CHECK(recovered > 30);
 }

@@ -143,7 +143,7 @@ template <class Rule, class P, class Q>
 void compare(const Rule& rule, std::uint64_t seed) {
     using QView = detail::row_view_t<decltype(Q::typed(std::declval<Numbers<typename Q::Scalar>>()))>;
     Dice dice(seed);
-    const Index vocab = std::array<Index, 6>{1, 2, 5, 40, 600, 1300}[static_cast<std::size_t>(dice.below(6))];
+    const Index vocab = std::array<Index, 6>{1, 2, 5, 40, 600, 2300}[static_cast<std::size_t>(dice.below(6))];
     const Index count = dice.below(5);
     const bool is_tree = dice.one_in(3);
     const bool has_bad = dice.one_in(4);

@@ -16,6 +16,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/drafters/proposer.hpp>
+#include <specsample/drafters/united.hpp>
 #include <specsample/kernels/top.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {

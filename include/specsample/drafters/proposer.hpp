@@ -20,11 +20,6 @@ struct DrafterOf<D> {
     using type = D;
 };
 
-/// A drafter that can fill a draft tree of this distribution.
-template <class D, class L>
-concept Fills = requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const RoundRng& rng,
-                         DraftTree<L>& draft_tree) { drafter.propose(prefix, rng, draft_tree); };
-
 /// A drafter, or a std::ref of one, that is rolled back when its prefix does not extend what it was last shown.
 template <class D>
 class Proposer {

@@ -14,9 +14,30 @@
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/random/draw.hpp>
+#include <specsample/tree/distribution.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
+
+/// A drafter that can fill a draft tree of this distribution.
+template <class D, class L>
+concept Fills = requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const RoundRng& rng,
+                         DraftTree<L>& draft_tree) { drafter.propose(prefix, rng, draft_tree); };
+
+/// The type of distribution that two types convert to; void where there is none.
+template <class A, class B>
+struct EitherDistribution {
+    using type =
+        std::conditional_t<std::convertible_to<A, B>, B, std::conditional_t<std::convertible_to<B, A>, A, void>>;
+};
+template <class View>
+struct EitherDistribution<PointMass, Sampled<View>> {
+    using type = Mixed<View>;
+};
+template <class View>
+struct EitherDistribution<Sampled<View>, PointMass> {
+    using type = Mixed<View>;
+};
 
 /// The distribution type that can hold each of several distributions; void if there is none.
 template <class First, class... Rest>

@@ -113,22 +113,73 @@ concept SummedWeights = Weights<W> && requires(const W& weights, double u) {
     { weights.pick(u) } -> std::convertible_to<Index>;
 };
 
-/// One pass over weights: a sum per block and the sum of all, from which a place can be picked.
-template <Weights W>
-class BlockSums {
-  public:
-    explicit BlockSums(const W& weights) : weights_(weights) {
+/// The running sums of some weights at the ends of their blocks, from which a place can be picked.
+struct RunningSums {
+    std::size_t count = 0;  ///< how many blocks have been summed
+    double total = 0;
+    std::array<double, detail::max_blocks> up_to;
+
+    /// Sum the weights.
+    /// @cost   one pass
+    template <Weights W>
+    void sum(const W& weights) {
+        const Index per_block = detail::block_length(weights.size());
+        count = 0, total = 0;
         if constexpr (detail::SharedWeights<W>) {
-            count_ = static_cast<std::size_t>((weights.size() + per_block_ - 1) / per_block_);
-            weights.share().sum_blocks(weights, std::span(up_to_).first(count_));
-            for (std::size_t block = 0; block < count_; ++block) up_to_[block] = total_ += up_to_[block];
+            count = static_cast<std::size_t>((weights.size() + per_block - 1) / per_block);
+            weights.share().sum_blocks(weights, std::span(up_to).first(count));
+            for (std::size_t block = 0; block < count; ++block) up_to[block] = total += up_to[block];
         } else {
-            for (Index first = 0; first < weights.size(); first += per_block_)
-                up_to_[count_++] = total_ += weights.sum(first, std::min(per_block_, weights.size() - first));
+            for (Index first = 0; first < weights.size(); first += per_block)
+                up_to[count++] = total += weights.sum(first, std::min(per_block, weights.size() - first));
         }
     }
 
-    double total() const { return total_; }
+    /// Become the sums of other weights times a factor.
+    void become(const RunningSums& other, double factor) {
+        count = other.count, total = other.total * factor;
+        for (std::size_t block = 0; block < count; ++block) up_to[block] = other.up_to[block] * factor;
+    }
+
+    /// Return the place at which the cumulative weights pass u * total, u in [0, 1).
+    /// @param weights   those that were summed
+    /// @pre the total is a positive number
+    template <Weights W>
+    Index pick(const W& weights, double u) const {
+        const double target = detail::target_of(u, total);
+        std::size_t block = 0;
+        while (block + 1 < count && target >= up_to[block]) ++block;
+        const double rest = block == 0 ? target : target - up_to[block - 1];
+        const Index per_block = detail::block_length(weights.size());
+        const Index first = static_cast<Index>(block) * per_block, end = std::min(first + per_block, weights.size());
+        if constexpr (detail::SharedWeights<W>) {
+            return weights.share().pick(weights, first, end, rest);
+        } else {
+            const Index place = detail::pick_in_block(weights, first, end, rest);
+            return place >= 0 ? place : detail::nearest_positive(weights, ~place);
+        }
+    }
+};
+
+/// Return the sum of all weights.
+/// @cost   one pass
+template <Weights W>
+double total_of(const W& weights) {
+    RunningSums sums;
+    sums.sum(weights);
+    return sums.total;
+}
+
+/// Weights with their running sums.
+template <Weights W>
+class BlockSums {
+  public:
+    /// @cost   one pass
+    explicit BlockSums(const W& weights) : weights_(weights) { sums_.sum(weights_); }
+
+    double total() const { return sums_.total; }
+    const RunningSums& sums() const { return sums_; }
+    Index pick(double u) const { return sums_.pick(weights_, u); }
 
     // The weights that were summed.
     Index size() const { return weights_.size(); }
@@ -141,28 +192,9 @@ class BlockSums {
         return weights_.share();
     }
 
-    /// Return the place at which the cumulative weights pass u * total(), u in [0, 1).
-    /// @pre the total is a positive number
-    Index pick(double u) const {
-        const double target = detail::target_of(u, total_);
-        std::size_t block = 0;
-        while (block + 1 < count_ && target >= up_to_[block]) ++block;
-        const double rest = block == 0 ? target : target - up_to_[block - 1];
-        const Index first = static_cast<Index>(block) * per_block_, end = std::min(first + per_block_, weights_.size());
-        if constexpr (detail::SharedWeights<W>) {
-            return weights_.share().pick(weights_, first, end, rest);
-        } else {
-            const Index place = detail::pick_in_block(weights_, first, end, rest);
-            return place >= 0 ? place : detail::nearest_positive(weights_, ~place);
-        }
-    }
-
   private:
     W weights_;
-    Index per_block_ = detail::block_length(weights_.size());
-    std::size_t count_ = 0;
-    double total_ = 0;
-    std::array<double, detail::max_blocks> up_to_;
+    RunningSums sums_;
 };
 
 /// The sum of the entries that are left of a row while ids are removed from it one by one.

@@ -1,7 +1,7 @@
 // Rows that are more than probabilities in memory: numbers, the ids they belong to, and their encoding.
 //
 //   Powers            a block of logits that become weights in the loop that sums them
-//   EntriesRow        the row, as an Eigen expression of its weights by id
+//   Entries::row()    the row, as an Eigen expression of its weights by id
 //
 // The row is an expression, so every function that takes a row takes it. Kernels read it in blocks, by place: a sparse
 // row costs what it stores, and logits become probabilities in the L1 cache.
@@ -55,7 +55,7 @@ EIGEN_ALWAYS_INLINE auto entries_at(const Powers<View, Number>& powers, Index fi
     return powers.template at<count>(first);
 }
 
-/// Numbers, their ids and their encoding: the functor of an EntriesRow.
+/// Numbers, their ids and their encoding: the functor of a row of entries.
 template <class View, class IdsOf>
 class Entries {
   public:
@@ -94,9 +94,6 @@ class Entries {
     Encoding<Value> encoding_;
 };
 
-template <class View, class Ids>
-using EntriesRow = decltype(std::declval<const Entries<View, Ids>&>().row());
-
 template <class View>
 inline constexpr bool is_entries_row = false;
 template <class E, class Plain>
@@ -113,7 +110,7 @@ struct StoredScalar<View> {
     using type = typename std::remove_cvref_t<decltype(std::declval<View>().functor())>::Stored;
 };
 
-/// An EntriesRow, read in blocks.
+/// A row of entries, read in blocks.
 template <class View, class Ids, class Plain>
 class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
   public:

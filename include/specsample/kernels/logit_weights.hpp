@@ -82,6 +82,7 @@ class LogitWeights {
     double operator[](Index place) const { return (*sums_)[place]; }
     double sum(Index first, Index count) const { return sums_->sum(first, count); }
     double total() const { return sums_->total(); }
+    const RunningSums& sums() const { return sums_->sums(); }
     Index pick(double u) const { return sums_->pick(u); }
 
     /// Return the encoding of the probabilities, which are the weights divided by their total.

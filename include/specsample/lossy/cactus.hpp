@@ -14,6 +14,19 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
+/// The probability weight / rest of a drafted token in the distribution that it is judged by.
+struct Chance {
+    double weight = 1, rest = 1;  ///< the values for a point mass
+};
+
+/// @cost   O(1); a pass if the rest is not known
+template <RatioDistribution L>
+Chance chance_of(const L& distribution, Index token) {
+    const double rest = distribution.rest();
+    if (rest < least_rest) return {};
+    return {distribution.weight(token), rest};
+}
+
 /// Compute min(1, p + sqrt(2 delta p (1 - p))): the largest entry of an h with KL(h || p) <= delta, to second order.
 inline double lifted(double p, double delta) {
     return std::min(1.0, p + std::sqrt(2 * delta * std::max(0.0, p * (1 - p))));

@@ -17,6 +17,13 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
+/// Return the sum of a row.
+/// @cost   one pass; none for logits whose normaliser this library found
+template <class View>
+double sum_of(const View& view) {
+    return sum_deviation(view) == 0 ? 1 : kernels::total_of(kernels::RowWeights<View>(view));
+}
+
 /// The rows pi(q_i, p_i), each made when a walk first asks for it in a round.
 template <class T, class Transform>
 class TransformedRows {

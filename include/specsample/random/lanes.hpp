@@ -81,7 +81,7 @@ inline void Rng::open_uniforms(std::span<const std::uint32_t> lanes, double* uni
     for (; lanes.size() > few; lanes = lanes.subspan(std::min(at_once, lanes.size()))) {
         const std::size_t count = std::min(at_once, lanes.size());
         std::array<std::uint64_t, at_once> bits{};
-        std::copy_n(lanes.begin(), count, bits.begin());
+        for (std::size_t i = 0; i < count; ++i) bits[i] = first_ + lanes[i];
         for (std::size_t i = 0; i < count; i += detail::philox_lanes) detail::philox_bits(&bits[i], counter, key);
         for (std::size_t i = 0; i < count; ++i) *uniforms++ = open(bits[i]);
     }

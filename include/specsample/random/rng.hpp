@@ -19,7 +19,7 @@ class Rng {
 
     /// Return 64 random bits, for integer inverse CDFs.
     constexpr std::uint64_t bits(std::uint32_t lane = 0) const {
-        const detail::PhiloxCounter block = detail::random_bits(address_, lane);
+        const detail::PhiloxCounter block = detail::random_bits(address_, first_ + lane);
         return std::uint64_t{block[0]} << 32 | block[1];
     }
     /// Return a uniformly drawn multiple of 2^-53 in [0, 1), for tests `u * q < p`: p = q always passes, p = 0 never.
@@ -34,12 +34,20 @@ class Rng {
     /// @cost             per number a fifth of open_uniform with AVX-512, half of it with narrower vectors
     void open_uniforms(std::span<const std::uint32_t> lanes, double* uniforms) const;
 
+    /// Return the numbers of this address from a lane on: lane 0 of the result is this lane.
+    constexpr Rng from(std::uint32_t lane) const {
+        Rng rng = *this;
+        rng.first_ += lane;
+        return rng;
+    }
+
   private:
     [[gnu::always_inline]] static constexpr double open(std::uint64_t bits) {
         return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
     }
 
     Address address_;
+    std::uint32_t first_ = 0;
 };
 
 /// The random source of one round: a counter-based generator with the seed as its key.

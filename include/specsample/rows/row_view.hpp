@@ -32,6 +32,10 @@ class RowView {
     Numbers<Value> numbers() const { return Numbers<Value>(parts().numbers); }
     bool has_logits() const { return parts().are_logits(); }
     static constexpr bool is_refused() { return false; }
+    /// Return whether probs() finds no normaliser.
+    bool is_normalised() const {
+        return parts().found || !has_logits() || (parts().is_known && parts().temperature > 0);
+    }
 
     /// Return the probabilities as an expression.
     /// @cost   one pass over logits whose normaliser is not known

@@ -120,6 +120,12 @@ class Sparse {
     bool is_refused() const { return is_refused_; }
 
     static constexpr bool has_logits() { return form.logits; }
+    /// Return whether probs() finds no normaliser; nobody needs that of a refused row.
+    bool is_normalised() const
+        requires(form.logits)
+    {
+        return is_refused_ || row_.is_normalised();
+    }
 
     /// Return the weights that a token is drawn from, if the row holds logits.
     /// @cost   one pass over the stored entries

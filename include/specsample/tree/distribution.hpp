@@ -120,7 +120,7 @@ class Sampled {
     double rest() const {
         if (drawn_.rest >= 0) return drawn_.rest;
         if (without_.empty() && detail::sum_deviation(row_) == 0) return 1;
-        return kernels::BlockSums(kernels::WithoutWeights(row_, without_)).total();
+        return kernels::total_of(kernels::WithoutWeights(row_, without_));
     }
     /// Tell whether the sum of all weights is known.
     bool knows_rest() const { return drawn_.rest >= 0; }
@@ -202,21 +202,6 @@ double rest_of(const View& row, double sum) {
     if (sum_deviation(row) == 0) return 1;
     return is_positive(sum) ? sum : -1;
 }
-
-/// The type of distribution that two types convert to; void where there is none.
-template <class A, class B>
-struct EitherDistribution {
-    using type =
-        std::conditional_t<std::convertible_to<A, B>, B, std::conditional_t<std::convertible_to<B, A>, A, void>>;
-};
-template <class View>
-struct EitherDistribution<PointMass, Sampled<View>> {
-    using type = Mixed<View>;
-};
-template <class View>
-struct EitherDistribution<Sampled<View>, PointMass> {
-    using type = Mixed<View>;
-};
 
 }  // namespace detail
 

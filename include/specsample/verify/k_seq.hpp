@@ -68,7 +68,7 @@ class KSeqNode : public walks::NodeRow<T> {
         if (this->fault()) return {};
         if (!is_residual_) {
             const Index count = count_children();  // refuses children without a common row
-            sum_ = sum_of(this->view());
+            sum_ = this->sum();
             rest_ = distribution.rest();
             constants_ = solve_k_seq(distribution.row(), rest_, this->view(), sum_, count);
         }

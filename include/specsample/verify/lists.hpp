@@ -46,19 +46,6 @@ decltype(auto) distribution_at(L& distributions, Index node) {
 ///   - the factor on the subtracted row is finite: see largest_factor
 inline constexpr double least_rest = 0x1p-24;
 
-/// The probability weight / rest of a drafted token in the distribution that it is judged by.
-struct Chance {
-    double weight = 1, rest = 1;  ///< the values for a point mass
-};
-
-/// @cost   O(1); a pass if the rest is not known
-template <RatioDistribution L>
-Chance chance_of(const L& distribution, Index token) {
-    const double rest = distribution.rest();
-    if (rest < least_rest) return {};
-    return {distribution.weight(token), rest};
-}
-
 /// The largest factor D / (c rest) with which a draft row is subtracted from the target's. Its product with an entry is
 /// finite in float, so that 0 times the factor is 0. A larger factor would need c < 2^-102, because the rest is at
 /// least 2^-24. So this bound only changes residuals c o / D whose mass is at most such a c.

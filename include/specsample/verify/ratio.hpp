@@ -65,13 +65,6 @@ bool accept_ratio(const Rng& rng, const Ratio& ratio, const Exact& exact) {
 
 namespace detail {
 
-/// Return the sum of a row.
-/// @cost   one pass; none for logits whose normaliser this library found
-template <class View>
-double sum_of(const View& view) {
-    return sum_deviation(view) == 0 ? 1 : kernels::BlockSums(kernels::RowWeights<View>(view)).total();
-}
-
 /// Tell whether a good row may have this sum.
 template <class View>
 EIGEN_ALWAYS_INLINE bool may_sum_to(const View& view, double sum) {

@@ -28,57 +28,14 @@
 #include <specsample/kernels/residual.hpp>
 #include <specsample/random/draw.hpp>
 #include <specsample/verify/ratio.hpp>
+#include <specsample/verify/rejected_children.hpp>
 #include <specsample/verify/round_context.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace walks {
 
-/// The rejected children of a node, and what each of them subtracts from the node's row.
-template <class Distributions>
-class RejectedChildren {
-  public:
-    using Distribution =
-        std::remove_cvref_t<decltype(detail::distribution_at(std::declval<Distributions&>(), Index{}))>;
-
-    RejectedChildren(const DraftContext<Distributions>& draft, Index node) : draft_(draft), node_(node) {}
-
-    bool empty() const { return last_child() == no_node; }
-    /// Return the distribution of the child that was rejected last.
-    const Distribution& last() const { return *last_; }
-
-    /// Read the distribution of the child that was rejected last; in a chain, no other child is rejected.
-    void read_last() {
-        if (!empty()) last_.emplace(detail::distribution_at(draft_.distributions, last_child()));
-    }
-
-    /// Call f(child, distribution) for each rejected child, in order.
-    template <class F>
-    void for_each(F&& f) const {
-        if (empty()) return;
-        for (Index child = draft_.shape.first_child(node_); child != last_child();
-             child = draft_.shape.next_sibling(child))
-            f(child, detail::distribution_at(draft_.distributions, child));
-        f(last_child(), last());
-    }
-
-    /// Call row(..) or point(..) for what each rejected child subtracts, as ResidualWeights takes it.
-    template <class OfRow, class OfPoint>
-    void each(OfRow&& row, OfPoint&& point) const {
-        for_each([&](Index child, const Distribution& distribution) {
-            if constexpr (detail::RowDistribution<Distribution>) {
-                if (!draft_.state(child).is_point)
-                    return row(distribution.row(), distribution.without(), draft_.state(child).factor);
-            }
-            point(draft_.token(child));
-        });
-    }
-
-  private:
-    Index last_child() const { return draft_.state(node_).rejected; }
-
-    const DraftContext<Distributions>& draft_;
-    Index node_;
-    std::optional<Distribution> last_;
-};
+/// The ids per attempt of a draw by rejection. An attempt costs a block, so that the attempts of a vocabulary together
+/// cost about as much as the pass that draws without them. In a small one the pass costs less than an attempt.
+inline constexpr Index ids_per_attempt = 2048;
 
 /// The residual target of the node where a walk stands. The state of each node is kept in the workspace, so that a walk
 /// can come back to the node.
@@ -137,21 +94,20 @@ class ResidualTarget : public NodeRow<T> {
 
     /// Reject a child: s <- max(0, s - Q) / d.
     void reject(Index child) {
-        const Token token = this->context().token(child);
         State& at = state();
         const double d = denominator();
-        const double residual = left().residual_at(token);
+        const double residual = left().residual_at(this->context().token(child));
         at.rejected = child;
         rejected_.read_last();
         State& rejected = this->context().state(child);
-        const double rest = this->rest(child, rejected_.last());
-        rejected.is_point = rejected_.last().is_point() || rest < detail::least_rest;
+        rejected.is_point =
+            rejected_.last().is_point() || rough_rest(child, rejected_.last()).value < detail::least_rest;
+        rejected.factor = rejected.is_point ? 0 : -d;
         // If a point mass is rejected as the last child, the last token is drawn without the row's sum.
-        if (!rejected.is_point || this->context().shape.next_sibling(child) != no_node) sum();
-        rejected.factor = rejected.is_point ? 0 : std::min(d * sum() / (at.c * rest), detail::largest_factor);
+        if (rejected.is_point && this->context().shape.next_sibling(child) != no_node) sum();
         at.is_summed = rejected.is_point && at.is_summed && at.sum > 0;
         if (at.is_summed) at.residual = std::max(0.0, at.residual - detail::rounded(at.c * residual / at.sum));
-        sums_.reset();
+        left_sums_.reset();
     }
 
     /// Tell whether a child has been rejected, so that the last token is a recovered one.
@@ -161,15 +117,93 @@ class ResidualTarget : public NodeRow<T> {
     Ratio mass() { return {residual(), denominator()}; }
 
     /// Draw a token from s.
-    /// @edge   s is empty, by rounding only (p = Q after a rejection): the token is drawn from p, which is then exact
+    ///
+    /// Where the sums of s are not known yet, s is drawn from by rejection, because it is the row thinned out: a token
+    /// that is drawn from the row is kept with probability o / p, and otherwise another one is drawn. A walk that gets
+    /// here has rejected with the probability that an attempt fails, so that it expects one attempt per position at
+    /// most. An attempt reads a block of the row and an entry of each rejected child's; the pass reads all of them.
+    ///
+    /// @draws   one. By rejection two per attempt, in lanes 0, 1; 2, 3; .., and the next lane if all attempts fail
+    /// @cost    one pass over the row if its sums are not known, and a block per attempt; one pass over the row and the
+    ///          rejected children's if all attempts fail, or the vocabulary is too small for any
+    /// @edge    s is empty, by rounding only (p = Q after a rejection): the token is drawn from p, which is then exact
+    /// @source  von Neumann: "Various techniques used in connection with random digits", 1951 (rejection sampling)
     template <class Rng>
     kernels::Drawn draw(const Rng& rng) {
         if (!is_residual()) return this->draw_from_row(rng);
-        return this->draw_from_rest(rng, sums(), [this] { blame_rows(); });
+        const auto blame = [this] { blame_rows(); };
+        if constexpr (requires { rng.from(std::uint32_t{}); }) {  // an RNG with many numbers
+            const auto attempts = static_cast<std::uint32_t>(left_sums_ ? 0 : this->context().vocab / ids_per_attempt);
+            if (const Index kept = draw_by_rejection(rng, attempts); kept >= 0) return {kept, sum()};
+            return this->draw_from_rest(rng.from(2 * attempts), left_sums(), blame);
+        } else {
+            return this->draw_from_rest(rng, left_sums(), blame);
+        }
     }
 
   private:
     using State = detail::RoundMemory::Node;
+
+    /// Draw from s by rejection.
+    /// @returns   the token; -1 if all attempts fail, or if one meets a number that makes a row bad: the pass finds
+    /// what
+    ///            it is
+    template <class Rng>
+    Index draw_by_rejection(const Rng& rng, std::uint32_t attempts) {
+        if (attempts == 0 || !(sum() > 0 && this->sums().total > 0)) return -1;
+        const kernels::RowWeights<View> row(this->view());
+        for (std::uint32_t lane = 0; lane < 2 * attempts && !this->fault(); lane += 2) {
+            const Index place = this->sums().pick(row, rng.uniform(lane));
+            if (place < 0) break;
+            const auto token = static_cast<Token>(row.id(place));
+            const double mass = this->entry(token);
+            if (!fetch_rejected(token)) break;
+            if (is_kept(rng.uniform(lane + 1), token, mass)) return token;
+        }
+        return -1;
+    }
+
+    /// Fetch a token's entry in the rows of the rejected children.
+    /// @returns   whether all of them are in [0, 1]
+    bool fetch_rejected(Token token) {
+        bool are_good = true;
+        if constexpr (detail::RowDistribution<L>) {
+            rejected_.for_each([&](Index, const L& distribution) {
+                if (!distribution.is_point()) detail::fetch(distribution.row(), token);
+                const double weight = distribution.weight(token);
+                if (!(weight >= 0 && weight <= 1)) are_good = false;
+            });
+        }
+        return are_good;
+    }
+
+    /// Keep a token that was drawn from the row with probability o / p. If a first child was rejected, its row is
+    /// summed for that only where the random number is near the ratio, as for an acceptance.
+    /// @param u      in [0, 1)
+    /// @param mass   p, the token's entry in the row
+    bool is_kept(double u, Token token, double mass) {
+        const Index child = state().rejected;
+        const double d = -this->context().state(child).factor;
+        if (d > 0 && child == this->context().shape.first_child(this->node())) {
+            const RoughSum rest = rough_rest(child, rejected_.last());
+            const double most = 1 + rest.slack_beside({1, 0});
+            const double taken = d * sum() * rejected_.last().weight(token) / (state().c * rest.value);
+            if (detail::is_accepted(u, mass - taken * most, mass)) return true;
+            if (!detail::is_accepted(u, mass - taken / most, mass)) return false;
+        }
+        return detail::is_accepted(u, std::min(mass, left().residual_at(token)), mass);
+    }
+
+    /// Find the factor with which the child that was rejected last is subtracted: d S / (c rest).
+    /// @cost   one pass per sum that is not known yet
+    void settle() {
+        if (rejected_.empty()) return;
+        const Index child = state().rejected;
+        double& factor = this->context().state(child).factor;
+        if (factor >= 0) return;
+        const double rest = this->rest(child, rejected_.last());
+        factor = std::min(-factor * sum() / (state().c * rest), detail::largest_factor);
+    }
 
     State& state() const { return this->context().state(this->node()); }
 
@@ -177,21 +211,24 @@ class ResidualTarget : public NodeRow<T> {
     double residual() {
         State& at = state();
         if (!at.is_summed) {
-            at.residual = detail::rounded(at.c * sums().total() / sum());
+            at.residual = detail::rounded(at.c * left_sums().total() / sum());
             at.is_summed = true;
-            check_sum(sums().total());
+            check_sum(left_sums().total());
         }
         return at.residual;
     }
     double denominator() { return residual() + (1 - state().c); }
 
-    const kernels::BlockSums<Residual>& sums() {
-        if (!sums_) sums_.emplace(left());
-        return *sums_;
+    const kernels::BlockSums<Residual>& left_sums() {
+        if (!left_sums_) left_sums_.emplace(left());
+        return *left_sums_;
     }
 
     /// Return the weights o. For logits, this finds the normaliser first.
-    Residual left() { return {this->view(), rejected_}; }
+    Residual left() {
+        settle();
+        return {this->view(), rejected_};
+    }
 
     double sum() { return NodeRow<T>::sum(); }
     /// Return what is known of the row's sum without a pass.
@@ -241,7 +278,7 @@ class ResidualTarget : public NodeRow<T> {
     }
 
     Rejected rejected_;
-    std::optional<kernels::BlockSums<Residual>> sums_;
+    std::optional<kernels::BlockSums<Residual>> left_sums_;
 };
 
 }  // namespace walks

@@ -65,7 +65,8 @@ struct RoundMemory {
         double residual = 1;  ///< T, the sum of the residual, if `is_summed`
         bool is_summed = true;
         Index rejected = no_node;  ///< its child that was rejected last
-        double factor = 0;         ///< the factor with which its draft row is subtracted, once it is rejected
+        double factor = 0;         ///< the factor with which its draft row is subtracted, once it is rejected; before
+                                   ///< the sums that it takes are known, the negative of d
         bool is_point = false;     ///< true if its distribution counts as a point mass
         double rest = -1;          ///< the sum of its distribution's weights; negative until it is known
         double sum = 0;            ///< the sum of its row; 0 until it is known

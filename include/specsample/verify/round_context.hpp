@@ -103,19 +103,23 @@ void fetch_beside(const P& target, const Q& draft) {
 }
 
 /// Read a row as probabilities. The normaliser of logits is kept with the node, because a walk may come back to it.
+/// @param sums   receives the running sums of the row, if a pass finds the normaliser
 template <class Held>
-auto read_once(const Held& held, detail::RoundMemory::Node& node) {
-    constexpr RowForm form = form_of<std::remove_cvref_t<decltype(held.row())>>;
+auto read_once(const Held& held, RoundMemory::Node& node, [[maybe_unused]] kernels::RunningSums* sums = nullptr) {
+    const auto& row = held.row();
+    constexpr RowForm form = form_of<std::remove_cvref_t<decltype(row)>>;
     if constexpr (form.logits && !form.split) {
-        if (node.factor_of_logits > 0) return held.row().encoded({node.pivot, node.scale, node.factor_of_logits});
-        const auto view = held.view();
-        const auto& encoding = view.functor().encoding();
-        if (encoding.is_logit() && !encoding.is_given() && !encoding.is_refused() && !encoding.is_bad()) {
+        if (node.factor_of_logits > 0) return row.encoded({node.pivot, node.scale, node.factor_of_logits});
+        if (row.is_normalised()) return held.view();
+        const auto weights = row.weights();
+        const auto encoding = weights.encoding();
+        if (encoding.is_logit() && !encoding.is_bad()) {
             node.pivot = encoding.pivot();
             node.scale = encoding.scale();
             node.factor_of_logits = encoding.factor();
+            if (sums != nullptr) sums->become(weights.sums(), encoding.factor());
         }
-        return view;
+        return row.encoded(encoding);
     } else {
         return held.view();
     }
@@ -200,7 +204,7 @@ class NodeRow {
     /// @cost   a pass over logits whose normaliser is not stated, once in a round
     const View& view() {
         if (!view_) {
-            view_.emplace(detail::read_once(held_, context_.state(node_)));
+            view_.emplace(detail::read_once(held_, context_.state(node_), &sums_));
             if (detail::is_known_bad(*view_)) blame_row();
         }
         return *view_;
@@ -222,9 +226,15 @@ class NodeRow {
     double sum() {
         double& sum = context_.state(node_).sum;
         if (sum > 0) return sum;
-        sum = detail::sum_of(view());
+        sum = detail::sum_deviation(view()) == 0 ? 1 : sums().total;
         if (!detail::may_sum_to(view(), sum)) blame_row();
         return sum;
+    }
+    /// Return the running sums of the row, from which tokens are drawn without another pass.
+    /// @cost   a pass, unless one over logits has found their normaliser
+    const kernels::RunningSums& sums() {
+        if (sums_.count == 0) sums_.sum(kernels::RowWeights<View>(view()));
+        return sums_;
     }
     /// Check the entry p(x) of a token, and return it.
     double entry(Token token) {
@@ -280,6 +290,7 @@ class NodeRow {
     Index node_;
     Held held_;
     std::optional<View> view_;
+    kernels::RunningSums sums_;
     std::optional<RowFault> fault_;
 };
 

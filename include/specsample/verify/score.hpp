@@ -1,4 +1,4 @@
-// The scores of a round's tokens, as values. verify/scores.hpp makes them.
+// The scores of a round's tokens, as values. verify/scores.hpp and draft_scores.hpp make them.
 #pragma once
 
 #include <span>

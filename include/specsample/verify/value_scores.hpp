@@ -1,4 +1,4 @@
-// draft_scores for rows and origins that are values. verify/scores.hpp says what it does.
+// draft_scores for rows and origins that are values. verify/draft_scores.hpp says what it does.
 #pragma once
 
 #include <span>

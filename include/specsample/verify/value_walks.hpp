@@ -5,7 +5,7 @@
 #include <span>
 
 #include <specsample/tree/origin_distribution.hpp>
-#include <specsample/verify/scores.hpp>
+#include <specsample/verify/draft_scores.hpp>
 #include <specsample/verify/value_scores.hpp>
 #include <specsample/verify/values.hpp>
 #include <specsample/verify/verify.hpp>

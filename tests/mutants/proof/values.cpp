@@ -22,7 +22,7 @@ std::vector<Token> tokens_of(const Rows& rows) {
     return written;
 }
 
-/// Judge one token of a draft row, for many seeds.
+/// Judge one token of a draft row, for many seeds: by rejection, and by a walk that sums the residual.
 std::vector<Token> tokens_of(const Row& q, const Row& p) {
     std::vector<Token> written;
     for (Index start = 0; start < 40; ++start) {
@@ -31,6 +31,9 @@ std::vector<Token> tokens_of(const Row& q, const Row& p) {
         const Round round =
             verify(std::vector{token}, std::vector{origin}, std::vector{p, p}, by_token, rng, {}, workspace);
         written.insert(written.end(), round.tokens.begin(), round.tokens.end());
+        const Round summed =
+            verify(std::vector{token}, std::vector{origin}, std::vector{p, p}, BlockVerification{}, rng, {}, workspace);
+        written.insert(written.end(), summed.tokens.begin(), summed.tokens.end());
     }
     return written;
 }

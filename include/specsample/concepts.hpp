@@ -265,8 +265,9 @@ concept Cursor = detail::Masks<C> && detail::Accepts<C> && detail::GoesBack<C>;
 /// A source of random numbers: source.at(purpose, node) returns the RNG of one address.
 ///
 /// That RNG has uniform(), a double in [0, 1), and for races open_uniform(lane), in (0, 1); or it decides itself, by
-/// members accept, draw and race like the functions in random/draw.hpp. The same address gives the same numbers, and
-/// two addresses give independent ones.
+/// members accept, draw and race like the functions in random/draw.hpp. One that has uniform(lane) and from(lane), the
+/// RNG whose lanes begin at that lane, spares recovered tokens a pass. The same address and lane give the same number,
+/// and two of them give independent ones.
 template <class C>
 concept RandomSource = requires(const C& rng, Purpose purpose, Index node) { rng.at(purpose, node); };
 

@@ -50,7 +50,7 @@ Index program(const GivenRows& rows, const std::vector<Token>& tokens, Workspace
 }  // namespace slices_made_for_the_call
 
 // case: k_seq_over_slices
-// expect: error: static assertion failed.*specsample::KSeq: this rule looks at whole rows about 25 times
+// expect: error: static assertion failed.*specsample::KSeq: this rule looks at whole rows several times
 namespace k_seq_over_slices {
 
 using namespace specsample;

@@ -31,7 +31,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard {
 /// because its model or a callback throws or `until` ends its text alone, the communicator must report that to the
 /// other ranks.
 ///
-/// Every rule takes such rows except KSeq, which reads whole rows about 25 times. Rules and drafters may read any
+/// Every rule takes such rows except KSeq, which reads whole rows several times. Rules and drafters may read any
 /// entry. The ranks find draws, races, the largest entries and the entries of drafted tokens together; for any other
 /// entry they send each other their slices of that row, once. Draft rows may belong to another Ranks with other slices;
 /// a rule that judges by ratios then has the draft rows sent whole, too.

@@ -4,9 +4,11 @@
 // Theorem 2.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
-#include <specsample/kernels/overlap.hpp>
+#include <specsample/kernels/draw.hpp>
+#include <specsample/kernels/residual.hpp>
 #include <specsample/verify/ratio.hpp>
 #include <specsample/verify/token.hpp>
 
@@ -19,33 +21,43 @@ struct KSeqConstants {
     double factor = 0;  ///< P_acc / beta: the children together emit factor * min(q, p / rho)
 };
 
+/// A threshold that was looked at.
+struct KSeqThreshold {
+    double rho;
+    double beta;      ///< sum min(q, p / rho)
+    double accepted;  ///< 1 - (1 - beta)^n
+    double excess;    ///< accepted - rho beta: at most 0 where the residual is not negative
+};
+
 /// Find the smallest rho at which the residual is not negative:
 /// (1 - (1 - beta)^n) <= rho beta, beta = sum min(q, p / rho).
 /// @param rest, sum   the sums of q and p, by which both are divided
-/// @cost              at most 26 passes over two rows; none if n = 1
+/// @cost              some 8 passes over two rows, at most 26; none if n = 1
+/// @accuracy          the rho found is valid, so the rule is exact, and its excess is above -2^-22, so hardly less is
+///                    accepted
 template <class Q, class P>
 KSeqConstants solve_k_seq(const Q& q, double rest, const P& p, double sum, Index n) {
-    const auto beta = [&](double rho) {
-        // A product of 16 bits would be rounded to 16 bits.
-        const auto scale = static_cast<Compute<typename P::Scalar>>(rest / (sum * rho));
-        return kernels::overlap(q, p.template cast<decltype(+scale)>() * scale) / rest;
-    };
-    const auto accepted = [n](double b) { return 1 - std::pow(1 - b, static_cast<double>(n)); };
-    const auto is_valid = [&](double rho) {
-        const double b = beta(rho);
-        return accepted(b) <= rho * b;
-    };
-    double low = 1, high = static_cast<double>(n);
     if (n == 1) return {1, 1};
-    if (is_valid(1)) high = 1;
-    // After 24 halvings rho is valid, so the rule is exact, and within n 2^-24 of the smallest valid one, so hardly
-    // less is accepted.
-    for (int step = 0; step < 24 && low < high; ++step) {
-        const double middle = (low + high) / 2;
-        (is_valid(middle) ? high : low) = middle;
+    const auto look = [&](double rho) {
+        // rho min(q, p / rho) = p - max(0, p - rho q)
+        const double taken = 1 - kernels::total_of(kernels::ResidualWeights(p, q, sum * rho / rest)) / sum;
+        const double beta = std::max(0.0, taken / rho), accepted = 1 - std::pow(1 - beta, static_cast<double>(n));
+        return KSeqThreshold{rho, beta, accepted, accepted - rho * beta};
+    };
+    // Regula falsi towards an excess of -aim; an end that stays twice counts half (the Illinois method).
+    constexpr double aim = 0x1p-23;
+    KSeqThreshold low = look(1), high = low;
+    if (low.excess > 0) high = look(static_cast<double>(n));
+    double below = high.excess + aim, above = low.excess + aim;
+    for (int step = 0; step < 24 && high.excess < -2 * aim && low.excess > 0; ++step) {
+        const KSeqThreshold next = look(high.rho - below * (high.rho - low.rho) / (below - above));
+        if (next.excess > 0) {
+            low = next, above = next.excess + aim, below /= 2;
+        } else {
+            high = next, below = next.excess + aim, above /= 2;
+        }
     }
-    const double b = beta(high);
-    return {high, b > 0 ? accepted(b) / b : 0};
+    return {high.rho, high.beta > 0 ? high.accepted / high.beta : 0};
 }
 
 /// A node that judges each child by p / rho, independently of its other children.
@@ -53,7 +65,7 @@ template <class T>
 class KSeqNode : public walks::NodeRow<T> {
     using L = std::remove_cvref_t<decltype(distribution_at(std::declval<const T&>().distributions, Index{}))>;
     static_assert(!SharedView<typename walks::NodeRow<T>::View>,
-                  "specsample::KSeq: this rule looks at whole rows about 25 times, so that it takes no rows of slices; "
+                  "specsample::KSeq: this rule looks at whole rows several times, so that it takes no rows of slices; "
                   "judge them by RecursiveRejection");
     static_assert(RowDistribution<L>,
                   "specsample::KSeq: drafted tokens must be independent draws of one row; give Sampled{row}, or judge "
@@ -143,7 +155,7 @@ class KSeqNode : public walks::NodeRow<T> {
 /// @draws    one accept draw per child tried, then one last-token draw, unless a budget or the end of the text ends the
 ///           round earlier
 /// @throws   std::invalid_argument if siblings are not independent draws of one row
-/// @cost     about 25 passes over two rows per node with more than one child, to find rho
+/// @cost     some 8 passes over two rows per node with more than one child, to find rho
 /// @source   Sun et al. (arXiv:2310.15141), Algorithm 2, Theorem 2
 struct KSeq {
     static constexpr bool lossless = true;

@@ -27,9 +27,10 @@ inline constexpr Index unlimited = std::numeric_limits<Index>::max();
 
 /// The part of the given data that a round checks.
 enum class Check {
-    entries_read,  ///< the entries that decide, and the sums that a decision or the last token needs. In the row that
-                   ///< gives the last token, any NaN, infinity or logits are found, but a negative entry that no
-                   ///< decision reads may pass. Rows past the node where a walk stops are never read
+    entries_read,  ///< the entries that decide, and the sums that a decision or the last token needs. In the target's
+                   ///< row that gives the last token, any NaN, infinity or logits are found, but a negative entry that
+                   ///< no decision reads may pass; of the draft's row few entries may be read. Rows past the node where
+                   ///< a walk stops are never read
     every_row      ///< every supplied row and every computed row that is reached, in full: even probabilities given as
                    ///< Logits are found. Rows past the end of the text are left out, because they need not exist. Past
                    ///< the budget a target row may make nothing possible, as that of a grammar that is over

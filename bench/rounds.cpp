@@ -249,10 +249,11 @@ Race race_rounds(const Setting& setting, const Contents& distributions, Index lo
     for (const Draft& draft : drafts) {
         const auto a = ours(draft, place(draft, 0), *workspace);
         const auto b = textbook(draft, place(draft, 0));
+        // Recovered tokens are drawn by other numbers here, by rejection: each must be one that the residual allows.
         const bool agree =
             a.accepted == draft.accepted && b.accepted == draft.accepted &&
-            textbook::distance(draft.is_rejected() ? textbook::residual(distributions) : distributions.target, a.last,
-                               b.last) <= textbook::rounding;
+            (draft.is_rejected() ? textbook::residual(distributions)[a.last] > 0
+                                 : textbook::distance(distributions.target, a.last, b.last) <= textbook::rounding);
         if (!agree) return {.refused = "the textbook's form ended a round in another way"};
     }
     return make_race(

@@ -17,7 +17,7 @@
 //    <specsample/drafters.hpp>         every drafter: heads, suffix automaton, n-gram pools, beams, unions
 //    <specsample/sampler/staged.hpp>   a drafter that drafts by rounds of two smaller models
 //    <specsample/length.hpp>           draft lengths that adapt, and stops that end a draft early
-//    <specsample/verify.hpp>           every lossless rule: KSeq, too
+//    <specsample/verify.hpp>           every lossless rule: KSeq, too; the scores of drafted tokens
 //    <specsample/verify/batch.hpp>     batches: many requests in one call
 //    <specsample/vocabularies.hpp>     draft models with another vocabulary
 //    <specsample/tree.hpp>             attention masks, trees for known acceptance rates

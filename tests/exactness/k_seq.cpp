@@ -115,3 +115,26 @@ TEST_CASE("children that are not independent draws of one row are refused") {
                              RoundRng(1, 0, 0), {}, workspace),
                       "specsample::KSeq: the distribution of node 1" + must);
 }
+
+TEST_CASE("the threshold of K-SEQ takes seven passes on average", "[exactness]") {
+    constexpr Index vocab = 600;
+    Index reads = 0, runs = 0, most = 0, all = 0;
+    for (std::uint64_t seed = 0; seed < 50; ++seed)
+        for (const Index count : {2, 3, 8}) {
+            const Rng random({.seed = seed});
+            Eigen::ArrayXd p(vocab), q(vocab);
+            for (Index id = 0; id < vocab; ++id) {
+                const auto lane = static_cast<std::uint32_t>(2 * id);
+                p[id] = std::exp(9 * random.uniform(lane));
+                q[id] = p[id] * std::exp(static_cast<double>(seed % 5) * random.uniform(lane + 1));
+            }
+            p /= p.sum(), q /= q.sum();
+            const auto counted = Eigen::ArrayXd::NullaryExpr(vocab, [&](Index id) { return ++reads, p[id]; });
+            reads = 0;
+            static_cast<void>(detail::solve_k_seq(q, 1, counted, 1, count));
+            most = std::max(most, reads / vocab), all += reads / vocab, ++runs;
+        }
+    CHECK(all <= 8 * runs);
+    CHECK(all >= 2 * runs);
+    CHECK(most <= 16);
+}

@@ -201,6 +201,7 @@ TEST_CASE("a recovered token after several children is drawn by rejection from w
 }
 
 TEST_CASE("after named tokens a recovered token is another one", "[exactness]") {
+    int rows = 0;
     for_pairs(1, [&](const Four& p, const Four& q) {
         if (std::ranges::count(q, 1.) == 0) return;  // quarters decide about a named token as about a row of this kind
         const std::size_t x = static_cast<std::size_t>(std::ranges::find(q, 1.) - q.begin());
@@ -208,7 +209,9 @@ TEST_CASE("after named tokens a recovered token is another one", "[exactness]") 
         Seen seen;
         add(seen, 1, std::vector{ids[x]}, PointMass{}, target);
         CHECK(distance(seen.emitted, p) < 1e-12);
+        ++rows;
     });
+    CHECK(rows == 5);
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // The keyed RNG: its uniforms and their addresses. Statistics have fixed seeds; a sound generator fails each with
 // probability 1e-9, the file with less than 1e-7.
 #include <specsample/random/generator_rng.hpp>
+#include <specsample/random/lanes.hpp>
 #include <specsample/random/rng.hpp>
 
 #include <cmath>
@@ -262,5 +263,21 @@ TEST_CASE("many uniforms at once equal the uniforms one by one", "[random]") {
         random.open_uniforms(lanes, uniforms.data());
         for (std::size_t i = 0; i < size; ++i) CHECK(uniforms[i] == random.open_uniform(lanes[i]));
         CHECK(uniforms[size] == -1);
+    }
+}
+
+TEST_CASE("the numbers from a lane on are those of the lanes that follow it", "[random]") {
+    const Rng random({.seed = 77, .request = 3, .position = 12, .purpose = Purpose::last});
+    for (const std::uint32_t first : {0u, 1u, 40u}) {
+        const Rng from = random.from(first), twice = random.from(first / 2).from(first - first / 2);
+        std::vector<std::uint32_t> lanes(70);
+        std::vector<double> uniforms(lanes.size());
+        for (std::uint32_t lane = 0; lane < 70; ++lane) lanes[lane] = lane;
+        from.open_uniforms(lanes, uniforms.data());
+        for (std::uint32_t lane = 0; lane < 70; ++lane) {
+            CHECK(from.uniform(lane) == random.uniform(first + lane));
+            CHECK(twice.bits(lane) == random.bits(first + lane));
+            CHECK(uniforms[lane] == random.open_uniform(first + lane));
+        }
     }
 }

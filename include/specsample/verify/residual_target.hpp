@@ -145,9 +145,8 @@ class ResidualTarget : public NodeRow<T> {
     using State = detail::RoundMemory::Node;
 
     /// Draw from s by rejection.
-    /// @returns   the token; -1 if all attempts fail, or if one meets a number that makes a row bad: the pass finds
-    /// what
-    ///            it is
+    /// @returns   the token; -1 if all attempts fail, or if one meets a number that no probability can be, which the
+    ///            pass names
     template <class Rng>
     Index draw_by_rejection(const Rng& rng, std::uint32_t attempts) {
         if (attempts == 0 || !(sum() > 0 && this->sums().total > 0)) return -1;

@@ -42,7 +42,7 @@ KSeqConstants solve_k_seq(const Q& q, double rest, const P& p, double sum, Index
         // rho min(q, p / rho) = p - max(0, p - rho q)
         const double taken = 1 - kernels::total_of(kernels::ResidualWeights(p, q, sum * rho / rest)) / sum;
         const double beta = std::max(0.0, taken / rho), accepted = 1 - std::pow(1 - beta, static_cast<double>(n));
-        return KSeqThreshold{rho, beta, accepted, accepted - rho * beta};
+        return KSeqThreshold{rho, beta, accepted, accepted - rounded(rho * beta)};
     };
     // Regula falsi towards an excess of -aim; an end that stays twice counts half (the Illinois method).
     constexpr double aim = 0x1p-23;

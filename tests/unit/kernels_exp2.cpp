@@ -161,3 +161,27 @@ TEMPLATE_TEST_CASE("exp2 keeps every NaN, in every lane", "[kernels]", float, do
                 CHECK(wrong == 0);
             }
 }
+
+TEST_CASE("exp2 has the same bits in every register", "[kernels]") {
+    constexpr int width = Eigen::internal::packet_traits<float>::size, half = std::max(width / 2, 1);
+    auto x = steps<float>(-140, 128.49, 1 << 16);
+    for (const float t : {-125.5f, std::nextafter(-125.5f, -126.f), std::nextafter(-125.5f, 0.f), -.5f, .5f, 127.5f})
+        x.push_back(t);
+    x.resize(x.size() / 16 * 16 + 32, -1.25f);
+    write(x[0], infinity<float> | sign<float>);
+    write(x.back(), infinity<float> | infinity<float> >> 1);  // a NaN
+    std::size_t other = 0;
+    for (const float factor : {1.f, .3f, 1e-30f, 3e5f}) {
+        const ScaledExp2<float> f(0, 1, factor);
+        std::vector<float> wide(x.size()), narrow(x.size());
+        const auto fill = [&]<int size>(std::vector<float>& y, std::integral_constant<int, size>) {
+            using Part = Eigen::Array<float, size, 1>;
+            for (std::size_t i = 0; i < x.size(); i += size)
+                Eigen::Map<Part>(y.data() + i) = Eigen::Map<const Part>(x.data() + i).unaryExpr(f);
+        };
+        fill(wide, std::integral_constant<int, width>{});
+        fill(narrow, std::integral_constant<int, half>{});
+        for (std::size_t i = 0; i < x.size(); ++i) other += !same(wide[i], narrow[i]);
+    }
+    CHECK(other == 0);
+}

@@ -54,7 +54,11 @@ namespace detail {
 /// @cost       no instruction: it only keeps the two operations apart
 template <class T>
 [[nodiscard]] EIGEN_ALWAYS_INLINE T rounded(T x) {
+#if defined(__clang__) && defined(__SSE2__)
+    asm("" : "+v"(x));  // with Eigen's barrier clang would take x through memory
+#else
     EIGEN_OPTIMIZATION_BARRIER(x);
+#endif
     return x;
 }
 

@@ -152,11 +152,18 @@ std::span<Token> candidates(std::span<const Value> row, const Belongs& belongs,
 }
 
 /// Copy the candidates' values, so that cut_at may reorder them.
-template <std::floating_point Value>
-std::span<Value> values_of(std::span<const Token> ids, std::span<const Value> row, std::vector<Value>& values) {
+/// @param value_of   maps an id to its value
+template <std::floating_point Value, class ValueOf>
+std::span<Value> values_of(std::span<const Token> ids, const ValueOf& value_of, std::vector<Value>& values) {
     if (values.size() < ids.size()) values.resize(ids.size());
-    for (std::size_t i = 0; i < ids.size(); ++i) values[i] = row.data()[ids[i]];
+    for (std::size_t i = 0; i < ids.size(); ++i) values[i] = value_of(ids[i]);
     return {values.data(), ids.size()};
+}
+
+/// Return what maps an id to its value in a row.
+template <std::floating_point Value>
+auto value_in(std::span<const Value> row) {
+    return [row](Token id) { return row.data()[id]; };
 }
 
 /// The distance of a sample's values in the row: not a power of two, which a row's layout may be aligned to.
@@ -177,11 +184,11 @@ std::span<Value> sample_of(std::span<const Value> row, std::vector<Value>& value
 }
 
 /// Set `kept` to the candidates inside the cut. `ids` is overwritten.
-template <std::floating_point Value>
-void keep(std::span<const Value> row, std::span<Token> ids, Cut<Value> cut, std::vector<Token>& kept) {
+template <std::floating_point Value, class ValueOf>
+void keep(const ValueOf& value_of, std::span<Token> ids, Cut<Value> cut, std::vector<Token>& kept) {
     std::size_t count = 0;
     for (const Token id : ids) {
-        const Value x = row.data()[id];
+        const Value x = value_of(id);
         ids[count] = id;
         count += x > cut.least ? 1 : 0;
         if (x == cut.least && cut.ties > 0) {

@@ -34,9 +34,9 @@ template <std::floating_point Value, std::predicate<Value> Belongs>
 bool select_mass_if(std::span<const Value> row, const Belongs& belongs, double target, std::vector<Token>& kept,
                     kernels::SelectionScratch<Value>& scratch) {
     const std::span<Token> ids = candidates(row, belongs, scratch);
-    const std::span<Value> values = values_of<Value>(ids, row, scratch.values);
+    const std::span<Value> values = values_of<Value>(ids, value_in(row), scratch.values);
     if (ids.empty() || !(wide_sum(values.data(), std::ssize(values)) >= target)) return false;
-    keep(row, ids, cut_at(values, target, own_mass, scratch.masses), kept);
+    keep(value_in(row), ids, cut_at(values, target, own_mass, scratch.masses), kept);
     return true;
 }
 

@@ -5,6 +5,7 @@
 // tiles, a sample gives the bound.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include <specsample/core/eigen.hpp>
@@ -48,26 +49,51 @@ Value likely_reached_by(std::size_t k, std::span<const Value> row, kernels::Sele
     return cut_at(sample, expected + 4 * std::sqrt(expected), count_of_one, scratch.masses).least;
 }
 
-/// Select as select_top does, with the largest values of the row's tiles already in scratch.maxima.
+/// Return a value that `count` entries of the row reach, or are likely to reach; `above` if these are a large part of
+/// the row.
 template <std::floating_point Value>
-void select_top_by_maxima(std::span<const Value> row, Index k, std::type_identity_t<Value> above,
-                          std::vector<Token>& kept, kernels::SelectionScratch<Value>& scratch) {
+Value bound_for(std::size_t count, std::span<const Value> row, Value above, kernels::SelectionScratch<Value>& scratch) {
+    if (8 * count > row.size()) return above;
+    if (2 * count <= scratch.maxima.size()) return reached_by(count, scratch.maxima, scratch.values);
+    return likely_reached_by(count, row, scratch);
+}
+
+/// Select as select_top does from a row whose values have been lowered, with the largest values of the tiles before
+/// that in scratch.maxima.
+///
+/// All values that are not below a bound are among those that were not below it before. If they are fewer than k, as
+/// the guess of the bound was wrong or many of them were lowered, a lower bound leaves four times as many.
+/// @param row        the values before
+/// @param lowered    maps an id to its value, at most that of the row
+/// @param expected   how many of the k largest values are expected to be lowered below the bound
+template <std::floating_point Value, class Lowered>
+void select_lowered_top(std::span<const Value> row, const Lowered& lowered, std::size_t expected, Index k, Value above,
+                        std::vector<Token>& kept, kernels::SelectionScratch<Value>& scratch) {
     kept.clear();
     if (k <= 0 || row.empty()) return;
     const auto wanted = static_cast<std::size_t>(std::min(k, static_cast<Index>(row.size())));
-    const Value bound = 2 * wanted <= scratch.maxima.size() ? reached_by(wanted, scratch.maxima, scratch.values)
-                                                            : likely_reached_by(wanted, row, scratch);
-    const auto reaches_bound = [=](Value x) { return x >= bound; };
-    const auto is_above = [=](Value x) { return x > above; };
     std::span<Token> ids;
-    if (bound > above) ids = candidates(row, reaches_bound, scratch);
-    if (ids.size() < wanted) ids = candidates(row, is_above, scratch);
+    for (std::size_t among = wanted + expected; ids.size() < wanted; among *= 4) {
+        const Value bound = bound_for(among, row, above, scratch);
+        const auto belongs = [=](Value x) { return (x > above) & (x >= bound); };  // without a branch
+        ids = candidates(row, belongs, scratch);
+        const auto left = std::remove_if(ids.begin(), ids.end(), [&](Token id) { return !belongs(lowered(id)); });
+        ids = ids.first(static_cast<std::size_t>(left - ids.begin()));
+        if (!(bound > above)) break;
+    }
     if (ids.size() <= wanted) {
         kept.assign(ids.begin(), ids.end());
         return;
     }
-    const std::span<Value> values = values_of<Value>(ids, row, scratch.values);
-    keep(row, ids, cut_at(values, static_cast<double>(wanted), count_of_one, scratch.masses), kept);
+    const std::span<Value> values = values_of<Value>(ids, lowered, scratch.values);
+    keep(lowered, ids, cut_at(values, static_cast<double>(wanted), count_of_one, scratch.masses), kept);
+}
+
+/// Select as select_top does, with the largest values of the row's tiles already in scratch.maxima.
+template <std::floating_point Value>
+void select_top_by_maxima(std::span<const Value> row, Index k, std::type_identity_t<Value> above,
+                          std::vector<Token>& kept, kernels::SelectionScratch<Value>& scratch) {
+    select_lowered_top(row, value_in(row), 0, k, above, kept, scratch);
 }
 
 }  // namespace detail

@@ -10,24 +10,17 @@
 // at the end: shapers change the logits that the model gave.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
-#include <limits>
 #include <optional>
 #include <span>
 
 #include <specsample/concepts.hpp>
 #include <specsample/core/eigen.hpp>
-#include <specsample/kernels/inspect.hpp>
 #include <specsample/rows/logits.hpp>
-#include <specsample/shaping/memory.hpp>
-#include <specsample/shaping/scan.hpp>
+#include <specsample/shaping/candidate_numbers.hpp>
 #include <specsample/shaping/stages.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace filters {
-
-/// The kind of a row's numbers.
-enum class NumberKind { probabilities, logits };
 
 /// A row on its way through a pipeline. Its numbers have places 0 .. size() - 1, in the order of their ids.
 ///
@@ -36,7 +29,9 @@ enum class NumberKind { probabilities, logits };
 ///
 /// @tparam Value   float or double
 template <std::floating_point Value>
-class Candidates {
+class Candidates : public detail::CandidateNumbers<Value> {
+    using Base = detail::CandidateNumbers<Value>;
+
   public:
     /// The weights of the candidates, not normalised, and their sum.
     struct Weighed {
@@ -52,19 +47,7 @@ class Candidates {
     Candidates(std::span<const Value> numbers, NumberKind kind, Index vocab, bool is_sparse, double tolerance,
                detail::ShapedNumbers<Value>& memory, detail::ShapingScratch<Value>& scratch,
                std::optional<double> total = {})
-        : given_(numbers),
-          numbers_(numbers),
-          kind_(kind),
-          vocab_(vocab),
-          is_sparse_(is_sparse),
-          tolerance_(tolerance),
-          memory_(memory),
-          scratch_(scratch),
-          given_total_(total) {}
-
-    Index vocab() const { return vocab_; }
-    bool holds_every_id() const { return !is_sparse_; }
-    NumberKind kind() const { return kind_; }
+        : Base(numbers, kind, vocab, is_sparse, tolerance, memory, scratch), given_total_(total) {}
 
     /// Return the temperature of weights() and probabilities(), set by the row or by the pipeline; 0 is the argmax.
     double temperature_of_weights() const { return temperature_; }
@@ -77,37 +60,11 @@ class Candidates {
     /// and after a temperature of 0, which divides nothing.
     double temperature() const { return is_own_ || temperature_ == 0 ? 1 : temperature_; }
 
-    /// Return the number of candidates left.
-    Index size() { return std::ssize(numbers()); }
-
-    /// Return the candidates' numbers by place, valid until the next change.
-    /// @cost   a pass over the row at the first call
-    std::span<const Value> numbers() {
-        look();
-        return numbers_;
-    }
-
-    /// Return the id at a place. place_of(id) returns the place of an id, or -1 if it is no candidate.
-    Index id(Index place) const { return is_sparse_ ? memory_.ids[static_cast<std::size_t>(place)] : place; }
-    Index place_of(Index id) { return id < 0 || id >= vocab_ || size() == 0 ? -1 : ids().place_of(id); }
-
-    /// Return the candidates' ids, by place.
-    detail::IdList<Token> ids() const {
-        return is_sparse_ ? detail::IdList<Token>(memory_.ids.data(), std::ssize(left()), 1) : detail::IdList<Token>();
-    }
-
-    /// Return the largest number; -inf if there is no candidate.
-    double maximum() {
-        look();
-        if (!maximum_) maximum_ = detail::block_max(size(), numbers_.data());
-        return *maximum_;
-    }
-
     /// Return the weights of the candidates: probabilities at the temperature, not normalised.
     /// @cost   O(size): an exponential each, and a logarithm each for probabilities at a temperature other than 1
     Weighed weights() {
-        look();
-        if (!is_weighed_) weigh();
+        this->settle();
+        if (!is_weighed()) weigh();
         if (!total_)
             total_ = given_total_ ? *given_total_ : detail::sum_by_block(weights_.data(), std::ssize(weights_));
         return {weights_, *total_};
@@ -117,9 +74,10 @@ class Candidates {
     std::span<const Value> probabilities() {
         const auto [values, total] = weights();
         if (!detail::is_positive(total)) return {};
-        detail::grow(scratch_.weights, values.size());
-        detail::normalise(values, total, scratch_.weights.data());
-        weights_ = {scratch_.weights.data(), values.size()};
+        auto& memory = this->scratch().weights;
+        detail::grow(memory, values.size());
+        detail::normalise(values, total, memory.data());
+        weights_ = {memory.data(), values.size()};
         total_.reset();
         return weights_;
     }
@@ -130,7 +88,7 @@ class Candidates {
     void heat(double temperature) {
         temperature_ = detail::heated_once(temperature_, temperature);
         is_own_ = is_own_ && temperature == 1;
-        is_weighed_ = false;
+        weighed_after_ = -1;
     }
     /// Give the row a temperature of its own, which divides the logits at the end of the pipeline.
     void heat_row(double temperature) {
@@ -140,156 +98,77 @@ class Candidates {
 
     /// Keep only some places, given in ascending order.
     void keep(std::span<const Token> places) {
-        look();
         if (given_total_) total_.reset();
         given_total_.reset();
-        if (places.size() == numbers_.size()) return;
-        if (is_weighed_ && weights_.data() == scratch_.weights.data()) {
-            for (std::size_t i = 0; i < places.size(); ++i) scratch_.weights[i] = weights_[at(places[i])];
+        if (std::ssize(places) == this->size()) return;
+        auto& memory = this->scratch().weights;
+        const bool keeps_weights = is_weighed() && weights_.data() == memory.data();
+        if (keeps_weights) {
+            for (std::size_t i = 0; i < places.size(); ++i) memory[i] = weights_[static_cast<std::size_t>(places[i])];
             weights_ = weights_.first(places.size());
-        } else {
-            is_weighed_ = false;
+            total_.reset();
         }
-        // Places ascend, so numbers that lie in this memory already can move to its front one by one.
-        detail::grow(memory_.numbers, places.size());
-        detail::grow(memory_.ids, places.size());
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            memory_.numbers[i] = numbers_[at(places[i])];
-            memory_.ids[i] = static_cast<Token>(id(places[i]));
-        }
-        numbers_ = {memory_.numbers.data(), places.size()};
-        is_sparse_ = is_changed_ = true;
-        maximum_.reset();
-        total_.reset();
+        this->take(places);
+        weighed_after_ = keeps_weights ? this->changes() : -1;
     }
 
-    /// Return the numbers in the row's own memory, writable until any other member is called.
-    /// @cost   one copy, at the first call
-    std::span<Value> change() {
-        look();
-        const std::size_t size = numbers_.size();
-        if (size == 0) return {};
-        if (numbers_.data() != memory_.numbers.data()) {
-            detail::grow(memory_.numbers, size);
-            std::copy_n(numbers_.data(), size, memory_.numbers.data());
-            numbers_ = {memory_.numbers.data(), size};
-        }
-        is_changed_ = true;
-        is_weighed_ = false;
-        maximum_.reset();
-        total_.reset();
-        return {memory_.numbers.data(), size};
+    /// Keep the k largest possible numbers, the lower ids first among equals.
+    void keep_top(Index k) {
+        const std::span<const Value> row = this->waiting();
+        auto& scratch = this->scratch();
+        scratch.selection.maxima = scratch.maxima;
+        if (!this->has_maxima()) detail::tile_maxima(row, scratch.selection.maxima);
+        const auto number = [&](Token place) { return this->lowered(place); };
+        detail::select_lowered_top(row, number, scratch.lowerings.expected(k), k, this->impossible(), scratch.places,
+                                   scratch.selection);
+        keep(scratch.places);
     }
-
-    /// Return the numbers as change() does, but as logits: probabilities become ln p. To add d to a logit at this point
-    /// of a pipeline, add temperature() * d to its number.
-    std::span<Value> change_logits() {
-        const auto changed = change();
-        if (kind_ == NumberKind::probabilities && !changed.empty()) {
-            detail::take_logarithms(changed.data(), size(), changed.data());
-            kind_ = NumberKind::logits;
-        }
-        return changed;
-    }
-
-    /// Return the number of an impossible token: -inf as a logit, 0 as a probability.
-    Value impossible() const {
-        return kind_ == NumberKind::logits ? -std::numeric_limits<Value>::infinity() : Value{0};
-    }
-
-    /// Return whether scratch().maxima still has the largest value of each tile of numbers(), from the first look at
-    /// the row.
-    bool has_maxima() const { return is_seen_ && !is_changed_; }
-
-    /// Return scratch memory for shapers.
-    detail::ShapingScratch<Value>& scratch() { return scratch_; }
 
     // The result, which the end of a pipeline reads.
 
-    /// At temperature 0, keep only the largest number, the lowest id on ties.
-    void choose() {
-        if (!is_greedy()) return;
-        const auto best = static_cast<Token>(peak());
-        keep({&best, best < 0 ? 0u : 1u});
-    }
-
-    /// Return whether the row is known to be invalid, which the first look at the row shows.
-    bool is_bad() const { return is_bad_; }
+    /// Finish the numbers: at temperature 0 only the largest one is left, the lowest id on ties.
+    void choose() { is_greedy() ? keep_top(1) : this->settle_waiting(); }
 
     /// Return whether the numbers are still those that were given and need no change at the end.
     bool is_as_given() const {
-        return is_bad_ || (!is_changed_ && kind_ == NumberKind::probabilities && temperature_ == 1);
+        return this->is_bad() ||
+               (this->changes() == 0 && this->kind() == NumberKind::probabilities && temperature_ == 1);
     }
-
-    /// Return the final numbers, without a look at the row.
-    std::span<const Value> left() const { return is_bad_ ? given_ : numbers_; }
 
   private:
     using Array = Eigen::Array<Value, Eigen::Dynamic, 1>;
 
-    static std::size_t at(Index place) { return static_cast<std::size_t>(place); }
-    Eigen::Map<Array> array(Value* memory) const { return {memory, std::ssize(numbers_)}; }
-    Eigen::Map<const Array> array(const Value* memory) const { return {memory, std::ssize(numbers_)}; }
-
-    void look() {
-        if (is_seen_) return;
-        is_seen_ = true;
-        const auto seen = kind_ == NumberKind::logits
-                              ? detail::scan_logits(numbers_, scratch_.maxima)
-                              : detail::scan_probabilities(numbers_, tolerance_, scratch_.maxima);
-        maximum_ = seen.maximum;
-        is_bad_ = !seen.is_sound || detail::inspect_ids(ids(), vocab_, Side::target, 0);
-        if (is_bad_) numbers_ = {};
-    }
-
-    /// Return the place of the largest number, -1 if no token is possible.
-    Index peak() {
-        const Index best = kernels::argmax(detail::Column<Value>(numbers().data(), size()));
-        return best >= 0 && numbers_[at(best)] > impossible() ? best : -1;
-    }
+    bool is_weighed() const { return weighed_after_ == this->changes(); }
 
     void weigh() {
-        is_weighed_ = true;
+        const std::span<const Value> numbers = this->numbers();
+        const Index size = std::ssize(numbers);
+        const bool are_logits = this->kind() == NumberKind::logits;
+        weighed_after_ = this->changes();
         total_.reset();
-        if (kind_ == NumberKind::probabilities && temperature_ == 1) {
-            weights_ = numbers_;
-            return;
-        }
-        detail::grow(scratch_.weights, numbers_.size());
-        weights_ = {scratch_.weights.data(), numbers_.size()};
+        weights_ = numbers;
+        if (!are_logits && temperature_ == 1) return;
+        auto& memory = this->scratch().weights;
+        detail::grow(memory, numbers.size());
+        weights_ = {memory.data(), numbers.size()};
+        Eigen::Map<Array> weights(memory.data(), size);
         if (is_greedy()) {
-            array(scratch_.weights.data()).setZero();
-            if (const Index best = peak(); best >= 0) scratch_.weights[at(best)] = 1;
+            weights.setZero();
+            if (const Index best = this->peak(); best >= 0) weights[best] = 1;
             return;
         }
-        const Value* logits = numbers_.data();
-        double pivot = maximum();
-        if (kind_ == NumberKind::probabilities) {
-            detail::take_logarithms(logits, size(), scratch_.weights.data());
-            logits = scratch_.weights.data();
-            pivot = detail::block_max(size(), logits);  // of the logarithms themselves
-        }
+        if (!are_logits) detail::take_logarithms(numbers.data(), size, memory.data());
+        const Value* logits = are_logits ? numbers.data() : memory.data();
+        const double pivot = are_logits ? this->maximum() : detail::block_max(size, logits);
         const auto power = detail::power_at<Value>(pivot, temperature_);
-        array(scratch_.weights.data()) = array(logits).unaryExpr(detail::ByReference(power));
+        weights = Eigen::Map<const Array>(logits, size).unaryExpr(detail::ByReference(power));
     }
 
-    std::span<const Value> given_;
-    std::span<const Value> numbers_;
-    NumberKind kind_;
-    Index vocab_;
-    bool is_sparse_;
-    double tolerance_;
-    detail::ShapedNumbers<Value>& memory_;
-    detail::ShapingScratch<Value>& scratch_;
     std::optional<double> given_total_;
 
     double temperature_ = 1;
-    bool is_own_ = true;  ///< whether the temperature is the row's own
-    bool is_seen_ = false;
-    bool is_bad_ = false;
-    bool is_changed_ = false;
-    bool is_weighed_ = false;
-    std::optional<double> maximum_;
+    bool is_own_ = true;        ///< whether the temperature is the row's own
+    Index weighed_after_ = -1;  ///< changes before the numbers were weighed; -1 if the weights are not known
     std::span<const Value> weights_;
     std::optional<double> total_;
 };

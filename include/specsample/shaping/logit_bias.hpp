@@ -8,7 +8,7 @@
 
 #include <specsample/core/contract.hpp>
 #include <specsample/core/number.hpp>
-#include <specsample/shaping/window.hpp>
+#include <specsample/shaping/change.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 

@@ -1,7 +1,6 @@
 // Masks of the tokens that are allowed after a context. Grammar takes masks from a matcher that follows the text.
 #pragma once
 
-#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -12,6 +11,7 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/shaping/candidates.hpp>
+#include <specsample/shaping/mask_bits.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
@@ -31,61 +31,21 @@ void keep_where(Candidates<Value>& row, const Allows& allows) {
 
 namespace detail {
 
-/// A bit mask: bit i % 32 of word i / 32 is set where token i is allowed. Ids beyond the words are forbidden.
-class MaskBits {
-  public:
-    static constexpr Index width = 32;
-
-    MaskBits(std::span<const std::uint32_t> words, Index vocab) : words_(words), vocab_(vocab) {}
-
-    bool allows(Index id) const { return (allowed_in(id / width) >> (id % width) & 1) != 0; }
-
-    /// Return the number of ids that are allowed.
-    Index count() const {
-        Index count = 0;
-        for (Index word = 0; word * width < vocab_; ++word) count += std::popcount(allowed_in(word));
-        return count;
-    }
-
-    /// Call f(id) for every token that is allowed, or for every token that is not.
-    template <class F>
-    void for_each(bool allowed, const F& f) const {
-        for (Index word = 0; word * width < vocab_; ++word)
-            for (std::uint32_t bits = allowed ? allowed_in(word) : inside(word) & ~allowed_in(word); bits != 0;
-                 bits &= bits - 1)
-                f(word * width + std::countr_zero(bits));
-    }
-
-  private:
-    /// Return the bits of a word that are inside the vocabulary. allowed_in(word) returns the bits that are also set.
-    std::uint32_t inside(Index word) const {
-        const Index rest = vocab_ - word * width;
-        return rest >= width ? ~std::uint32_t{0} : (std::uint32_t{1} << rest) - 1;
-    }
-    std::uint32_t allowed_in(Index word) const {
-        return word < std::ssize(words_) ? words_[static_cast<std::size_t>(word)] & inside(word) : 0;
-    }
-
-    std::span<const std::uint32_t> words_;
-    Index vocab_;
-};
-
 /// Make the tokens impossible that a mask forbids. If few tokens are allowed, only these tokens are kept; otherwise the
 /// row stays dense.
 template <class Value>
 void apply_mask(filters::Candidates<Value>& row, const MaskBits& mask) {
     if (!row.holds_every_id()) return filters::keep_where(row, [&](Token id) { return mask.allows(id); });
-    auto& places = row.scratch().places;
-    places.clear();
     constexpr Index dense_from = 8;  // keeping an id costs twice as much as a number
     const Index allowed = mask.count();
     if (allowed == row.vocab()) return;
-    if (allowed < row.vocab() / dense_from + 1) {
-        mask.for_each(true, [&](Index id) { places.push_back(static_cast<Token>(id)); });
-        if (row.size() > 0) row.keep(places);
-    } else if (const auto numbers = row.change(); !numbers.empty()) {
-        mask.for_each(false, [&](Index id) { numbers[static_cast<std::size_t>(id)] = row.impossible(); });
+    if (allowed > row.vocab() / dense_from) {
+        return row.forbid(mask, static_cast<double>(allowed) / static_cast<double>(row.vocab()));
     }
+    auto& places = row.scratch().places;
+    places.clear();
+    mask.for_each([&](Index id) { places.push_back(static_cast<Token>(id)); });
+    if (row.size() > 0) row.keep(places);
 }
 
 template <MaskWords W>

@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include <specsample/kernels/select_cut.hpp>
 #include <specsample/kernels/select_typical.hpp>
+#include <specsample/shaping/lowering.hpp>
+#include <specsample/shaping/window.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
@@ -18,10 +19,11 @@ namespace detail {
 /// Scratch memory, in use while a row is shaped.
 template <std::floating_point Value>
 struct ShapingScratch {
-    std::vector<Token> places;          ///< places that a filter keeps
-    std::vector<Value> weights;         ///< weights of the candidates
-    std::vector<std::uint32_t> counts;  ///< counts of the tokens in a window; all 0 between two shapers
-    std::vector<Value> maxima;          ///< largest value of each tile of the given numbers
+    std::vector<Token> places;   ///< places that a filter keeps
+    std::vector<Value> weights;  ///< weights of the candidates
+    std::vector<Value> maxima;   ///< largest value of each tile of the numbers
+    CountedWindows windows;      ///< counts of the tokens that penalties count
+    Lowerings<Value> lowerings;  ///< what the numbers wait for
     kernels::SelectionScratch<Value> selection;
     kernels::TypicalScratch typical;
 };

@@ -8,42 +8,78 @@
 // hold, as by LogitBias: no penalty bans a token.
 #pragma once
 
+#include <span>
+
 #include <specsample/core/contract.hpp>
 #include <specsample/core/number.hpp>
+#include <specsample/shaping/change.hpp>
 #include <specsample/shaping/window.hpp>
 
-namespace specsample { inline namespace SPECSAMPLE_ABI { namespace filters {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
+namespace detail {
 
-/// Repetition penalty: lowers the logit z of every token of the window, once, however often it occurs.
-///
-///     z / penalty where z > 0, z * penalty elsewhere;   1 changes nothing
-///
-/// @cost     O(window), and one copy of a row that is still in the model's memory
-/// @source   Keskar et al.: "CTRL" (arXiv:1909.05858), section 4.1, with the sign handled as transformers does
-class RepetitionPenalty {
-  public:
-    /// @throws std::invalid_argument unless penalty is a positive number
-    explicit RepetitionPenalty(double penalty, Window window = {}) : penalty_(penalty), window_(window) {
-        detail::require(detail::is_positive(penalty), "RepetitionPenalty", "penalty", penalty, "a positive number");
-        window.check();
+/// Call f(place, count) for every candidate that a window has.
+template <class Value, class F>
+void for_counts(filters::Candidates<Value>& row, const TokenCounts& counts, const F& f) {
+    if (!row.holds_every_id()) {
+        for (Index place = 0; place < row.size(); ++place)
+            if (const Index count = counts[static_cast<Token>(row.id(place))]; count > 0) f(place, count);
+        return;
     }
+    counts.for_each([&](Token id, Index count) {
+        if (const Index place = row.place_of(id); place >= 0) f(place, count);
+    });
+}
 
+/// The penalties on the tokens of a window. One that only lowers logits waits until the numbers are needed.
+template <Penalty::Kind kind>
+class WindowPenalty {
+  public:
     template <class Value>
-    void operator()(Candidates<Value>& row, std::span<const Token> context) const {
-        if (penalty_ == 1) return;
-        detail::for_counts(row, window_.of(context), [&](Index place, Index) {
-            detail::change_logit(row, place, [&](double z) { return z > 0 ? z / penalty_ : z * penalty_; });
+    void operator()(filters::Candidates<Value>& row, std::span<const Token> context) const {
+        if (amount_ == none || window_.of(context).empty()) return;
+        auto& windows = row.scratch().windows;
+        const std::size_t window = windows.count(window_, context);
+        const Penalty penalty{kind, amount_, row.temperature()};
+        if (penalty.only_lowers() && row.lower(window, penalty)) return;
+        for_counts(row, windows[window], [&](Index place, Index count) {
+            change_logit(row, place, [&](double z) { return penalty(z, count); });
         });
     }
 
     /// Tell `outlook` what this penalty does to logits.
     void foresee(auto& outlook, std::span<const Token> context) const {
-        if (penalty_ != 1) detail::foresee(outlook, window_.of(context));
+        if (amount_ == none) return;
+        for (const Token token : window_.of(context)) outlook.change(token);
     }
 
+  protected:
+    WindowPenalty(double amount, filters::Window window) : amount_(amount), window_(window) { window.check(); }
+
   private:
-    double penalty_;
-    Window window_;
+    static constexpr double none = kind == Penalty::Kind::repetition ? 1 : 0;
+
+    double amount_;
+    filters::Window window_;
+};
+
+}  // namespace detail
+
+namespace filters {
+
+/// Repetition penalty: lowers the logit z of every token of the window, once, however often it occurs.
+///
+///     z / penalty where z > 0, z * penalty elsewhere;   1 changes nothing
+///
+/// @cost     O(1) for each token by which the window differs from that of the row before. The row is copied if a later
+///           step needs all its logits: a top-k does not, unless the penalty raises logits
+/// @source   Keskar et al.: "CTRL" (arXiv:1909.05858), section 4.1, with the sign handled as transformers does
+class RepetitionPenalty : public detail::WindowPenalty<detail::Penalty::Kind::repetition> {
+  public:
+    /// @throws std::invalid_argument unless penalty is a positive number
+    explicit RepetitionPenalty(double penalty, Window window = {}) : WindowPenalty(penalty, window) {
+        detail::require(detail::is_positive(penalty), "RepetitionPenalty", "penalty", penalty, "a positive number");
+    }
 };
 
 /// Frequency penalty, as in OpenAI's interface: lowers the logit z of every token by how often the window has it.
@@ -51,30 +87,12 @@ class RepetitionPenalty {
 ///     z - penalty * count;   0 changes nothing
 ///
 /// @cost   as RepetitionPenalty
-class FrequencyPenalty {
+class FrequencyPenalty : public detail::WindowPenalty<detail::Penalty::Kind::frequency> {
   public:
     /// @throws std::invalid_argument unless penalty is finite
-    explicit FrequencyPenalty(double penalty, Window window = {}) : penalty_(penalty), window_(window) {
+    explicit FrequencyPenalty(double penalty, Window window = {}) : WindowPenalty(penalty, window) {
         detail::require(detail::is_finite(penalty), "FrequencyPenalty", "penalty", penalty, "a finite number");
-        window.check();
     }
-
-    template <class Value>
-    void operator()(Candidates<Value>& row, std::span<const Token> context) const {
-        if (penalty_ == 0) return;
-        detail::for_counts(row, window_.of(context), [&](Index place, Index count) {
-            detail::add_to_logit(row, place, -penalty_ * static_cast<double>(count));
-        });
-    }
-
-    /// Tell `outlook` what this penalty does to logits.
-    void foresee(auto& outlook, std::span<const Token> context) const {
-        if (penalty_ != 0) detail::foresee(outlook, window_.of(context));
-    }
-
-  private:
-    double penalty_;
-    Window window_;
 };
 
 /// Presence penalty, as in OpenAI's interface: lowers the logit z of every token of the window, once.
@@ -82,29 +100,12 @@ class FrequencyPenalty {
 ///     z - penalty;   0 changes nothing
 ///
 /// @cost   as RepetitionPenalty
-class PresencePenalty {
+class PresencePenalty : public detail::WindowPenalty<detail::Penalty::Kind::presence> {
   public:
     /// @throws std::invalid_argument unless penalty is finite
-    explicit PresencePenalty(double penalty, Window window = {}) : penalty_(penalty), window_(window) {
+    explicit PresencePenalty(double penalty, Window window = {}) : WindowPenalty(penalty, window) {
         detail::require(detail::is_finite(penalty), "PresencePenalty", "penalty", penalty, "a finite number");
-        window.check();
     }
-
-    template <class Value>
-    void operator()(Candidates<Value>& row, std::span<const Token> context) const {
-        if (penalty_ == 0) return;
-        detail::for_counts(row, window_.of(context),
-                           [&](Index place, Index) { detail::add_to_logit(row, place, -penalty_); });
-    }
-
-    /// Tell `outlook` what this penalty does to logits.
-    void foresee(auto& outlook, std::span<const Token> context) const {
-        if (penalty_ != 0) detail::foresee(outlook, window_.of(context));
-    }
-
-  private:
-    double penalty_;
-    Window window_;
 };
 
 }  // namespace filters

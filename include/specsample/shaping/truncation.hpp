@@ -16,7 +16,6 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/kernels/select_above.hpp>
 #include <specsample/kernels/select_mass.hpp>
-#include <specsample/kernels/select_top.hpp>
 #include <specsample/kernels/select_typical.hpp>
 #include <specsample/shaping/candidates.hpp>
 
@@ -38,15 +37,7 @@ class TopK {
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
         // Impossible candidates are dropped even where no more than k are left: ranks that share a row list fewer of
         // them.
-        if (top_k_ == 0 || row.is_greedy() || top_k_ >= row.vocab() || row.size() == 0) return;
-        auto& scratch = row.scratch();
-        if (row.has_maxima()) {
-            scratch.selection.maxima = scratch.maxima;
-            detail::select_top_by_maxima(row.numbers(), top_k_, row.impossible(), scratch.places, scratch.selection);
-        } else {
-            kernels::select_top(row.numbers(), top_k_, row.impossible(), scratch.places, scratch.selection);
-        }
-        row.keep(scratch.places);
+        if (top_k_ > 0 && top_k_ < row.vocab() && !row.is_greedy() && row.size() > 0) row.keep_top(top_k_);
     }
 
     /// Tell `outlook` what this filter does to logits.

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include <specsample/core/contract.hpp>
-#include <specsample/shaping/candidates.hpp>
+#include <specsample/shaping/token_counts.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
@@ -20,6 +21,8 @@ inline constexpr Index whole_context = std::numeric_limits<Index>::max();
 struct Window {
     Index last_n = whole_context;  ///< largest number of tokens; 0 counts none
     Index skip = 0;                ///< leading tokens that do not count, such as a prompt
+
+    bool operator==(const Window&) const = default;
 
     /// Check the settings.
     /// @throws std::invalid_argument for negative numbers
@@ -39,51 +42,35 @@ struct Window {
 
 namespace detail {
 
-/// Call f(place, count) once for every candidate that is in a window.
-/// @cost   two passes over the window; O(vocab) once, for the counts
-template <class Value, class F>
-void for_counts(filters::Candidates<Value>& row, std::span<const Token> window, const F& f) {
-    if (window.empty() || row.size() == 0) return;
-    const auto is_inside = [&](Token id) { return id >= 0 && id < row.vocab(); };
-    auto& counts = row.scratch().counts;
-    grow(counts, static_cast<std::size_t>(row.vocab()));
-    for (const Token id : window)
-        if (is_inside(id)) ++counts[static_cast<std::size_t>(id)];
-    for (const Token id : window) {
-        if (!is_inside(id) || counts[static_cast<std::size_t>(id)] == 0) continue;
-        const auto count = static_cast<Index>(counts[static_cast<std::size_t>(id)]);
-        counts[static_cast<std::size_t>(id)] = 0;
-        if (const Index place = row.place_of(id); place >= 0) f(place, count);
+/// The counts of each window that a pipeline's penalties have.
+class CountedWindows {
+  public:
+    /// Begin with a row: forget windows if another pipeline has left many.
+    void begin() {
+        if (windows_.size() > 4) windows_.clear();
     }
-}
 
-/// Tell `outlook` that the logits of the tokens in a window may change.
-void foresee(auto& outlook, std::span<const Token> window) {
-    for (const Token token : window) outlook.change(token);
-}
+    /// Count the tokens of a window.
+    /// @returns   the place of its counts
+    std::size_t count(const filters::Window& window, std::span<const Token> context) {
+        const auto is_this = [&](const Counted& counted) { return counted.window == window; };
+        const auto found = std::find_if(windows_.begin(), windows_.end(), is_this);
+        const auto place = static_cast<std::size_t>(found - windows_.begin());
+        if (found == windows_.end()) windows_.push_back({window, {}});
+        windows_[place].counts.count(window.of(context));
+        return place;
+    }
 
-/// Return the number at a place as a logit, writable.
-template <class Value>
-Value& logit_at(filters::Candidates<Value>& row, Index place) {
-    return row.change_logits()[static_cast<std::size_t>(place)];
-}
+    const TokenCounts& operator[](std::size_t place) const { return windows_[place].counts; }
 
-/// Change the logit at a place to change(logit), unless its token is impossible. A result too large for the row's
-/// scalar is clamped to a finite number that leaves room for a temperature: the token stays possible, and the row
-/// valid.
-template <class Value, class Change>
-void change_logit(filters::Candidates<Value>& row, Index place, const Change& change) {
-    Value& logit = logit_at(row, place);
-    const auto z = static_cast<double>(logit);
-    const double most = std::max(double{std::numeric_limits<Value>::max()} * 0x1p-20, std::abs(z));
-    if (is_finite(z)) logit = static_cast<Value>(std::clamp<double>(change(z), -most, most));
-}
+  private:
+    struct Counted {
+        filters::Window window;
+        TokenCounts counts;
+    };
 
-/// Add a finite `by` to the logit at a place, as if the pipeline's temperature so far had been applied.
-template <class Value>
-void add_to_logit(filters::Candidates<Value>& row, Index place, double by) {
-    change_logit(row, place, [&](double z) { return z + row.temperature() * by; });
-}
+    std::vector<Counted> windows_;
+};
 
 }  // namespace detail
 

@@ -1,0 +1,92 @@
+// How often each token occurs in a part of a context, kept from context to context: the rows of one round, and of the
+// next, have nearly the same one.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specsample/core/types.hpp>
+
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
+
+/// Counts of tokens in a table with open addressing.
+class TokenCounts {
+  public:
+    /// Count the tokens of a text.
+    /// @cost   a comparison with the text before, and O(1) for each token that only one of the two has after the tokens
+    ///         that they begin with; the memory of the distinct tokens, at least 16 bytes each
+    void count(std::span<const Token> text) {
+        const std::size_t common = shared_with(text);
+        for (std::size_t i = common; i < text_.size(); ++i)
+            if (text_[i] >= 0) --slots_[slot_of(text_[i])].count;
+        text_.resize(common);
+        for (const Token token : text.subspan(common)) {
+            text_.push_back(token);
+            if (token >= 0) ++entry_of(token).count;
+        }
+    }
+
+    /// Return how often the text has a token.
+    Index operator[](Token token) const {
+        return slots_.empty() ? 0 : static_cast<Index>(slots_[slot_of(token)].count);
+    }
+
+    /// Call f(token, count) for every token >= 0 of the text, in any order.
+    template <class F>
+    void for_each(const F& f) const {
+        for (const Entry& entry : slots_)
+            if (entry.count > 0) f(entry.token, static_cast<Index>(entry.count));
+    }
+
+  private:
+    struct Entry {
+        Token token = no_token;  ///< the token of this slot; its count may have come back to 0
+        std::uint32_t count = 0;
+    };
+
+    static constexpr Token no_token = -1;
+
+    /// Return the number of tokens with which both texts begin. Texts that grow are compared as memory.
+    std::size_t shared_with(std::span<const Token> text) const {
+        const std::size_t shorter = std::min(text_.size(), text.size());
+        const auto end = text_.begin() + static_cast<std::ptrdiff_t>(shorter);
+        if (std::equal(text_.begin(), end, text.begin())) return shorter;
+        return static_cast<std::size_t>(std::mismatch(text_.begin(), end, text.begin()).first - text_.begin());
+    }
+
+    /// Return the slot of a token: the one that has it, or the empty one where it belongs.
+    std::size_t slot_of(Token token) const {
+        std::size_t slot = static_cast<std::uint32_t>(token) * std::size_t{0x9e37'79b9} >> 8;
+        while (slots_[slot &= slots_.size() - 1].token != token && slots_[slot].token != no_token) ++slot;
+        return slot;
+    }
+
+    Entry& entry_of(Token token) {
+        if (2 * (used_ + 1) > slots_.size()) make_room();
+        Entry& entry = slots_[slot_of(token)];
+        if (entry.token == no_token) entry.token = token, ++used_;
+        return entry;
+    }
+
+    /// Give every token that is counted a slot in a table that is at most a quarter full.
+    void make_room() {
+        const auto live = static_cast<std::size_t>(
+            std::count_if(slots_.begin(), slots_.end(), [](const Entry& entry) { return entry.count > 0; }));
+        std::size_t size = 64;
+        while (size < 4 * (live + 1)) size *= 2;
+        const std::vector<Entry> before = std::exchange(slots_, std::vector<Entry>(size));
+        used_ = live;
+        for (const Entry& entry : before)
+            if (entry.count > 0) slots_[slot_of(entry.token)] = entry;
+    }
+
+    std::vector<Token> text_;
+    std::vector<Entry> slots_;  ///< a power of two of them, at most half of them with a token
+    std::size_t used_ = 0;
+};
+
+}}}  // namespace specsample::detail

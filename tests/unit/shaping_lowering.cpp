@@ -117,7 +117,7 @@ TEMPLATE_TEST_CASE("what waits for a top-k leaves the same row", "[shaping]", fl
         const TokenMask mask{words}, other{random_mask(random, vocab)};
         const Window late{.last_n = static_cast<Index>(random() % 60), .skip = static_cast<Index>(random() % 9)};
         const RepetitionPenalty repetition(1 + static_cast<double>(random() % 3) / 4);
-        const FrequencyPenalty frequency(static_cast<double>(random() % 5) / 2 - 1, late);  // a reward, too
+        const FrequencyPenalty frequency(static_cast<double>(random() % 5) - 3, late);  // a reward, too
         const PresencePenalty presence(static_cast<double>(random() % 3) / 4, late);
         const Index k = 1 + static_cast<Index>(random() % 70);
         const TopK top(random() % 8 ? k : vocab + k);

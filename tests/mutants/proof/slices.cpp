@@ -7,6 +7,7 @@
 #include "shard/ranks.hpp"
 #include "support/catch.hpp"
 
+#include <specsample/kernels/overlap.hpp>
 #include <specsample/shard.hpp>
 #include <specsample/specsample.hpp>
 

@@ -5,9 +5,9 @@
 //   is_finite, is_nan, is_infinity, is_zero, is_positive   the tests
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
+#include <specsample/core/bits.hpp>
 #include <specsample/core/config.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
@@ -17,17 +17,17 @@ inline constexpr std::uint64_t infinity_bits = 0x7ff0'0000'0000'0000;
 
 /// Return whether `x` is neither infinite nor NaN.
 [[gnu::always_inline]] constexpr bool is_finite(const double& x) noexcept {
-    return (std::bit_cast<std::uint64_t>(x) & detail::infinity_bits) != detail::infinity_bits;
+    return (bit_cast<std::uint64_t>(x) & detail::infinity_bits) != detail::infinity_bits;
 }
 
 /// Return whether `x` is NaN.
 [[gnu::always_inline]] constexpr bool is_nan(const double& x) noexcept {
-    return (std::bit_cast<std::uint64_t>(x) & 0x7fff'ffff'ffff'ffff) > detail::infinity_bits;
+    return (bit_cast<std::uint64_t>(x) & 0x7fff'ffff'ffff'ffff) > detail::infinity_bits;
 }
 
 /// Return whether `x` is positive infinity.
 [[gnu::always_inline]] constexpr bool is_infinity(const double& x) noexcept {
-    return std::bit_cast<std::uint64_t>(x) == detail::infinity_bits;
+    return bit_cast<std::uint64_t>(x) == detail::infinity_bits;
 }
 
 /// Return whether `x` is zero. NaN is tested first: with -ffast-math, comparing a NaN may give anything.

@@ -16,11 +16,11 @@
 #include <emmintrin.h>
 #endif
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
+#include <specsample/core/bits.hpp>
 #include <specsample/core/eigen.hpp>
 #include <specsample/core/types.hpp>
 
@@ -28,7 +28,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// Convert a bfloat16: it is the upper half of a float's bits.
 EIGEN_ALWAYS_INLINE float bits_to_float(Eigen::bfloat16, std::int16_t bits) {
-    return std::bit_cast<float>(std::int32_t{bits} << 16);
+    return detail::bit_cast<float>(std::int32_t{bits} << 16);
 }
 
 /// Convert a half, whose exponent is shorter than a float's. Zero and subnormal halves are first read as 2^-15 (1 + m),
@@ -41,11 +41,11 @@ EIGEN_ALWAYS_INLINE float bits_to_float(Eigen::half, std::int16_t bits) {
     const std::int32_t if_subnormal = (magnitude - lowest) >> 31;      // all ones, or zero
     const std::int32_t if_special = (exponent - 1 - magnitude) >> 31;  // infinite or NaN
     const std::int32_t rebiased = magnitude + rebias;
-    const std::int32_t excess = std::bit_cast<std::int32_t>(std::bit_cast<float>(rebiased) - 0x1p-14f);
-    const float normal = std::bit_cast<float>(rebiased + (rebias & if_special));
-    const float result = normal + std::bit_cast<float>(excess & if_subnormal);
-    return std::bit_cast<float>(std::bit_cast<std::int32_t>(result) |
-                                (shifted & std::numeric_limits<std::int32_t>::min()));
+    const std::int32_t excess = detail::bit_cast<std::int32_t>(detail::bit_cast<float>(rebiased) - 0x1p-14f);
+    const float normal = detail::bit_cast<float>(rebiased + (rebias & if_special));
+    const float result = normal + detail::bit_cast<float>(excess & if_subnormal);
+    return detail::bit_cast<float>(detail::bit_cast<std::int32_t>(result) |
+                                   (shifted & std::numeric_limits<std::int32_t>::min()));
 }
 
 /// Return the bits at `in`. They are copied, because Eigen's types hide them from g++'s vectoriser.

@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -28,6 +27,7 @@
 #include <limits>
 #include <span>
 
+#include <specsample/core/bits.hpp>
 #include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/arrivals.hpp>
@@ -202,7 +202,7 @@ class Race {
             weights = padded.data();
         }
         for (std::uint64_t places = places_above(weights, least_weight(block.least)); places; places &= places - 1) {
-            const Index i = std::countr_zero(places), id = row_.id(block.place + i);
+            const Index i = detail::lowest_bit(places), id = row_.id(block.place + i);
             if (id == block.first || !(numbers[i] > row_.nothing())) continue;
             const std::size_t last = waiting.count++;
             waiting.ids[last] = static_cast<std::uint32_t>(id);

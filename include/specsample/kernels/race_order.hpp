@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
+#include <specsample/core/bits.hpp>
 #include <specsample/core/eigen.hpp>
 #include <specsample/kernels/block.hpp>
 
@@ -63,7 +63,7 @@ class BlockOrder {
     double bound() const { return next_; }
     /// Hand out the number of the block that was found.
     Index take() {
-        const Index block = std::bit_cast<std::int32_t>(next_) & number;
+        const Index block = detail::bit_cast<std::int32_t>(next_) & number;
         find_earliest(block / group);
         return block;
     }

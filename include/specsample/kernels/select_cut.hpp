@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -15,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <specsample/core/bits.hpp>
 #include <specsample/kernels/select_above.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
@@ -41,7 +41,7 @@ constexpr auto ordered_bits(Value x) {
     using Signed = std::conditional_t<sizeof(Value) == 4, std::int32_t, std::int64_t>;
     using Unsigned = std::make_unsigned_t<Signed>;
     constexpr Signed lowest = std::numeric_limits<Signed>::min();
-    const auto bits = std::bit_cast<Signed>(x);
+    const auto bits = detail::bit_cast<Signed>(x);
     const Signed ordered = bits < 0 ? lowest - bits : bits;
     return static_cast<Unsigned>(ordered) ^ static_cast<Unsigned>(lowest);
 }

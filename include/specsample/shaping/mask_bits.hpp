@@ -2,12 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include <specsample/core/bits.hpp>
 #include <specsample/core/types.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
@@ -25,8 +25,8 @@ class MaskBits {
     Index count() const {
         Index count = 0, word = 0;
         for (; word + 1 < whole_words(); word += 2)
-            count += std::popcount(std::uint64_t{words_[at(word)]} << width | words_[at(word + 1)]);
-        for (; word < word_count(); ++word) count += std::popcount(allowed_in(word));
+            count += bit_count(std::uint64_t{words_[at(word)]} << width | words_[at(word + 1)]);
+        for (; word < word_count(); ++word) count += bit_count(allowed_in(word));
         return count;
     }
 
@@ -44,7 +44,7 @@ class MaskBits {
     void for_each(const F& f) const {
         for (Index word = 0; word < word_count(); ++word)
             for (std::uint32_t bits = allowed_in(word); bits != 0; bits &= bits - 1)
-                f(word * width + std::countr_zero(bits));
+                f(word * width + detail::lowest_bit(bits));
     }
 
   private:

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/core/bits.hpp>
 #include <specsample/shard/own_slice.hpp>
 #include <specsample/shard/ranks.hpp>
 
@@ -115,7 +115,7 @@ class KnownNumbers : public RankRow {
     std::optional<RowFault> changed_number() const {
         for (const auto& [id, before] : drawn_) {
             const auto is = static_cast<double>(mine_[id]), was = static_cast<double>(before);
-            if (is != was && std::bit_cast<std::uint64_t>(is) != std::bit_cast<std::uint64_t>(was))
+            if (is != was && detail::bit_cast<std::uint64_t>(is) != detail::bit_cast<std::uint64_t>(was))
                 return RowFault{.side = Side::draft, .cause = Cause::row_changed, .value = is, .bound = was, .id = id};
         }
         return std::nullopt;

@@ -17,7 +17,6 @@
 //   distribution.row(), distribution.without()    otherwise the row behind it, and the ids removed from the row
 #pragma once
 
-#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -25,6 +24,7 @@
 #include <type_traits>
 
 #include <specsample/concepts.hpp>
+#include <specsample/core/bits.hpp>
 #include <specsample/core/contract.hpp>
 #include <specsample/core/fault.hpp>
 #include <specsample/core/list_ref.hpp>
@@ -53,7 +53,7 @@ template <class View>
     } else {
         number = static_cast<double>(row.coeff(token));
     }
-    return number == 0 ? 0 : std::bit_cast<std::uint64_t>(number);  // a computed 0 may come with either sign
+    return number == 0 ? 0 : detail::bit_cast<std::uint64_t>(number);  // a computed 0 may come with either sign
 }
 
 /// Compute a digest of a list of ids.
@@ -152,7 +152,7 @@ class Sampled {
         if (drawn_.removed != detail::digest_of(without_)) return fault(Cause::removed_changed, 0, 0);
         if constexpr (!detail::Blocks<View>::is_split) {
             const std::uint64_t bits = detail::stored_bits(row_, drawn_.token);
-            const auto number = [](std::uint64_t of) { return ~of == 0 ? 0 : std::bit_cast<double>(of); };
+            const auto number = [](std::uint64_t of) { return ~of == 0 ? 0 : detail::bit_cast<double>(of); };
             if (bits != drawn_.bits) return fault(Cause::row_changed, number(bits), number(drawn_.bits));
         }
         return std::nullopt;

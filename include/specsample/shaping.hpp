@@ -12,4 +12,5 @@
 #include <specsample/shaping/shape.hpp>            // IWYU pragma: export
 #include <specsample/shaping/shaped.hpp>           // IWYU pragma: export
 #include <specsample/shaping/temperature.hpp>      // IWYU pragma: export
+#include <specsample/shaping/token_mask.hpp>       // IWYU pragma: export
 #include <specsample/shaping/truncation.hpp>       // IWYU pragma: export

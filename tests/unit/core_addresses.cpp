@@ -11,6 +11,7 @@
 
 #include <specsample/drafters.hpp>
 #include <specsample/length.hpp>
+#include <specsample/shaping/token_mask.hpp>
 #include <specsample/tree.hpp>
 #include <specsample/verify/batch.hpp>
 #include <specsample/vocabularies.hpp>

@@ -7,6 +7,7 @@
 #include <specsample/shaping/from_logits.hpp>
 #include <specsample/shaping/pipeline.hpp>
 #include <specsample/shaping/shaped.hpp>
+#include <specsample/shaping/token_mask.hpp>
 #include <specsample/shaping/truncation.hpp>
 
 #include "support/catch.hpp"

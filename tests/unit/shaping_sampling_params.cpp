@@ -3,6 +3,7 @@
 
 #include <specsample/shaping/pipeline.hpp>
 #include <specsample/shaping/shaped.hpp>
+#include <specsample/shaping/token_mask.hpp>
 
 #include "support/catch.hpp"
 #include "unit/shaping_rows.hpp"

@@ -5,6 +5,7 @@
 
 #include <specsample/rows/memory.hpp>
 #include <specsample/shaping/sampling_params.hpp>
+#include <specsample/shaping/token_mask.hpp>
 #include <specsample/verify.hpp>
 
 #include "support/catch.hpp"

@@ -201,7 +201,8 @@ class Race {
             std::copy_n(weights, block.count, padded.begin());
             weights = padded.data();
         }
-        for (std::uint64_t places = places_above(weights, least_weight(block.least)); places; places &= places - 1) {
+        const auto is_above = [least = least_weight(block.least)](Value weight) { return weight > least; };
+        for (std::uint64_t places = places_where(weights, is_above); places != 0; places &= places - 1) {
             const Index i = detail::lowest_bit(places), id = row_.id(block.place + i);
             if (id == block.first || !(numbers[i] > row_.nothing())) continue;
             const std::size_t last = waiting.count++;

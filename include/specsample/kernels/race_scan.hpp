@@ -5,22 +5,20 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/block.hpp>
 #include <specsample/kernels/nan.hpp>
+#include <specsample/kernels/places.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// The number of ids that share the noise of a block: ids that agree in all bits but the last six.
-inline constexpr Index race_block = 64;
+inline constexpr Index race_block = places_at_once;
 
 /// Accumulates whether a number is no weight, for Eigen's binaryExpr: the sign bit of `seen` is set from the first
 /// number on that is negative, -0, infinite or NaN. The other bits are arbitrary.
@@ -40,22 +38,6 @@ struct WeightWatch {
         return preinterpret<Packet>(por(preinterpret<Integers>(seen), por(bits, room)));
     }
 };
-
-/// Return the places of a block whose weights are above `least`, one bit each.
-template <class Value>
-std::uint64_t places_above(const Value* weights, Value least) {
-    std::array<std::uint8_t, std::size_t{race_block}> bits;
-    for (std::size_t i = 0; i < bits.size(); ++i)
-        bits[i] = weights[i] > least ? std::uint8_t(1 << i % 8) : std::uint8_t{0};
-    std::uint64_t places = 0;
-    for (std::size_t i = 0; i < bits.size(); i += 8) {
-        std::uint64_t eight;
-        std::memcpy(&eight, &bits[i], sizeof eight);
-        for (int shift = 32; shift >= 8; shift /= 2) eight |= eight >> shift;
-        places |= (eight & 0xff) << i;
-    }
-    return places;
-}
 
 /// Whether numbers are scanned in packets: floats, where a processor has registers for them.
 template <class Value>

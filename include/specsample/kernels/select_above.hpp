@@ -9,12 +9,15 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstdint>
 #include <span>
 #include <type_traits>
 #include <vector>
 
+#include <specsample/core/bits.hpp>
 #include <specsample/core/eigen.hpp>
 #include <specsample/kernels/block.hpp>
+#include <specsample/kernels/places.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
@@ -24,7 +27,7 @@ namespace detail {
 inline constexpr Index tile_size = 256;
 
 /// Entries per patch. The entries of a patch are looked at one by one, or not at all.
-inline constexpr Index patch_size = 64;
+inline constexpr Index patch_size = places_at_once;
 
 inline Index tile_count(Index size) { return (size + tile_size - 1) / tile_size; }
 
@@ -49,12 +52,19 @@ void tile_maxima(std::span<const Value> row, std::vector<Value>& maxima) {
     for (Index tile = 0; tile < tiles; ++tile) maxima.data()[tile] = tile_maximum(row, tile);
 }
 
-/// Write to `ids` the positions of [first, end) that belong. Every position is written, and overwritten by the next one
-/// unless it belongs: a branch would often be mispredicted in a patch where half of the values belong.
+/// Write to `ids` the positions of [first, end) that belong.
 /// @returns how many belong
 template <std::floating_point Value, std::predicate<Value> Belongs>
 Index collect_patch(const Value* values, Index first, Index end, const Belongs& belongs, Token* ids) {
+    constexpr bool has_wide_registers = stripe_width > 16;  // without AVX the bits would be made one by one
     Index found = 0;
+    if (has_wide_registers && end - first == patch_size) {
+        for (std::uint64_t places = places_where(values + first, belongs); places != 0; places &= places - 1)
+            ids[found++] = static_cast<Token>(first + lowest_bit(places));
+        return found;
+    }
+    // Every position is written, and overwritten by the next one unless it belongs: a branch would often be
+    // mispredicted in a patch where half of the values belong.
     for (Index i = first; i < end; ++i) {
         ids[found] = static_cast<Token>(i);
         found += belongs(values[i]) ? 1 : 0;

@@ -76,7 +76,11 @@ class CandidateNumbers {
     /// Return the largest number; -inf if there is no candidate.
     double maximum() {
         settle();
-        if (!maximum_) maximum_ = block_max(size(), numbers_.data());
+        if (!maximum_) {
+            tile_maxima(numbers_, scratch_.maxima);
+            has_maxima_ = true;
+            maximum_ = block_max(std::ssize(scratch_.maxima), scratch_.maxima.data());
+        }
         return *maximum_;
     }
 
@@ -165,7 +169,7 @@ class CandidateNumbers {
         scratch_.lowerings.apply(numbers_, scratch_.windows, memory_.numbers.data());
         scratch_.lowerings.clear();
         numbers_ = {memory_.numbers.data(), numbers_.size()};
-        tile_maxima(numbers_, scratch_.maxima);
+        has_maxima_ = false;
     }
 
     /// Forget what followed from the numbers: they change.

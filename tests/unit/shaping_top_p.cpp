@@ -2,6 +2,8 @@
 #include <specsample/shaping/truncation.hpp>
 
 #include <cmath>
+#include <random>
+#include <span>
 
 #include <specsample/shaping/pipeline.hpp>
 #include <specsample/shaping/temperature.hpp>
@@ -26,6 +28,19 @@ Array<double> reference(const Array<double>& probs, double top_p) {
     }
     return only(probs, ids);
 }
+
+/// The nucleus by the weights of all tokens.
+struct NucleusOfAll {
+    double top_p;
+
+    template <class Value>
+    void operator()(Candidates<Value>& row, std::span<const Token>) const {
+        auto& scratch = row.scratch();
+        const auto [weights, total] = row.weights();
+        select_mass(weights, total, top_p, scratch.places, scratch.selection);
+        row.keep(scratch.places);
+    }
+};
 
 template <class Scalar>
 Array<double> top_p(double p, const Array<Scalar>& probs) {
@@ -113,6 +128,33 @@ TEST_CASE("the nucleus of logits is that of their probabilities at the temperatu
                     REQUIRE(distance(through(pipeline, Logits(logits)), expected) < 1e-14);
                     REQUIRE(distance(through(pipeline, softmax_of(logits)), expected) < 1e-12);
                 }
+}
+
+TEMPLATE_TEST_CASE("the nucleus of a peaked row needs no weight of the other tokens", "[shaping]", float, double) {
+    std::mt19937_64 random(12);
+    ShapedMemory<TestType> memory, other;
+    int without = 0;
+    for (int round = 0; round < 400; ++round) {
+        const Index size = 600 + static_cast<Index>(random() % 6000);
+        Array<TestType> logits(size);
+        std::normal_distribution<double> normal(0, 1 + static_cast<double>(random() % 3));
+        for (Index id = 0; id < size; ++id) logits[id] = static_cast<TestType>(normal(random));
+        for (auto count = random() % 30; count > 0; --count)
+            logits[static_cast<Index>(random()) % 600 & 511] =
+                static_cast<TestType>(4 + static_cast<int>(random() % 24) / 2.);
+        const double p = static_cast<double>(1 + random() % 999) / 1000;
+        const Temperature temperature(static_cast<double>(1 + random() % 6) / 4);
+        const auto row = shape(Logits(logits), Pipeline{temperature, TopP{p}}, {}, memory);
+        const auto expected = shape(Logits(logits), Pipeline{temperature, NucleusOfAll{p}}, {}, other);
+        without += std::ssize(memory.scratch.weights) < size ? 1 : 0;
+        memory.scratch.weights = {};
+        const auto& numbers = row.held().numbers();
+        REQUIRE(numbers.size() == expected.held().numbers().size());
+        for (Index place = 0; place < numbers.size(); ++place) REQUIRE(row.ids().id(place) == expected.ids().id(place));
+        REQUIRE((numbers == expected.held().numbers()).all());
+    }
+    CHECK(without > 100);
+    CHECK(without < 300);
 }
 
 TEST_CASE("p that is not above 0 and at most 1 cannot be built", "[shaping]") {

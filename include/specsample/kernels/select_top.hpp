@@ -89,13 +89,6 @@ void select_lowered_top(std::span<const Value> row, const Lowered& lowered, std:
     keep(lowered, ids, cut_at(values, static_cast<double>(wanted), count_of_one, scratch.masses), kept);
 }
 
-/// Select as select_top does, with the largest values of the row's tiles already in scratch.maxima.
-template <std::floating_point Value>
-void select_top_by_maxima(std::span<const Value> row, Index k, std::type_identity_t<Value> above,
-                          std::vector<Token>& kept, kernels::SelectionScratch<Value>& scratch) {
-    select_lowered_top(row, value_in(row), 0, k, above, kept, scratch);
-}
-
 }  // namespace detail
 
 namespace kernels {
@@ -110,7 +103,7 @@ template <std::floating_point Value>
 void select_top(std::span<const Value> row, Index k, std::type_identity_t<Value> above, std::vector<Token>& kept,
                 SelectionScratch<Value>& scratch) {
     detail::tile_maxima(row, scratch.maxima);
-    detail::select_top_by_maxima(row, k, above, kept, scratch);
+    detail::select_lowered_top(row, detail::value_in(row), 0, k, above, kept, scratch);
 }
 
 }  // namespace kernels

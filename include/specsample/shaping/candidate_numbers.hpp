@@ -7,6 +7,8 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include <specsample/core/eigen.hpp>
 #include <specsample/core/ids.hpp>
@@ -76,11 +78,7 @@ class CandidateNumbers {
     /// Return the largest number; -inf if there is no candidate.
     double maximum() {
         settle();
-        if (!maximum_) {
-            tile_maxima(numbers_, scratch_.maxima);
-            has_maxima_ = true;
-            maximum_ = block_max(std::ssize(scratch_.maxima), scratch_.maxima.data());
-        }
+        if (!maximum_) maximum_ = block_max(std::ssize(maxima()), maxima().data());
         return *maximum_;
     }
 
@@ -130,9 +128,6 @@ class CandidateNumbers {
         return kind_ == NumberKind::logits ? -std::numeric_limits<Value>::infinity() : Value{0};
     }
 
-    /// Return whether scratch().maxima has the largest value of each tile of numbers().
-    bool has_maxima() const { return has_maxima_; }
-
     /// Return scratch memory for shapers.
     ShapingScratch<Value>& scratch() { return scratch_; }
 
@@ -147,6 +142,12 @@ class CandidateNumbers {
     std::span<const Value> waiting() {
         look();
         return numbers_;
+    }
+
+    /// Return the largest value of each tile of the numbers, without what they wait for.
+    const std::vector<Value>& maxima() {
+        if (!std::exchange(has_maxima_, true)) tile_maxima(numbers_, scratch_.maxima);
+        return scratch_.maxima;
     }
 
     /// Return how often the numbers have changed.

@@ -10,6 +10,7 @@
 // at the end: shapers change the logits that the model gave.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <optional>
 #include <span>
@@ -116,8 +117,7 @@ class Candidates : public detail::CandidateNumbers<Value> {
     void keep_top(Index k) {
         const std::span<const Value> row = this->waiting();
         auto& scratch = this->scratch();
-        scratch.selection.maxima = scratch.maxima;
-        if (!this->has_maxima()) detail::tile_maxima(row, scratch.selection.maxima);
+        scratch.selection.maxima = this->maxima();
         const auto number = [&](Token place) { return this->lowered(place); };
         detail::select_lowered_top(row, number, scratch.lowerings.expected(k), k, this->impossible(), scratch.places,
                                    scratch.selection);
@@ -136,8 +136,6 @@ class Candidates : public detail::CandidateNumbers<Value> {
     }
 
   private:
-    using Array = Eigen::Array<Value, Eigen::Dynamic, 1>;
-
     bool is_weighed() const { return weighed_after_ == this->changes(); }
 
     void weigh() {
@@ -151,17 +149,15 @@ class Candidates : public detail::CandidateNumbers<Value> {
         auto& memory = this->scratch().weights;
         detail::grow(memory, numbers.size());
         weights_ = {memory.data(), numbers.size()};
-        Eigen::Map<Array> weights(memory.data(), size);
         if (is_greedy()) {
-            weights.setZero();
-            if (const Index best = this->peak(); best >= 0) weights[best] = 1;
+            std::fill_n(memory.begin(), size, Value{0});
+            if (const Index best = this->peak(); best >= 0) memory[static_cast<std::size_t>(best)] = 1;
             return;
         }
         if (!are_logits) detail::take_logarithms(numbers.data(), size, memory.data());
         const Value* logits = are_logits ? numbers.data() : memory.data();
         const double pivot = are_logits ? this->maximum() : detail::block_max(size, logits);
-        const auto power = detail::power_at<Value>(pivot, temperature_);
-        weights = Eigen::Map<const Array>(logits, size).unaryExpr(detail::ByReference(power));
+        detail::weigh(logits, size, detail::power_at<Value>(pivot, temperature_), memory.data());
     }
 
     std::optional<double> given_total_;

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <specsample/core/eigen.hpp>
@@ -53,11 +55,11 @@ struct Penalty {
 template <std::floating_point Value>
 class Lowerings {
   public:
-    bool empty() const { return steps_.empty() && allowed_.empty(); }
-    void clear() { steps_.clear(), allowed_.clear(); }
+    bool empty() const { return penalties_.empty() && allowed_.empty(); }
+    void clear() { penalties_.clear(), allowed_.clear(); }
 
     /// Add a penalty on the tokens of a window, given by the place of its counts.
-    void add(std::size_t window, const Penalty& penalty) { steps_.push_back({window, penalty}); }
+    void add(std::size_t window, const Penalty& penalty) { penalties_.push_back({window, penalty}); }
 
     /// Give the tokens that a mask forbids the number of an impossible token.
     /// @param share   the share of the tokens that the mask allows
@@ -79,60 +81,55 @@ class Lowerings {
     Value lowered(Token id, Value number, const CountedWindows& windows) const {
         const auto at = static_cast<std::size_t>(id);
         if (!allowed_.empty() && (allowed_[at / MaskBits::width] >> at % MaskBits::width & 1) == 0) return impossible_;
-        for (const Step& step : steps_)
-            if (const Index count = windows[step.window][id]; count > 0) number = after(step.penalty, number, count);
+        for (const auto& [window, penalty] : penalties_)
+            if (const Index count = windows[window][id]; count > 0) number = after(penalty, number, count);
         return number;
     }
 
     /// Write the numbers of all tokens; `to` may be where they are.
     /// @cost   one pass, and O(1) per token of a window
     void apply(std::span<const Value> numbers, const CountedWindows& windows, Value* to) const {
-        copy_allowed(numbers, to);
-        for (const Step& step : steps_)
-            windows[step.window].for_each([&](Token id, Index count) {
-                if (id < std::ssize(numbers)) to[id] = after(step.penalty, to[id], count);
+        if (!allowed_.empty()) {
+            copy_allowed(numbers, to);
+        } else if (numbers.data() != to) {
+            std::copy(numbers.begin(), numbers.end(), to);
+        }
+        for (const auto& [window, penalty] : penalties_)
+            windows[window].for_each([&, by = penalty](Token id, Index count) {
+                if (id < std::ssize(numbers)) to[id] = after(by, to[id], count);
             });
     }
 
   private:
-    struct Step {
-        std::size_t window;
-        Penalty penalty;
-    };
-
     static Value after(const Penalty& penalty, Value number, Index count) {
         return changed_logit(number, [&](double z) { return penalty(z, count); });
     }
 
     void copy_allowed(std::span<const Value> numbers, Value* to) const {
-        if (allowed_.empty()) {
-            if (numbers.data() != to) std::copy(numbers.begin(), numbers.end(), to);
-            return;
-        }
         constexpr std::size_t width = MaskBits::width;
-        const std::size_t whole = numbers.size() / width;
-        for (std::size_t word = 0; word < whole; ++word)
-            blend(allowed_[word], numbers.data() + word * width, impossible_, to + word * width);
-        for (std::size_t i = whole * width; i < numbers.size(); ++i)
-            to[i] = allowed_[whole] >> i % width & 1 ? numbers[i] : impossible_;
+        for (std::size_t first = 0; first < numbers.size(); first += width)
+            blend(allowed_[first / width], numbers.subspan(first, std::min(width, numbers.size() - first)), to + first);
     }
 
-    /// Write 32 numbers where their bits are set, and another one elsewhere.
-    static void blend(std::uint32_t bits, const Value* numbers, Value other, Value* to) {
+    /// Write at most 32 numbers where their bits are set, and that of an impossible token elsewhere.
+    void blend(std::uint32_t bits, std::span<const Value> numbers, Value* to) const {
 #ifdef EIGEN_VECTORIZE_AVX512
-        if constexpr (sizeof(Value) == 4) {
-            for (int i = 0; i < MaskBits::width; i += 16, bits >>= 16)
-                _mm512_storeu_ps(to + i, _mm512_mask_blend_ps(static_cast<__mmask16>(bits), _mm512_set1_ps(other),
-                                                              _mm512_loadu_ps(numbers + i)));
-            return;
+        if constexpr (std::is_same_v<Value, float>) {
+            if (numbers.size() == MaskBits::width) {
+                const __m512 other = _mm512_set1_ps(impossible_);
+                for (int i = 0; i < MaskBits::width; i += 16, bits >>= 16)
+                    _mm512_storeu_ps(to + i, _mm512_mask_blend_ps(static_cast<__mmask16>(bits), other,
+                                                                  _mm512_loadu_ps(numbers.data() + i)));
+                return;
+            }
         }
 #endif
-        for (int i = 0; i < MaskBits::width; ++i) to[i] = bits >> i & 1 ? numbers[i] : other;
+        for (std::size_t i = 0; i < numbers.size(); ++i) to[i] = bits >> i & 1 ? numbers[i] : impossible_;
     }
 
-    std::vector<Step> steps_;
-    std::vector<std::uint32_t> allowed_;  ///< empty if there is no mask
-    double share_ = 1;                    ///< of the tokens that are allowed
+    std::vector<std::pair<std::size_t, Penalty>> penalties_;  ///< in order, each with the place of its window's counts
+    std::vector<std::uint32_t> allowed_;                      ///< empty if there is no mask
+    double share_ = 1;                                        ///< of the tokens that are allowed
     Value impossible_ = 0;
 };
 

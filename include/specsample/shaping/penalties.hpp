@@ -9,6 +9,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include <specsample/core/contract.hpp>
 #include <specsample/core/number.hpp>
@@ -17,19 +18,6 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
-
-/// Call f(place, count) for every candidate that a window has.
-template <class Value, class F>
-void for_counts(filters::Candidates<Value>& row, const TokenCounts& counts, const F& f) {
-    if (!row.holds_every_id()) {
-        for (Index place = 0; place < row.size(); ++place)
-            if (const Index count = counts[static_cast<Token>(row.id(place))]; count > 0) f(place, count);
-        return;
-    }
-    counts.for_each([&](Token id, Index count) {
-        if (const Index place = row.place_of(id); place >= 0) f(place, count);
-    });
-}
 
 /// The penalties on the tokens of a window. One that only lowers logits waits until the numbers are needed.
 template <Penalty::Kind kind>
@@ -42,8 +30,9 @@ class WindowPenalty {
         const std::size_t window = windows.count(window_, context);
         const Penalty penalty{kind, amount_, row.temperature()};
         if (penalty.only_lowers() && row.lower(window, penalty)) return;
-        for_counts(row, windows[window], [&](Index place, Index count) {
-            change_logit(row, place, [&](double z) { return penalty(z, count); });
+        windows[window].for_each([&](Token id, Index count) {
+            if (const Index place = row.place_of(id); place >= 0)
+                change_logit(row, place, [&](double z) { return penalty(z, count); });
         });
     }
 
@@ -54,10 +43,15 @@ class WindowPenalty {
     }
 
   protected:
-    WindowPenalty(double amount, filters::Window window) : amount_(amount), window_(window) { window.check(); }
+    WindowPenalty(std::string_view name, double amount, filters::Window window) : amount_(amount), window_(window) {
+        require(divides ? is_positive(amount) : is_finite(amount), name, "penalty", amount,
+                divides ? "a positive number" : "a finite number");
+        window.check();
+    }
 
   private:
-    static constexpr double none = kind == Penalty::Kind::repetition ? 1 : 0;
+    static constexpr bool divides = kind == Penalty::Kind::repetition;
+    static constexpr double none = divides ? 1 : 0;
 
     double amount_;
     filters::Window window_;
@@ -77,9 +71,8 @@ namespace filters {
 class RepetitionPenalty : public detail::WindowPenalty<detail::Penalty::Kind::repetition> {
   public:
     /// @throws std::invalid_argument unless penalty is a positive number
-    explicit RepetitionPenalty(double penalty, Window window = {}) : WindowPenalty(penalty, window) {
-        detail::require(detail::is_positive(penalty), "RepetitionPenalty", "penalty", penalty, "a positive number");
-    }
+    explicit RepetitionPenalty(double penalty, Window window = {})
+        : WindowPenalty("RepetitionPenalty", penalty, window) {}
 };
 
 /// Frequency penalty, as in OpenAI's interface: lowers the logit z of every token by how often the window has it.
@@ -90,9 +83,8 @@ class RepetitionPenalty : public detail::WindowPenalty<detail::Penalty::Kind::re
 class FrequencyPenalty : public detail::WindowPenalty<detail::Penalty::Kind::frequency> {
   public:
     /// @throws std::invalid_argument unless penalty is finite
-    explicit FrequencyPenalty(double penalty, Window window = {}) : WindowPenalty(penalty, window) {
-        detail::require(detail::is_finite(penalty), "FrequencyPenalty", "penalty", penalty, "a finite number");
-    }
+    explicit FrequencyPenalty(double penalty, Window window = {})
+        : WindowPenalty("FrequencyPenalty", penalty, window) {}
 };
 
 /// Presence penalty, as in OpenAI's interface: lowers the logit z of every token of the window, once.
@@ -103,9 +95,7 @@ class FrequencyPenalty : public detail::WindowPenalty<detail::Penalty::Kind::fre
 class PresencePenalty : public detail::WindowPenalty<detail::Penalty::Kind::presence> {
   public:
     /// @throws std::invalid_argument unless penalty is finite
-    explicit PresencePenalty(double penalty, Window window = {}) : WindowPenalty(penalty, window) {
-        detail::require(detail::is_finite(penalty), "PresencePenalty", "penalty", penalty, "a finite number");
-    }
+    explicit PresencePenalty(double penalty, Window window = {}) : WindowPenalty("PresencePenalty", penalty, window) {}
 };
 
 }  // namespace filters

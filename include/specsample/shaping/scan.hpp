@@ -70,6 +70,18 @@ ScaledExp2<Value> power_at(double largest, double temperature) {
                              static_cast<Value>(exponent_scale<Value>(temperature)));
 }
 
+/// Write the weights of logits; `to` may be the logits. Each stripe is written at once: what a compiler takes for a
+/// change of the power's own numbers makes it read them again.
+template <class Value>
+void weigh(const Value* logits, Index count, const ScaledExp2<Value>& power, Value* to) {
+    const Index whole = count - count % stripe_width;
+    for (Index i = 0; i < whole; i += stripe_width) {
+        const Stripe<Value> weights = entries_at<stripe_width>(logits, i).unaryExpr(ByReference(power));
+        Eigen::Map<Stripe<Value>>(to + i) = weights;
+    }
+    for (Index i = whole; i < count; ++i) to[i] = power(logits[i]);
+}
+
 /// Write weights divided by their sum; `to` may be the weights.
 template <std::floating_point Value>
 void normalise(std::span<const Value> weights, double sum, Value* to) {
@@ -94,6 +106,20 @@ void take_logarithms(const Value* from, Index count, Value* to) {
             if (block[i] > 0 && block[i] < std::numeric_limits<Value>::min())
                 to[first + i] = static_cast<Value>(std::log(static_cast<double>(block[i])));
     });
+}
+
+/// Return the sum of the weights of logits as sum_by_block does, with `memory` for one block of them.
+template <std::floating_point Value>
+double sum_of_weights(std::span<const Value> logits, const ScaledExp2<Value>& power, std::vector<Value>& memory) {
+    double total = 0;
+    const Index count = std::ssize(logits), length = block_length(count);
+    grow(memory, static_cast<std::size_t>(length));
+    for (Index first = 0; first < count; first += length) {
+        const Index n = std::min(length, count - first);
+        weigh(logits.data() + first, n, power, memory.data());
+        total += wide_sum(memory.data(), n);
+    }
+    return total;
 }
 
 /// Return the sum of numbers in double, block by block: ranks that hold slices of a row add in the same order.

@@ -44,11 +44,9 @@ class TokenCounts {
 
   private:
     struct Entry {
-        Token token = no_token;  ///< the token of this slot; its count may have come back to 0
+        Token token = -1;  ///< whose slot this is, or -1; its count may have come back to 0
         std::uint32_t count = 0;
     };
-
-    static constexpr Token no_token = -1;
 
     /// Return the number of tokens with which both texts begin. Texts that grow are compared as memory.
     std::size_t shared_with(std::span<const Token> text) const {
@@ -61,26 +59,24 @@ class TokenCounts {
     /// Return the slot of a token: the one that has it, or the empty one where it belongs.
     std::size_t slot_of(Token token) const {
         std::size_t slot = static_cast<std::uint32_t>(token) * std::size_t{0x9e37'79b9} >> 8;
-        while (slots_[slot &= slots_.size() - 1].token != token && slots_[slot].token != no_token) ++slot;
+        while (slots_[slot &= slots_.size() - 1].token != token && slots_[slot].token >= 0) ++slot;
         return slot;
     }
 
     Entry& entry_of(Token token) {
         if (2 * (used_ + 1) > slots_.size()) make_room();
         Entry& entry = slots_[slot_of(token)];
-        if (entry.token == no_token) entry.token = token, ++used_;
+        if (entry.token < 0) entry.token = token, ++used_;
         return entry;
     }
 
     /// Give every token that is counted a slot in a table that is at most a quarter full.
     void make_room() {
-        const auto live = static_cast<std::size_t>(
-            std::count_if(slots_.begin(), slots_.end(), [](const Entry& entry) { return entry.count > 0; }));
+        used_ = 0;
+        for_each([&](Token, Index) { ++used_; });
         std::size_t size = 64;
-        while (size < 4 * (live + 1)) size *= 2;
-        const std::vector<Entry> before = std::exchange(slots_, std::vector<Entry>(size));
-        used_ = live;
-        for (const Entry& entry : before)
+        while (size < 4 * (used_ + 1)) size *= 2;
+        for (const Entry& entry : std::exchange(slots_, std::vector<Entry>(size)))
             if (entry.count > 0) slots_[slot_of(entry.token)] = entry;
     }
 

@@ -49,11 +49,47 @@ class TopK {
     Index top_k_;
 };
 
+}  // namespace filters
+
+namespace detail {
+
+/// Keep the nucleus of logits if it reaches no further than to a thousandth of the largest weight, as in a peaked row.
+/// Then only the weights of these tokens are written; of the others the sum is enough.
+/// @returns   whether the nucleus was kept
+template <class Value>
+bool keep_peaked_nucleus(filters::Candidates<Value>& row, double top_p) {
+    if (row.kind() != filters::NumberKind::logits || !row.holds_every_id()) return false;
+    const double largest = row.maximum(), temperature = row.temperature_of_weights();
+    auto& scratch = row.scratch();
+    const auto least = static_cast<Value>(largest - temperature * std::log(1024));
+    if (!leaves_half(scratch.maxima, least)) return false;
+    const auto power = power_at<Value>(largest, temperature);
+    const std::span<const Value> logits = row.numbers();
+    const auto weight = [&](Token id) { return power(logits.data()[id]); };
+    const double target = top_p * sum_of_weights(logits, power, scratch.weights);
+    scratch.selection.maxima = scratch.maxima;
+    const auto ids = candidates(
+        logits, [=](Value z) { return z >= least; }, scratch.selection);
+    const auto weights = values_of<Value>(ids, weight, scratch.selection.values);
+    if (ids.empty() || !(wide_sum(weights.data(), std::ssize(weights)) >= target)) return false;
+    const auto cut = cut_at(weights, target, own_mass, scratch.selection.masses);
+    // A power is not quite monotone: a weight that was left out may be as large.
+    if (!(static_cast<double>(cut.least) > 1.001 * static_cast<double>(power(least)))) return false;
+    keep(weight, ids, cut, scratch.places);
+    row.keep(scratch.places);
+    return true;
+}
+
+}  // namespace detail
+
+namespace filters {
+
 /// Keep the nucleus: the fewest most probable tokens whose probabilities sum to at least p, including the token that
 /// reaches p, the lower ids first among equals. Probabilities are normalised over the candidates left so far, at the
 /// temperature so far. 1 keeps everything.
 ///
-/// @cost   the weights of the candidates, an exponential each, and a selection that does not sort them
+/// @cost   an exponential for each candidate, and a selection that does not sort them; the weights of a peaked row are
+///         summed without being written
 class TopP {
   public:
     /// @throws std::invalid_argument unless 0 < top_p <= 1
@@ -63,7 +99,7 @@ class TopP {
 
     template <class Value>
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
-        if (top_p_ == 1 || row.is_greedy() || row.size() == 0) return;
+        if (top_p_ == 1 || row.is_greedy() || row.size() == 0 || detail::keep_peaked_nucleus(row, top_p_)) return;
         auto& scratch = row.scratch();
         const bool is_as_given = row.is_as_given();
         const auto [weights, total] = row.weights();
@@ -128,11 +164,7 @@ class MinP {
                                  : row.maximum() * std::pow(min_p_, row.temperature_of_weights());
         auto& scratch = row.scratch();
         const Value threshold = detail::least_from(least, row.impossible());
-        if (row.has_maxima()) {
-            detail::select_at_least_by_maxima(row.numbers(), threshold, scratch.maxima, scratch.places);
-        } else {
-            kernels::select_at_least(row.numbers(), threshold, scratch.places);
-        }
+        detail::select_at_least_by_maxima(row.numbers(), threshold, scratch.maxima, scratch.places);
         row.keep(scratch.places);
     }
 

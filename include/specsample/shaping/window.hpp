@@ -53,10 +53,9 @@ class CountedWindows {
     /// Count the tokens of a window.
     /// @returns   the place of its counts
     std::size_t count(const filters::Window& window, std::span<const Token> context) {
-        const auto is_this = [&](const Counted& counted) { return counted.window == window; };
-        const auto found = std::find_if(windows_.begin(), windows_.end(), is_this);
-        const auto place = static_cast<std::size_t>(found - windows_.begin());
-        if (found == windows_.end()) windows_.push_back({window, {}});
+        std::size_t place = 0;
+        while (place < windows_.size() && windows_[place].window != window) ++place;
+        if (place == windows_.size()) windows_.push_back({window, {}});
         windows_[place].counts.count(window.of(context));
         return place;
     }

@@ -115,7 +115,8 @@ class KnownNumbers : public RankRow {
     std::optional<RowFault> changed_number() const {
         for (const auto& [id, before] : drawn_) {
             const auto is = static_cast<double>(mine_[id]), was = static_cast<double>(before);
-            if (is != was && detail::bit_cast<std::uint64_t>(is) != detail::bit_cast<std::uint64_t>(was))
+            if (is != was &&
+                specsample::detail::bit_cast<std::uint64_t>(is) != specsample::detail::bit_cast<std::uint64_t>(was))
                 return RowFault{.side = Side::draft, .cause = Cause::row_changed, .value = is, .bound = was, .id = id};
         }
         return std::nullopt;

@@ -109,9 +109,7 @@ class NucleusSearch {
         return std::span(weights_).first(logits.size());
     }
     void weigh(const Wide* logits, Index count, Wide* weights) const {
-        using Array = Eigen::Array<Wide, Eigen::Dynamic, 1>;
-        Eigen::Map<Array>(weights, count) =
-            Eigen::Map<const Array>(logits, count).unaryExpr(specsample::detail::ByReference(power_));
+        specsample::detail::weigh(logits, count, power_, weights);
     }
 
     double mass_ = 1;

@@ -90,6 +90,31 @@ textbook::Ending judge_logits(const Draft& draft, const Place& place, specsample
                  workspace);
 }
 
+/// Verify against rows of logits that came with their sums, as an engine makes them where its last layer has the row in
+/// a cache.
+class SummedRounds {
+  public:
+    explicit SummedRounds(const Pool& pool)
+        : sums_(std::make_shared<Sums>(9, specsample::kernels::LogitSums(pool[0].target))) {}
+
+    textbook::Ending operator()(const Draft& draft, const Place& place, specsample::Workspace& workspace) const {
+        const double log_sum = place.pool.contents().draft_log_sum;
+        const auto distribution = [&](Index i) {
+            return specsample::Sampled(specsample::Logits(place(i).draft, 1, log_sum).probs());
+        };
+        const auto row = [&](Index i) {
+            return specsample::Logits(place(i).target, (*sums_)[static_cast<std::size_t>(i)]);
+        };
+        return judge(draft, Indexed{distribution, draft.size()}, Indexed{row, draft.size() + 1}, Check::entries_read,
+                     workspace);
+    }
+
+  private:
+    using Sums = std::vector<specsample::kernels::LogitSums>;
+
+    std::shared_ptr<const Sums> sums_;
+};
+
 /// Verify against the target's logits and the draft's probabilities.
 textbook::Ending judge_mixed(const Draft& draft, const Place& place, specsample::Workspace& workspace) {
     const double sum = place.pool.contents().draft_sum;
@@ -331,6 +356,11 @@ void add_rounds(Kernels& kernels) {
         return race_rounds(setting, Pool(setting).contents(), lookahead, 16, Spacing::by_rounds, judge_logits,
                            textbook_softmax<Numbers::logits>, needed_of_logits);
     };
+    const auto summed = [](const Setting& setting, Index lookahead) {
+        const SummedRounds ours{Pool(setting)};
+        return race_rounds(setting, Pool(setting).contents(), lookahead, 16, Spacing::by_rounds, ours,
+                           textbook_softmax<Numbers::logits>, needed_of_logits);
+    };
     const auto value_probs = [=](const Setting& setting, Index lookahead) {
         return race_rounds(setting, Pool(setting).contents(), lookahead, 32, Spacing::by_stops, judge_value_probs,
                            textbook_probs, needed_of_probs);
@@ -352,6 +382,7 @@ void add_rounds(Kernels& kernels) {
         for (const int alpha : {50, 70, 90}) add("round/probs", lookahead, {.alpha = alpha}, probs);
     for (const Index lookahead : {4, 8}) add("round_every_row/probs", lookahead, {}, checked);
     for (const Index lookahead : {4, 8}) add("round/logits", lookahead, {.numbers = Numbers::logits}, logits);
+    for (const Index lookahead : {4, 8}) add("round/logits+sums", lookahead, {.numbers = Numbers::logits}, summed);
     for (const Index lookahead : {4, 8}) add("round_match/logits", lookahead, {.numbers = Numbers::logits}, race_match);
     for (const Index lookahead : {4, 8}) add("round/shaped", lookahead, {.numbers = Numbers::logits}, shaped);
     add("round_values/probs", 4, {}, value_probs);

@@ -16,12 +16,12 @@ struct Costs {
     std::vector<double> verify_curve{};  ///< [n - 1]: time of a target pass over n positions / time over one
 };
 
-/// The median time of repeated calls, in seconds.
+/// The median time of repeated calls, in seconds of this thread's work.
 template <class Work>
 double median_seconds(Work&& work) {
     std::vector<double> times(31);
     for (double& time : times) {
-        const Stopwatch watch;
+        const WorkStopwatch watch;
         work();
         time = watch.seconds();
     }

@@ -84,6 +84,7 @@ class Drafts {
     bool are_chains() const { return tree_.empty(); }
 
     double seconds() const { return meter_ ? meter_->seconds() : 0; }
+    double work_seconds() const { return meter_ ? meter_->work_seconds() : 0; }
     long passes() const { return meter_ ? meter_->passes() : 0; }
 
     /// The longest text to draft after.

@@ -45,17 +45,17 @@ void write(Run& result, std::vector<specsample::Token>& text, const Drafts& draf
             result.finish = left.max_new_tokens <= 0 ? FinishReason::budget : FinishReason::length;
             break;
         }
-        const double drafting_before = drafts.seconds();
+        const double drafting_before = drafts.work_seconds();
         const Stopwatch watch;
+        const WorkStopwatch work;
         pace.begin(text, options.lookahead);
         const Round round = sampler.step(text, left);
         text.insert(text.end(), round.tokens.begin(), round.tokens.end());
         target.keep(text);
-        const double seconds = watch.seconds();
+        result.seconds += watch.seconds();
+        const double seconds = work.seconds(), drafting = drafts.work_seconds() - drafting_before;
         pace.record(round.counts());
-        const double drafting = drafts.seconds() - drafting_before;
         pace.observe(round.proposed, drafting, seconds - drafting);
-        result.seconds += seconds;
         result.tally.record(round.counts());
         const auto drafted = target.last_prefix();
         const auto first = static_cast<std::size_t>(start + round.accepted);

@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/shaping/from_logits.hpp>
+
 #include "generate/stopwatch.hpp"
 #include "llama_cpp/glue.hpp"
 #include "llama_cpp/load.hpp"

@@ -39,7 +39,6 @@
 #include <specsample/models.hpp>    // IWYU pragma: export
 
 #include <specsample/random/draw.hpp>              // IWYU pragma: export
-#include <specsample/shaping/from_logits.hpp>      // IWYU pragma: export
 #include <specsample/shaping/pipeline.hpp>         // IWYU pragma: export
 #include <specsample/shaping/sampling_params.hpp>  // IWYU pragma: export
 #include <specsample/shaping/shaped.hpp>           // IWYU pragma: export

@@ -1,5 +1,6 @@
 // The distribution of shaped text is that of the shaped target: every shaper, at every position with its own context,
 // on chains and on trees.
+#include <specsample/shaping/from_logits.hpp>
 #include <specsample/theory.hpp>
 #include <specsample/shaping/token_mask.hpp>
 #include <specsample/vocabularies.hpp>

@@ -5,6 +5,7 @@
 #include <specsample/drafters.hpp>
 #include <specsample/lossy.hpp>
 #include <specsample/sampler/staged.hpp>
+#include <specsample/shaping/from_logits.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/tree.hpp>
 #include <specsample/verify.hpp>

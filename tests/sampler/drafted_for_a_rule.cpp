@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <specsample/sampler/staged.hpp>
+#include <specsample/shaping/from_logits.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/verify/batch.hpp>
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <specsample/kernels/softmax.hpp>
+#include <specsample/shaping/from_logits.hpp>
 #include <specsample/specsample.hpp>
 
 #include "support/catch.hpp"

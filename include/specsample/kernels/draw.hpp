@@ -176,6 +176,8 @@ class BlockSums {
   public:
     /// @cost   one pass
     explicit BlockSums(const W& weights) : weights_(weights) { sums_.sum(weights_); }
+    /// Take the sums of a pass that was made before.
+    BlockSums(const W& weights, const RunningSums& sums) : weights_(weights), sums_(sums) {}
 
     double total() const { return sums_.total; }
     const RunningSums& sums() const { return sums_; }

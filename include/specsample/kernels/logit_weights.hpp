@@ -1,6 +1,7 @@
 // The weights of a row of logits.
 //
 //   LogitWeights      exp((z - pivot) / T), summed in one pass: a token is drawn from them without a normaliser
+//   LogitSums         the sums alone, to be kept with the row: nobody makes the pass again
 //   log_sum_exp(row)  ln sum exp(z / T)
 #pragma once
 
@@ -43,6 +44,29 @@ Encoding<Value> stated_encoding(double temperature, double log_sum_exp) {
 
 namespace kernels {
 
+/// The sums of a row of logits at a temperature, which one pass finds and Logits takes.
+///
+///     for each row, where it is in a cache:  sums[i] = kernels::LogitSums(row(i), temperature);
+///     verify(tokens, distributions, [&](Index i) { return Logits(row(i), sums[i]); }, rule, rng);
+///
+/// An engine makes them when its last layer has written the row, on as many threads as it likes. A round then reads no
+/// row but for a block where a token is drawn, and writes the same tokens as without them.
+struct LogitSums {
+    LogitSums() = default;
+
+    /// @param logits   [vocab] logits; -inf is probability 0
+    /// @param at       the temperature >= 0; 0 is the argmax, lowest id on ties
+    /// @throws         std::invalid_argument for a negative or non-finite temperature
+    /// @cost           as LogitWeights; 4 kB of memory
+    template <RowLike R>
+    explicit LogitSums(const R& logits, double at = 1);
+
+    Index size = 0;                     ///< of the row
+    double temperature = 1;             ///< of the logits
+    detail::Encoding<double> encoding;  ///< of the weights: a pivot and a scale, or a peak
+    RunningSums sums;
+};
+
 /// The weights exp((z - pivot) / T) of logits, summed.
 ///
 /// The pivot is the largest logit of the first block, which is near the largest of all and costs no pass to find. If it
@@ -73,6 +97,14 @@ class LogitWeights {
         if (!(total() >= 1 && total() < too_large)) sum_from(detail::largest(numbers, 0, numbers.size()));
     }
 
+    /// Take the sums of a pass over these logits that was made before.
+    LogitWeights(const View& logits, const LogitSums& known, const Ids& ids = {})
+        : entries_(logits, ids, known.size, {}), pivot_(known.encoding.pivot()) {
+        if (!known.encoding.is_peak()) scale_ = known.encoding.scale();
+        entries_.mean(Encoding(known.encoding));
+        sums_.emplace(RowWeights(entries_.row()), known.sums);
+    }
+
     /// Sum entries as they are encoded.
     explicit LogitWeights(const Entries& entries) : entries_(entries) { sum(entries.encoding()); }
 
@@ -83,6 +115,7 @@ class LogitWeights {
     double sum(Index first, Index count) const { return sums_->sum(first, count); }
     double total() const { return sums_->total(); }
     const RunningSums& sums() const { return sums_->sums(); }
+    Encoding weights_encoding() const { return entries_.encoding(); }  ///< of the weights before they are divided
     Index pick(double u) const { return sums_->pick(u); }
 
     /// Return the encoding of the probabilities, which are the weights divided by their total.
@@ -111,6 +144,14 @@ class LogitWeights {
     double pivot_ = 0;
     std::optional<BlockSums<RowWeights<decltype(std::declval<const Entries&>().row())>>> sums_;
 };
+
+template <RowLike R>
+LogitSums::LogitSums(const R& logits, double at) : size(detail::row_size(logits)), temperature(at) {
+    detail::require(detail::is_finite(at) && at >= 0, "LogitSums", "temperature", at, "a finite number >= 0");
+    const LogitWeights weights(detail::as_row(logits), at, size);
+    encoding = detail::Encoding<double>(weights.weights_encoding());
+    sums = weights.sums();
+}
 
 /// Return ln sum_x exp(z(x)) of a row of logits; for Logits at temperature T, ln sum_x exp(z(x) / T).
 /// @cost   one pass

@@ -54,7 +54,7 @@ Value likely_reached_by(std::size_t k, std::span<const Value> row, kernels::Sele
 template <std::floating_point Value>
 Value bound_for(std::size_t count, std::span<const Value> row, Value above, kernels::SelectionScratch<Value>& scratch) {
     if (8 * count > row.size()) return above;
-    if (2 * count <= scratch.maxima.size()) return reached_by(count, scratch.maxima, scratch.values);
+    if (count <= scratch.maxima.size()) return reached_by(count, scratch.maxima, scratch.values);
     return likely_reached_by(count, row, scratch);
 }
 

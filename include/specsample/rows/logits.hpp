@@ -72,6 +72,20 @@ class Logits {
         log_sum_exp_ = log_sum_exp;
     }
 
+    /// Take logits whose sums are known, so that no pass makes them: their normaliser is known, and drawing a token reads
+    /// one block.
+    /// @param row    [vocab] logits
+    /// @param sums   of this row, at its temperature; borrowed
+    /// @throws       std::invalid_argument for sums of a row of another size
+    template <class Given>
+    Logits(Given&& row, const kernels::LogitSums& sums) : Logits(std::forward<Given>(row), sums.temperature) {
+        detail::require(sums.size == size(), "Logits", "the size of the row of sums", sums.size,
+                        "that of the logits, " + detail::to_text(size()));
+        sums_ = &sums;
+    }
+    template <class Given>
+    Logits(Given&&, const kernels::LogitSums&&) = delete;  // the sums would be gone
+
     Index size() const { return detail::row_size(row_); }
     double temperature() const { return temperature_; }
     static constexpr bool has_logits() { return true; }
@@ -93,8 +107,11 @@ class Logits {
     }
 
     /// Return the weights that a token is drawn from. Their total gives the normaliser.
-    /// @cost   one pass
-    auto weights() const& { return kernels::LogitWeights<View>(numbers(), temperature_, size()); }
+    /// @cost   one pass, unless their sums are known
+    auto weights() const& {
+        using Weights = kernels::LogitWeights<View>;
+        return sums_ != nullptr ? Weights(numbers(), *sums_) : Weights(numbers(), temperature_, size());
+    }
 
     // Deleted for a temporary that owns its numbers: the views would dangle.
     void numbers() && requires(owns) = delete;
@@ -132,6 +149,7 @@ class Logits {
     double temperature_ = 1;
     bool is_known_ = false;
     double log_sum_exp_ = 0;
+    const kernels::LogitSums* sums_ = nullptr;
 };
 
 template <class Given, class... Rest>

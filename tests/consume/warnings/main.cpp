@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include <specsample/shaping/from_logits.hpp>
 #include <specsample/specsample.hpp>
 
 namespace {

@@ -1,4 +1,4 @@
-// The bits of numbers, without <bit>: every program would parse its 250 lines for these three functions.
+// The bits of numbers. The header of the standard library would be 250 lines for these three functions, in every program.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,8 @@
 #include <specsample/core/ids.hpp>
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/kernels/inspect.hpp>
-#include <specsample/kernels/select_top.hpp>
+#include <specsample/kernels/select_above.hpp>
+#include <specsample/shaping/lowering.hpp>
 #include <specsample/shaping/memory.hpp>
 #include <specsample/shaping/scan.hpp>
 

@@ -17,6 +17,8 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/core/eigen.hpp>
+#include <specsample/kernels/select_above.hpp>
+#include <specsample/kernels/select_top.hpp>
 #include <specsample/rows/logits.hpp>
 #include <specsample/shaping/candidate_numbers.hpp>
 #include <specsample/shaping/stages.hpp>
@@ -126,7 +128,7 @@ class Candidates : public detail::CandidateNumbers<Value> {
 
     // The result, which the end of a pipeline reads.
 
-    /// Finish the numbers: at temperature 0 only the largest one is left, the lowest id on ties.
+    /// End the pipeline: at temperature 0 only the largest one is left, the lowest id on ties.
     void choose() { is_greedy() ? keep_top(1) : this->settle_waiting(); }
 
     /// Return whether the numbers are still those that were given and need no change at the end.

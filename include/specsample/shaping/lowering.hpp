@@ -19,6 +19,7 @@
 #include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/shaping/mask_bits.hpp>
+#include <specsample/shaping/token_counts.hpp>
 #include <specsample/shaping/window.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
@@ -72,7 +73,7 @@ class Lowerings {
 
     /// Return how many of the k largest numbers may be expected to be lowered so far that others take their places.
     std::size_t expected(Index k) const {
-        constexpr double penalised = 16;  // the largest logits are often those of tokens that the text has
+        constexpr double penalised = 16;  // a text has often the tokens of the largest logits
         const double forbidden = allowed_.empty() ? 0 : static_cast<double>(k) * (1 / share_ - 1);
         return empty() ? 0 : static_cast<std::size_t>(penalised + forbidden);
     }

@@ -16,7 +16,6 @@
 #include <span>
 
 #include <specsample/concepts.hpp>
-#include <specsample/core/eigen.hpp>
 #include <specsample/kernels/select_above.hpp>
 #include <specsample/kernels/select_top.hpp>
 #include <specsample/rows/logits.hpp>

@@ -24,9 +24,10 @@ class TokenCounts {
         for (std::size_t i = common; i < text_.size(); ++i)
             if (text_[i] >= 0) --slots_[slot_of(text_[i])].count;
         text_.resize(common);
+        if (text_.capacity() < text.size()) text_.reserve(2 * text.size());
         for (const Token token : text.subspan(common)) {
+            if (token >= 0) ++entry_of(token).count;  // this may throw, what follows may not
             text_.push_back(token);
-            if (token >= 0) ++entry_of(token).count;
         }
     }
 
@@ -51,9 +52,9 @@ class TokenCounts {
     /// Return the number of tokens with which both texts begin. Texts that grow are compared as memory.
     std::size_t shared_with(std::span<const Token> text) const {
         const std::size_t shorter = std::min(text_.size(), text.size());
-        const auto end = text_.begin() + static_cast<std::ptrdiff_t>(shorter);
-        if (std::equal(text_.begin(), end, text.begin())) return shorter;
-        return static_cast<std::size_t>(std::mismatch(text_.begin(), end, text.begin()).first - text_.begin());
+        const Token *begin = text_.data(), *end = begin + shorter;
+        if (std::equal(begin, end, text.data())) return shorter;
+        return static_cast<std::size_t>(std::mismatch(begin, end, text.data()).first - begin);
     }
 
     /// Return the slot of a token: the one that has it, or the empty one where it belongs.
@@ -72,12 +73,12 @@ class TokenCounts {
 
     /// Give every token that is counted a slot in a table that is at most a quarter full.
     void make_room() {
-        used_ = 0;
-        for_each([&](Token, Index) { ++used_; });
-        std::size_t size = 64;
-        while (size < 4 * (used_ + 1)) size *= 2;
+        std::size_t live = 0, size = 64;
+        for_each([&](Token, Index) { ++live; });
+        while (size < 4 * (live + 1)) size *= 2;
         for (const Entry& entry : std::exchange(slots_, std::vector<Entry>(size)))
             if (entry.count > 0) slots_[slot_of(entry.token)] = entry;
+        used_ = live;
     }
 
     std::vector<Token> text_;

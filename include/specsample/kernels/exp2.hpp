@@ -104,10 +104,9 @@ class ScaledExp2<Value, true> {
 #ifdef EIGEN_VECTORIZE_AVX512
     /// t = -inf is 0 by the mask, although n + f is not: no other t is rounded to a part.
     EIGEN_ALWAYS_INLINE Eigen::internal::Packet16f power_of(const Eigen::internal::Packet16f& t) const {
-        constexpr int to_nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-        const __m512 n = _mm512_roundscale_ps(t, to_nearest);
+        const __m512 n = Eigen::internal::print(t);  // to the nearest integer
         const __m512 twice = polynomial(_mm512_sub_ps(t, n));
-        const __mmask16 has_power = _mm512_cmp_ps_mask(t, _mm512_set1_ps(-125.5f), _CMP_NLE_UQ);  // or is NaN
+        const __mmask16 has_power = _mm512_cmpnle_ps_mask(t, _mm512_set1_ps(-125.5f));  // or is NaN
         return _mm512_maskz_scalef_ps(has_power, twice, _mm512_sub_ps(n, _mm512_set1_ps(1.f)));
     }
 #endif

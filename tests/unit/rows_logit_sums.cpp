@@ -2,6 +2,7 @@
 #include <specsample/rows/logits.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <random>
@@ -11,6 +12,7 @@
 #include <specsample/lossy.hpp>
 #include <specsample/random.hpp>
 #include <specsample/shaping.hpp>
+#include <specsample/values.hpp>
 #include <specsample/verify.hpp>
 
 #include "support/catch.hpp"
@@ -92,6 +94,52 @@ TEMPLATE_TEST_CASE("rounds of logits with their sums are the same rounds", "[row
         judge(TraversalVerification{});
         judge(SpecInfer{});
     }
+}
+
+TEST_CASE("values of logits with their sums give the same rounds", "[rows]") {
+    std::mt19937_64 random(5);
+    Workspace plain, summed;
+    for (int round = 0; round < 200; ++round) {
+        const Index listed = 1 + static_cast<Index>(random() % (round % 4 ? 300 : 3000)), vocab = 2 * listed;
+        const double temperature = round % 9 == 0 ? 0 : .25 * static_cast<double>(1 + random() % 6);
+        const bool is_sparse = round % 2;
+        std::vector<std::int32_t> ids;
+        for (Index place = 0; place < listed; ++place) ids.push_back(static_cast<std::int32_t>(2 * place + 1));
+        std::vector<Row1<float>> rows;
+        for (int i = 0; i < 5; ++i) rows.push_back(random_row<float>(random, listed));
+        std::vector<LogitSums> sums;
+        for (const auto& row : rows) sums.emplace_back(row, temperature);
+        const auto row = [&](Index i, bool has_sums) {
+            const auto at = static_cast<std::size_t>(i);
+            const auto dense = has_sums ? Row::logits(rows[at], sums[at]) : Row::logits(rows[at], temperature);
+            return is_sparse ? Row::sparse(ids, dense, vocab) : dense;
+        };
+        const RoundRng rng(static_cast<std::uint64_t>(round), 0, 0);
+        std::vector<Token> tokens;
+        std::vector<Origin> a(2), b(2);
+        for (Index i = 0; i < 2; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            const Row draft = row(3 + i, false), other = row(3 + i, true);
+            const auto [token, origin] = draft_token(TokenVerification{}, rng, i, draft);
+            const auto [same_token, other_origin] = draft_token(TokenVerification{}, rng, i, other);
+            REQUIRE(same_token == token);
+            tokens.push_back(token);
+            a[at] = origin, b[at] = other_origin;
+        }
+        const auto judge = [&](const auto& rule) {
+            const auto without = [&](Index i) { return row(i, false); };
+            const auto with = [&](Index i) { return row(i, true); };
+            same(verify(tokens, a, Rows(without), rule, rng, {}, plain),
+                 verify(tokens, b, Rows(with), rule, rng, {}, summed));
+        };
+        judge(TokenVerification{});
+        judge(BlockVerification{});
+        judge(SpecInfer{});
+    }
+    const std::vector<float> logits{1, 2, 3}, other{1, 2};
+    const LogitSums of_logits(logits);
+    CHECK_THROWS_WITH(Row::logits(other, of_logits),
+                      "specsample::Row::logits: the size of the row of sums is 3, but must be that of the logits, 2");
 }
 
 TEST_CASE("sums are those of their row", "[rows]") {

@@ -98,8 +98,8 @@ class LogitWeights {
     }
 
     /// Take the sums of a pass over these logits that was made before.
-    LogitWeights(const View& logits, const LogitSums& known, const Ids& ids = {})
-        : entries_(logits, ids, known.size, {}), pivot_(known.encoding.pivot()) {
+    LogitWeights(const View& logits, const LogitSums& known, Index vocab, const Ids& ids = {})
+        : entries_(logits, ids, vocab, {}), pivot_(known.encoding.pivot()) {
         if (!known.encoding.is_peak()) scale_ = known.encoding.scale();
         entries_.mean(Encoding(known.encoding));
         sums_.emplace(RowWeights(entries_.row()), known.sums);

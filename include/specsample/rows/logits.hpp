@@ -110,7 +110,7 @@ class Logits {
     /// @cost   one pass, unless their sums are known
     auto weights() const& {
         using Weights = kernels::LogitWeights<View>;
-        return sums_ != nullptr ? Weights(numbers(), *sums_) : Weights(numbers(), temperature_, size());
+        return sums_ != nullptr ? Weights(numbers(), *sums_, size()) : Weights(numbers(), temperature_, size());
     }
 
     // Deleted for a temporary that owns its numbers: the views would dangle.

@@ -4,6 +4,7 @@
 //   Rows   several of them by number
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -15,6 +16,9 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 class Row;
+namespace kernels {
+struct LogitSums;
+}
 namespace detail {
 
 /// What a Row is made of, for the kernels.
@@ -24,8 +28,9 @@ struct RowParts {
     Index vocab = 0;
     double temperature = -1;  ///< of logits; negative for probabilities
     double log_sum_exp = 0;
-    bool is_known = false;                    ///< the caller stated log_sum_exp
-    std::optional<Encoding<double>> found{};  ///< the encoding with its normaliser, once a draw has found it
+    bool is_known = false;                     ///< the caller stated log_sum_exp
+    const kernels::LogitSums* sums = nullptr;  ///< of the logits, where the caller has them
+    std::optional<Encoding<double>> found{};   ///< the encoding with its normaliser, once a draw has found it
 
     bool are_logits() const { return temperature >= 0; }
 };
@@ -68,6 +73,20 @@ class Row {
         row.parts_.is_known = true;
         return row;
     }
+
+    /// View logits whose sums are known (kernels/logit_weights.hpp), so that no pass makes them.
+    /// @param sums     of these logits, at their temperature; borrowed
+    /// @throws         std::invalid_argument for sums of a row of another size
+    template <std::same_as<kernels::LogitSums> Sums>
+    static Row logits(const detail::NumbersView& numbers, const Sums& sums) {
+        detail::require(sums.size == numbers.size(), "Row::logits", "the size of the row of sums", sums.size,
+                        "that of the logits, " + detail::to_text(numbers.size()));
+        Row row = logits(numbers, sums.temperature);
+        row.parts_.sums = &sums;
+        return row;
+    }
+    template <std::same_as<kernels::LogitSums> Sums>
+    static Row logits(const detail::NumbersView&, const Sums&&) = delete;  // the sums would be gone
 
     /// View a row of some ids; all others have probability 0.
     /// @param ids     [n] strictly increasing, inside the vocabulary: checked when the row is read

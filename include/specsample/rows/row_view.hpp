@@ -44,9 +44,10 @@ class RowView {
     auto encoded(const Encoding<Value>& encoding) const { return entries(encoding).row(); }
 
     /// Return the weights that a token is drawn from.
-    /// @cost   one pass
+    /// @cost   one pass, unless their sums are known
     [[gnu::noinline]] Weights weights() const {
         if (!has_logits()) return Weights(entries({}));
+        if (parts().sums != nullptr) return Weights(numbers(), *parts().sums, size(), ids());
         return Weights(numbers(), parts().temperature, size(), ids());
     }
 

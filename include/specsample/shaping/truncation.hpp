@@ -160,7 +160,7 @@ class MinP {
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
         if (min_p_ == 0 || row.is_greedy() || row.size() == 0) return;
         const double least = row.kind() == NumberKind::logits
-                                 ? row.maximum() + row.temperature_of_weights() * std::log(min_p_)
+                                 ? row.maximum() + detail::rounded(row.temperature_of_weights() * std::log(min_p_))
                                  : row.maximum() * std::pow(min_p_, row.temperature_of_weights());
         auto& scratch = row.scratch();
         const Value threshold = detail::least_from(least, row.impossible());

@@ -1,4 +1,6 @@
 // Finite settings never make a row bad: what its scalar cannot hold is cut to what it can.
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
@@ -142,6 +144,25 @@ TEMPLATE_TEST_CASE("the logarithm of a subnormal probability is its own, at any 
             CHECK(static_cast<double>(detail::as_row(shaped).coeff(static_cast<Index>(at))) ==
                   Approx(.5).epsilon(1e-4));
         }
+}
+
+TEMPLATE_TEST_CASE("a logarithm does not depend on where its probability lies", "[shaping]", float, double) {
+    std::vector<TestType> row(700), logs(700);
+    for (int step = 1; step < 400; ++step) {
+        const auto p = static_cast<TestType>(step / 403.);
+        std::fill(row.begin(), row.end(), p);
+        for (const std::size_t first : {0u, 1u, 3u})
+            for (const std::size_t size : {1u, 5u, 16u, 515u}) {
+                detail::take_logarithms(row.data() + first, static_cast<Index>(size), logs.data() + first);
+                const auto end = logs.begin() + static_cast<std::ptrdiff_t>(first + size);
+                REQUIRE(std::count(logs.begin() + static_cast<std::ptrdiff_t>(first), end, logs[first]) ==
+                        static_cast<std::ptrdiff_t>(size));
+                REQUIRE(logs[first] == logs[first + size / 2]);
+                detail::take_logarithms(row.data(), 1, row.data() + 650);
+                REQUIRE(logs[first] == row[650]);
+                row[650] = p;
+            }
+    }
 }
 
 TEST_CASE("the nucleus of a row that does not sum to 1 is that of the normalised row", "[shaping]") {

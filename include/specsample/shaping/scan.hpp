@@ -95,16 +95,19 @@ void normalise(std::span<const Value> weights, double sum, Value* to) {
 }
 
 /// Write ln p for `count` numbers; `to` may be `from`. Eigen's logarithm takes subnormal numbers for the smallest
-/// normal one.
+/// normal one. Its last bit depends on whether it works by packets, which it does here for every number: a logarithm
+/// must not depend on where its number lies.
 template <class Value>
 void take_logarithms(const Value* from, Index count, Value* to) {
-    using Block = Eigen::Array<Value, Eigen::Dynamic, 1, 0, block_size, 1>;
+    Eigen::Array<Value, block_size, 1> probs = decltype(probs)::Ones(), logs;
     for_blocks(0, count, [&](Index first, Index n) {
-        const Block block = Eigen::Map<const Block>(from + first, n);
-        Eigen::Map<Block>(to + first, n) = block.log();
-        for (Index i = 0; i < n; ++i)
-            if (block[i] > 0 && block[i] < std::numeric_limits<Value>::min())
-                to[first + i] = static_cast<Value>(std::log(static_cast<double>(block[i])));
+        const Index whole = (n + stripe_width - 1) / stripe_width * stripe_width;
+        std::copy_n(from + first, n, probs.data());
+        logs.head(whole) = probs.head(whole).log();
+        for (Index i = 0; i < n; ++i) {
+            const bool is_subnormal = probs[i] > 0 && probs[i] < std::numeric_limits<Value>::min();
+            to[first + i] = is_subnormal ? static_cast<Value>(std::log(static_cast<double>(probs[i]))) : logs[i];
+        }
     });
 }
 

@@ -165,6 +165,19 @@ TEST_CASE("a top-k of lowered logits leaves the row where it lies", "[shaping]")
     CHECK(memory.row.numbers.size() == 50);
 }
 
+TEST_CASE("penalties on different texts wait side by side", "[shaping]") {
+    const std::vector<float> logits{5, 4, 3, 2};
+    const std::vector<Token> text{0, 1, 2};
+    const auto last = [](auto& row, std::span<const Token> context) { PresencePenalty(4)(row, context.last(1)); };
+    const auto first = [](auto& row, std::span<const Token> context) { PresencePenalty(2)(row, context.first(1)); };
+    ShapedMemory<float> memory, other;
+    for (int again = 0; again < 2; ++again) {
+        const auto left = left_of(shape(Logits(logits), Pipeline{last, first, TopK(3)}, text, memory));
+        CHECK(left == Left<float>{{0, 1, 3}, {3, 4, 2}});
+        CHECK(left == left_of(shape(Logits(logits), Pipeline{last, Now(), first, Now(), TopK(3)}, text, other)));
+    }
+}
+
 TEST_CASE("a shaper that throws leaves nothing that waits", "[shaping]") {
     const std::vector<float> logits{3, 2, 1};
     const std::vector<Token> text{0};

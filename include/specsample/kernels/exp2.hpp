@@ -102,7 +102,7 @@ class ScaledExp2<Value, true> {
 
   private:
 #ifdef EIGEN_VECTORIZE_AVX512
-    /// t = -inf is 0 by the mask, although n + f is not: no other t is rounded to a part.
+    /// The mask makes the powers 0 that are too small, -inf included, whose fraction is a NaN.
     EIGEN_ALWAYS_INLINE Eigen::internal::Packet16f power_of(const Eigen::internal::Packet16f& t) const {
         const __m512 n = Eigen::internal::print(t);  // to the nearest integer
         const __m512 twice = polynomial(_mm512_sub_ps(t, n));

@@ -6,8 +6,8 @@
 //
 // Everything is computed when a shaper asks for it. A temperature is stored beside the numbers, because all but two
 // filters can work before it is applied; probabilities are computed only for the candidates that are left then. The
-// numbers stay in the model's own memory until a shaper changes them. A temperature of the row's own divides the logits
-// at the end: shapers change the logits that the model gave.
+// numbers stay in the model's own memory until a shaper changes them; penalties and masks wait until a step needs all
+// numbers. A temperature of the row's own divides the logits at the end: shapers change the logits that the model gave.
 #pragma once
 
 #include <algorithm>

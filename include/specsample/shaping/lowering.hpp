@@ -20,7 +20,6 @@
 #include <specsample/core/number.hpp>
 #include <specsample/shaping/mask_bits.hpp>
 #include <specsample/shaping/token_counts.hpp>
-#include <specsample/shaping/window.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
@@ -79,7 +78,7 @@ class Lowerings {
     }
 
     /// Return the number of one token.
-    Value lowered(Token id, Value number, const CountedWindows& windows) const {
+    Value lowered(Token id, Value number, const WindowCounts& windows) const {
         const auto at = static_cast<std::size_t>(id);
         if (!allowed_.empty() && (allowed_[at / MaskBits::width] >> at % MaskBits::width & 1) == 0) return impossible_;
         for (const auto& [window, penalty] : penalties_)
@@ -89,7 +88,7 @@ class Lowerings {
 
     /// Write the numbers of all tokens; `to` may be where they are.
     /// @cost   one pass, and O(1) per token of a window
-    void apply(std::span<const Value> numbers, const CountedWindows& windows, Value* to) const {
+    void apply(std::span<const Value> numbers, const WindowCounts& windows, Value* to) const {
         if (!allowed_.empty()) {
             copy_allowed(numbers, to);
         } else if (numbers.data() != to) {

@@ -10,7 +10,6 @@
 #include <specsample/kernels/select_cut.hpp>
 #include <specsample/kernels/select_typical.hpp>
 #include <specsample/shaping/lowering.hpp>
-#include <specsample/shaping/window.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
@@ -22,7 +21,7 @@ struct ShapingScratch {
     std::vector<Token> places;   ///< places that a filter keeps
     std::vector<Value> weights;  ///< weights of the candidates
     std::vector<Value> maxima;   ///< largest value of each tile of the numbers
-    CountedWindows windows;      ///< counts of the tokens that penalties count
+    WindowCounts windows;        ///< counts of the tokens that penalties count
     Lowerings<Value> lowerings;  ///< what the numbers wait for
     kernels::SelectionScratch<Value> selection;
     kernels::TypicalScratch typical;

@@ -25,9 +25,10 @@ class WindowPenalty {
   public:
     template <class Value>
     void operator()(filters::Candidates<Value>& row, std::span<const Token> context) const {
-        if (amount_ == none || window_.of(context).empty()) return;
+        const std::span<const Token> tokens = window_.of(context);
+        if (amount_ == none || tokens.empty()) return;
         auto& windows = row.scratch().windows;
-        const std::size_t window = windows.count(window_, context);
+        const std::size_t window = windows.count(tokens);
         const Penalty penalty{kind, amount_, row.temperature()};
         if (penalty.only_lowers() && row.lower(window, penalty)) return;
         windows[window].for_each([&](Token id, Index count) {

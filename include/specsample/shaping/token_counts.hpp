@@ -86,4 +86,26 @@ class TokenCounts {
     std::size_t used_ = 0;
 };
 
+/// The counts that the penalties of a pipeline have of their windows, in the order of the pipeline. From row to row a
+/// penalty finds the counts that it had before.
+class WindowCounts {
+  public:
+    /// Begin with a row.
+    void begin() { next_ = 0; }
+
+    /// Count the tokens of the next penalty's window.
+    /// @returns   the place of the counts
+    std::size_t count(std::span<const Token> window) {
+        if (next_ == counts_.size()) counts_.emplace_back();
+        counts_[next_].count(window);
+        return next_++;
+    }
+
+    const TokenCounts& operator[](std::size_t place) const { return counts_[place]; }
+
+  private:
+    std::vector<TokenCounts> counts_;
+    std::size_t next_ = 0;
+};
+
 }}}  // namespace specsample::detail

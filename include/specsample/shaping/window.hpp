@@ -5,14 +5,11 @@
 #include <cstddef>
 #include <limits>
 #include <span>
-#include <vector>
 
 #include <specsample/core/contract.hpp>
-#include <specsample/shaping/token_counts.hpp>
+#include <specsample/core/types.hpp>
 
-namespace specsample { inline namespace SPECSAMPLE_ABI {
-
-namespace filters {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace filters {
 
 /// The whole context, of any length, as Window::last_n.
 inline constexpr Index whole_context = std::numeric_limits<Index>::max();
@@ -21,8 +18,6 @@ inline constexpr Index whole_context = std::numeric_limits<Index>::max();
 struct Window {
     Index last_n = whole_context;  ///< largest number of tokens; 0 counts none
     Index skip = 0;                ///< leading tokens that do not count, such as a prompt
-
-    bool operator==(const Window&) const = default;
 
     /// Check the settings.
     /// @throws std::invalid_argument for negative numbers
@@ -39,38 +34,5 @@ struct Window {
 };
 
 }  // namespace filters
-
-namespace detail {
-
-/// The counts of each window that a pipeline's penalties have.
-class CountedWindows {
-  public:
-    /// Begin with a row: forget windows if another pipeline has left many.
-    void begin() {
-        if (windows_.size() > 4) windows_.clear();
-    }
-
-    /// Count the tokens of a window.
-    /// @returns   the place of its counts
-    std::size_t count(const filters::Window& window, std::span<const Token> context) {
-        std::size_t place = 0;
-        while (place < windows_.size() && windows_[place].window != window) ++place;
-        if (place == windows_.size()) windows_.push_back({window, {}});
-        windows_[place].counts.count(window.of(context));
-        return place;
-    }
-
-    const TokenCounts& operator[](std::size_t place) const { return windows_[place].counts; }
-
-  private:
-    struct Counted {
-        filters::Window window;
-        TokenCounts counts;
-    };
-
-    std::vector<Counted> windows_;
-};
-
-}  // namespace detail
 
 }}  // namespace specsample

@@ -124,3 +124,39 @@ std::size_t program(const std::vector<Row>& rows, Workspace& workspace) {
 }
 
 }  // namespace values_under_no_rule
+
+// case: values_with_temporary_sums
+// The sums are borrowed, like the numbers.
+// expect: error: static assertion failed.*specsample::Row::logits: the sums are borrowed, and a temporary would be gone
+namespace values_with_temporary_sums {
+
+using namespace specsample;
+
+Index program(const std::vector<float>& logits) {
+    const kernels::LogitSums sums(logits);
+#ifdef FIXED
+    return Row::logits(logits, sums).size();
+#else
+    return Row::logits(logits, kernels::LogitSums(logits)).size();
+#endif
+}
+
+}  // namespace values_with_temporary_sums
+
+// case: logits_with_temporary_sums
+// The same of rows that are types.
+// expect: error: static assertion failed.*specsample::Logits: the sums are borrowed, and a temporary would be gone
+namespace logits_with_temporary_sums {
+
+using namespace specsample;
+
+Index program(const std::vector<float>& logits) {
+    const kernels::LogitSums sums(logits);
+#ifdef FIXED
+    return Logits(logits, sums).size();
+#else
+    return Logits(logits, kernels::LogitSums(logits)).size();
+#endif
+}
+
+}  // namespace logits_with_temporary_sums

@@ -84,7 +84,10 @@ class Logits {
         sums_ = &sums;
     }
     template <class Given>
-    Logits(Given&&, const kernels::LogitSums&&) = delete;  // the sums would be gone
+    Logits(Given&& row, const kernels::LogitSums&& sums) : Logits(std::forward<Given>(row), sums.temperature) {
+        static_assert(sizeof(Given) == 0, "specsample::Logits: the sums are borrowed, and a temporary would be gone: "
+                                          "give them a name");
+    }
 
     Index size() const { return detail::row_size(row_); }
     double temperature() const { return temperature_; }

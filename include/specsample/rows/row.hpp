@@ -86,7 +86,12 @@ class Row {
         return row;
     }
     template <std::same_as<kernels::LogitSums> Sums>
-    static Row logits(const detail::NumbersView&, const Sums&&) = delete;  // the sums would be gone
+    static Row logits(const detail::NumbersView& numbers, const Sums&&) {
+        static_assert(sizeof(Sums) == 0,
+                      "specsample::Row::logits: the sums are borrowed, and a temporary would be "
+                      "gone: give them a name");
+        return logits(numbers);
+    }
 
     /// View a row of some ids; all others have probability 0.
     /// @param ids     [n] strictly increasing, inside the vocabulary: checked when the row is read

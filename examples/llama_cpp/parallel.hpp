@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/drafters/lookup.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/verify/batch.hpp>
 

@@ -5,6 +5,7 @@
 #include "support/any_children.hpp"
 #include "support/catch.hpp"
 
+#include <specsample/drafters/lookup.hpp>
 #include <specsample/shard.hpp>
 #include <specsample/specsample.hpp>
 

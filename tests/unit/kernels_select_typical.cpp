@@ -19,7 +19,7 @@ namespace {
 
 template <class Value>
 Ids typical(const std::vector<Value>& probs, double fraction) {
-    static TypicalScratch scratch;  // with whatever the last row has left
+    static TypicalScratch<Value> scratch;  // with whatever the last row has left
     Ids kept{7, 7, 7};
     select_typical(std::span(probs), fraction, kept, scratch);
     return kept;
@@ -78,6 +78,24 @@ TEMPLATE_TEST_CASE("the typical part is that of a sort", "[kernels]", float, dou
         const double fraction = static_cast<double>(1 + random() % 1000) / 1000;
         REQUIRE(typical(probs, fraction) == sorted_typical(probs, fraction));
     }
+}
+
+TEMPLATE_TEST_CASE("a sample that misleads only costs time", "[kernels]", float, double) {
+    std::mt19937_64 random(11);
+    for (const bool are_sampled : {false, true})
+        for (const double share : {.01, .5, .9, .99}) {
+            // Every 17th place is looked at for the sample.
+            std::vector<double> weights(9000);
+            for (double& w : weights) w = std::exp(-static_cast<double>(random() % 1000) * .008);
+            double heavy = 0, light = 0;
+            for (std::size_t i = 0; i < weights.size(); ++i) ((i % 17 == 0) == are_sampled ? heavy : light) += weights[i];
+            std::vector<TestType> probs;
+            for (std::size_t i = 0; i < weights.size(); ++i)
+                probs.push_back(static_cast<TestType>(
+                    weights[i] * ((i % 17 == 0) == are_sampled ? share / heavy : (1 - share) / light)));
+            for (const double fraction : {.001, .1, .5, .9, .999})
+                REQUIRE(typical(probs, fraction) == sorted_typical(probs, fraction));
+        }
 }
 
 TEST_CASE("probabilities that are no numbers give positions inside the row", "[kernels]") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <specsample/shaping/pipeline.hpp>
 #include <specsample/shaping/temperature.hpp>
@@ -47,6 +48,19 @@ TEST_CASE("the most probable token need not be typical", "[shaping]") {
     // The entropy is 1.93: .15 is closer to it than .4 is.
     const Array<double> probs = (Array<double>(6) << .4, .15, .15, .1, .1, .1).finished();
     CHECK(possible(through(TypicalP{.2}, probs)) == std::vector<Index>{1, 2});
+}
+
+TEST_CASE("logits that lie far from 0, and impossible ones, have the same typical tokens", "[shaping]") {
+    for (const Index size : {10, 1000, 6000})
+        for (const double p : {.2, .9}) {
+            Array<double> logits = random_logits(size, 3);
+            for (Index i = 0; i < size; i += 3) logits[i] = -std::numeric_limits<double>::infinity();
+            const Array<double> expected = reference(softmax_of(logits, .7), p);
+            const Array<double> moved = logits + 500;
+            INFO("size " << size << ", p " << p);
+            CHECK(distance(through(Pipeline{Temperature{.7}, TypicalP{p}}, Logits(moved)), expected) < 1e-11);
+            CHECK(distance(through(TypicalP{p}, softmax_of(logits, .7)), expected) < 1e-11);
+        }
 }
 
 TEST_CASE("the entropy is that of the row after earlier filters", "[shaping]") {

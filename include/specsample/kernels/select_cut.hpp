@@ -1,7 +1,7 @@
-// The cut at which the largest values of a row together weigh enough: the part that top-k and top-p share.
+// The cut at which the largest values of a row together weigh enough: the part that top-k, top-p and typical-p share.
 //
 // Top-k gives every value the weight 1 and wants k of them; top-p weighs every value by itself and wants a share of the
-// total. Only the last hundred values are sorted: the bits of a float, read as an integer, are in the order of the
+// total; typical-p orders tokens by another number than their weight. Only the last hundred values are sorted: the bits of a float, read as an integer, are in the order of the
 // values, so a histogram over their leading bits tells the bin of the cut, and another one over the next bits tells the
 // place in that bin.
 #pragma once
@@ -54,6 +54,9 @@ struct Descending {
     }
 };
 
+/// The key of a value in a cut: the value itself.
+inline constexpr auto itself = [](auto x) { return x; };
+
 /// Bits per histogram: of a float the sign, the exponent and three more. 4096 sums stay in the L1 cache.
 inline constexpr int digit_bits = 12;
 
@@ -90,22 +93,15 @@ inline Bin bin_of(const std::vector<double>& masses, double above, double target
     return bin;
 }
 
-/// Move the values of one bin to the front, and return them.
-template <std::floating_point Value>
-std::span<Value> narrowed(std::span<Value> values, const Digit& digit, std::size_t bin) {
+/// Move the items of one bin to the front, and return them.
+template <class Item, class Key>
+std::span<Item> narrowed(std::span<Item> items, const Digit& digit, std::size_t bin, const Key& key) {
     std::size_t count = 0;
-    for (const Value x : values) {
-        values[count] = x;
-        count += digit(x) == bin ? 1u : 0u;
+    for (const Item x : items) {
+        items[count] = x;
+        count += digit(key(x)) == bin ? 1u : 0u;
     }
-    return values.first(count);
-}
-
-/// Return whether all values are equal, as in a uniform row or a bin of one value.
-template <std::floating_point Value>
-bool all_equal(std::span<const Value> values) {
-    const Column<Value> column(values.data(), std::ssize(values));
-    return column.minCoeff() == column.maxCoeff();
+    return items.first(count);
 }
 
 /// The end of a selection: it holds every value above `least`, and the first `ties` values equal to it.
@@ -115,31 +111,34 @@ struct Cut {
     Index ties;
 };
 
-/// Return the cut after the fewest largest values that together weigh at least `target`; after all values if their sum
-/// does not.
+/// Return the cut after the fewest items of largest keys that together weigh at least `target`; after all items if
+/// their sum does not.
 ///
-/// @param values   not empty; their order is destroyed
-/// @param mass     maps a value to its mass >= 0
-/// @cost           O(values): at most six histograms
-template <std::floating_point Value, class Mass>
-Cut<Value> cut_at(std::span<Value> values, double target, const Mass& mass, std::vector<double>& masses) {
+/// @param items   not empty; their order is destroyed
+/// @param mass    maps an item to its mass >= 0
+/// @param key     maps an item to the number that orders it
+/// @cost          O(items): at most six histograms
+template <class Item, class Mass, class Key = decltype(itself)>
+auto cut_at(std::span<Item> items, double target, const Mass& mass, std::vector<double>& masses, const Key& key = {}) {
+    using Value = decltype(key(items[0]));
     double above = 0;
     int shift = 8 * int{sizeof(Value)};
-    while (values.size() > sorted_at_once && shift > 0 && !all_equal<Value>(values)) {
+    const auto is_first = [&](const Item& x) { return key(x) == key(items[0]); };
+    while (items.size() > sorted_at_once && shift > 0 && !std::ranges::all_of(items, is_first)) {
         const int width = std::min(digit_bits, shift);
         const Digit digit{shift -= width, width};
         masses.assign(std::size_t{1} << width, 0);
-        for (const Value x : values) masses[digit(x)] += mass(x);
+        for (const Item& x : items) masses[digit(key(x))] += mass(x);
         const Bin bin = bin_of(masses, above, target);
         above = bin.above;
-        values = narrowed(values, digit, bin.digit);
+        items = narrowed(items, digit, bin.digit, key);
     }
-    if (values.size() <= sorted_at_once) std::sort(values.begin(), values.end(), Descending{});  // else all are equal
+    if (items.size() <= sorted_at_once) std::ranges::sort(items, Descending{}, key);  // else all are equal
     std::size_t needed = 0;
-    do above += mass(values[needed++]);
-    while (needed < values.size() && above < target);
-    const Value least = values[needed - 1];
-    return {least, static_cast<Index>(std::ranges::count(values.first(needed), least))};
+    do above += mass(items[needed++]);
+    while (needed < items.size() && above < target);
+    const Value least = key(items[needed - 1]);
+    return Cut<Value>{least, static_cast<Index>(std::ranges::count(items.first(needed), least, key))};
 }
 
 /// Find the positions of a row that belong, by the maxima of its tiles in `scratch`.

@@ -14,6 +14,7 @@
 #include <specsample/core/ids.hpp>
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/kernels/inspect.hpp>
+#include <specsample/kernels/logarithm.hpp>
 #include <specsample/kernels/select_above.hpp>
 #include <specsample/shaping/lowering.hpp>
 #include <specsample/shaping/memory.hpp>

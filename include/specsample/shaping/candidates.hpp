@@ -16,6 +16,7 @@
 #include <span>
 
 #include <specsample/concepts.hpp>
+#include <specsample/kernels/logarithm.hpp>
 #include <specsample/kernels/select_above.hpp>
 #include <specsample/kernels/select_top.hpp>
 #include <specsample/rows/logits.hpp>

@@ -24,7 +24,7 @@ struct ShapingScratch {
     WindowCounts windows;        ///< counts of the tokens that penalties count
     Lowerings<Value> lowerings;  ///< what the numbers wait for
     kernels::SelectionScratch<Value> selection;
-    kernels::TypicalScratch typical;
+    kernels::TypicalScratch<Value> typical;
 };
 
 /// The memory that a shaped row views. The vectors only grow; the row knows how much of them it uses.

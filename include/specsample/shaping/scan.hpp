@@ -1,8 +1,7 @@
-// Passes over the numbers of a row: a first one that checks them and finds the largest; weights, logarithms and sums.
+// Passes over the numbers of a row: a first one that checks them and finds the largest; weights and sums.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <limits>
 #include <span>
@@ -92,23 +91,6 @@ void normalise(std::span<const Value> weights, double sum, Value* to) {
         result = given * inverse;
     else  // the weights are subnormal numbers
         result = given / static_cast<Value>(sum);
-}
-
-/// Write ln p for `count` numbers; `to` may be `from`. Eigen's logarithm takes subnormal numbers for the smallest
-/// normal one. Its last bit depends on whether it works by packets, which it does here for every number: a logarithm
-/// must not depend on where its number lies.
-template <class Value>
-void take_logarithms(const Value* from, Index count, Value* to) {
-    Eigen::Array<Value, block_size, 1> probs = decltype(probs)::Ones(), logs;
-    for_blocks(0, count, [&](Index first, Index n) {
-        const Index whole = (n + stripe_width - 1) / stripe_width * stripe_width;
-        std::copy_n(from + first, n, probs.data());
-        logs.head(whole) = probs.head(whole).log();
-        for (Index i = 0; i < n; ++i) {
-            const bool is_subnormal = probs[i] > 0 && probs[i] < std::numeric_limits<Value>::min();
-            to[first + i] = is_subnormal ? static_cast<Value>(std::log(static_cast<double>(probs[i]))) : logs[i];
-        }
-    });
 }
 
 /// Return the sum of the weights of logits as sum_by_block does, with `memory` for one block of them.

@@ -181,7 +181,8 @@ class MinP {
 /// -ln p(x) is closest to the entropy. Probabilities are normalised over the candidates left so far, at the temperature
 /// so far. 1 keeps everything.
 ///
-/// @cost   the weights of the candidates, a logarithm each, and a sort of the part that is kept
+/// @cost   the weights of the candidates, a logarithm each unless the row is of logits, three more passes, and a
+///         selection that does not sort them
 /// @edge   ties are broken as in select_typical; engines differ there
 class TypicalP {
   public:
@@ -192,11 +193,13 @@ class TypicalP {
 
     template <class Value>
     void operator()(Candidates<Value>& row, std::span<const Token>) const {
-        if (typical_p_ == 1 || row.is_greedy()) return;
-        const std::span<const Value> probs = row.probabilities();
-        if (probs.empty()) return;
+        if (typical_p_ == 1 || row.is_greedy() || row.size() == 0) return;
+        const auto [weights, total] = row.weights();
+        if (!detail::is_positive(total)) return;
         auto& scratch = row.scratch();
-        kernels::select_typical(probs, typical_p_, scratch.places, scratch.typical);
+        std::span<const Value> levels = row.numbers();
+        if (row.kind() == NumberKind::probabilities) levels = detail::logarithms(levels, scratch.typical.levels);
+        detail::select_typical_levels(levels, weights, total, typical_p_, scratch.places, scratch.typical);
         row.keep(scratch.places);
     }
 

@@ -2,11 +2,14 @@
 #include <specsample/kernels/top.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/random/rng.hpp>
+#include <specsample/rows/logits.hpp>
 
 #include "support/catch.hpp"
 
@@ -104,4 +107,33 @@ TEST_CASE("the largest entries of strided rows and of expressions", "[kernels]")
     matrix << 0, 0, 0, 0, .1, .4, .2, .3;
     CHECK(top(matrix.row(1), 2) == Ids{1, 3});
     CHECK(top(1 - matrix.row(1).array(), 2) == Ids{0, 2});
+}
+
+TEMPLATE_TEST_CASE("the largest weights of logits are those of a stable sort of the weights", "[kernels]", float, double,
+                   Eigen::half, Eigen::bfloat16) {
+    for (const std::size_t size : {5u, 600u, 3000u})
+        for (const double temperature : {1e-3, .7, 3.})
+            for (const double step : {1e-6, .01, 1.}) {  // with the smallest step, different logits have equal weights
+                std::vector<TestType> logits(size);
+                for (std::size_t i = 0; i < size; ++i)
+                    logits[i] = static_cast<TestType>(static_cast<float>(
+                        1 + step * static_cast<double>(Rng({.seed = 5}).bits(static_cast<std::uint32_t>(i)) % 90)));
+                logits[size / 2] = static_cast<TestType>(static_cast<float>(-infinity));
+                const auto weights = Logits(logits, temperature).probs().eval();
+                Ids expected(size);
+                std::iota(expected.begin(), expected.end(), Token{0});
+                std::ranges::stable_sort(expected, std::greater{}, [&](Token id) { return weights[id]; });
+                std::erase_if(expected, [&](Token id) { return !(weights[id] > 0); });
+                expected.resize(std::min<std::size_t>(expected.size(), 40));
+                INFO("size " << size << ", temperature " << temperature << ", step " << step);
+                CHECK(top(Logits(logits, temperature), 40) == expected);
+            }
+}
+
+TEST_CASE("logits that define no distribution have no largest weights", "[kernels]") {
+    std::vector<float> logits(1000, 1);
+    CHECK(top(Logits(logits, 0), 3) == Ids{0});
+    logits[700] = std::numeric_limits<float>::quiet_NaN();
+    CHECK(top(Logits(logits), 3).empty());
+    CHECK(top(Logits(std::vector<float>(1000, -std::numeric_limits<float>::infinity())), 3).empty());
 }

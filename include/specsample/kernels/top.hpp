@@ -11,6 +11,22 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
+/// Return a bound of the numbers of a block: the largest one.
+template <class View>
+double bound_of(const Blocks<View>& numbers, Index first, Index count, typename Blocks<View>::Buffer& buffer) {
+    return static_cast<double>(block_max(count, numbers.read(first, count, buffer)));
+}
+
+/// The same for weights. The largest logit has the largest weight, but for its last bits, so that the logits of a block
+/// are turned into weights only where they may be among the largest.
+template <class View, class Ids, class Plain>
+double bound_of(const Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>>& row, Index first, Index count,
+                typename Blocks<View>::Buffer& buffer) {
+    if (!row.encoding().is_logit()) return static_cast<double>(block_max(count, row.read(first, count, buffer)));
+    const auto most = block_max(count, row.numbers().read(first, count, buffer));
+    return 1.0001 * static_cast<double>(row.encoding().weight(most, 0));
+}
+
 /// Write the places of the largest numbers at [begin, end) to `places`, as the overload for a whole row does.
 template <class View, class Place>
 Index largest_places(const Blocks<View>& numbers, Index begin, Index end, std::span<Place> places, double least) {
@@ -19,8 +35,8 @@ Index largest_places(const Blocks<View>& numbers, Index begin, Index end, std::s
     const auto number = [&](std::size_t place) { return numbers[static_cast<Index>(places[place])]; };
     for (Index first = begin, next = 0; first < end && !places.empty(); first = next) {
         next = std::min(end, (first / block_size + 1) * block_size);
+        if (bound_of(numbers, first, next - first, buffer) <= least) continue;  // a NaN is not the maximum
         const auto* block = numbers.read(first, next - first, buffer);
-        if (static_cast<double>(block_max(next - first, block)) <= least) continue;  // a NaN is not the maximum
         for (Index i = 0; i < next - first; ++i) {
             const auto x = static_cast<double>(block[i]);
             if (!(x > least) || !is_finite(x)) continue;
@@ -36,7 +52,8 @@ Index largest_places(const Blocks<View>& numbers, Index begin, Index end, std::s
 /// Write the places of the largest numbers that are finite and above `least` to `places`, the largest first, the lowest
 /// place first on ties.
 /// @returns   how many there are, `places.size()` at most
-/// @cost      one pass, and an insertion for every number that is among the largest so far
+/// @cost      one pass, which computes few powers of logits, and an insertion for every number that is among the
+///            largest so far
 template <class View, class Place>
 Index largest_places(const Blocks<View>& numbers, std::span<Place> places,
                      double least = -std::numeric_limits<double>::infinity()) {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include <specsample/shaping/grammar.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 
 using namespace specsample;

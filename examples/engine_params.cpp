@@ -14,6 +14,7 @@
 #include <limits>
 #include <string>
 
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 
 using namespace specsample;

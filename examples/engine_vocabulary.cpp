@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/vocabularies.hpp>
 

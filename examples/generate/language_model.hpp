@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specsample/kernels.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 
 #include "engine/model.hpp"

@@ -7,7 +7,6 @@
 #include <variant>
 #include <vector>
 
-#include <specsample/drafters/lookup.hpp>
 #include <specsample/specsample.hpp>
 
 #include "llama_cpp/text_model.hpp"

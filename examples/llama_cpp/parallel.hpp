@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <specsample/drafters/lookup.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/verify/batch.hpp>
 

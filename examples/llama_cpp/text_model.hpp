@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 
 #include "generate/stopwatch.hpp"

@@ -1,4 +1,4 @@
-// Floor 7, beam: speculative beam search.
+// Floor 8, beam: speculative beam search.
 #pragma once
 
 #include <specsample/beam/options.hpp>  // IWYU pragma: export

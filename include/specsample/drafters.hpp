@@ -1,4 +1,4 @@
-// Floor 5, drafters: the sources of draft trees.
+// Floor 6, drafters: the sources of draft trees.
 #pragma once
 
 #include <specsample/drafters/beam.hpp>              // IWYU pragma: export

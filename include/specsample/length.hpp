@@ -1,4 +1,4 @@
-// Floor 5, lengths: policies that choose the lookahead of each round, and stops that end a draft early.
+// Floor 6, lengths: policies that choose the lookahead of each round, and stops that end a draft early.
 #pragma once
 
 #include <specsample/length/acceptance_memory.hpp>  // IWYU pragma: export

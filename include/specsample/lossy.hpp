@@ -1,4 +1,4 @@
-// Floor 7: rules that change the text's distribution to accept more tokens, and compute by how much.
+// Floor 8: rules that change the text's distribution to accept more tokens, and compute by how much.
 //
 // Substituted targets: an exact rule judges the draft against pi(q, p) instead of p:
 //   Transformed(transform, rule)              Mentored; Chow, Diff, Opt, TokenV1 .. TokenV3 (cascades); Fuzzy

@@ -1,4 +1,4 @@
-// Floor 7, metrics: reports and exports of a tally, and an audit of the text.
+// Floor 8, metrics: reports and exports of a tally, and an audit of the text.
 #pragma once
 
 #include <specsample/core/estimate.hpp>             // IWYU pragma: export

@@ -1,4 +1,4 @@
-// Floor 6: Sampler, the loop over rounds, and StagedDrafter, which drafts by rounds of two smaller models.
+// Floor 7: Sampler, the loop over rounds, and StagedDrafter, which drafts by rounds of two smaller models.
 #pragma once
 
 #include <specsample/sampler/options.hpp>  // IWYU pragma: export

@@ -1,9 +1,10 @@
-// specsample: speculative sampling with exactly the target's distribution. This header includes all that a text passes
-// through, by floors:
+// specsample: speculative sampling with exactly the target's distribution. This header includes all that an
+// unshaped text passes through, by floors:
 //
-//    6  sampler                                    the loop over rounds
-//    5  verify   drafters   length                 lossless rules; drafters of chains and of trees; lengths
-//    4  random   shaping   tree                    random numbers; filters; drafted trees
+//    7  sampler                                    the loop over rounds
+//    6  verify   drafters   length                 lossless rules; drafters of chains, of trees, by lookup; lengths
+//    5  tree                                       drafted trees
+//    4  random                                     random numbers with addresses
 //    3  models + concepts                          calls, rollbacks and adaptors; everything that a user may plug in
 //    2  rows                                       what a row is: dense, logits, sparse; who owns it
 //    1  kernels                                    passes over one row: sums, draws, races, softmax, selection
@@ -12,9 +13,9 @@
 // Further headers, for programs that need them:
 //
 //    <specsample/kernels.hpp>          every kernel by its name
-//    <specsample/shaping.hpp>          every filter, and grammars
+//    <specsample/shaping.hpp>          sampling parameters, filters and grammars
 //    <specsample/random.hpp>           random numbers from a generator of your own
-//    <specsample/drafters.hpp>         every drafter: by lookup, suffix automaton, n-gram pools, heads, beams, unions
+//    <specsample/drafters.hpp>         every drafter: heads, suffix automaton, n-gram pools, beams, unions
 //    <specsample/sampler/staged.hpp>   a drafter that drafts by rounds of two smaller models
 //    <specsample/length.hpp>           draft lengths that adapt, and stops that end a draft early
 //    <specsample/verify.hpp>           every lossless rule: KSeq, too; the scores of drafted tokens
@@ -39,13 +40,11 @@
 #include <specsample/models.hpp>    // IWYU pragma: export
 
 #include <specsample/random/draw.hpp>              // IWYU pragma: export
-#include <specsample/shaping/pipeline.hpp>         // IWYU pragma: export
-#include <specsample/shaping/sampling_params.hpp>  // IWYU pragma: export
-#include <specsample/shaping/shaped.hpp>           // IWYU pragma: export
 #include <specsample/tree/draft_tree.hpp>          // IWYU pragma: export
 #include <specsample/tree/tree_shape.hpp>          // IWYU pragma: export
 
 #include <specsample/drafters/chain.hpp>   // IWYU pragma: export
+#include <specsample/drafters/lookup.hpp>  // IWYU pragma: export
 #include <specsample/drafters/tree.hpp>    // IWYU pragma: export
 #include <specsample/length/length.hpp>    // IWYU pragma: export
 #include <specsample/verify/block.hpp>     // IWYU pragma: export

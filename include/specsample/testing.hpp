@@ -1,4 +1,4 @@
-// Floor 8: the tools that prove a rule lossless, the library's or your own. Not part of <specsample/specsample.hpp>.
+// Floor 9: the tools that prove a rule lossless, the library's or your own. Not part of <specsample/specsample.hpp>.
 //
 //   distance_from_target(rule, draft, target, lookahead)   0 to rounding for a lossless rule
 #pragma once

@@ -1,4 +1,4 @@
-// Floor 4, theory: acceptance, expected tokens, speed-up, and bounds on them.
+// Floor 5, theory: acceptance, expected tokens, speed-up, and bounds on them.
 #pragma once
 
 #include <specsample/theory/acceptance.hpp>       // IWYU pragma: export

@@ -1,4 +1,4 @@
-// Floor 4: drafted trees: their shape, and the distributions that their tokens were drawn from.
+// Floor 5: drafted trees: their shape, and the distributions that their tokens were drawn from.
 #pragma once
 
 #include <specsample/tree/attention.hpp>     // IWYU pragma: export

@@ -1,4 +1,4 @@
-// Floor 5: verify, which judges a draft by a rule, and the rules, each a few lines on one of three walks.
+// Floor 6: verify, which judges a draft by a rule, and the rules, each a few lines on one of three walks.
 //
 //   walk        decides first        rules
 //   top-down    the root's children  TokenVerification, SpecInfer, RecursiveRejection, KSeq

@@ -1,4 +1,4 @@
-// Floor 7, vocabularies: draft models whose vocabulary is not the target's.
+// Floor 8, vocabularies: draft models whose vocabulary is not the target's.
 #pragma once
 
 #include <specsample/vocabularies/id_map.hpp>         // IWYU pragma: export

@@ -1,8 +1,7 @@
 // The distribution of shaped text is that of the shaped target: every shaper, at every position with its own context,
 // on chains and on trees.
-#include <specsample/shaping/from_logits.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/theory.hpp>
-#include <specsample/shaping/token_mask.hpp>
 #include <specsample/vocabularies.hpp>
 
 #include "exactness/trees.hpp"
@@ -57,6 +56,16 @@ void for_pipelines(F&& call) {
     f("presence penalty", PresencePenalty{1.2, {.last_n = 2}});
     f("logit bias", LogitBias{{{1, 1.}, {2, -.5}}});
     f("mask", TokenMask{mask_after});
+    f("top-n-sigma", TopNSigma{1});
+    f("epsilon cut-off", EpsilonCutoff{.2});
+    f("eta cut-off", EtaCutoff{.5});
+    f("XTC", Xtc{.5, .2, 3});
+    f("no repeated n-gram", NoRepeatNgram{2});
+    f("DRY", Dry{.multiplier = 1.2, .base = 2, .allowed_length = 1, .sequence_breakers = {{0}}});
+    f("bad words", BadWords{{{1, 2}, {0, 0}}});
+    f("min tokens", MinTokens{.min_tokens = 2, .stop_token_ids = {1}});
+    f("thinking budget", ThinkingBudget{.start = {1}, .end = {2, 0}, .budget = 1});
+    f("dynamic temperature", DynamicTemperature{.9, .6});
     f("all of them", Pipeline{LogitBias{{{1, .5}}}, RepetitionPenalty{1.2}, FrequencyPenalty{.4}, PresencePenalty{.2},
                               TokenMask{mask_after}, Temperature{.8}, TopK{3}, TypicalP{.95}, TopP{.9}, MinP{.05}});
     f("penalties after filters", Pipeline{TopP{.9}, FrequencyPenalty{1}, Temperature{1.5}});
@@ -142,6 +151,42 @@ TEST_CASE("sampling parameters have the distribution of their pipeline") {
     CHECK(total_variation(joint_distribution(shaped(target, settings), 3),
                           joint_distribution(shaped(target, pipeline), 3)) < 1e-15);
     CHECK(distance_from_target(TokenVerification{}, shaped(draft, settings), shaped(target, settings), 2) < 1e-12);
+}
+
+TEST_CASE("all parameters at once have the distribution of plain decoding") {
+    SamplingParams settings{.top_p = .95,
+                            .top_n_sigma = 2,
+                            .epsilon_cutoff = .05,
+                            .eta_cutoff = .1,
+                            .xtc = {.probability = .5, .threshold = .3, .seed = 1},
+                            .dynatemp_range = .4,
+                            .repetition_penalty = 1.2,
+                            .dry = {.multiplier = .8, .allowed_length = 1},
+                            .no_repeat_ngram_size = 3,
+                            .bad_words = {{{2, 3}}},
+                            .min_tokens = 2,
+                            .stop_token_ids = {3},
+                            .thinking = {.start = {0}, .end = {1}, .budget = 1}};
+    const ContextModel draft(vocab, 41), target(vocab, 42);
+    CHECK(distance_from_target(TokenVerification{}, shaped(draft, settings), shaped(target, settings), 3) < 1e-12);
+    CHECK(distance_from_target(BlockVerification{}, draft, shaped(target, settings), 2) < 1e-12);
+}
+
+TEST_CASE("a decision of XTC that is made once for every round gives another distribution") {
+    // The bug of an engine whose XTC draws from the generator of its text.
+    const Xtc by_position{.5, .2, 3};
+    struct ByRound {
+        Xtc xtc;
+        std::size_t start;
+
+        void operator()(Candidates<double>& row, std::span<const Token> context) const {
+            Xtc{double(xtc.changes(Index(start))), xtc.threshold}(row, context);
+        }
+    };
+    const ContextModel draft(3, 41), target(3, 42);
+    const TextDistribution distribution = joint_distribution(shaped(target, by_position), 3);
+    CHECK(total_variation(exact_distribution(TokenVerification{}, draft, shaped(target, ByRound{by_position, 0}), 2),
+                          distribution) > .05);
 }
 
 TEST_CASE("a penalty that does not see the drafted tokens gives another distribution") {

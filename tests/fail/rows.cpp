@@ -1,6 +1,7 @@
 // Rows: numbers of 16 bits, and what is one row and what are several.
 #include <vector>
 
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 
 // case: rows_of_uint16

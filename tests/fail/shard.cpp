@@ -1,5 +1,6 @@
 // Rows of slices.
 #include <specsample/shard.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/verify.hpp>
 #include <specsample/vocabularies.hpp>

@@ -1,4 +1,5 @@
 // Vocabularies: id maps and models behind them.
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/vocabularies.hpp>
 

@@ -213,6 +213,14 @@ struct Shaped {
                 words.push_back(static_cast<std::uint32_t>(bytes.word(4)));
             settings.mask = words;
         }
+        settings.top_n_sigma = some(0, 4 * share());
+        settings.epsilon_cutoff = some(0, share() / 2);
+        settings.eta_cutoff = some(0, share() / 2);
+        settings.xtc = {.probability = some(0, 1), .threshold = share() / 2};
+        settings.dry.multiplier = some(0, bytes.byte());
+        settings.min_tokens = bytes.below(3);
+        settings.stop_token_ids = {static_cast<Token>(bytes.below(vocab + 2))};
+        if (bytes.one_in(3)) settings.bad_words = {{{static_cast<Token>(bytes.below(vocab + 2))}}};
     }
 
     /// May the settings leave this token, if the row itself allows it?
@@ -223,6 +231,9 @@ struct Shaped {
         }
         for (const auto& [id, bias] : settings.logit_bias)
             if (id == token && bias == -infinity) return false;
+        for (const auto& word : settings.bad_words.token_ids)
+            if (token == word.front()) return false;
+        if (std::ssize(context) < settings.min_tokens && token == settings.stop_token_ids.front()) return false;
         const bool is_ranked = settings.logit_bias.empty() && context.empty() && !settings.mask;
         if (!is_ranked || settings.top_k == 0) return true;
         const double own = numbers.at(token).value_or(-infinity);

@@ -8,6 +8,7 @@
 #include <specsample/beam.hpp>
 #include <specsample/drafters.hpp>
 #include <specsample/length.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 #include <specsample/vocabularies.hpp>

@@ -1,5 +1,6 @@
 // Whole rounds at the ends of what numbers can hold: cold rows of a large vocabulary, children that are drawn in turn
 // from rests of every size, and rows whose sums overflow.
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 

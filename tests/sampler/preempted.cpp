@@ -1,5 +1,6 @@
 // A request that is preempted between its draft and its verification is drafted again. Random numbers have addresses,
 // so the round is the same, bit for bit: nothing has to be stored.
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 

@@ -2,6 +2,7 @@
 // cut around the drawn token.
 #include <deque>
 
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 

@@ -7,7 +7,7 @@
 #include <specsample/beam.hpp>
 #include <specsample/drafters.hpp>
 #include <specsample/sampler/staged.hpp>
-#include <specsample/shaping/from_logits.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/vocabularies.hpp>
 

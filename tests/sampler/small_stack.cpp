@@ -2,7 +2,7 @@
 //
 // A thread runs rounds on memory of the test's own, filled with a pattern, and the lowest byte that was written tells
 // how much was used. A sanitizer's own frames are larger, so that nothing is measured under one.
-#include <specsample/shaping/from_logits.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 
 #include <cstddef>

@@ -5,8 +5,8 @@
 #include "support/any_children.hpp"
 #include "support/catch.hpp"
 
-#include <specsample/drafters/lookup.hpp>
 #include <specsample/shard.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 
 using namespace specsample;

@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 
 #include <specsample/shard.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 
 using namespace specsample;

@@ -102,6 +102,17 @@ SamplingParams random_params(Chance& chance, Index vocab, std::span<const Token>
     if (chance.one_in(3)) params.repetition_penalty = chance.of<double>({.5, 1.3});
     if (chance.one_in(3)) params.frequency_penalty = chance.of<double>({-1, .4});
     if (chance.one_in(3)) params.presence_penalty = chance.of<double>({-1, .4});
+    if (chance.one_in(4)) params.top_n_sigma = chance.of<double>({.5, 2});
+    if (chance.one_in(4)) params.epsilon_cutoff = chance.of<double>({1e-3, .1});
+    if (chance.one_in(4)) params.eta_cutoff = chance.of<double>({1e-3, .1});
+    if (chance.one_in(4)) params.xtc = {.probability = .5, .threshold = .01, .seed = 1};
+    if (chance.one_in(4)) params.dry = {.multiplier = .8, .allowed_length = 1};
+    if (chance.one_in(4)) params.no_repeat_ngram_size = 1 + chance.below(3);
+    if (chance.one_in(4)) params.bad_words = {{{likely[0]}, {static_cast<Token>(vocab)}}};
+    if (chance.one_in(4)) params.min_tokens = 3, params.stop_token_ids = {likely[1], -1};
+    if (chance.one_in(8)) params.thinking = {.start = {likely[0]}, .end = {likely[1]}, .budget = 1};
+    if (chance.one_in(8) && params.temperature == 1 && !chance.is_heated)
+        params.dynatemp_range = .5, chance.is_heated = true;
     if (chance.one_in(2)) params.logit_bias = random_biases(chance, vocab, likely);
     return params;
 }

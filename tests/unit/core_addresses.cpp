@@ -1,5 +1,6 @@
 // Where memory comes from a user: an address that holds nothing, a count that is no count and sizes that no memory has
 // are refused by name, before anything is read.
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 
 #include <array>
@@ -11,7 +12,6 @@
 
 #include <specsample/drafters.hpp>
 #include <specsample/length.hpp>
-#include <specsample/shaping/token_mask.hpp>
 #include <specsample/tree.hpp>
 #include <specsample/verify/batch.hpp>
 #include <specsample/vocabularies.hpp>

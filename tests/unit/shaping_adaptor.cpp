@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include <specsample/shaping/from_logits.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 #include <specsample/vocabularies.hpp>

@@ -27,38 +27,66 @@ TEST_CASE("settings that are not set change nothing, and look at nothing", "[sha
     CHECK((through(SamplingParams{}, softmax_of(logits), context) == softmax_of(logits)).all());
 }
 
-TEST_CASE("the order is logit bias, penalties, mask, temperature, top-k, typical-p, top-p, min-p", "[shaping]") {
+TEST_CASE("the order is bias, bans, penalties, mask, budget, temperature, filters", "[shaping]") {
     const std::vector<std::uint32_t> words(7, 0xfffffff0);
     const auto mask = [&](std::span<const Token>) { return std::span<const std::uint32_t>(words); };
     const std::vector<Bias> biases{{5, 4.}, {9, -infinity}};
-    const SamplingParams settings{.temperature = .8,
-                                  .top_k = 60,
-                                  .top_p = .9,
-                                  .min_p = .05,
-                                  .typical_p = .95,
-                                  .repetition_penalty = 1.2,
-                                  .frequency_penalty = .3,
-                                  .presence_penalty = .2,
-                                  .penalty_last_n = 4,
-                                  .prompt_size = 2,
-                                  .logit_bias = biases,
-                                  .mask = mask};
+    const Xtc xtc{.probability = 1, .threshold = .02, .seed = 4};
+    const Dry dry{.multiplier = .6, .allowed_length = 1};
+    SamplingParams settings{.temperature = .8,
+                            .top_k = 60,
+                            .top_p = .9,
+                            .min_p = .05,
+                            .typical_p = .95,
+                            .top_n_sigma = 2.5,
+                            .epsilon_cutoff = .004,
+                            .eta_cutoff = .006,
+                            .xtc = xtc,
+                            .repetition_penalty = 1.2,
+                            .frequency_penalty = .3,
+                            .presence_penalty = .2,
+                            .penalty_last_n = 4,
+                            .prompt_size = 2,
+                            .dry = dry,
+                            .no_repeat_ngram_size = 3,
+                            .logit_bias = biases,
+                            .bad_words = {{{11}}},
+                            .min_tokens = 9,
+                            .stop_token_ids = {12},
+                            .mask = mask};
     const Window text{.last_n = 4}, answer{.last_n = 4, .skip = 2};
-    const Pipeline pipeline{LogitBias{biases},
-                            RepetitionPenalty{1.2, text},
-                            FrequencyPenalty{.3, answer},
-                            PresencePenalty{.2, answer},
-                            TokenMask{mask},
-                            Temperature{.8},
-                            TopK{60},
-                            TypicalP{.95},
-                            TopP{.9},
-                            MinP{.05}};
-    const auto expected = through(pipeline, Logits(logits), context);
-    CHECK(possible(expected).size() > 5);
-    CHECK(distance(through(settings, Logits(logits), context), expected) == 0);
-    CHECK(distance(through(settings, softmax_of(logits), context), through(pipeline, softmax_of(logits), context)) ==
-          0);
+    const auto pipeline_at = [&](const auto& temperature) {
+        return Pipeline{LogitBias{biases},
+                        BadWords{{{11}}},
+                        NoRepeatNgram{3},
+                        MinTokens{9, {12}, 2},
+                        RepetitionPenalty{1.2, text},
+                        FrequencyPenalty{.3, answer},
+                        PresencePenalty{.2, answer},
+                        dry,
+                        TokenMask{mask},
+                        temperature,
+                        TopNSigma{2.5},
+                        TopK{60},
+                        TypicalP{.95},
+                        TopP{.9},
+                        MinP{.05},
+                        EpsilonCutoff{.004},
+                        EtaCutoff{.006},
+                        xtc};
+    };
+    const auto check = [&](const auto& pipeline) {
+        const auto expected = through(pipeline, Logits(logits), context);
+        CHECK(possible(expected).size() > 5);
+        CHECK(distance(through(settings, Logits(logits), context), expected) == 0);
+        CHECK(distance(through(settings, softmax_of(logits), context),
+                       through(pipeline, softmax_of(logits), context)) == 0);
+    };
+    check(pipeline_at(Temperature{.8}));
+    settings.dynatemp_range = .3, settings.dynatemp_exponent = 2;
+    check(pipeline_at(DynamicTemperature{.8, .3, 2}));
+    settings.thinking = {.start = {7}, .end = {40}, .budget = 1};
+    CHECK(possible(through(settings, Logits(logits), context)) == std::vector<Index>{40});
 }
 
 TEST_CASE("the order of llama.cpp is a pipeline with the temperature last", "[shaping]") {
@@ -93,6 +121,17 @@ TEST_CASE("settings out of range are refused when they are used, and when a mode
     check({.repetition_penalty = 0}, "specsample::RepetitionPenalty: penalty is 0, but must be a positive number");
     check({.frequency_penalty = infinity}, "specsample::FrequencyPenalty: penalty is inf, but must be a finite number");
     check({.presence_penalty = infinity}, "specsample::PresencePenalty: penalty is inf, but must be a finite number");
+    check({.top_n_sigma = -1}, "specsample::TopNSigma: n is -1, but must be a finite number >= 0; 0 keeps everything");
+    check({.epsilon_cutoff = 1}, "specsample::EpsilonCutoff: epsilon is 1, but must be in [0, 1)");
+    check({.eta_cutoff = 1}, "specsample::EtaCutoff: epsilon is 1, but must be in [0, 1)");
+    check({.xtc = {.probability = 2}}, "specsample::Xtc: probability is 2, but must be in [0, 1]");
+    check({.dynatemp_range = -1}, "specsample::DynamicTemperature: range is -1, but must be a finite number >= 0");
+    check({.dry = {.base = .5}}, "specsample::Dry: base is 0.5, but must be a finite number >= 1");
+    check({.no_repeat_ngram_size = -1}, "specsample::NoRepeatNgram: size is -1, but must be at least 0");
+    check({.bad_words = {{{}}}}, "specsample::BadWords: the length of a sequence is 0, but must be at least 1");
+    check({.min_tokens = -1}, "specsample::SamplingParams: min_tokens is -1, but must be at least 0");
+    check({.thinking = {.start = {1}}},
+          "specsample::ThinkingBudget: the length of the end marker is 0, but must be at least 1");
     check({.penalty_last_n = -1}, "specsample::SamplingParams: penalty_last_n is -1, but must be at least 0");
     check({.prompt_size = -1}, "specsample::SamplingParams: prompt_size is -1, but must be at least 0");
     check({.logit_bias = {{1, infinity}}},

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 
 #include "support/catch.hpp"

@@ -11,6 +11,7 @@
 #include <specsample/drafters.hpp>
 #include <specsample/lossy.hpp>
 #include <specsample/sampler/staged.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/verify/batch.hpp>
 #include <specsample/vocabularies.hpp>

@@ -1,9 +1,9 @@
 // The cut at which the largest values of a row together weigh enough: the part that top-k, top-p and typical-p share.
 //
 // Top-k gives every value the weight 1 and wants k of them; top-p weighs every value by itself and wants a share of the
-// total; typical-p orders tokens by another number than their weight. Only the last hundred values are sorted: the bits of a float, read as an integer, are in the order of the
-// values, so a histogram over their leading bits tells the bin of the cut, and another one over the next bits tells the
-// place in that bin.
+// total; typical-p orders tokens by another number than their weight. Only the last hundred values are sorted: the bits
+// of a float, read as an integer, are in the order of the values, so a histogram over their leading bits tells the bin
+// of the cut, and another one over the next bits tells the place in that bin.
 #pragma once
 
 #include <algorithm>

@@ -56,14 +56,6 @@ struct Levels {
     }
 };
 
-/// Return ln p of each of some probabilities, in memory that grows if it is too small.
-template <std::floating_point Value>
-std::span<const Value> logarithms(std::span<const Value> probs, std::vector<Value>& memory) {
-    if (memory.size() < probs.size()) memory.resize(probs.size());
-    take_logarithms(probs.data(), std::ssize(probs), memory.data());
-    return {memory.data(), probs.size()};
-}
-
 /// Return the mean of levels by weight; 0 if it is no number. The level of a weight of 0 may be -inf.
 template <std::floating_point Value>
 double mean_level(std::span<const Value> levels, std::span<const Value> weights, double total) {
@@ -181,7 +173,9 @@ namespace kernels {
 template <std::floating_point Value>
 void select_typical(std::span<const Value> probs, double fraction, std::vector<Token>& kept,
                     TypicalScratch<Value>& scratch) {
-    const std::span<const Value> levels = detail::logarithms(probs, scratch.levels);
+    if (scratch.levels.size() < probs.size()) scratch.levels.resize(probs.size());
+    detail::take_logarithms(probs.data(), std::ssize(probs), scratch.levels.data());
+    const std::span<const Value> levels = std::span(scratch.levels).first(probs.size());
     detail::select_typical_levels(levels, probs, 1, fraction, kept, scratch);
 }
 

@@ -17,8 +17,8 @@ double bound_of(const Blocks<View>& numbers, Index first, Index count, typename 
     return static_cast<double>(block_max(count, numbers.read(first, count, buffer)));
 }
 
-/// The same for weights. The largest logit has the largest weight, but for its last bits, so that the logits of a block
-/// are turned into weights only where they may be among the largest.
+/// Return a bound of the weights of a block. The largest logit has the largest weight, but for its last bits, so that
+/// the logits of a block are turned into weights only where these may be among the largest.
 template <class View, class Ids, class Plain>
 double bound_of(const Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>>& row, Index first, Index count,
                 typename Blocks<View>::Buffer& buffer) {

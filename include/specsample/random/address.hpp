@@ -21,14 +21,15 @@ enum class Purpose : std::uint32_t {
     accept,  ///< accepting or rejecting a drafted token
     last,    ///< drawing the last token of a round: recovered or bonus
     policy,  ///< anything else that a drafter decides at random
-    split    ///< the key of a separate source, for a drafter or rule inside another drafter
+    split,   ///< the key of a separate source, for a drafter or rule inside another drafter
+    filter   ///< a filter that changes some rows only: at the position in the text
 };
 
 /// The address of a random number, without its lane.
 struct Address {
     std::uint64_t seed = 0;            ///< of the sampler, or of a source split off a round's source
     std::uint64_t request = 0;         ///< below 2^32
-    Index position = 0;                ///< below 2^32: the round's start; with Purpose::race the absolute position
+    Index position = 0;                ///< below 2^32: the round's start; with race and filter the absolute position
     Purpose purpose = Purpose::draft;  ///< the decision that the number is for
     Index node = 0;                    ///< below 2^28: the drafted node in its round
 };

@@ -98,6 +98,16 @@ class CandidateNumbers {
         if (size() > 0) scratch_.lowerings.forbid(mask, share, impossible()), forget();
     }
 
+    /// Make a token impossible, if it is a candidate.
+    void forbid(Token token) {
+        const Index place = place_of(token);
+        if (place < 0) return;
+        if (is_sparse_)
+            change()[at(place)] = impossible();
+        else
+            scratch_.lowerings.forbid(token, vocab_, impossible()), forget();
+    }
+
     /// Return the numbers in the row's own memory, writable until any other member is called.
     /// @cost   one copy, at the first call
     std::span<Value> change() {

@@ -85,6 +85,17 @@ class Candidates : public detail::CandidateNumbers<Value> {
         return weights_;
     }
 
+    /// Return the logits of the candidates, or ln p for a row of probabilities, undivided by the temperature.
+    /// @cost   a logarithm each for probabilities
+    std::span<const Value> levels() {
+        const std::span<const Value> numbers = this->numbers();
+        if (this->kind() == NumberKind::logits) return numbers;
+        auto& memory = this->scratch().levels;
+        detail::grow(memory, numbers.size());
+        detail::take_logarithms(numbers.data(), std::ssize(numbers), memory.data());
+        return {memory.data(), numbers.size()};
+    }
+
     /// Divide the logits that the numbers stand for by a temperature. At 0 the end of the pipeline chooses the largest
     /// number.
     /// @throws std::invalid_argument if both this temperature and one of the row or of an earlier step are not 1

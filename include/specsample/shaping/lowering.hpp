@@ -70,6 +70,16 @@ class Lowerings {
         impossible_ = impossible;
     }
 
+    /// Give one token the number of an impossible token.
+    void forbid(Token token, Index vocab, Value impossible) {
+        if (allowed_.empty()) {
+            allowed_.assign(static_cast<std::size_t>(MaskBits({}, vocab).word_count()), ~std::uint32_t{0});
+            share_ = 1;
+        }
+        allowed_[static_cast<std::size_t>(token) / MaskBits::width] &= ~(std::uint32_t{1} << token % MaskBits::width);
+        impossible_ = impossible;
+    }
+
     /// Return how many of the k largest numbers may be expected to be lowered so far that others take their places.
     std::size_t expected(Index k) const {
         constexpr double penalised = 16;  // a text has often the tokens of the largest logits

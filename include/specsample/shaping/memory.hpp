@@ -20,6 +20,7 @@ template <std::floating_point Value>
 struct ShapingScratch {
     std::vector<Token> places;   ///< places that a filter keeps
     std::vector<Value> weights;  ///< weights of the candidates
+    std::vector<Value> levels;   ///< logarithms of the numbers
     std::vector<Value> maxima;   ///< largest value of each tile of the numbers
     WindowCounts windows;        ///< counts of the tokens that penalties count
     Lowerings<Value> lowerings;  ///< what the numbers wait for

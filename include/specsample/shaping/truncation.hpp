@@ -197,9 +197,7 @@ class TypicalP {
         const auto [weights, total] = row.weights();
         if (!detail::is_positive(total)) return;
         auto& scratch = row.scratch();
-        std::span<const Value> levels = row.numbers();
-        if (row.kind() == NumberKind::probabilities) levels = detail::logarithms(levels, scratch.typical.levels);
-        detail::select_typical_levels(levels, weights, total, typical_p_, scratch.places, scratch.typical);
+        detail::select_typical_levels(row.levels(), weights, total, typical_p_, scratch.places, scratch.typical);
         row.keep(scratch.places);
     }
 

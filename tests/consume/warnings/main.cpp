@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include <specsample/shaping/from_logits.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 
 namespace {

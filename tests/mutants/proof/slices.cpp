@@ -9,6 +9,7 @@
 
 #include <specsample/kernels/overlap.hpp>
 #include <specsample/shard.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 
 using namespace specsample;

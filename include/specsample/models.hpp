@@ -4,5 +4,6 @@
 #include <specsample/models/adaptor.hpp>      // IWYU pragma: export
 #include <specsample/models/ask.hpp>          // IWYU pragma: export
 #include <specsample/models/host.hpp>         // IWYU pragma: export
+#include <specsample/models/recurrent.hpp>    // IWYU pragma: export
 #include <specsample/models/row_adaptor.hpp>  // IWYU pragma: export
 #include <specsample/models/shared.hpp>       // IWYU pragma: export

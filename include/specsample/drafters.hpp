@@ -6,6 +6,7 @@
 #include <specsample/drafters/children.hpp>          // IWYU pragma: export
 #include <specsample/drafters/draft_token.hpp>       // IWYU pragma: export
 #include <specsample/drafters/drafter.hpp>           // IWYU pragma: export
+#include <specsample/drafters/forced.hpp>            // IWYU pragma: export
 #include <specsample/drafters/heads.hpp>             // IWYU pragma: export
 #include <specsample/drafters/heads_tree.hpp>        // IWYU pragma: export
 #include <specsample/drafters/lookup.hpp>            // IWYU pragma: export

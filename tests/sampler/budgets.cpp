@@ -122,7 +122,6 @@ TEST_CASE("a lookahead that no draft can have is refused by name", "[sampler]") 
     CHECK_THROWS_WITH(BeamSearch(draft, target, {.lookahead = length}), too_long);
     CHECK_THROWS_WITH(BeamSearch(draft, target, {.width = length}), too_long);
     CHECK_THROWS_WITH(BeamSearch(draft, target, {.draft_width = length}), too_long);
-    CHECK_THROWS_WITH(chain_tree(length), too_long);
     CHECK_THROWS_WITH(expansion_tree({length}), too_long);
     CHECK_THROWS_WITH(expansion_tree({256, 256, 2}), ContainsSubstring("the number of nodes"));
     CHECK_THROWS_WITH(TreeDrafter(draft, {length}), too_long);
@@ -160,7 +159,7 @@ TEST_CASE("a tree that is deeper than the lookahead is refused, and not cut", "[
     TreeDrafter tree(draft, {2, 1, 1});
     refused(tree);
     refused(std::ref(tree));
-    refused(TreeDrafter(draft, chain_tree(3)));
+    refused(TreeDrafter(draft, expansion_tree({1, 1, 1})));
     refused(HeadsTreeDrafter(Heads{}, expansion_tree({1, 2, 1})));
     refused(HybridDrafter(draft, Heads{}, {1, 1, 1}));
     refused(United(draft, tree));

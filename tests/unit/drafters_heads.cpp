@@ -174,7 +174,7 @@ TEST_CASE("a hybrid drafts behind others what it drafts alone", "[draft]") {
     const std::vector<Token> prefix{1, 4};
     HybridDrafter hybrid(ContextModel(vocab, 2), Heads{}, {2, 1, 1});
     CHECK(hybrid.depth() == 3);
-    CHECK(HybridDrafter(HeadsTreeDrafter(Heads{.count = 4}, chain_tree(4)), Heads{}, {1, 1, 1}).depth() == 4);
+    CHECK(HybridDrafter(HeadsTreeDrafter(Heads{.count = 4}, expansion_tree({1, 1, 1, 1})), Heads{}, {1, 1, 1}).depth() == 4);
     const auto alone = propose(hybrid, prefix, 3);
     DraftTree<decltype(hybrid)::Distribution> draft_tree;
     draft_tree.open(3, {}, vocab);

@@ -178,8 +178,8 @@ TEST_CASE("a sparse tree ends where nothing more can be accepted", "[tree]") {
     CHECK(sparse_tree({{{.6, .2}, {}, {.5, .1}}}, 50) == expansion_tree({2}));
     CHECK(sparse_tree({{.5, .2, 0.}}, 50, 2) == expansion_tree({2, 2}));
     CHECK(sparse_tree({{.9, .8, .7}}, 50, 1) == expansion_tree({3}));
-    CHECK(sparse_tree(std::vector{1.}, 6) == chain_tree(6));
-    CHECK(sparse_tree(std::vector{.9}, 6, 4) == chain_tree(4));
+    CHECK(sparse_tree(std::vector{1.}, 6) == expansion_tree({1, 1, 1, 1, 1, 1}));
+    CHECK(sparse_tree(std::vector{.9}, 6, 4) == expansion_tree({1, 1, 1, 1}));
     // 2^-1074 is the smallest number above 0, or 2^-1022 where those below are flushed
     const TreeShape deep = sparse_tree(std::vector{.5}, 2000);
     CHECK(deep.size() > 1000);
@@ -193,7 +193,7 @@ TEST_CASE("the value of full trees is the geometric sum of what a level accepts"
     CHECK(expected_path_value(expansion_tree({3, 3}), acceptance) == level + level * level);
     CHECK(expected_path_value(expansion_tree({3, 3, 3}), acceptance) == level * (1 + level * (1 + level)));
     CHECK(expected_path_value(expansion_tree({2, 3}), acceptance) == .75 * (1 + level));
-    CHECK(expected_path_value(chain_tree(3), acceptance) == .5 + .25 + .125);
+    CHECK(expected_path_value(expansion_tree({1, 1, 1}), acceptance) == .5 + .25 + .125);
     CHECK(expected_path_value(TreeShape{}, acceptance) == 0);
     CHECK(expected_path_value(TreeShape({-1}, {2}), acceptance) == .125);
     CHECK(expected_path_value(expansion_tree({2, 2}), {{{.5, .25}, {.125, .5}}}) == .75 * 1.625);
@@ -284,6 +284,6 @@ TEST_CASE("bounds below 0 and ranks without an acceptance are refused", "[tree]"
                       "specsample::sparse_tree_tokens: max_depth is -1, but must be at least 0");
     CHECK_THROWS_WITH(expected_path_value(expansion_tree({3}), acceptance),
                       "specsample::expected_path_value: the rank of node 2 is 2, but must be below the 2 of its depth");
-    CHECK_THROWS_WITH(expected_path_value(chain_tree(2), Table{{.5}}),
+    CHECK_THROWS_WITH(expected_path_value(expansion_tree({1, 1}), Table{{.5}}),
                       "specsample::expected_path_value: the rank of node 1 is 0, but must be below the 0 of its depth");
 }

@@ -3,6 +3,10 @@
 // Under a grammar, the target's rows, masked and normalised after every context, define the output distribution. A mask
 // on the draft as well does not change this distribution, and raises acceptance (6/7 instead of 1/2 on the example of
 // tests/exactness/grammar.cpp). A mask on the draft alone does not make the text follow the grammar.
+//
+// This is the distribution that all engines give: each row is projected on its own, whatever the tokens after it will
+// weigh. It is not the distribution of the target's texts given that they follow the grammar: a token that leads to
+// unlikely ends is written as often as one that leads to likely ones.
 #pragma once
 
 #include <algorithm>
@@ -110,7 +114,7 @@ class Grammar {
     template <class Value>
         requires detail::GivesWords<C> || detail::MasksRow<C, Value>
     void operator()(filters::Candidates<Value>& row, std::span<const Token> context) const {
-        C* cursor = trail_->after(context.subspan(std::min(static_cast<std::size_t>(start_), context.size())));
+        C* cursor = cursor_after(context);
         if (cursor == nullptr) return row.keep({});
         if constexpr (detail::GivesWords<C>) {
             const auto& words = cursor->mask();
@@ -120,7 +124,26 @@ class Grammar {
         }
     }
 
+    /// Return the only token that is allowed after a context; -1 if there is none, or more than one.
+    /// @param vocab   the size of the vocabulary
+    Token forced(std::span<const Token> context, Index vocab) const
+        requires detail::GivesWords<C>
+    {
+        C* cursor = cursor_after(context);
+        if (cursor == nullptr) return -1;
+        const auto& words = cursor->mask();
+        const detail::MaskBits mask(detail::words_of(words), vocab);
+        Token only = -1;
+        if (mask.count() == 1) mask.for_each([&](Index id) { only = static_cast<Token>(id); });
+        return only;
+    }
+
   private:
+    /// Return the cursor after a context; null if the grammar refuses it.
+    C* cursor_after(std::span<const Token> context) const {
+        return trail_->after(context.subspan(std::min(static_cast<std::size_t>(start_), context.size())));
+    }
+
     std::shared_ptr<detail::Trail<C>> trail_;
     Index start_;
 };

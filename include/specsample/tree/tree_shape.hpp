@@ -1,7 +1,6 @@
 // Tree shapes that are fixed before anything is drafted: the parent of each node, and the rank of its token.
 //
 //   TreeShape                  parents and ranks
-//   chain_tree(nodes)          one node per level
 //   expansion_tree(branching)  branching[d] children at every node of depth d
 //   tree_of_paths(paths)       a node for each path of ranks in a list, as in Medusa's choices
 #pragma once
@@ -97,16 +96,6 @@ class TreeShape {
     std::vector<Index> ranks_;
     detail::Links links_;
 };
-
-/// Make the shape with one node per level, each of rank 0.
-/// @throws std::invalid_argument unless 0 <= nodes <= most_drafted
-/// @edge   0 nodes: the empty shape
-[[nodiscard]] inline TreeShape chain_tree(Index nodes) {
-    detail::require_length("chain_tree", "nodes", nodes, 0);
-    std::vector<Index> parents(static_cast<std::size_t>(nodes));
-    for (Index node = 0; node < nodes; ++node) parents[static_cast<std::size_t>(node)] = node - 1;
-    return {std::move(parents), std::vector<Index>(static_cast<std::size_t>(nodes))};
-}
 
 /// Make the full tree: every node of depth d has branching[d] children, of ranks 0, 1 .., and the prefix is at depth 0.
 ///

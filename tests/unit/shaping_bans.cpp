@@ -90,8 +90,8 @@ TEST_CASE("settings of bans out of range are refused", "[shaping]") {
                       "specsample::BadWords: the length of a sequence is 0, but must be at least 1");
     CHECK_THROWS_WITH(Pipeline(MinTokens{.min_tokens = -1}),
                       "specsample::MinTokens: min_tokens is -1, but must be at least 0");
-    CHECK_THROWS_WITH(through(MinTokens{.prompt_size = -1}, Logits(logits)),
-                      "specsample::MinTokens: prompt_size is -1, but must be at least 0");
+    CHECK_THROWS_WITH(through(MinTokens{.prompt_size = -2}, Logits(logits)),
+                      "specsample::MinTokens: prompt_size is -2, but must be at least 0, or whole_prompt");
     CHECK_THROWS_WITH(through(ThinkingBudget{.budget = -1}, Logits(logits)),
                       "specsample::ThinkingBudget: budget is -1, but must be at least 0");
     CHECK_THROWS_WITH(Pipeline(ThinkingBudget{.start = {1}}),

@@ -167,7 +167,8 @@ TEST_CASE("a grammar begins after its start", "[shaping]") {
     CHECK(bits_after(grammar, {9, 9}) == beginning);
     CHECK(bits_after(grammar, {}) == beginning);
     CHECK(bits_after(grammar, {1, 2, 3, square_open}) == allowed_after(std::vector<Token>{square_open}));
-    CHECK_THROWS_WITH(Grammar(Rewinding(calls), -1), "specsample::Grammar: start is -1, but must be at least 0");
+    CHECK_THROWS_WITH(Grammar(Rewinding(calls), -2),
+                      "specsample::Grammar: start is -2, but must be at least 0, or whole_prompt");
 }
 
 TEMPLATE_TEST_CASE("after a refused token, and after the end, nothing is possible, until it goes back", "[shaping]",

@@ -147,5 +147,6 @@ TEST_CASE("penalties out of range cannot be built", "[shaping]") {
     CHECK_THROWS_WITH(PresencePenalty(std::nan("")),
                       "specsample::PresencePenalty: penalty is nan, but must be a finite number");
     CHECK_THROWS_WITH(PresencePenalty(1, {.last_n = -1}), "specsample::Window: last_n is -1, but must be at least 0");
-    CHECK_THROWS_WITH(FrequencyPenalty(1, {.skip = -1}), "specsample::Window: skip is -1, but must be at least 0");
+    CHECK_THROWS_WITH(FrequencyPenalty(1, {.skip = -2}),
+                      "specsample::Window: skip is -2, but must be at least 0, or whole_prompt");
 }

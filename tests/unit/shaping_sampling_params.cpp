@@ -133,7 +133,8 @@ TEST_CASE("settings out of range are refused when they are used, and when a mode
     check({.thinking = {.start = {1}}},
           "specsample::ThinkingBudget: the length of the end marker is 0, but must be at least 1");
     check({.penalty_last_n = -1}, "specsample::SamplingParams: penalty_last_n is -1, but must be at least 0");
-    check({.prompt_size = -1}, "specsample::SamplingParams: prompt_size is -1, but must be at least 0");
+    check({.prompt_size = -2},
+          "specsample::SamplingParams: prompt_size is -2, but must be at least 0, or whole_prompt");
     check({.logit_bias = {{1, infinity}}},
           "specsample::LogitBias: a bias is inf, but must be a finite number, or -inf for a ban");
 }

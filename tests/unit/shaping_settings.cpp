@@ -206,7 +206,7 @@ TEST_CASE("what sampling parameters do not take is refused by the names that a u
     };
     CHECK_THROWS_WITH(shape_with({.penalty_last_n = -5}, {}),
                       ContainsSubstring("SamplingParams: penalty_last_n is -5"));
-    CHECK_THROWS_WITH(shape_with({.prompt_size = -1}, {}), ContainsSubstring("SamplingParams: prompt_size is -1"));
+    CHECK_THROWS_WITH(shape_with({.prompt_size = -2}, {}), ContainsSubstring("SamplingParams: prompt_size is -2"));
     CHECK_THROWS_WITH(shape_with({.repetition_penalty = 1.1}, std::span(static_cast<const Token*>(nullptr), 2)),
                       ContainsSubstring("shape: context is null"));
 }

@@ -132,6 +132,8 @@ class BeamSearch {
                             "a token id of 31 bits");
             text.push_back(static_cast<Token>(id));
         }
+        const detail::TextBegins begins{limits.prompt_size.value_or(size)};
+        begins(draft_), begins(target_);
         tree_.begin(std::move(text));
         known_ = 0;
         return std::min(limits.max_new_tokens, limits.max_length - size);

@@ -79,7 +79,7 @@ class Beams {
     }
 
     /// Call visit on each model that is held here, for SharedModels.
-    void each_model(const auto& visit) { visit(model_); }
+    [[gnu::always_inline]] void each_model(const auto& visit) { visit(model_); }
 
   private:
     const Node& at(Index node) const { return nodes_[static_cast<std::size_t>(node)]; }
@@ -187,7 +187,7 @@ class BeamDrafter {
     }
 
     /// Call visit on each model that is held here, for SharedModels.
-    void each_model(const auto& visit) { visit(beams_); }
+    [[gnu::always_inline]] void each_model(const auto& visit) { visit(beams_); }
 
   private:
     detail::Beams<Model> beams_;
@@ -235,7 +235,7 @@ class DynamicTreeDrafter {
     }
 
     /// Call visit on each model that is held here, for SharedModels.
-    void each_model(const auto& visit) { visit(beams_); }
+    [[gnu::always_inline]] void each_model(const auto& visit) { visit(beams_); }
 
   private:
     detail::Beams<Model> beams_;

@@ -99,7 +99,7 @@ class ChainDrafter {
     }
 
     /// Call visit on each model that is held here, for SharedModels.
-    void each_model(const auto& visit) { visit(model_); }
+    [[gnu::always_inline]] void each_model(const auto& visit) { visit(model_); }
 
   private:
     /// Whether rows are kept for the rule. A token that is drawn with the target's noise is judged without its row.

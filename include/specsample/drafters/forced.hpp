@@ -19,7 +19,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 /// Drafts the tokens that a grammar forces, one after the other, up to the first place where it leaves a choice or
 /// nothing. It proposes nothing where the next token is not forced, so that another drafter takes over:
 ///
-///     Grammar grammar(matcher, std::ssize(prompt));
+///     Grammar grammar(matcher, filters::whole_prompt);  // it begins after the prompt
 ///     Sampler sampler(FirstOf(ForcedDrafter{grammar}, shaped(draft, grammar)), shaped(target, grammar));
 ///
 /// @tparam C   a Cursor with mask(), which returns words
@@ -45,14 +45,18 @@ class ForcedDrafter {
     void propose(std::span<const Token> prefix, const Source&, DraftTree<L>& draft_tree) {
         text_.assign(prefix.begin(), prefix.end());
         for (Index node = root_node; draft_tree.grows(node); node = draft_tree.add(node, text_.back(), PointMass{})) {
-            const Token token = grammar_.forced(text_, draft_tree.vocab());
+            const Token token = grammar_.forced(text_, draft_tree.vocab(), prompt_size_);
             if (token < 0) return;
             text_.push_back(token);
         }
     }
 
+    /// Take the size of the text's prompt, for a grammar that begins after it.
+    void begin_text(Index prompt_size) { prompt_size_ = prompt_size; }
+
   private:
     Grammar<C> grammar_;
+    Index prompt_size_ = 0;
     std::vector<Token> text_;
 };
 

@@ -180,7 +180,7 @@ class HybridDrafter {
     }
 
     /// Call visit on each model that is held here, for SharedModels.
-    void each_model(const auto& visit) { visit(chain_); }
+    [[gnu::always_inline]] void each_model(const auto& visit) { visit(chain_); }
 
   private:
     template <class L>

@@ -75,7 +75,7 @@ class TreeDrafter {
     }
 
     /// Call visit on each model that is held here, for SharedModels.
-    void each_model(const auto& visit) { visit(model_); }
+    [[gnu::always_inline]] void each_model(const auto& visit) { visit(model_); }
 
   private:
     static const std::vector<Index>& checked(const std::vector<Index>& branching) {

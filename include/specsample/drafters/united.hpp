@@ -78,7 +78,7 @@ class Drafters {
     }
 
     /// Call visit on each model that is held here, for SharedModels.
-    void each_model(const auto& visit) {
+    [[gnu::always_inline]] void each_model(const auto& visit) {
         std::apply([&](auto&... drafter) { (visit(drafter), ...); }, drafters_);
     }
 

@@ -63,7 +63,7 @@ class Adaptor {
     /// Return the temperature of the rows: see temperature_of.
     double temperature_of_rows() const { return temperature_of(model_); }
     /// Call visit on each model that is held here, for SharedModels.
-    void each_model(const auto& visit) { visit(model_); }
+    [[gnu::always_inline]] void each_model(const auto& visit) { visit(model_); }
 
   protected:
     explicit Adaptor(M model) : model_(std::move(model)) {}

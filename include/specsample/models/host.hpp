@@ -73,7 +73,7 @@ class Host {
     }
 
     /// Call visit on each model that is held here, for SharedModels.
-    void each_model(const auto& visit) { visit(model_); }
+    [[gnu::always_inline]] void each_model(const auto& visit) { visit(model_); }
 
   private:
     /// Count the positions of the prefix whose rows are asked for.

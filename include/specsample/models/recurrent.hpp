@@ -99,7 +99,7 @@ class Rewound {
     Index read_again() const { return read_again_; }
 
     /// Call visit on each model that is held here, for SharedModels.
-    void each_model(const auto& visit) { visit(model_); }
+    [[gnu::always_inline]] void each_model(const auto& visit) { visit(model_); }
 
   private:
     struct Kept {

@@ -154,6 +154,13 @@ class RowAdaptor : public Adaptor<RowAdaptor<M, Change>, M> {
         temperature_of_rows();
     }
 
+    /// Take the size of the prompt of the texts to come.
+    void begin_text(Index prompt_size)
+        requires requires(Change& change) { change.begin_text(prompt_size); }
+    {
+        change_.begin_text(prompt_size);
+    }
+
     /// Return the temperature of the rows: see temperature_of.
     double temperature_of_rows() const {
         return change_.temperature_after(Adaptor<RowAdaptor, M>::temperature_of_rows());

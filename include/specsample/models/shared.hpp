@@ -55,4 +55,16 @@ class SharedModels {
     std::vector<Index> models_;  ///< the addresses of models
 };
 
+/// Tells the models, drafters and adaptors that have begin_text(prompt_size) where a text begins.
+struct TextBegins {
+    Index prompt_size;
+
+    template <class M>
+    [[gnu::always_inline]] void operator()(M& given) const {
+        Unwrapped<M>& model = given;
+        if constexpr (requires { model.begin_text(prompt_size); }) model.begin_text(prompt_size);
+        if constexpr (requires { model.each_model(*this); }) model.each_model(*this);
+    }
+};
+
 }}}  // namespace specsample::detail

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -33,8 +34,39 @@ struct Limits {
     /// ids that the target does not have, if the draft model has more.
     detail::StopPredicate until{};
     std::uint64_t request = 0;  ///< below 2^32; a new text needs a new request
-    Index top_logprobs = 0;     ///< how many of the likeliest tokens, 0 .. 64, to list for an on_token with scores
+    /// Leading tokens that are the prompt: penalties of the answer, min_tokens and grammars that begin after the prompt
+    /// (filters::whole_prompt) skip them. By default all tokens that generate and extend are given, none in step.
+    std::optional<Index> prompt_size{};
+    Index top_logprobs = 0;  ///< how many of the likeliest tokens, 0 .. 64, to list for an on_token with scores
 };
+
+namespace detail {
+
+/// Return an id as a token.
+/// @throws std::invalid_argument for an id that is no token
+Token checked_token(auto id) {
+    require(id >= 0 && std::in_range<Token>(id), "Sampler", "a token of the prompt", id, "a token id of 31 bits");
+    return static_cast<Token>(id);
+}
+
+/// Check the limits of a text, and its tokens.
+/// @throws std::invalid_argument for a limit or a token out of range
+inline void check_limits(const Limits& limits, std::span<const Token> text) {
+    const auto size = static_cast<Index>(text.size());
+    require_memory("Sampler", "text", text);
+    require(limits.max_new_tokens >= 0, "Sampler", "limits.max_new_tokens", limits.max_new_tokens, "at least 0");
+    require(limits.top_logprobs >= 0 && limits.top_logprobs <= 64, "Sampler", "limits.top_logprobs",
+            limits.top_logprobs, "0 to 64");
+    require(limits.request <= 0xffff'ffff, "Sampler", "limits.request", limits.request, "below 2^32");
+    const Index prompt_size = limits.prompt_size.value_or(0);
+    require(prompt_size >= 0, "Sampler", "limits.prompt_size", prompt_size, "at least 0");
+    if (limits.max_length < size)
+        invalid("Sampler", "limits.max_length", limits.max_length,
+                "at least the " + to_text(size) + " tokens there are");
+    for (const Token token : text) checked_token(token);
+}
+
+}  // namespace detail
 
 /// Why a text ended.
 enum class FinishReason {

@@ -121,7 +121,7 @@ class Sampler {
             const std::span ids(prompt);
             detail::require_memory("Sampler", "prompt", ids);
             std::vector<Token> text(ids.size());
-            std::ranges::transform(ids, text.begin(), [](auto id) { return checked_token(id); });
+            std::ranges::transform(ids, text.begin(), [](auto id) { return detail::checked_token(id); });
             result.finish = run(text, limits, on_token, &result.tally);
             result.tokens.assign(text.begin() + std::ssize(ids), text.end());
         }
@@ -147,7 +147,7 @@ class Sampler {
     /// @returns   the round; its tokens point into the sampler until its next call
     /// @throws    as generate; std::invalid_argument if limits leave no room for a token
     [[nodiscard]] Round step(std::span<const Token> text, const Limits& limits = {}) {
-        check(limits, text);
+        detail::check_limits(limits, text);
         return step(text, limits, RoundRng(options_.seed, limits.request, static_cast<Index>(text.size())));
     }
 
@@ -155,8 +155,8 @@ class Sampler {
     template <RandomSource Source>
     [[nodiscard]] Round step(std::span<const Token> text, const Limits& limits, const Source& rng) {
         const detail::OneCall::Guard guard(call_, "Sampler");
-        check(limits, text);
-        known_ = 0;
+        detail::check_limits(limits, text);
+        begin_text(limits.prompt_size.value_or(0));
         const Round result = round<false>(given_length_, text, limits, limits.max_new_tokens, limits.until, rng);
         if (result.fault) detail::raise(Fault(*result.fault, {}));
         return result;
@@ -173,24 +173,11 @@ class Sampler {
         requires bool(Rule::drafter_invariant);
     } || (requires { requires !bool(Rule::looks_ahead); } && detail::cut_is_prefix<Drafts>);
 
-    static Token checked_token(auto id) {
-        detail::require(id >= 0 && std::in_range<Token>(id), "Sampler", "a token of the prompt", id,
-                        "a token id of 31 bits");
-        return static_cast<Token>(id);
-    }
-
-    static void check(const Limits& limits, std::span<const Token> text) {
-        const auto size = static_cast<Index>(text.size());
-        detail::require_memory("Sampler", "text", text);
-        detail::require(limits.max_new_tokens >= 0, "Sampler", "limits.max_new_tokens", limits.max_new_tokens,
-                        "at least 0");
-        detail::require(limits.top_logprobs >= 0 && limits.top_logprobs <= 64, "Sampler", "limits.top_logprobs",
-                        limits.top_logprobs, "0 to 64");
-        detail::require(limits.request <= 0xffff'ffff, "Sampler", "limits.request", limits.request, "below 2^32");
-        if (limits.max_length < size)
-            detail::invalid("Sampler", "limits.max_length", limits.max_length,
-                            "at least the " + detail::to_text(size) + " tokens there are");
-        for (const Token token : text) checked_token(token);
+    /// Begin to work on a text that the models may not know.
+    void begin_text(Index prompt_size) {
+        known_ = 0;
+        const detail::TextBegins begins{prompt_size};
+        begins(drafter_), begins(scorer_);
     }
 
     /// Make rounds until the text ends.
@@ -201,9 +188,9 @@ class Sampler {
             "specsample::Sampler: on_token must be callable with a Token, or a `const TokenScore&`, and return "
             "nothing, or false to end the text");
         const detail::OneCall::Guard guard(call_, "Sampler");
-        check(limits, text);
+        detail::check_limits(limits, text);
         const std::size_t begin = text.size();
-        known_ = 0;
+        begin_text(limits.prompt_size.value_or(std::ssize(text)));
         Lengths own_length = given_length_;
         detail::Unwrapped<Lengths>& length = own_length;
         detail::Written written(limits.until);

@@ -87,7 +87,7 @@ class Scorer {
     }
 
     /// Call visit on each model that is held here, for SharedModels.
-    void each_model(const auto& visit) { visit(target_); }
+    [[gnu::always_inline]] void each_model(const auto& visit) { visit(target_); }
 
   private:
     template <bool once, class L, class Judge>

@@ -132,7 +132,7 @@ class StagedDrafter {
     }
 
     /// Call visit on each model that is held here, for SharedModels.
-    void each_model(const auto& visit) {
+    [[gnu::always_inline]] void each_model(const auto& visit) {
         visit(drafter_);
         visit(scorer_);
     }

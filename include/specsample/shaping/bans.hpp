@@ -9,6 +9,7 @@
 
 #include <specsample/core/contract.hpp>
 #include <specsample/shaping/candidates.hpp>
+#include <specsample/shaping/window.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
@@ -26,16 +27,17 @@ struct BanStops {
 
     template <class Value>
     void operator()(filters::Candidates<Value>& row, std::span<const Token> context) const {
-        for (const Token token : banned(context)) row.forbid(token);
+        for (const Token token : banned(context, row.prompt_size())) row.forbid(token);
     }
 
     void foresee(auto& outlook, std::span<const Token> context) const {
-        for (const Token token : banned(context)) outlook.change(token);
+        for (const Token token : banned(context, outlook.prompt_size())) outlook.change(token);
     }
 
   private:
-    std::span<const Token> banned(std::span<const Token> context) const {
-        return std::ssize(context) < prompt_size + min_tokens ? stop_tokens : std::span<const Token>();
+    std::span<const Token> banned(std::span<const Token> context, Index told) const {
+        const bool is_short = std::ssize(context) < leading(prompt_size, told) + min_tokens;
+        return is_short ? stop_tokens : std::span<const Token>();
     }
 };
 
@@ -81,13 +83,14 @@ struct BadWords {
 struct MinTokens {
     Index min_tokens = 0;                 ///< new tokens that a text must have; 0 bans nothing
     std::vector<Token> stop_token_ids{};  ///< tokens that end a text
-    Index prompt_size = 0;                ///< tokens at the beginning that are not new
+    Index prompt_size = whole_prompt;     ///< leading tokens that are not new
 
     /// Check the settings.
     /// @throws std::invalid_argument for negative numbers
     void check() const {
         detail::require(min_tokens >= 0, "MinTokens", "min_tokens", min_tokens, "at least 0");
-        detail::require(prompt_size >= 0, "MinTokens", "prompt_size", prompt_size, "at least 0");
+        detail::require(prompt_size >= whole_prompt, "MinTokens", "prompt_size", prompt_size,
+                        "at least 0, or whole_prompt");
     }
 
     template <class Value>

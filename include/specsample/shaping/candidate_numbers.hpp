@@ -55,6 +55,9 @@ class CandidateNumbers {
     bool holds_every_id() const { return !is_sparse_; }
     NumberKind kind() const { return kind_; }
 
+    /// Return how many leading tokens of the context are the prompt; 0 where nobody has told.
+    Index prompt_size() const { return scratch_.prompt_size; }
+
     /// Return the number of candidates left.
     Index size() {
         look();

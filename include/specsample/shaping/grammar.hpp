@@ -16,12 +16,13 @@
 
 #include <specsample/core/contract.hpp>
 #include <specsample/shaping/cursor.hpp>
+#include <specsample/shaping/window.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 /// Allow only the tokens that a grammar allows after the context of a row.
 ///
-///     Grammar grammar(XGrammar{matcher, words}, std::ssize(prompt));
+///     Grammar grammar(XGrammar{matcher, words}, filters::whole_prompt);
 ///     Sampler sampler(shaped(draft, grammar), shaped(target, Pipeline{grammar, SamplingParams{.temperature = .8}}));
 ///
 /// The cursor is asked about drafted tokens, about other tokens after a rejection, and about the branches of a tree.
@@ -104,17 +105,18 @@ class Grammar {
 
   public:
     /// @param cursor   stands at the beginning of the grammar's text. Two Grammars must not share a state
-    /// @param start    leading tokens of every context that the grammar does not see, such as a prompt
-    /// @throws         std::invalid_argument for a negative start
+    /// @param start    leading tokens of every context that the grammar does not see; filters::whole_prompt: the
+    ///                 prompt, which Sampler tells
+    /// @throws         std::invalid_argument for another negative start
     explicit Grammar(C cursor, Index start = 0)
         : trail_(std::make_shared<detail::Trail<C>>(std::move(cursor))), start_(start) {
-        detail::require(start >= 0, "Grammar", "start", start, "at least 0");
+        detail::require(start >= filters::whole_prompt, "Grammar", "start", start, "at least 0, or whole_prompt");
     }
 
     template <class Value>
         requires detail::GivesWords<C> || detail::MasksRow<C, Value>
     void operator()(filters::Candidates<Value>& row, std::span<const Token> context) const {
-        C* cursor = cursor_after(context);
+        C* cursor = cursor_after(context, row.prompt_size());
         if (cursor == nullptr) return row.keep({});
         if constexpr (detail::GivesWords<C>) {
             const auto& words = cursor->mask();
@@ -125,11 +127,12 @@ class Grammar {
     }
 
     /// Return the only token that is allowed after a context; -1 if there is none, or more than one.
-    /// @param vocab   the size of the vocabulary
-    Token forced(std::span<const Token> context, Index vocab) const
+    /// @param vocab         the size of the vocabulary
+    /// @param prompt_size   leading tokens of the context that are the prompt
+    Token forced(std::span<const Token> context, Index vocab, Index prompt_size = 0) const
         requires detail::GivesWords<C>
     {
-        C* cursor = cursor_after(context);
+        C* cursor = cursor_after(context, prompt_size);
         if (cursor == nullptr) return -1;
         const auto& words = cursor->mask();
         const detail::MaskBits mask(detail::words_of(words), vocab);
@@ -140,8 +143,9 @@ class Grammar {
 
   private:
     /// Return the cursor after a context; null if the grammar refuses it.
-    C* cursor_after(std::span<const Token> context) const {
-        return trail_->after(context.subspan(std::min(static_cast<std::size_t>(start_), context.size())));
+    C* cursor_after(std::span<const Token> context, Index prompt_size) const {
+        const auto begin = static_cast<std::size_t>(detail::leading(start_, prompt_size));
+        return trail_->after(context.subspan(std::min(begin, context.size())));
     }
 
     std::shared_ptr<detail::Trail<C>> trail_;

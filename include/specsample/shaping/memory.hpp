@@ -18,6 +18,7 @@ namespace detail {
 /// Scratch memory, in use while a row is shaped.
 template <std::floating_point Value>
 struct ShapingScratch {
+    Index prompt_size = 0;       ///< leading tokens of every context that are the prompt
     std::vector<Token> places;   ///< places that a filter keeps
     std::vector<Value> weights;  ///< weights of the candidates
     std::vector<Value> levels;   ///< logarithms of the numbers

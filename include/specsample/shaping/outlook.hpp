@@ -29,7 +29,9 @@ class Outlook {
   public:
     /// @param temperature   the temperature of the logits
     /// @param memory        memory for the tokens whose logits change
-    Outlook(double temperature, std::vector<Token>& memory) : changed_(memory), temperature_(temperature) {
+    /// @param prompt_size   leading tokens of the context that are the prompt
+    Outlook(double temperature, std::vector<Token>& memory, Index prompt_size = 0)
+        : changed_(memory), temperature_(temperature), prompt_size_(prompt_size) {
         changed_.clear();
     }
 
@@ -63,6 +65,8 @@ class Outlook {
     /// Return the temperature so far. is_greedy() returns whether it is 0: then filters have nothing to do.
     double temperature() const { return temperature_; }
     bool is_greedy() const { return temperature_ == 0; }
+    /// Return how many leading tokens of the context are the prompt.
+    Index prompt_size() const { return prompt_size_; }
 
     // The result.
 
@@ -73,6 +77,7 @@ class Outlook {
   private:
     std::vector<Token>& changed_;
     double temperature_;
+    Index prompt_size_;
     Reach reach_;
     bool is_known_ = false;
 };

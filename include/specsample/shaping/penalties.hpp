@@ -3,7 +3,7 @@
 //
 // Penalties act on logits, or on ln p of a row of probabilities. A negative frequency or presence penalty is a reward.
 // Engines count different tokens: transformers and vLLM apply the repetition penalty to prompt and text, OpenAI and
-// vLLM apply the other two to the text alone (Window{.skip = prompt.size()}), llama.cpp applies all three to the last
+// vLLM apply the other two to the text alone (Window{.skip = whole_prompt}), llama.cpp applies all three to the last
 // 64 tokens (Window{.last_n = 64}). A logit that the row's scalar cannot hold is cut to a finite number that it can
 // hold, as by LogitBias: no penalty bans a token.
 #pragma once
@@ -25,7 +25,7 @@ class WindowPenalty {
   public:
     template <class Value>
     void operator()(filters::Candidates<Value>& row, std::span<const Token> context) const {
-        const std::span<const Token> tokens = window_.of(context);
+        const std::span<const Token> tokens = window_.of(context, row.prompt_size());
         if (amount_ == none || tokens.empty()) return;
         auto& windows = row.scratch().windows;
         const std::size_t window = windows.count(tokens);
@@ -40,7 +40,7 @@ class WindowPenalty {
     /// Tell `outlook` what this penalty does to logits.
     void foresee(auto& outlook, std::span<const Token> context) const {
         if (amount_ == none) return;
-        for (const Token token : window_.of(context)) outlook.change(token);
+        for (const Token token : window_.of(context, outlook.prompt_size())) outlook.change(token);
     }
 
   protected:

@@ -52,7 +52,9 @@ struct SamplingParams {
     double frequency_penalty = 0;                   ///< 0 changes nothing
     double presence_penalty = 0;                    ///< 0 changes nothing
     Index penalty_last_n = filters::whole_context;  ///< last tokens that penalties count
-    Index prompt_size = 0;           ///< leading tokens that frequency, presence and min_tokens skip, as in vLLM
+    /// Leading tokens that frequency, presence and min_tokens skip, as in OpenAI and vLLM. The default is what Sampler
+    /// is given to continue, whatever its size; an engine that shapes rows of its own sets it.
+    Index prompt_size = filters::whole_prompt;
     filters::Dry dry{};              ///< multiplier 0 changes nothing
     Index no_repeat_ngram_size = 0;  ///< 0 bans nothing
 
@@ -81,7 +83,8 @@ struct SamplingParams {
     template <class F>
     void for_each_stage(const F& f) const {
         detail::require(penalty_last_n >= 0, "SamplingParams", "penalty_last_n", penalty_last_n, "at least 0");
-        detail::require(prompt_size >= 0, "SamplingParams", "prompt_size", prompt_size, "at least 0");
+        detail::require(prompt_size >= filters::whole_prompt, "SamplingParams", "prompt_size", prompt_size,
+                        "at least 0, or whole_prompt");
         detail::require(min_tokens >= 0, "SamplingParams", "min_tokens", min_tokens, "at least 0");
         const filters::Window text{penalty_last_n, 0}, answer{penalty_last_n, prompt_size};
         f(detail::AddBiases{logit_bias});

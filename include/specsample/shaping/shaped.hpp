@@ -19,13 +19,17 @@ class ShapeRow : public ShapedTypes {
     template <class R, class Value>
     auto operator()(R&& row, std::span<const Token> context, ShapedNumbers<Value>& memory,
                     ShapingScratch<Value>& scratch) const {
+        scratch.prompt_size = prompt_size_;
         return shape(std::forward<R>(row), pipeline_, context, memory, scratch);
     }
+
+    void begin_text(Index prompt_size) { prompt_size_ = prompt_size; }
 
     double temperature_after(double before) const { return detail::temperature_after(pipeline_, before); }
 
   private:
     P pipeline_;
+    Index prompt_size_ = 0;  ///< of the contexts to come
 };
 
 /// A model whose rows go through a pipeline. It offers the calls that the model offers: one row, n rows in one pass,

@@ -26,12 +26,12 @@ filters::Candidates<Value> gathered_candidates(RowState<Scalar>& state, const R&
     };
     const auto gathered = [&] {
         if constexpr (are_logits) {
-            filters::Outlook outlook(row.temperature(), scratch.places);
+            filters::Outlook outlook(row.temperature(), scratch.places, scratch.prompt_size);
             specsample::detail::for_each_stage(pipeline, [&](const auto& stage) { outlook.ask(stage, context); });
             return state.gather(outlook, context, memory.numbers, memory.ids, [&](Index count) {
                 filters::Candidates<Value> few = candidates(count, {});
                 few.heat_row(row.temperature());
-                specsample::detail::change_logits(pipeline, few, context, {row.temperature(), scratch.places});
+                specsample::detail::change_logits(pipeline, few, context, {row.temperature(), scratch.places, scratch.prompt_size});
             });
         } else {
             return state.gather_all(context, memory.numbers);

@@ -78,7 +78,7 @@ class PrefixMapped {
     PrefixMapped(M model, Translate translate) : model_(std::move(model)), translate_(std::move(translate)) {}
 
     /// Call visit on the wrapped model; see SharedModels.
-    void each_model(const auto& visit) { visit(model_); }
+    [[gnu::always_inline]] void each_model(const auto& visit) { visit(model_); }
 
     decltype(auto) operator()(std::span<const Token> prefix) {
         const auto& text = std::invoke(translate_, prefix);

@@ -4,10 +4,12 @@
 #include "row_races.hpp"
 #include "usual_shaping.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <specsample/shaping.hpp>
@@ -65,6 +67,24 @@ struct Request {
     std::size_t rows = 0;  ///< that were shaped: each has a text of its own, a few tokens longer or shorter
 };
 
+/// DRY by a comparison at every place of the text.
+void lower_repetitions(Eigen::ArrayXf& logits, std::span<const Token> text, const specsample::filters::Dry& dry) {
+    std::vector<std::pair<Token, std::size_t>> longest;
+    for (std::size_t end = 1; end < text.size(); ++end) {
+        std::size_t length = 0;
+        while (length < end && text[end - 1 - length] == text[text.size() - 1 - length]) ++length;
+        if (static_cast<Index>(length) < dry.allowed_length) continue;
+        const auto known = std::ranges::find(longest, text[end], &std::pair<Token, std::size_t>::first);
+        if (known == longest.end())
+            longest.emplace_back(text[end], length);
+        else
+            known->second = std::max(known->second, length);
+    }
+    for (const auto& [token, length] : longest)
+        logits[token] -= static_cast<float>(
+            dry.multiplier * std::pow(dry.base, static_cast<double>(static_cast<Index>(length) - dry.allowed_length)));
+}
+
 /// The textbook's form of a request, which changes a copy of the logits.
 Eigen::ArrayXf textbook_request(Eigen::ArrayXf logits, const Request& request,
                                 const specsample::SamplingParams& params) {
@@ -75,12 +95,14 @@ Eigen::ArrayXf textbook_request(Eigen::ArrayXf logits, const Request& request,
         seen[static_cast<std::size_t>(token)] = true;
         logits[token] = logits[token] > 0 ? logits[token] / penalty : logits[token] * penalty;
     }
+    if (params.dry.multiplier > 0) lower_repetitions(logits, request.text, params.dry);
     if (params.mask)
         for (Index id = 0; id < logits.size(); ++id)
             if ((request.allowed[static_cast<std::size_t>(id / 32)] >> id % 32 & 1) == 0) logits[id] = -INFINITY;
     const bool is_greedy = params.temperature == 0;
     const Index most = is_greedy ? 1 : params.top_k > 0 ? params.top_k : logits.size();
-    const Eigen::ArrayXf probs = textbook::softmax(logits, is_greedy ? 1 : static_cast<float>(params.temperature));
+    Eigen::ArrayXf probs = textbook::softmax(logits, is_greedy ? 1 : static_cast<float>(params.temperature));
+    if (params.typical_p < 1) probs = textbook::typical(probs, static_cast<float>(params.typical_p));
     return textbook::likeliest(probs, most, static_cast<float>(params.top_p), static_cast<float>(params.min_p));
 }
 
@@ -122,6 +144,10 @@ void add_shaping(Kernels& kernels) {
     add("request/penalty+mask", penalised, true, false);
     add("request/top_p/flat", {.temperature = .8, .top_p = .9}, false, false);
     add("request/top_p/peaked", {.temperature = .8, .top_p = .9}, false, true);
+    add("request/typical", {.temperature = .8, .typical_p = .9}, false, false);
+    specsample::SamplingParams dry = usual;
+    dry.dry = {.multiplier = .8};
+    add("request/dry", dry, false, false);
     add("request/greedy+penalty", {.temperature = 0, .repetition_penalty = 1.1}, false, false);
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -107,6 +108,19 @@ inline Eigen::ArrayXf likeliest(Eigen::ArrayXf probs, Index most, float mass, fl
     }
     result /= kept;
     return result;
+}
+
+/// The tokens whose surprisal is closest to the entropy, up to a mass.
+inline Eigen::ArrayXf typical(const Eigen::ArrayXf& probs, float mass) {
+    const Eigen::ArrayXf surprisals = -probs.max(std::numeric_limits<float>::min()).log();
+    const Eigen::ArrayXf distances = (surprisals - (probs * surprisals).sum()).abs();
+    std::vector<Token> ids(static_cast<std::size_t>(probs.size()));
+    std::iota(ids.begin(), ids.end(), Token{0});
+    std::ranges::sort(ids, [&](Token a, Token b) { return distances[a] < distances[b]; });
+    Eigen::ArrayXf result = Eigen::ArrayXf::Zero(probs.size());
+    float kept = 0;
+    for (auto id = ids.begin(); id != ids.end() && kept < mass; ++id) kept += result[*id] = probs[*id];
+    return result / kept;
 }
 
 inline bool accept(double u, float p, float q) { return u < std::min(1.f, p / q); }

@@ -12,14 +12,16 @@
 #include <specsample/specsample.hpp>
 #include <specsample/verify/batch.hpp>
 
+#include "parallel_for.hpp"
+
 using namespace specsample;
 constexpr Index K = 4, V = 16;  // most drafted tokens per round; vocabulary
 
 struct ToyRequest {
     std::uint64_t id;
     std::vector<Token> text, drafted{};
-    bool is_running = true;
     std::string error{};
+    bool is_running = true;
     /// Draft the tokens that followed an earlier occurrence of the last token, at most K.
     void draft() {
         drafted.clear();
@@ -49,8 +51,7 @@ std::vector<ToyRequest> write(std::vector<ToyRequest> requests) {
             if (!request.is_running) continue;
             request.draft();
             request.score(logits.data() + ends.back() * V);
-            ends.push_back(ends.back() + std::ssize(request.drafted) + 1);
-            batch.push_back(&request);
+            ends.push_back(ends.back() + std::ssize(request.drafted) + 1), batch.push_back(&request);
         }
         if (batch.empty()) return requests;
         const auto rows = logits_of(rows_in_memory(logits.data(), ends.back(), V), /*temperature*/ .8);
@@ -60,12 +61,11 @@ std::vector<ToyRequest> write(std::vector<ToyRequest> requests) {
                           RoundRng(/*seed*/ 4, request.id, std::ssize(request.text)),
                           {.max_tokens = 40 - std::ssize(request.text), .stop_tokens = stop_tokens}, workspace);
         };
-        const auto rounds = verify_batch(std::ssize(batch), judge, memory);
+        const auto rounds = verify_batch(std::ssize(batch), judge, memory, loops::OnThreads{2});
         for (std::size_t i = 0; const Round& round : rounds) {
             ToyRequest& request = *batch[i++];
             request.text.insert(request.text.end(), round.tokens.begin(), round.tokens.end());
-            request.is_running = round && round.end == RoundEnd::none;
-            request.error = message(round);
+            request.is_running = round && round.end == RoundEnd::none, request.error = message(round);
         }
     }
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <thread>
 
+#include "parallel_for.hpp"
 #include "threads/requests.hpp"
 
 using namespace requests;
@@ -26,12 +27,12 @@ struct TwoThreads {
 };
 
 /// The number of rounds of a batch that differ from those of its requests alone.
-int differences(const std::vector<Case>& cases, BatchWorkspace& memory) {
+int differences(const std::vector<Case>& cases, BatchWorkspace& memory, const auto& parallel_for) {
     const auto alone = each_alone(cases);
     const auto judge = [&](Index i, Workspace& workspace) {
         return cases[static_cast<std::size_t>(i)].requested(workspace);
     };
-    const auto rounds = verify_batch(std::ssize(cases), judge, memory, TwoThreads{});
+    const auto rounds = verify_batch(std::ssize(cases), judge, memory, parallel_for);
     int count = 0;
     for (std::size_t i = 0; i < cases.size(); ++i) count += rounds[i] && same(rounds[i], alone[i].round) ? 0 : 1;
     return count;
@@ -59,7 +60,9 @@ int main(int count, char** words) {
     }
     BatchWorkspace memory;
     int wrong = 0;
-    for (int batch = 0; batch < 100; ++batch) wrong += differences(random_cases(40, chance), memory);
+    for (int batch = 0; batch < 50; ++batch) wrong += differences(random_cases(40, chance), memory, TwoThreads{});
+    for (int batch = 0; batch < 50; ++batch)
+        wrong += differences(random_cases(40, chance), memory, loops::OnThreads{1 + batch % 4});
     std::printf("%d of 4000 rounds differ\n", wrong);
     return wrong == 0 ? 0 : 1;
 }

@@ -15,7 +15,7 @@ if(lines GREATER 200)
     message(SEND_ERROR "the README has ${lines} lines, but at most 200 are allowed")
 endif()
 
-foreach(program engine_loop engine_tree engine_batch engine_grammar engine_vocabulary engine_params own_model own_rule)
+foreach(program engine_loop engine_recurrent engine_tree engine_batch engine_grammar engine_vocabulary engine_params own_model own_rule)
     file(READ ${ROOT}/examples/${program}.cpp source)
     string(REGEX MATCHALL "\n" lines "${source}")
     list(LENGTH lines lines)

@@ -110,7 +110,13 @@ TEST_CASE("numbers that were changed are looked for where they are", "[shaping]"
 
 TEST_CASE("the total is that of the probabilities once they are normalised", "[shaping]") {
     const Array<double> logits = (Array<double>(5) << 2, 1.5, 1, .5, 0).finished();
-    check(Pipeline{TypicalP{.9999}, TopP{.6}}, logits, nucleus(softmax_of(logits), .6));
+    struct Normalising {  // a user's shaper
+        void operator()(Candidates<double>& row, std::span<const Token>) const {
+            CHECK(std::abs(Eigen::Map<const Array<double>>(row.probabilities().data(), 5).sum() - 1) < 1e-12);
+        }
+        void operator()(Candidates<float>& row, std::span<const Token>) const { row.probabilities(); }
+    };
+    check(Pipeline{Normalising{}, TopP{.6}}, logits, nucleus(softmax_of(logits), .6));
 }
 
 TEST_CASE("weights are those of the last temperature", "[shaping]") {

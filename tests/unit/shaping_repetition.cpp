@@ -8,7 +8,9 @@
 #include <set>
 #include <vector>
 
+#include <specsample/shaping/penalties.hpp>
 #include <specsample/shaping/pipeline.hpp>
+#include <specsample/shaping/truncation.hpp>
 
 #include "support/catch.hpp"
 #include "unit/shaping_rows.hpp"
@@ -111,6 +113,27 @@ TEST_CASE("DRY in figures", "[shaping]") {
     CHECK(std::abs(lowered({.multiplier = 1, .sequence_breakers = {{9}}}) + 1) < 1e-12);
     CHECK(lowered({.multiplier = 1, .sequence_breakers = {{1, 2}}}) == 0);
     CHECK(lowered({.multiplier = 1, .last_n = 4}) == 0);
+}
+
+TEST_CASE("DRY leaves a row where it lies for a top-k", "[shaping]") {
+    const auto row = random_logits<float>(3000, 2);
+    const std::vector<Index> best = sorted(row);
+    const auto token = [&](std::size_t rank) { return static_cast<Token>(best[rank]); };
+    const Text text{token(1), 7, token(2), 8, token(1), 7};
+    filters::ShapedMemory<float> memory;
+    const Pipeline pipeline{Dry{.multiplier = 90}, TopK{3}};
+    for (int time = 0; time < 2; ++time) {
+        std::vector<Index> expected{best[0], best[1], best[3]};
+        std::ranges::sort(expected);
+        CHECK(possible(probs_by_id(shape(Logits(row), pipeline, text, memory))) == expected);
+        CHECK(memory.row.numbers.size() < 100);
+        // Counts of repetitions do not stay for the penalty of another pipeline with the same memory.
+        const Pipeline other{PresencePenalty{90}, TopK{3}};
+        std::vector<Index> others{best[1], best[2], best[3]};
+        std::ranges::sort(others);
+        CHECK(possible(probs_by_id(shape(Logits(row), other, Text{token(0)}, memory))) == others);
+    }
+    CHECK(shape(Logits(row), Dry{.multiplier = 90}, Text{1, 2, 3}, memory).held().numbers().data() == row.data());
 }
 
 TEST_CASE("a long repetition leaves a row valid", "[shaping]") {

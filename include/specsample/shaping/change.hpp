@@ -24,4 +24,15 @@ void add_to_logit(filters::Candidates<Value>& row, Index place, double by) {
     change_logit(row, place, [&](double z) { return z + rounded(row.temperature() * by); });
 }
 
+/// Apply a penalty to the tokens of a window, given by the place of its counts. One that only lowers logits waits until
+/// the numbers are needed.
+template <class Value>
+void penalise(filters::Candidates<Value>& row, std::size_t window, const Penalty& penalty) {
+    if (penalty.only_lowers() && row.lower(window, penalty)) return;
+    row.scratch().windows[window].for_each([&](Token id, Index count) {
+        if (const Index place = row.place_of(id); place >= 0)
+            change_logit(row, place, [&](double z) { return penalty(z, count); });
+    });
+}
+
 }}}  // namespace specsample::detail

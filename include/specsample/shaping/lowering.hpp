@@ -34,11 +34,13 @@ Value changed_logit(Value logit, const Change& change) {
 
 /// A penalty on a token that a window has.
 struct Penalty {
-    enum class Kind { repetition, frequency, presence };
+    enum class Kind { repetition, frequency, presence, growing };
 
     Kind kind;
     double amount;
     double temperature;  ///< by which the logit has been divided
+    double base = 1;     ///< growing: the factor of each count
+    Index first = 0;     ///< growing: the count that is lowered by `amount`
 
     /// Return whether the penalty raises no logit.
     bool only_lowers() const { return amount >= (kind == Kind::repetition ? 1 : 0); }
@@ -46,8 +48,13 @@ struct Penalty {
     /// Return the new logit of a token that the window has `count` times.
     double operator()(double z, Index count) const {
         if (kind == Kind::repetition) return z > 0 ? z / amount : z * amount;
-        const double times = kind == Kind::frequency ? static_cast<double>(count) : 1;
-        return z + rounded(temperature * (-amount * times));
+        return z + rounded(temperature * (-amount * times(count)));
+    }
+
+  private:
+    double times(Index count) const {
+        if (kind == Kind::growing) return std::min(std::pow(base, static_cast<double>(count - first)), 1e30);
+        return kind == Kind::frequency ? static_cast<double>(count) : 1;
     }
 };
 

@@ -19,7 +19,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// The penalties on the tokens of a window. One that only lowers logits waits until the numbers are needed.
+/// The penalties on the tokens of a window.
 template <Penalty::Kind kind>
 class WindowPenalty {
   public:
@@ -27,14 +27,7 @@ class WindowPenalty {
     void operator()(filters::Candidates<Value>& row, std::span<const Token> context) const {
         const std::span<const Token> tokens = window_.of(context, row.prompt_size());
         if (amount_ == none || tokens.empty()) return;
-        auto& windows = row.scratch().windows;
-        const std::size_t window = windows.count(tokens);
-        const Penalty penalty{kind, amount_, row.temperature()};
-        if (penalty.only_lowers() && row.lower(window, penalty)) return;
-        windows[window].for_each([&](Token id, Index count) {
-            if (const Index place = row.place_of(id); place >= 0)
-                change_logit(row, place, [&](double z) { return penalty(z, count); });
-        });
+        penalise(row, row.scratch().windows.count(tokens), {kind, amount_, row.temperature()});
     }
 
     /// Tell `outlook` what this penalty does to logits.

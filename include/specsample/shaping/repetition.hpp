@@ -62,7 +62,7 @@ class NoRepeatNgram {
 ///
 ///     Dry{.multiplier = .8, .sequence_breakers = {{newline}, {colon}}}
 ///
-/// @cost   a pass over the window; one copy of a row that is still in the model's memory, where a token is lowered
+/// @cost   a pass over the window. The row is copied if a later step needs all its logits: a top-k does not
 /// @edge   the power is cut where it would not be finite
 struct Dry {
     double multiplier = 0;         ///< 0 changes nothing
@@ -89,17 +89,17 @@ struct Dry {
         const std::span<const Token> text = Window{last_n, 0}.of(context);
         const Index limit = multiplier == 0 ? 0 : after_breakers(text);
         if (limit < allowed_length || row.size() == 0) return;
-        auto& memory = row.scratch().places;
-        find_repetitions(text, limit, memory);
-        const Token* const lengths = memory.data();
-        const auto ends = std::span(memory).subspan(text.size());  // of repetitions, sorted by the token that follows
-        Token token = -1;
-        for (const Token end : ends)  // the longest comes first
-            if (const Token next = text[static_cast<std::size_t>(end)]; next != token) {
-                token = next;
-                if (const Index place = row.place_of(token); place >= 0)
-                    detail::add_to_logit(row, place, -penalty(lengths[end]));
-            }
+        std::vector<Token>& lengths = row.scratch().places;
+        find_repetitions(text, lengths);
+        bool is_any = false;
+        const std::size_t window = row.scratch().windows.take([&](const auto& add) {
+            for (std::size_t place = 1; place < text.size(); ++place)
+                if (const Index length = std::min<Index>(lengths[place], limit); length >= allowed_length)
+                    add(text[place], length), is_any = true;
+        });
+        const detail::Penalty penalty{detail::Penalty::Kind::growing, multiplier, row.temperature(), base,
+                                      allowed_length};
+        if (is_any) detail::penalise(row, window, penalty);
     }
 
     /// Tell `outlook` what this filter does to logits.
@@ -118,38 +118,23 @@ struct Dry {
         return std::ssize(text);
     }
 
-    /// Write, for every place of the text, how many tokens before it are the last ones of the text, `limit` at most;
-    /// then the places whose token is to be lowered, sorted by token, the longest repetition of a token first.
-    void find_repetitions(std::span<const Token> text, Index limit, std::vector<Token>& memory) const {
+    /// Write, for every place of the text but the first, how many tokens before it are the last ones of the text.
+    static void find_repetitions(std::span<const Token> text, std::vector<Token>& lengths) {
         const auto size = std::ssize(text);
         const auto from_end = [&](Index i) { return text[static_cast<std::size_t>(size - 1 - i)]; };
-        memory.assign(text.size(), 0);
-        // The Z-algorithm on the reversed text: [left, right) is the match that reaches furthest.
-        Token* const lengths = memory.data();  // of the match that ends before place size - i, at that place
+        lengths.assign(text.size(), 0);
+        // The Z-algorithm on the reversed text: [left, right) is the match that reaches furthest. The match at i of the
+        // reversed text ends before place size - i.
+        Token* const matches = lengths.data();
         for (Index i = 1, left = 0, right = 0; i < size; ++i) {
-            Index length = i < right ? std::min<Index>(right - i, reversed(lengths, size, i - left)) : 0;
+            Index length = i < right ? std::min<Index>(right - i, reversed(matches, size, i - left)) : 0;
             while (i + length < size && from_end(length) == from_end(i + length)) ++length;
-            lengths[size - i] = static_cast<Token>(length);
+            matches[size - i] = static_cast<Token>(length);
             if (i + length > right) left = i, right = i + length;
         }
-        for (Index place = 1; place < size; ++place)
-            if (const Index length = std::min<Index>(memory[static_cast<std::size_t>(place)], limit);
-                length >= allowed_length) {
-                memory[static_cast<std::size_t>(place)] = static_cast<Token>(length);
-                memory.push_back(static_cast<Token>(place));
-            }
-        std::sort(memory.begin() + size, memory.end(), [&](Token a, Token b) {
-            const auto at = [&](Token place) { return text[static_cast<std::size_t>(place)]; };
-            if (at(a) != at(b)) return at(a) < at(b);
-            return memory[static_cast<std::size_t>(a)] > memory[static_cast<std::size_t>(b)];
-        });
     }
     /// Return the length of the match at a place of the reversed text.
     static Index reversed(const Token* lengths, Index size, Index i) { return i == 0 ? size : lengths[size - i]; }
-
-    double penalty(Index length) const {
-        return multiplier * std::min(std::pow(base, static_cast<double>(length - allowed_length)), 1e30);
-    }
 };
 
 }  // namespace filters

@@ -20,6 +20,7 @@ class TokenCounts {
     /// @cost   a comparison with the text before, and O(1) for each token that only one of the two has after the tokens
     ///         that they begin with; the memory of the distinct tokens, at least 16 bytes each
     void count(std::span<const Token> text) {
+        if (std::exchange(is_listed_, false)) clear();
         const std::size_t common = shared_with(text);
         for (std::size_t i = common; i < text_.size(); ++i)
             if (text_[i] >= 0) --slots_[slot_of(text_[i])].count;
@@ -29,6 +30,18 @@ class TokenCounts {
             if (token >= 0) ++entry_of(token).count;  // this may throw, what follows may not
             text_.push_back(token);
         }
+    }
+
+    /// Take a count for each of some tokens, instead of the counts of a text; of several of a token the largest.
+    /// @param list   list(add) calls add(token, count)
+    void take(const auto& list) {
+        clear();
+        is_listed_ = true;
+        list([&](Token token, Index count) {
+            if (token < 0) return;
+            Entry& entry = entry_of(token);
+            entry.count = std::max(entry.count, static_cast<std::uint32_t>(count));
+        });
     }
 
     /// Return how often the text has a token.
@@ -44,6 +57,11 @@ class TokenCounts {
     }
 
   private:
+    void clear() {
+        text_.clear();
+        for (Entry& entry : slots_) entry.count = 0;
+    }
+
     struct Entry {
         Token token = -1;  ///< whose slot this is, or -1; its count may have come back to 0
         std::uint32_t count = 0;
@@ -84,6 +102,7 @@ class TokenCounts {
     std::vector<Token> text_;
     std::vector<Entry> slots_;  ///< a power of two of them, at most half of them with a token
     std::size_t used_ = 0;
+    bool is_listed_ = false;  ///< whether the counts are no text's
 };
 
 /// The counts that the penalties of a pipeline have of their windows, in the order of the pipeline. From row to row a
@@ -96,14 +115,28 @@ class WindowCounts {
     /// Count the tokens of the next penalty's window.
     /// @returns   the place of the counts
     std::size_t count(std::span<const Token> window) {
-        if (next_ == counts_.size()) counts_.emplace_back();
-        counts_[next_].count(window);
-        return next_++;
+        const std::size_t place = next();
+        counts_[place].count(window);
+        return place;
+    }
+
+    /// Take counts as the next penalty's.
+    /// @returns   the place of the counts
+    std::size_t take(const auto& list) {
+        const std::size_t place = next();
+        counts_[place].take(list);
+        return place;
     }
 
     const TokenCounts& operator[](std::size_t place) const { return counts_[place]; }
 
   private:
+    /// Return the place of the next penalty's counts.
+    std::size_t next() {
+        if (next_ == counts_.size()) counts_.emplace_back();
+        return next_++;
+    }
+
     std::vector<TokenCounts> counts_;
     std::size_t next_ = 0;
 };

@@ -33,7 +33,7 @@ Spread spread_of(std::span<const Value> logits) {
         return total;
     };
     // 1 for a logit, 0 for -inf: 1 - 1e-25 is 1.
-    const auto is_possible = [&](const auto& z) { return z.max(far) / -far + 1; };
+    const auto is_possible = [&](const auto& z) { return (z.max(far) / -far + 1).min(Value{1}); };
     const double count = sum(is_possible);
     const auto from = [&](Value pivot) {
         return [&, pivot](const auto& z) { return ((z.max(far) - pivot) * is_possible(z)).eval(); };

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include <specsample/shaping.hpp>
+
 #include "engine/model.hpp"
 #include "engine/slice.hpp"
 #include "engine/tokenizer.hpp"

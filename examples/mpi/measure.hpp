@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include <specsample/shaping.hpp>
+
 #include "generate/stopwatch.hpp"
 #include "mpi/communicator.hpp"
 

@@ -1,6 +1,6 @@
-// The loop of an engine whose models have a recurrent state: a state-space model, linear attention, or a hybrid. A
-// state that has read a rejected token is wrong, and cannot be cut; recurrent::Rewound takes back a copy. Prints, a bar
-// after each round:
+// An engine whose models have a recurrent state: a state-space model, linear attention, or a hybrid. A state that has
+// read a rejected token is wrong, and cannot be cut: recurrent::Rewound takes back a copy.
+// Prints, a bar after each round:
 //   10 1 14 10 14 | 9 5 3 12 11 | 7 10 12 | 8 10 8 14 11 | 13 4 11 1 11 | 9 1 0 | 10 |
 //   4 tokens read again by the target
 //   the text of plain decoding

@@ -274,7 +274,7 @@ TEST_CASE("the context of a row is its own prefix, drafted tokens included", "[s
 
 TEST_CASE("a token drafted in the same round is penalised, which one prefix for all rows would miss", "[shaping]") {
     // The token that was written is banned: no token comes twice in a row, whatever is drafted.
-    const SamplingParams no_repeats{.presence_penalty = 1e6, .penalty_last_n = 1};
+    const SamplingParams no_repeats{.presence_penalty = 1e6, .penalty_last_n = 1, .prompt_size = 0};
     const auto twos = [](Prefix) { return std::vector<double>{.1, .1, .8}; };
     const auto target = [](Prefix, Index n) {
         return RowMajorMatrix<double>(Eigen::RowVector3d(.1, .1, .8).replicate(n, 1));

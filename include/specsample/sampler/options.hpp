@@ -58,7 +58,7 @@ inline void check_limits(const Limits& limits, std::span<const Token> text) {
     require(limits.top_logprobs >= 0 && limits.top_logprobs <= 64, "Sampler", "limits.top_logprobs",
             limits.top_logprobs, "0 to 64");
     require(limits.request <= 0xffff'ffff, "Sampler", "limits.request", limits.request, "below 2^32");
-    const Index prompt_size = limits.prompt_size.value_or(0);
+    const Index prompt_size = limits.prompt_size.value_or(Index{0});
     require(prompt_size >= 0, "Sampler", "limits.prompt_size", prompt_size, "at least 0");
     if (limits.max_length < size)
         invalid("Sampler", "limits.max_length", limits.max_length,

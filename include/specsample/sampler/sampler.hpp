@@ -156,7 +156,7 @@ class Sampler {
     [[nodiscard]] Round step(std::span<const Token> text, const Limits& limits, const Source& rng) {
         const detail::OneCall::Guard guard(call_, "Sampler");
         detail::check_limits(limits, text);
-        begin_text(limits.prompt_size.value_or(0));
+        begin_text(limits.prompt_size.value_or(Index{0}));
         const Round result = round<false>(given_length_, text, limits, limits.max_new_tokens, limits.until, rng);
         if (result.fault) detail::raise(Fault(*result.fault, {}));
         return result;
@@ -174,7 +174,7 @@ class Sampler {
     } || (requires { requires !bool(Rule::looks_ahead); } && detail::cut_is_prefix<Drafts>);
 
     /// Begin to work on a text that the models may not know.
-    void begin_text(Index prompt_size) {
+    [[gnu::always_inline]] void begin_text(Index prompt_size) {
         known_ = 0;
         const detail::TextBegins begins{prompt_size};
         begins(drafter_), begins(scorer_);

@@ -60,9 +60,8 @@ class Rewound {
     using Rows = decltype(std::declval<detail::Unwrapped<M>&>().read({}, {}, {}, std::declval<State&>()));
 
   public:
-    /// @param states   copies kept, the newest ones: 2 for a target; lookahead + 2 for a model that drafts one token
-    /// per
-    ///                 call
+    /// @param states   copies kept, the newest ones: 2 for a target; lookahead + 2 for a model that is asked token by
+    ///                 token
     /// @throws         std::invalid_argument unless states >= 1
     explicit Rewound(M model, Index states = 2) : model_(std::move(model)) {
         detail::require(states >= 1, "recurrent::Rewound", "states", states, "at least 1");

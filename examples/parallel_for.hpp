@@ -8,7 +8,7 @@
 
 #include <specsample/core/types.hpp>
 
-#if __has_include(<execution>)
+#ifdef LOOPS_BY_EXECUTION  // GNU's library has it of TBB, which the program must then link
 #include <algorithm>
 #include <execution>
 #include <numeric>
@@ -40,8 +40,7 @@ struct ByOpenMp {
 };
 #endif
 
-#ifdef __cpp_lib_execution
-/// By the standard library, which needs TBB for it where it is GNU's.
+#ifdef LOOPS_BY_EXECUTION
 struct ByExecution {
     void operator()(specsample::Index count, const auto& body) const {
         std::vector<specsample::Index> all(static_cast<std::size_t>(count));

@@ -8,6 +8,7 @@
 //   tree model      TreeModel     model(prefix, tree) -> rows    a prefix and a token tree after it in one pass
 //     with a cache  Rewindable    model.rollback(length)         called where a prefix does not extend the last one
 //     with memory                 Model::stable_rows = true      returned views stay valid until the round ends
+//     that skips prompts          model.begin_text(prompt_size)  called before each text; drafters may have it, too
 //   drafter         Drafter       drafter.propose(prefix, rng, draft tree), with a member type Distribution
 //   stop            DraftStop     stop.before(row), stop.after(prob): where a drafted chain ends
 //   length          Length        length.next(most), length.record(counts): how many tokens to draft

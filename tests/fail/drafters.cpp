@@ -2,6 +2,7 @@
 #include <vector>
 
 #include <specsample/drafters.hpp>
+#include <specsample/models.hpp>
 #include <specsample/sampler.hpp>
 
 // case: drafter_of_another_distribution
@@ -75,3 +76,60 @@ int program() {
 }
 
 }  // namespace united_rows_of_two_types
+
+// case: forced_by_a_cursor_without_words
+// Whether a grammar forces a token is read off the words of its mask.
+// expect: error: static assertion failed.*specsample::ForcedDrafter: the cursor of the grammar must have mask.., which
+// returns the words of a bit mask
+namespace forced_by_a_cursor_without_words {
+
+using namespace specsample;
+
+struct Matcher {
+#ifdef FIXED
+    std::vector<std::uint32_t> mask() const { return {2}; }
+#else
+    void mask(filters::Candidates<float>&) const {}
+#endif
+    void accept(Token) {}
+    void rollback(Index) {}
+};
+
+int program() {
+    ForcedDrafter drafter{Grammar(Matcher{})};
+    DraftTree<PointMass> draft_tree;
+    draft_tree.open(2, std::span<const Token>(), 2);
+    drafter.propose({}, RoundRng(1, 0, 0), draft_tree);
+    return static_cast<int>(draft_tree.size());
+}
+
+}  // namespace forced_by_a_cursor_without_words
+
+// case: recurrent_without_restore
+// A recurrent model takes a copy of its state back.
+// expect: error: static assertion failed.*specsample::recurrent::Rewound: the model must have a type State.*and
+// restore.state.
+namespace recurrent_without_restore {
+
+using namespace specsample;
+
+struct Counter {
+    using State = Index;
+    Index size = 0;
+
+    RowMajorMatrix<float> read(std::span<const Token> tokens, Index n, Index sure, State& state) {
+        state = size + sure;
+        size += std::ssize(tokens);
+        return RowMajorMatrix<float>::Constant(n, 2, .5f);
+    }
+#ifdef FIXED
+    void restore(const State& state) { size = state; }
+#endif
+};
+
+int program() {
+    recurrent::Rewound model(Counter{});
+    return static_cast<int>(model(std::vector<Token>{1}, 1).rows());
+}
+
+}  // namespace recurrent_without_restore

@@ -5,7 +5,7 @@
 #include <specsample/drafters.hpp>
 #include <specsample/lossy.hpp>
 #include <specsample/sampler/staged.hpp>
-#include <specsample/shaping/from_logits.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/tree.hpp>
 #include <specsample/verify.hpp>
@@ -367,4 +367,35 @@ TEST_CASE("a warm sampler allocates nothing, whatever drafts") {
     CHECK(allocations_of_drafter(StagedDrafter(draft, AsBatch(.4f), 2)) == 0);
     CHECK(allocations_of_drafter(StagedDrafter(draft, other, 2)) == 0);
     CHECK(allocations_of_drafter(TreeDrafter(draft, sparse_tree(std::vector<double>{.6, .3}, 6))) == 0);
+}
+
+TEST_CASE("all sampling parameters at once allocate nothing once warm") {
+    const SamplingParams params{.top_k = 40,
+                                .typical_p = .95,
+                                .top_n_sigma = 3,
+                                .epsilon_cutoff = 1e-5,
+                                .eta_cutoff = 1e-4,
+                                .xtc = {.probability = 1, .threshold = .01},
+                                .dynatemp_range = .5,
+                                .repetition_penalty = 1.1,
+                                .dry = {.multiplier = .8, .allowed_length = 1, .sequence_breakers = {{7}}},
+                                .no_repeat_ngram_size = 3,
+                                .bad_words = {{{3}, {1, 2}}},
+                                .min_tokens = 500,
+                                .stop_token_ids = {4},
+                                .thinking = {.start = {9}, .end = {8}, .budget = 1000}};
+    Eigen::ArrayXf logits(6000);
+    for (Index i = 0; i < logits.size(); ++i) logits[i] = static_cast<float>(i * 7919 % 6000) / 800;
+    const Eigen::ArrayXf probs = kernels::softmax(logits);
+    std::vector<Token> text(300);
+    for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<Token>(i % 11);
+    filters::ShapedMemory<float> memory, dense;
+    CHECK(when_warm([&] {
+              for (std::size_t size = 200; size < 300; ++size) {
+                  const auto context = std::span<const Token>(text).first(size);
+                  (void)shape(Logits(logits), params, context, memory);
+                  (void)shape(probs, params, context, memory);
+                  (void)shape(probs, filters::TypicalP{.9}, context, dense);
+              }
+          }) == 0);
 }

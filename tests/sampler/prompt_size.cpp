@@ -43,6 +43,25 @@ struct Begins {
     void rollback(Index n) { size -= n; }
 };
 
+/// A model that notes where its texts begin.
+struct Told {
+    std::vector<Index>& sizes;
+
+    Eigen::VectorXd operator()(std::span<const Token> prefix) const { return truth(prefix); }
+    void begin_text(Index prompt_size) { sizes.push_back(prompt_size); }
+};
+
+/// A drafter that does.
+struct Drafts {
+    using Distribution = PointMass;
+    std::vector<Index>& sizes;
+
+    void propose(std::span<const Token>, const auto&, DraftTree<PointMass>& draft_tree) {
+        for (Index node = root_node; draft_tree.grows(node);) node = draft_tree.add(node, 0, PointMass{});
+    }
+    void begin_text(Index prompt_size) { sizes.push_back(prompt_size); }
+};
+
 /// Check that a sampler writes after every prompt what the sampler that make(prompt size) makes for it writes.
 template <class Made>
 void check(auto& sampler, const Made& make) {
@@ -133,6 +152,28 @@ TEST_CASE("a text that goes on, and steps, have the prompt that limits give", "[
                       "specsample::Sampler: limits.prompt_size is -1, but must be at least 0");
 }
 
+TEST_CASE("a model and a drafter of the user's own are told where each text begins", "[sampler]") {
+    std::vector<Index> model, drafter;
+    Sampler sampler(Drafts{drafter}, Told{model});
+    for (const Text& prompt : prompts) (void)sampler.generate(prompt, {.max_new_tokens = 5});
+    (void)sampler.step(prompts[3], {.prompt_size = 2});
+    CHECK(model == std::vector<Index>{0, 1, 8, 3, 2});
+    CHECK(drafter == model);
+}
+
+TEST_CASE("an engine tells the memory of its rows the size of the prompt", "[sampler]") {
+    const Eigen::VectorXd row = truth(prompts[3]);
+    filters::ShapedMemory<double> told, fixed, none;
+    told.begin_text(2);
+    const auto tokens = [&](Index size, auto& memory) {
+        const auto left = shape(row, params(size), prompts[3], memory);
+        return Eigen::VectorXd(detail::as_row(left));
+    };
+    CHECK(tokens(filters::whole_prompt, told) == tokens(2, fixed));
+    CHECK(tokens(filters::whole_prompt, none) == tokens(0, fixed));
+    CHECK(tokens(0, fixed) != tokens(2, fixed));
+}
+
 TEST_CASE("a beam search tells its models where the answer begins", "[sampler]") {
     const auto make = [&](Index size) {
         return BeamSearch(shaped(guess, params(size)), shaped(truth, params(size)), {.width = 2, .lookahead = 2});
@@ -143,4 +184,6 @@ TEST_CASE("a beam search tells its models where the answer begins", "[sampler]")
         CHECK(search.generate(prompt, {.max_new_tokens = 10}).beams[0].tokens ==
               fixed.generate(prompt, {.max_new_tokens = 10}).beams[0].tokens);
     }
+    CHECK_THROWS_WITH(search.generate(prompts[1], {.prompt_size = -1}),
+                      "specsample::BeamSearch: limits.prompt_size is -1, but must be at least 0");
 }

@@ -196,6 +196,7 @@ Eigen::Array<Scalar, Eigen::Dynamic, 1> random_row(Chance& chance, Index vocab, 
 template <class R>
 std::string left_of(const R& row, const Stages& pipeline, std::span<const Token> context) try {
     filters::ShapedMemory<detail::ShapedValue<R>> memory;
+    memory.begin_text(std::ssize(context) / 2);
     const auto shaped = shape(row, pipeline, context, memory);
     std::string all = shaped.ids().holds_every_id() ? "dense" : "sparse";
     for (Index place = 0; place < shaped.ids().size(shaped.size()); ++place) {

@@ -119,7 +119,8 @@ TEST_CASE("an RNG that is split off shares no number with its parent, its siblin
     std::set<std::uint64_t> seen;
     std::size_t asked = 0;
     const auto note = [&](const RoundRng& rng) {
-        for (const Purpose purpose : {Purpose::race, Purpose::draft, Purpose::accept, Purpose::last, Purpose::split})
+        for (const Purpose purpose : {Purpose::race, Purpose::draft, Purpose::accept, Purpose::last, Purpose::policy,
+                                      Purpose::split, Purpose::filter})
             for (const Index node : {0, 1, 2}) {
                 // The target's own noise is the same in all rounds that reach its position.
                 seen.insert(rng.at(purpose, purpose == Purpose::race ? 0 : node).bits());

@@ -81,7 +81,8 @@ class BeamSearch {
     /// Search until every beam is finished or at its limit.
     ///
     /// @param prompt   token ids of any integral type; may be empty, and may be written {1, 2, 3}
-    /// @param limits   max_new_tokens, max_length and stop_tokens; `until` is refused, the others are not read
+    /// @param limits   max_new_tokens, max_length, stop_tokens and prompt_size; `until` is refused, the others are not
+    ///                 read
     /// @returns        the beams, best first
     /// @throws         Fault on bad rows, and on a stop token outside the vocabulary, with the best beam of the
     ///                 completed rounds; it numbers rows in the order of a TreeModel. std::invalid_argument on bad
@@ -119,6 +120,8 @@ class BeamSearch {
         constexpr auto where = "BeamSearch";
         detail::require(limits.max_new_tokens >= 0, where, "limits.max_new_tokens", limits.max_new_tokens,
                         "at least 0");
+        detail::require(limits.prompt_size.value_or(Index{0}) >= 0, where, "limits.prompt_size",
+                        limits.prompt_size.value_or(Index{0}), "at least 0");
         detail::require(!limits.until, where, "limits.until", "a predicate",
                         "left out: stop tokens alone end a beam, for its text changes while it is searched");
         detail::require_memory(where, "prompt", prompt);

@@ -1,7 +1,6 @@
 // A test for NaN among many numbers at a time, by their bits: -ffast-math lets a compiler drop any other test.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

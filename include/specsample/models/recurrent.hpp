@@ -54,8 +54,13 @@ concept Model = std::copyable<typename detail::Unwrapped<M>::State> &&
 /// @cost       a copy of the state per call, and a comparison of the prefix. After a rejection the accepted tokens are
 ///             read again, or the whole text if all copies are longer: keep as many as there are calls in a round
 /// @edge       a call that throws leaves an unknown state: the next one takes back a copy
-template <Model M>
+template <class M>
 class Rewound {
+    static_assert(
+        Model<M>,
+        "specsample::recurrent::Rewound: the model must have a type State that can be copied and made from "
+        "nothing, rows = read(tokens, n, sure, state), and restore(state); write them as recurrent::Model has "
+        "them");
     using State = typename detail::Unwrapped<M>::State;
     using Rows = decltype(std::declval<detail::Unwrapped<M>&>().read({}, {}, {}, std::declval<State&>()));
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string_view>
 
 #include <specsample/core/contract.hpp>
 #include <specsample/random/rng.hpp>
@@ -21,17 +22,41 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// Keep the tokens of probability `least` or more, or the most probable ones if there are none.
-template <class Value>
-void keep_from(filters::Candidates<Value>& row, double least) {
-    if (row.size() == 0) return;
-    const auto [weights, total] = row.weights();
-    if (!is_positive(total)) return;
-    const auto largest = static_cast<double>(block_max(std::ssize(weights), weights.data()));
-    auto& places = row.scratch().places;
-    kernels::select_at_least(weights, least_from(std::min(least * total, largest), Value{0}), places);
-    row.keep(places);
-}
+/// The two cut-offs, at a probability that may follow the entropy.
+template <bool follows_entropy>
+class Cutoff {
+  public:
+    template <class Value>
+    void operator()(filters::Candidates<Value>& row, std::span<const Token>) const {
+        if (epsilon_ == 0 || row.is_greedy() || row.size() == 0) return;
+        const auto [weights, total] = row.weights();
+        if (!is_positive(total)) return;
+        const auto largest = static_cast<double>(block_max(std::ssize(weights), weights.data()));
+        const Value least = least_from(std::min(this->least(row) * total, largest), Value{0});
+        auto& places = row.scratch().places;
+        kernels::select_at_least(weights, least, places);
+        row.keep(places);
+    }
+
+    /// Tell `outlook` what this filter does to logits.
+    void foresee(auto& outlook, std::span<const Token>) const {
+        if (epsilon_ != 0 && !outlook.is_greedy()) outlook.limit({});
+    }
+
+  protected:
+    Cutoff(std::string_view name, double epsilon) : epsilon_(epsilon) {
+        require(epsilon >= 0 && epsilon < 1, name, "epsilon", epsilon, "in [0, 1)");
+    }
+
+  private:
+    /// Return the least probability that is kept.
+    double least(auto& row) const {
+        if constexpr (follows_entropy) return std::min(epsilon_, std::sqrt(epsilon_) * std::exp(-entropy_of(row)));
+        return epsilon_;
+    }
+
+    double epsilon_;
+};
 
 }  // namespace detail
 
@@ -76,25 +101,10 @@ class TopNSigma {
 /// everything. Probabilities are normalised over the candidates left so far, at the temperature so far.
 ///
 /// @cost   the weights of the candidates, and a pass
-class EpsilonCutoff {
+class EpsilonCutoff : public detail::Cutoff<false> {
   public:
     /// @throws std::invalid_argument unless 0 <= epsilon < 1
-    explicit EpsilonCutoff(double epsilon) : epsilon_(epsilon) {
-        detail::require(epsilon >= 0 && epsilon < 1, "EpsilonCutoff", "epsilon", epsilon, "in [0, 1)");
-    }
-
-    template <class Value>
-    void operator()(Candidates<Value>& row, std::span<const Token>) const {
-        if (epsilon_ > 0 && !row.is_greedy()) detail::keep_from(row, epsilon_);
-    }
-
-    /// Tell `outlook` what this filter does to logits.
-    void foresee(auto& outlook, std::span<const Token>) const {
-        if (epsilon_ != 0 && !outlook.is_greedy()) outlook.limit({});
-    }
-
-  private:
-    double epsilon_;
+    explicit EpsilonCutoff(double epsilon) : Cutoff("EpsilonCutoff", epsilon) {}
 };
 
 /// Keep the tokens whose probability is at least the smaller of epsilon and sqrt(epsilon) exp(-H), H the entropy; if
@@ -102,26 +112,10 @@ class EpsilonCutoff {
 /// candidates left so far, at the temperature so far.
 ///
 /// @cost   the weights of the candidates, and three passes; a logarithm each for a row of probabilities
-class EtaCutoff {
+class EtaCutoff : public detail::Cutoff<true> {
   public:
     /// @throws std::invalid_argument unless 0 <= epsilon < 1
-    explicit EtaCutoff(double epsilon) : epsilon_(epsilon) {
-        detail::require(epsilon >= 0 && epsilon < 1, "EtaCutoff", "epsilon", epsilon, "in [0, 1)");
-    }
-
-    template <class Value>
-    void operator()(Candidates<Value>& row, std::span<const Token>) const {
-        if (epsilon_ == 0 || row.is_greedy() || row.size() == 0) return;
-        detail::keep_from(row, std::min(epsilon_, std::sqrt(epsilon_) * std::exp(-detail::entropy_of(row))));
-    }
-
-    /// Tell `outlook` what this filter does to logits.
-    void foresee(auto& outlook, std::span<const Token>) const {
-        if (epsilon_ != 0 && !outlook.is_greedy()) outlook.limit({});
-    }
-
-  private:
-    double epsilon_;
+    explicit EtaCutoff(double epsilon) : Cutoff("EtaCutoff", epsilon) {}
 };
 
 /// Exclude the top choices, sometimes: with a probability, leave out all tokens that are at least as probable as a

@@ -59,6 +59,9 @@ namespace filters {
 /// Memory for one shaped row. Value is double for a row of doubles and float for any other, half precision included.
 template <std::floating_point Value>
 struct ShapedMemory {
+    /// Take the size of the prompt of the rows to come, for what skips a whole_prompt: 0 until it is told.
+    void begin_text(Index prompt_size) { scratch.prompt_size = prompt_size; }
+
     detail::ShapedNumbers<Value> row;
     detail::ShapingScratch<Value> scratch;
 };

@@ -35,7 +35,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 /// @throws   std::invalid_argument for a setting out of range, or a second temperature, when a model or a pipeline is
 ///           made with these parameters, or a row is shaped
 struct SamplingParams {
-    double temperature = 1;     ///< 0 is the argmax
+    double temperature = 1;     ///< 0 is the argmax, unless dynatemp_range is set
     Index top_k = 0;            ///< 0 keeps all
     double top_p = 1;           ///< 1 keeps all
     double min_p = 0;           ///< 0 keeps all
@@ -53,7 +53,7 @@ struct SamplingParams {
     double presence_penalty = 0;                    ///< 0 changes nothing
     Index penalty_last_n = filters::whole_context;  ///< last tokens that penalties count
     /// Leading tokens that frequency, presence and min_tokens skip, as in OpenAI and vLLM. The default is what Sampler
-    /// is given to continue, whatever its size; an engine that shapes rows of its own sets it.
+    /// is given to continue, whatever its size; an engine that shapes rows of its own sets it, or tells its memory.
     Index prompt_size = filters::whole_prompt;
     filters::Dry dry{};              ///< multiplier 0 changes nothing
     Index no_repeat_ngram_size = 0;  ///< 0 bans nothing

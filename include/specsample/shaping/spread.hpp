@@ -9,7 +9,8 @@
 
 #include <specsample/kernels/block.hpp>
 #include <specsample/kernels/excess.hpp>
-#include <specsample/shaping/truncation.hpp>
+#include <specsample/kernels/select_typical.hpp>
+#include <specsample/shaping/candidates.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 

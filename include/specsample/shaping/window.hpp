@@ -23,7 +23,8 @@ namespace filters {
 inline constexpr Index whole_context = std::numeric_limits<Index>::max();
 
 /// The prompt of the text, of whatever size, as Window::skip and wherever else a number of leading tokens is asked for.
-/// Sampler tells its shaped models where each text begins; where nobody does, no token is of the prompt.
+/// Sampler tells its shaped models where each text begins, and an engine tells ShapedMemory::begin_text; where nobody
+/// does, no token is of the prompt.
 inline constexpr Index whole_prompt = -1;
 
 /// The last tokens of a context, without some at its beginning.

@@ -288,3 +288,30 @@ TEST_CASE("a token that a bias bans is left out by top-k of slices as by that of
         }
     }
 }
+
+TEST_CASE("a token that the text bans is left out by top-k of slices as by that of the whole row") {
+    constexpr Index vocab = 1100;
+    Eigen::ArrayXf row(vocab);
+    for (Index id = 0; id < vocab; ++id) row[id] = static_cast<float>(id % 500) * 1e-2f;
+    row[400] = 9, row[700] = 8;
+    const std::vector<Token> context{1, 400, 2, 3, 1, 400, 2, 3, 1};  // left_of says that four are the prompt
+    const std::vector<Stages> pipelines{
+        {{SamplingParams{.top_k = 1, .min_tokens = 6, .stop_token_ids = {400}}}},
+        {{SamplingParams{.top_k = 1, .no_repeat_ngram_size = 2}}},
+        {{SamplingParams{.top_k = 1, .bad_words = {{{3, 1, 400}}}}}},
+        {{SamplingParams{.top_k = 1, .dry = {.multiplier = 3}}}},
+        {{SamplingParams{.top_k = 1, .frequency_penalty = 2}}},
+        {{SamplingParams{.top_k = 1, .thinking = {.start = {2}, .end = {700}, .budget = 1}}}}};
+    for (const Stages& pipeline : pipelines) {
+        const std::string expected = left_of(Logits(row), pipeline, context);
+        CHECK(expected.starts_with("sparse 700:"));
+        const ranks::Split split = ranks::equal(vocab, 3);
+        for (const std::string& left : ranks::on_ranks(3, [&](Index rank, shard::Ranks& ranks) {
+                 return left_of(shard::Sharded(Logits(split.slice(row, rank)), split.first(rank), vocab, ranks),
+                                pipeline, context);
+             })) {
+            CAPTURE(&pipeline - pipelines.data());
+            CHECK(left == expected);
+        }
+    }
+}

@@ -160,6 +160,11 @@ typedef struct specsample_workspace specsample_workspace;
 /* Return SPECSAMPLE_C_VERSION of the library, which must be that of the header. */
 SPECSAMPLE_C_API int specsample_c_version(void);
 
+/* Return the name of the loops that run: "v4" or "v3" for x86-64-v4 or v3, "base" for what the library was compiled for.
+ * It is the widest that the machine has, or what the environment's SPECSAMPLE_SIMD names; null if that cannot run, which
+ * every call then says. Tokens do not depend on it. */
+SPECSAMPLE_C_API const char* specsample_simd(void);
+
 /* Make a workspace for drafts of up to `nodes` tokens. Returns null if `nodes` is negative or memory is out. */
 SPECSAMPLE_C_API specsample_workspace* specsample_workspace_create(int64_t nodes);
 SPECSAMPLE_C_API void specsample_workspace_destroy(specsample_workspace* workspace);

@@ -7,7 +7,10 @@
 //                              aborts, or calls the user's SPECSAMPLE_FAIL), fused multiply-adds, the width of the
 //                              registers in bytes, the instructions that convert 16-bit numbers, and whether the
 //                              compiler may forget NaN. Files that are compiled differently thus use different
-//                              functions, and may be linked into one program.
+//                              functions, and may be linked into one program. Files that link specsample::compiled
+//                              share its functions, whose loops it chooses at run time: there the name is
+//                              abi_throws_compiled_ieee, and a file with loops of its own must have the library's
+//                              flags (core/eigen.hpp).
 #pragma once
 
 #if defined(_MSVC_LANG) ? _MSVC_LANG < 202002L : __cplusplus < 202002L
@@ -66,8 +69,17 @@
 #define SPECSAMPLE_ABI_MATH ieee
 #endif
 
-#define SPECSAMPLE_ABI_PASTE(failure, simd, bytes, halves, math) abi_##failure##_##simd##bytes##_##halves##_##math
-#define SPECSAMPLE_ABI_NAME(failure, simd, bytes, halves, math) SPECSAMPLE_ABI_PASTE(failure, simd, bytes, halves, math)
-#define SPECSAMPLE_ABI                                                                                            \
-    SPECSAMPLE_ABI_NAME(SPECSAMPLE_ABI_FAILURE, SPECSAMPLE_ABI_SIMD, SPECSAMPLE_ABI_BYTES, SPECSAMPLE_ABI_HALVES, \
-                        SPECSAMPLE_ABI_MATH)
+#define SPECSAMPLE_PASTE_FLAGS(prefix, simd, bytes, halves) prefix##simd##bytes##_##halves
+#define SPECSAMPLE_NAME_FLAGS(prefix, simd, bytes, halves) SPECSAMPLE_PASTE_FLAGS(prefix, simd, bytes, halves)
+#define SPECSAMPLE_PASTE_ABI(failure, loops, math) abi_##failure##_##loops##_##math
+#define SPECSAMPLE_NAME_ABI(failure, loops, math) SPECSAMPLE_PASTE_ABI(failure, loops, math)
+
+// A name for the flags that loops are compiled with: simd16_ints, say.
+#define SPECSAMPLE_FLAGS(prefix) \
+    SPECSAMPLE_NAME_FLAGS(prefix, SPECSAMPLE_ABI_SIMD, SPECSAMPLE_ABI_BYTES, SPECSAMPLE_ABI_HALVES)
+
+#if defined(SPECSAMPLE_COMPILED)
+#define SPECSAMPLE_ABI SPECSAMPLE_NAME_ABI(SPECSAMPLE_ABI_FAILURE, compiled, SPECSAMPLE_ABI_MATH)
+#else
+#define SPECSAMPLE_ABI SPECSAMPLE_NAME_ABI(SPECSAMPLE_ABI_FAILURE, SPECSAMPLE_FLAGS(), SPECSAMPLE_ABI_MATH)
+#endif

@@ -32,6 +32,13 @@
 #error "specsample: SPECSAMPLE_ABI must name Eigen's fused multiply-adds"
 #endif
 
+// A file that links specsample::compiled and has loops of its own shares templates with it. This name is missing where
+// the flags differ: such a file includes <specsample/values.hpp> alone, or links specsample::specsample.
+#if defined(SPECSAMPLE_COMPILED) && !defined(SPECSAMPLE_LOOPS) && defined(__GNUC__)
+extern "C" const char SPECSAMPLE_FLAGS(specsample_compiled_for_);
+[[gnu::used]] static const char* const specsample_flags = &SPECSAMPLE_FLAGS(specsample_compiled_for_);
+#endif
+
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 static_assert(EIGEN_VERSION_AT_LEAST(3, 4, 0), "specsample needs Eigen 3.4 or newer");

@@ -229,6 +229,14 @@ int verify_call(specsample_workspace& workspace, const specsample_call* given, s
 
 int specsample_c_version(void) { return SPECSAMPLE_C_VERSION; }
 
+const char* specsample_simd(void) {
+    try {
+        return detail::loop_set_name();
+    } catch (...) {
+        return nullptr;
+    }
+}
+
 specsample_workspace* specsample_workspace_create(int64_t nodes) {
     try {
         auto* workspace = new specsample_workspace;

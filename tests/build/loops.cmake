@@ -3,8 +3,8 @@
 # its own.
 #
 #     cmake -D LINKED=<program> -D WIDE=<the same, compiled for x86-64-v3> -D LIBRARY=<the library> -D NM=<nm>
-#           -D PLAIN=<programs of headers, less their _base, _v3 or _v4> -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D SCRATCH=<directory>
-#           -P loops.cmake
+#           -D PLAIN=<programs of headers, less their _base, _v3 or _v4> -D CXX=<compiler> -D FLAGS=<list>
+#           -D INCLUDE=<directory of specsample/> -D SCRATCH=<directory> -P loops.cmake
 cmake_policy(VERSION 3.22)
 file(MAKE_DIRECTORY ${SCRATCH})
 

@@ -2,10 +2,13 @@
 // probabilities or logits, and the draws of drafted tokens.
 //
 // The library is header-only. A program may link the CMake target specsample::compiled as well: the same headers then
-// take about half the time to compile, because the functions below are declared here and defined in compiled.cpp;
-// <specsample/values.hpp> takes a tenth, without Eigen. Their code and their results are the same. The compiled target
-// has the flags of its project. A file with other flags, for example for wider registers, calls functions with other
-// names (SPECSAMPLE_ABI) and does not link with it; such a file uses specsample::specsample.
+// take about half the time to compile, because the functions below are declared here and defined in the library;
+// <specsample/values.hpp> takes a tenth, without Eigen. Their results are the same.
+//
+// What values need is in the library for the instructions that it was compiled for and, on x86-64 Linux, for AVX2 and
+// AVX-512: it runs the widest that the machine has, or what SPECSAMPLE_SIMD=base, v3 or v4 names in the environment. A
+// file that includes <specsample/values.hpp> alone may thus have any flags. All else has the flags of its project: a
+// file of other flags that includes this header does not link (core/eigen.hpp), and uses specsample::specsample.
 #pragma once
 
 #include <functional>

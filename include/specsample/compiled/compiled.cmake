@@ -46,9 +46,11 @@ function(specsample_add_loops set)
     target_sources(specsample_compiled PRIVATE ${renamed})
 endfunction()
 
+option(SPECSAMPLE_DISPATCH "specsample::compiled chooses its instructions at run time, on x86-64 with ELF" ON)
 get_property(specsample_many GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)  # then objects have no path that is known here
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND UNIX AND NOT APPLE AND
-   CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" AND CMAKE_NM AND CMAKE_OBJCOPY AND NOT specsample_many)
+if(SPECSAMPLE_DISPATCH AND NOT specsample_many AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" AND
+   CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND UNIX AND NOT APPLE AND
+   CMAKE_NM AND CMAKE_OBJCOPY)
     target_compile_definitions(specsample_compiled PRIVATE SPECSAMPLE_DISPATCH)
     specsample_add_loops(base)
     foreach(level v3 v4)

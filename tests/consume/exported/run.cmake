@@ -1,5 +1,5 @@
 # A project builds shared and static engines on both targets of the library, and exports them as a package; another
-# project uses that package. The library is in the tree of the first, or installed.
+# project uses that package. The library is in the tree of the first, without a choice of loops, or installed.
 #
 #     cmake -D CXX=<compiler> -D EIGEN=<directory of its package file> -D GENERATOR=<CMake's> -D SCRATCH=<directory>
 #           [-D INSTALLED=<prefix>] -P run.cmake
@@ -12,6 +12,8 @@ endfunction()
 set(options -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${CXX} -D Eigen3_DIR=${EIGEN})
 if(INSTALLED)
     list(APPEND options -D specsample_DIR=${INSTALLED}/share/cmake/specsample)
+else()
+    list(APPEND options -D SPECSAMPLE_DISPATCH=OFF)
 endif()
 set(engines ${CMAKE_CURRENT_LIST_DIR})
 run(-S ${engines} -B ${SCRATCH}/engines ${options})

@@ -14,7 +14,12 @@
 #include <specsample/shaping/repetition.hpp>           // IWYU pragma: export
 #include <specsample/shaping/sampling_params.hpp>      // IWYU pragma: export
 #include <specsample/shaping/shape.hpp>                // IWYU pragma: export
+#include <specsample/shaping/shape_value.hpp>          // IWYU pragma: export
 #include <specsample/shaping/shaped.hpp>               // IWYU pragma: export
 #include <specsample/shaping/temperature.hpp>          // IWYU pragma: export
 #include <specsample/shaping/token_mask.hpp>           // IWYU pragma: export
 #include <specsample/shaping/truncation.hpp>           // IWYU pragma: export
+
+#if defined(SPECSAMPLE_COMPILED)            // linked with specsample::compiled
+#include <specsample/compiled_shaping.hpp>  // IWYU pragma: export
+#endif

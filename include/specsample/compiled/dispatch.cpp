@@ -67,7 +67,7 @@ inline const LoopSet& loop_set() {
 
 inline const char* loop_set_name() { return loop_set().name.data(); }
 
-// What compiled_values.hpp declares.
+// What compiled_values.hpp and compiled_shaping.hpp declare.
 template <class Rule>
 Round judge_values(std::span<const Token> tokens, const Links* shape, const Origins& origins, const Rows& rows,
                    const Rule& rule, const RoundRng& rng, const RoundLimits& limits, RoundMemory& memory) {
@@ -96,6 +96,12 @@ template <class Memory>
 std::span<const DraftScore> score_values(const Links& shape, std::span<const Token> tokens, const Origins& origins,
                                          const Rows& rows, const RoundRng& rng, const Round& round, Memory& memory) {
     return loop_set().loops.score(shape, tokens, origins, rows, rng, round, memory);
+}
+
+template <>
+Row shape_value(const Row& row, const SamplingParams& params, std::span<const Token> context,
+                filters::ShapedMemory<Row>& memory) {
+    return loop_set().loops.shape(row, params, context, memory);
 }
 
 }}}  // namespace specsample::detail

@@ -10,6 +10,8 @@
 
 #define SPECSAMPLE_EXTERN
 #include <specsample/compiled_values.hpp>
+#define SPECSAMPLE_EXTERN
+#include <specsample/compiled_shaping.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
@@ -24,6 +26,7 @@ const Loops SPECSAMPLE_LOOPS{
     loops_of_value<float>,
     loops_of_value<double>,
     &score_values<Scores>,
+    &shape_value<SamplingParams>,
 };
 }
 

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include <specsample/drafters/draft_value.hpp>
+#include <specsample/shaping/shape_value.hpp>
 #include <specsample/verify/rules.hpp>
 #include <specsample/verify/value_scores.hpp>
 #include <specsample/verify/values.hpp>
@@ -26,6 +27,7 @@ struct Loops {
         judge;
     OfValue floats, doubles;
     decltype(&score_values<Scores>) score;
+    decltype(&shape_value<SamplingParams>) shape;
 };
 
 }}}  // namespace specsample::detail

@@ -29,6 +29,7 @@ struct RowParts {
     double temperature = -1;  ///< of logits; negative for probabilities
     double log_sum_exp = 0;
     bool is_known = false;                     ///< the caller stated log_sum_exp
+    bool is_refused = false;                   ///< code that saw more of the row found a fault in it
     const kernels::LogitSums* sums = nullptr;  ///< of the logits, where the caller has them
     std::optional<Encoding<double>> found{};   ///< the encoding with its normaliser, once a draw has found it
 

@@ -31,10 +31,10 @@ class RowView {
     RowIds ids() const { return RowIds(parts().ids); }
     Numbers<Value> numbers() const { return Numbers<Value>(parts().numbers); }
     bool has_logits() const { return parts().are_logits(); }
-    static constexpr bool is_refused() { return false; }
-    /// Return whether probs() finds no normaliser.
+    bool is_refused() const { return parts().is_refused; }
+    /// Return whether probs() finds no normaliser; nobody needs that of a refused row.
     bool is_normalised() const {
-        return parts().found || !has_logits() || (parts().is_known && parts().temperature > 0);
+        return parts().found || !has_logits() || is_refused() || (parts().is_known && parts().temperature > 0);
     }
 
     /// Return the probabilities as an expression.
@@ -52,10 +52,7 @@ class RowView {
     }
 
     [[gnu::noinline]] Encoding<Value> encoding() const {
-        if (parts().found) return Encoding<Value>(*parts().found);
-        if (!has_logits()) return {};
-        if (!parts().is_known || parts().temperature == 0) return weights().encoding();
-        return stated_encoding<Value>(parts().temperature, parts().log_sum_exp);
+        return is_refused() ? found_encoding().as_refused() : found_encoding();
     }
 
     Index argmax() const {
@@ -65,6 +62,13 @@ class RowView {
 
   private:
     RowEntries entries(const Encoding<Value>& encoding) const { return {numbers(), ids(), size(), encoding}; }
+
+    Encoding<Value> found_encoding() const {
+        if (parts().found) return Encoding<Value>(*parts().found);
+        if (!has_logits()) return {};
+        if (!parts().is_known || parts().temperature == 0) return weights().encoding();
+        return stated_encoding<Value>(parts().temperature, parts().log_sum_exp);
+    }
 
     Encoding<Value> unnormalised_encoding() const {
         if (!has_logits()) return {};

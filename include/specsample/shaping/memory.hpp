@@ -56,9 +56,13 @@ void grow(std::vector<T>& memory, std::size_t size) {
 
 namespace filters {
 
-/// Memory for one shaped row. Value is double for a row of doubles and float for any other, half precision included.
+/// Memory for one shaped row. Value is double for a row of doubles and float for any other, half precision included;
+/// for a row that is a value it is Row.
+template <class Value>
+struct ShapedMemory;
+
 template <std::floating_point Value>
-struct ShapedMemory {
+struct ShapedMemory<Value> {
     /// Take the size of the prompt of the rows to come, for what skips a whole_prompt: 0 until it is told.
     void begin_text(Index prompt_size) { scratch.prompt_size = prompt_size; }
 

@@ -78,21 +78,26 @@ filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumb
 
 /// Return the numbers that are left, in the form that a row holds: logits unchanged, because Logits normalise
 /// themselves, and probabilities normalised, unless the pipeline did nothing to them.
+/// @param tolerance   of the row that came: a 16-bit row may sum to a number further from 1 than a shaped row of floats
+///                    may
+template <class Value>
+Column<Value> numbers_left(filters::Candidates<Value>& row, double tolerance, ShapedNumbers<Value>& memory) {
+    const Column<Value> left(row.left().data(), std::ssize(row.left()));
+    if (row.kind() == filters::NumberKind::logits) return left;
+    if (tolerance <= kernels::sum_tolerance<Value> && row.is_as_given()) return left;
+    const std::span<const Value> probs = row.probabilities();
+    if (row.is_bad()) return {row.left().data(), std::ssize(row.left())};
+    grow(memory.numbers, probs.size());
+    std::copy(probs.begin(), probs.end(), memory.numbers.begin());
+    return {memory.numbers.data(), std::ssize(probs)};
+}
 template <RowLike R, class Value>
 auto finished(const R&, filters::Candidates<Value>& row, ShapedNumbers<Value>& memory) {
-    using Column = Column<Value>;
-    if constexpr (form_of<R>.logits) {
-        return Logits(Column(row.left().data(), std::ssize(row.left())), row.temperature_of_weights());
-    } else {
-        // A 16-bit row may sum to a number further from 1 than a shaped row of floats may.
-        constexpr bool is_exact = stored_tolerance<row_view_t<R>> <= kernels::sum_tolerance<Value>;
-        if (is_exact && row.is_as_given()) return Column(row.left().data(), std::ssize(row.left()));
-        const std::span<const Value> probs = row.probabilities();
-        if (row.is_bad()) return Column(row.left().data(), std::ssize(row.left()));
-        grow(memory.numbers, probs.size());
-        std::copy(probs.begin(), probs.end(), memory.numbers.begin());
-        return Column(memory.numbers.data(), std::ssize(probs));
-    }
+    const Column<Value> numbers = numbers_left(row, stored_tolerance<row_view_t<R>>, memory);
+    if constexpr (form_of<R>.logits)
+        return Logits(numbers, row.temperature_of_weights());
+    else
+        return numbers;
 }
 
 /// The type that a row becomes: logits stay logits, with a temperature, and anything else becomes probabilities. The

@@ -40,6 +40,7 @@ SPECSAMPLE_READ_AS(double)
 SPECSAMPLE_EXTERN template std::span<const DraftScore> score_values(const Links&, std::span<const Token>,
                                                                     const Origins&, const Rows&, const RoundRng&,
                                                                     const Round&, Scores&);
+SPECSAMPLE_EXTERN template std::span<const TokenScore> score_emitted(const Round&, const Rows&, Scores&, Index);
 
 #undef SPECSAMPLE_VALUES
 #undef SPECSAMPLE_READ_AS

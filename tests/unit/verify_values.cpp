@@ -210,6 +210,16 @@ void compare(const Rule& rule, std::uint64_t seed) {
     if (limits.check == Check::entries_read)
         agrees(verify(Tree{tokens, parents}, origins, Rows(row_of), rule, rng, limits, other));
     if (!is_tree) agrees(verify(tokens, origins, values, rule, rng, limits, other));
+    if (!expected) return;
+    Scores of_types, of_values;
+    const auto same_id = [](const ScoredId& a, const ScoredId& b) { return a.id == b.id && a.log_prob == b.log_prob; };
+    const auto same = [&](const TokenScore& a, const TokenScore& b) {
+        return a.token == b.token && a.row == b.row && a.log_prob == b.log_prob && a.margin == b.margin &&
+               std::ranges::equal(a.top, b.top, same_id);
+    };
+    const auto scores = token_scores(expected, rows, of_types, 3);
+    CHECK(std::ranges::equal(token_scores(expected, values, of_values, 3), scores, same));
+    CHECK(std::ranges::equal(token_scores(expected, Rows(row_of), of_values, 3), scores, same));
 }
 
 template <class P, class Q>

@@ -24,5 +24,5 @@ inline const char* loop_set_name() { return "base"; }
 extern "C" const char SPECSAMPLE_FLAGS(specsample_compiled_for_) = 0;  // core/eigen.hpp asks for it
 
 #if defined(__cpp_exceptions)  // the C interface turns them into codes
-#include <specsample/compiled/c.cpp>
+#include <specsample/compiled/c/c.cpp>
 #endif

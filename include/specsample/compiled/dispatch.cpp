@@ -95,7 +95,11 @@ Encoding<double> found_encoding(const Row& row) {
 template <class Memory>
 std::span<const DraftScore> score_values(const Links& shape, std::span<const Token> tokens, const Origins& origins,
                                          const Rows& rows, const RoundRng& rng, const Round& round, Memory& memory) {
-    return loop_set().loops.score(shape, tokens, origins, rows, rng, round, memory);
+    return loop_set().loops.score_drafts(shape, tokens, origins, rows, rng, round, memory);
+}
+template <class Memory>
+std::span<const TokenScore> score_emitted(const Round& round, const Rows& rows, Memory& memory, Index top) {
+    return loop_set().loops.score_emitted(round, rows, memory, top);
 }
 
 template <>

@@ -26,6 +26,7 @@ const Loops SPECSAMPLE_LOOPS{
     loops_of_value<float>,
     loops_of_value<double>,
     &score_values<Scores>,
+    &score_emitted<Scores>,
     &shape_value<SamplingParams>,
 };
 }

@@ -26,7 +26,8 @@ struct Loops {
                JudgeLoop<SampleMatch>, JudgeLoop<GumbelMatch>>
         judge;
     OfValue floats, doubles;
-    decltype(&score_values<Scores>) score;
+    decltype(&score_values<Scores>) score_drafts;
+    decltype(&score_emitted<Scores>) score_emitted;
     decltype(&shape_value<SamplingParams>) shape;
 };
 

@@ -45,6 +45,21 @@ TokenScore score_token(const View& view, Token token, Index row, std::span<Score
             .top = top.first(listed)};
 }
 
+/// Score every emitted token of a round.
+/// @param score   score(token, row, top) returns the score of a token in the row of a number
+template <class Score>
+std::span<const TokenScore> score_tokens(const Round& round, Scores& memory, Index top, const Score& score) {
+    require(top >= 0 && top <= 64, "token_scores", "top", top, "0 to 64");
+    const auto listed = static_cast<std::size_t>(top);
+    memory.tokens.clear();
+    memory.top.resize(round.tokens.size() * listed);
+    for (std::size_t i = 0; i < round.tokens.size(); ++i) {
+        const Index row = i == 0 ? 0 : round.path[i - 1] + 1;
+        memory.tokens.push_back(score(round.tokens[i], row, std::span(memory.top).subspan(i * listed, listed)));
+    }
+    return memory.tokens;
+}
+
 }  // namespace detail
 
 /// Score every emitted token of a round.
@@ -61,17 +76,10 @@ TokenScore score_token(const View& view, Token token, Index row, std::span<Score
 ///                 it is small, another batch shape or machine may decide differently without a bug
 template <detail::RowSource Rows>
 std::span<const TokenScore> token_scores(const Round& round, Rows&& rows, Scores& memory, Index top = 0) {
-    detail::require(top >= 0 && top <= 64, "token_scores", "top", top, "0 to 64");
-    const auto listed = static_cast<std::size_t>(top);
-    memory.tokens.clear();
-    memory.top.resize(round.tokens.size() * listed);
-    for (std::size_t i = 0; i < round.tokens.size(); ++i) {
-        const Index row = i == 0 ? 0 : round.path[i - 1] + 1;
+    return detail::score_tokens(round, memory, top, [&](Token token, Index row, std::span<ScoredId> listed) {
         const detail::RowRef<detail::Element<Rows>> held(detail::element(rows, row));
-        memory.tokens.push_back(
-            detail::score_token(held.view(), round.tokens[i], row, std::span(memory.top).subspan(i * listed, listed)));
-    }
-    return memory.tokens;
+        return detail::score_token(held.view(), token, row, listed);
+    });
 }
 
 }}  // namespace specsample

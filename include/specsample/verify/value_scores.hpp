@@ -1,4 +1,5 @@
-// draft_scores for rows and origins that are values. verify/draft_scores.hpp says what it does.
+// token_scores and draft_scores for rows and origins that are values. verify/scores.hpp and verify/draft_scores.hpp say
+// what they do.
 #pragma once
 
 #include <span>
@@ -16,7 +17,19 @@ template <class Memory>
 std::span<const DraftScore> score_values(const Links& shape, std::span<const Token> tokens, const Origins& origins,
                                          const Rows& rows, const RoundRng& rng, const Round& round, Memory& memory);
 
+/// Score the tokens that a round of values emitted.
+template <class Memory>
+std::span<const TokenScore> score_emitted(const Round& round, const Rows& rows, Memory& memory, Index top);
+
 }  // namespace detail
+
+/// Score every token that a round of values emitted.
+/// @param rows   as the round was given them, or as they were before shaping
+/// @param top    how many of the likeliest tokens to list per row, 0 .. 64
+/// @throws       std::invalid_argument if `top` is not in [0, 64]
+inline std::span<const TokenScore> token_scores(const Round& round, const Rows& rows, Scores& memory, Index top = 0) {
+    return detail::score_emitted(round, rows, memory, top);
+}
 
 /// Score every drafted token that a round of values decided and did not cut.
 /// @param round    without a fault; of a ratio rule. The other arguments are the ones that the round was given

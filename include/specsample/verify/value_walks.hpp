@@ -6,6 +6,7 @@
 
 #include <specsample/tree/origin_distribution.hpp>
 #include <specsample/verify/draft_scores.hpp>
+#include <specsample/verify/scores.hpp>
 #include <specsample/verify/value_scores.hpp>
 #include <specsample/verify/values.hpp>
 #include <specsample/verify/verify.hpp>
@@ -147,6 +148,16 @@ std::span<const DraftScore> score_values(const Links& shape, std::span<const Tok
     const std::optional<Row> first = rows[0];
     const auto score = has_doubles(origins, rows, first) ? score_as<double> : score_as<float>;
     return score(shape, tokens, origins, rows, first, rng, round, memory);
+}
+
+template <class Memory>
+std::span<const TokenScore> score_emitted(const Round& round, const Rows& rows, Memory& memory, Index top) {
+    return score_tokens(round, memory, top, [&](Token token, Index i, std::span<ScoredId> listed) {
+        const Row row = rows[i];
+        return as_read(row.scalar(), [&]<class Value>() {
+            return score_token(RowView<Value>(row).probs(), token, i, listed);
+        });
+    });
 }
 
 }}}  // namespace specsample::detail

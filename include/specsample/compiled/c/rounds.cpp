@@ -1,145 +1,5 @@
-// The definitions of what <specsample/c.h> declares, on rows and origins that are values; a part of compiled.cpp.
-#include <specsample/c.h>
-
-#include <atomic>
-#include <cstring>
-#include <limits>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <vector>
-
-#include <specsample/values.hpp>
-
-using namespace specsample;
-
-static_assert(std::is_trivially_copyable_v<Origin> && sizeof(Origin) <= sizeof(specsample_origin::opaque));
-static_assert(std::is_same_v<Index, std::ptrdiff_t> && sizeof(Index) <= sizeof(std::int64_t));
-
-struct specsample_workspace {
-    Workspace memory{};
-    std::vector<Row> rows{};
-    std::vector<Origin> origins{};
-    std::vector<Index> parents{};
-    std::vector<std::int64_t> path{};
-    std::string message{};
-    std::atomic_flag busy{};
-};
-
+// Draws and rounds of the C interface; a part of c.cpp.
 namespace {
-
-[[noreturn]] void refuse(const char* where, const char* what, const std::string& is, const char* must) {
-    throw std::invalid_argument(std::string(where) + ": " + what + " is " + is + ", but must be " + must);
-}
-
-/// Return what a pointer points to.
-template <class T>
-T& at(T* pointer, const char* where, const char* what) {
-    if (pointer == nullptr) refuse(where, what, "null", "the address of one");
-    return *pointer;
-}
-
-template <class Struct>
-Struct& checked(Struct* pointer, const char* where, const char* what) {
-    if (at(pointer, where, what).size != sizeof(Struct))
-        refuse(where, "the size of a struct", std::to_string(pointer->size),
-               ("that of " + std::string(what) + ", " + std::to_string(sizeof(Struct)) + ": SPECSAMPLE_INIT sets it")
-                   .c_str());
-    return *pointer;
-}
-
-template <class T>
-std::span<const T> list(const T* data, std::int64_t count, const char* where, const char* what) {
-    if (count < 0) refuse(where, "a number of elements", std::to_string(count), "at least 0");
-    if (count > 0 && data == nullptr) refuse(where, what, "null", "the address of a list");
-    return {data, static_cast<std::size_t>(count)};
-}
-
-/// Call f, and turn what it throws into a code and a message.
-template <class F>
-int guarded(specsample_workspace* workspace, const F& f) {
-    if (workspace == nullptr) return SPECSAMPLE_INVALID;
-    if (workspace->busy.test_and_set(std::memory_order_acquire)) return SPECSAMPLE_BUSY;
-    int code = SPECSAMPLE_INVALID;
-    try {
-        try {
-            code = f(*workspace);
-        } catch (const std::bad_alloc&) {
-            code = SPECSAMPLE_NO_MEMORY;
-            workspace->message = "no memory";
-        } catch (const std::exception& error) {
-            workspace->message = error.what();
-        }
-    } catch (...) {  // no memory for the message
-        code = SPECSAMPLE_NO_MEMORY;
-        workspace->message.clear();
-    }
-    workspace->busy.clear(std::memory_order_release);
-    return code;
-}
-
-detail::IdsView ids_of(const specsample_row& row, const char* where) {
-    const auto view = [&]<class Id>(Id) { return detail::IdsView(static_cast<const Id*>(row.ids), row.count); };
-    switch (row.id_type) {
-        case SPECSAMPLE_I32:
-            return view(std::int32_t{});
-        case SPECSAMPLE_U32:
-            return view(std::uint32_t{});
-        case SPECSAMPLE_I64:
-            return view(std::int64_t{});
-        case SPECSAMPLE_U64:
-            return view(std::uint64_t{});
-        case SPECSAMPLE_U16:
-            return view(std::uint16_t{});
-        default:
-            refuse(where, "row.id_type", std::to_string(row.id_type), "SPECSAMPLE_EVERY_ID, SPECSAMPLE_I32, ..");
-    }
-}
-
-Row row_of(const specsample_row* given, const char* where) {
-    const specsample_row& row = checked(given, where, "specsample_row");
-    if (row.scalar < SPECSAMPLE_F32 || row.scalar > SPECSAMPLE_BF16)
-        refuse(where, "row.scalar", std::to_string(row.scalar), "SPECSAMPLE_F32, ..");
-    if (row.step < 0) refuse(where, "row.step", std::to_string(row.step), "at least 0");
-    constexpr Row::Scalar scalars[] = {Row::Scalar::f32, Row::Scalar::f64, Row::Scalar::f16, Row::Scalar::bf16};
-    const detail::NumbersView numbers(row.numbers, scalars[row.scalar], row.count, row.step == 0 ? 1 : row.step);
-    const auto dense = [&] {
-        switch (row.kind) {
-            case SPECSAMPLE_PROBS:
-                return Row::probs(numbers);
-            case SPECSAMPLE_LOGITS:
-                return Row::logits(numbers, row.temperature);
-            case SPECSAMPLE_NORMALISED_LOGITS:
-                return Row::logits(numbers, row.temperature, row.log_sum_exp);
-            default:
-                refuse(where, "row.kind", std::to_string(row.kind), "SPECSAMPLE_PROBS, ..");
-        }
-    };
-    if (row.id_type == SPECSAMPLE_EVERY_ID) return dense();
-    return Row::sparse(ids_of(row, where), dense(), row.vocab);
-}
-
-RoundRng rng_of(const specsample_rng& rng) { return {rng.seed, rng.request, rng.round_start}; }
-
-/// Call f with the rule of a number.
-template <class F>
-auto with_rule(int rule, const char* where, const F& f) {
-    switch (rule) {
-        case SPECSAMPLE_TOKEN_VERIFICATION:
-            return f(TokenVerification{});
-        case SPECSAMPLE_BLOCK_VERIFICATION:
-            return f(BlockVerification{});
-        case SPECSAMPLE_GREEDY_MATCH:
-            return f(GreedyMatch{});
-        case SPECSAMPLE_SAMPLE_MATCH:
-            return f(SampleMatch{});
-        case SPECSAMPLE_GUMBEL_MATCH:
-            return f(GumbelMatch{});
-        default:
-            refuse(where, "rule", std::to_string(rule), "SPECSAMPLE_TOKEN_VERIFICATION, ..");
-    }
-}
 
 constexpr std::uint64_t mark = 0x6e69'6769'726f'7373;  // says that the rest is an Origin
 
@@ -164,6 +24,10 @@ detail::Origins origins_of(specsample_workspace& workspace, const specsample_cal
 }
 
 Rows rows_of(specsample_workspace& workspace, const specsample_call& call, const char* where) {
+    if (call.rows == nullptr && call.row_of != nullptr) {
+        workspace.source = {call.row_of, call.row_context, where};
+        return Rows(workspace.source);
+    }
     const auto rows = list(call.rows, call.row_count, where, "call.rows");
     if (call.row_stride != 0) {
         if (rows.empty()) refuse(where, "call.row_count", "0", "at least 1");
@@ -210,6 +74,7 @@ int verify_call(specsample_workspace& workspace, const specsample_call* given, s
     const RoundLimits limits{.max_tokens = call.max_tokens == 0 ? unlimited : call.max_tokens,
                              .stop_tokens = stops,
                              .check = call.check == SPECSAMPLE_CHECK_READ ? Check::entries_read : Check::every_row};
+    workspace.is_judged = false;
     const Round made = with_rule(call.rule, where, [&](const auto& rule) {
         if (call.parents == nullptr)
             return verify(tokens, origins, rows, rule, rng_of(call.rng), limits, workspace.memory);
@@ -222,8 +87,23 @@ int verify_call(specsample_workspace& workspace, const specsample_call* given, s
         return SPECSAMPLE_FAULT;
     }
     write(made, call, workspace, round);
+    workspace.last = made;
+    workspace.is_judged = true;
     return SPECSAMPLE_OK;
 }
+
+/// The requests of specsample_verify_batch.
+struct Batch {
+    specsample_workspace* const* workspaces;
+    const specsample_call* calls;
+    std::int64_t count;
+    specsample_round* rounds;
+    int* codes;
+
+    void judge(std::int64_t i) const {
+        if (i >= 0 && i < count) codes[i] = specsample_verify(workspaces[i], calls + i, rounds + i);
+    }
+};
 
 }  // namespace
 
@@ -303,4 +183,20 @@ int specsample_origin_sampled(specsample_workspace* workspace, const specsample_
 
 int specsample_verify(specsample_workspace* workspace, const specsample_call* call, specsample_round* round) {
     return guarded(workspace, [&](specsample_workspace& memory) -> int { return verify_call(memory, call, round); });
+}
+
+int specsample_verify_batch(specsample_workspace* const* workspaces, const specsample_call* calls, int64_t count,
+                            specsample_round* rounds, int* codes, specsample_parallel_for loop, void* context) {
+    if (count < 0) return SPECSAMPLE_INVALID;
+    if (count == 0) return SPECSAMPLE_OK;
+    if (workspaces == nullptr || calls == nullptr || rounds == nullptr || codes == nullptr) return SPECSAMPLE_INVALID;
+    std::fill_n(codes, count, SPECSAMPLE_INVALID);  // of a request that the loop leaves out
+    Batch batch{workspaces, calls, count, rounds, codes};
+    const specsample_body body = [](void* state, std::int64_t i) { static_cast<const Batch*>(state)->judge(i); };
+    if (loop == nullptr)
+        for (std::int64_t i = 0; i < count; ++i) batch.judge(i);
+    else
+        loop(context, count, body, &batch);
+    const int* bad = std::find_if(codes, codes + count, [](int code) { return code != SPECSAMPLE_OK; });
+    return bad == codes + count ? SPECSAMPLE_OK : *bad;
 }

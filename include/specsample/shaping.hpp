@@ -19,7 +19,3 @@
 #include <specsample/shaping/temperature.hpp>          // IWYU pragma: export
 #include <specsample/shaping/token_mask.hpp>           // IWYU pragma: export
 #include <specsample/shaping/truncation.hpp>           // IWYU pragma: export
-
-#if defined(SPECSAMPLE_COMPILED)            // linked with specsample::compiled
-#include <specsample/compiled_shaping.hpp>  // IWYU pragma: export
-#endif

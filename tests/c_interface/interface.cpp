@@ -178,6 +178,8 @@ struct Small {
 
 TEST_CASE("drafts and rounds of C are those of C++, for every rule and kind of row") {
     REQUIRE(specsample_c_version() == SPECSAMPLE_C_VERSION);
+    const std::string set = specsample_simd();
+    CHECK((set == "base" || set == "v3" || set == "v4"));
     const Space space;
     Workspace workspace;
     for (std::uint64_t seed = 0; seed < 210; ++seed) {

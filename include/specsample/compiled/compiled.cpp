@@ -15,6 +15,11 @@
 #include <specsample/compiled/loops.cpp>
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 inline const char* loop_set_name() { return "base"; }
+
+Row shape_value(const Row& row, const SamplingParams& params, std::span<const Token> context,
+                filters::ShapedMemory<Row>& memory) {
+    return shape_value<SamplingParams>(row, params, context, memory);
+}
 }}}  // namespace specsample::detail
 #endif
 

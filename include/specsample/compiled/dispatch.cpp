@@ -67,7 +67,7 @@ inline const LoopSet& loop_set() {
 
 inline const char* loop_set_name() { return loop_set().name.data(); }
 
-// What compiled_values.hpp and compiled_shaping.hpp declare.
+// What compiled_values.hpp and shaping/shape_value.hpp declare.
 template <class Rule>
 Round judge_values(std::span<const Token> tokens, const Links* shape, const Origins& origins, const Rows& rows,
                    const Rule& rule, const RoundRng& rng, const RoundLimits& limits, RoundMemory& memory) {
@@ -102,7 +102,6 @@ std::span<const TokenScore> score_emitted(const Round& round, const Rows& rows, 
     return loop_set().loops.score_emitted(round, rows, memory, top);
 }
 
-template <>
 Row shape_value(const Row& row, const SamplingParams& params, std::span<const Token> context,
                 filters::ShapedMemory<Row>& memory) {
     return loop_set().loops.shape(row, params, context, memory);

@@ -10,8 +10,6 @@
 
 #define SPECSAMPLE_EXTERN
 #include <specsample/compiled_values.hpp>
-#define SPECSAMPLE_EXTERN
-#include <specsample/compiled_shaping.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 

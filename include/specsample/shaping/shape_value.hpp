@@ -67,6 +67,10 @@ Row shape_value(const Row& row, const P& pipeline, std::span<const Token> contex
     if (row.scalar() == RowScalar::f64) return shape_as<double>(row, pipeline, context, memory.doubles);
     return shape_as<float>(row, pipeline, context, memory.floats);
 }
+#if defined(SPECSAMPLE_COMPILED)  // by the loops of the compiled library
+Row shape_value(const Row& row, const SamplingParams& params, std::span<const Token> context,
+                filters::ShapedMemory<Row>& memory);
+#endif
 
 }  // namespace detail
 

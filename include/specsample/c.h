@@ -7,8 +7,9 @@
  * Around these: specsample_shape applies sampling parameters to a row, specsample_lookup_draft drafts out of the text
  * without a model, specsample_token_scores returns log-probabilities, and specsample_verify_batch judges many requests.
  *
- * It is C99. The CMake target specsample::compiled has it, and in this repository specsample_c, a shared library that
- * exports what is declared here and nothing else. The same seeds give the same tokens as rows that are values in C++.
+ * It is C99. The CMake target specsample::compiled has it, and specsample_c, a shared library that exports what is
+ * declared here and nothing else: `cmake --build build --target specsample_c`, `cmake --install build`, then
+ * `pkg-config --cflags --libs specsample-c`. The same seeds give the same tokens as rows that are values in C++.
  *
  * Every function that returns an int returns SPECSAMPLE_OK or what went wrong, which specsample_message then explains.
  * No exception leaves a function. All memory is the caller's, but for a workspace, which allocates only if a draft has
@@ -61,8 +62,7 @@ enum {
     SPECSAMPLE_U16 = 5
 };
 
-/* The rule that judges a draft; see the C++ types of these names. All but greedy match give the target's distribution.
- */
+/* The rule that judges a draft: the C++ types of these names. All but greedy match give the target's distribution. */
 enum {
     SPECSAMPLE_TOKEN_VERIFICATION = 0,
     SPECSAMPLE_BLOCK_VERIFICATION = 1,
@@ -332,15 +332,12 @@ SPECSAMPLE_C_API void specsample_lookup_destroy(specsample_lookup* lookup);
 SPECSAMPLE_C_API int specsample_lookup_learn(specsample_workspace* workspace, specsample_lookup* lookup,
                                              const int32_t* text, int64_t count);
 
-/* Draft a tree after a text that extends the one of the last call. Writes the tokens and the parents of at most `nodes`
- * nodes, none deeper than `depth`, and how many they are. Their origins are named. */
+/* Draft a tree after a text, which is read from where it differs from that of the last call, or again. Writes the
+ * tokens and the parents of at most `nodes` nodes, none deeper than `depth`, and how many they are. Their origins are
+ * named. */
 SPECSAMPLE_C_API int specsample_lookup_draft(specsample_workspace* workspace, specsample_lookup* lookup,
                                              const int32_t* text, int64_t count, int64_t depth, int64_t vocab,
                                              int32_t* tokens, int64_t* parents, int64_t* drafted);
-
-/* Forget the tokens of the text after the first `length`. */
-SPECSAMPLE_C_API int specsample_lookup_rollback(specsample_workspace* workspace, specsample_lookup* lookup,
-                                                int64_t length);
 
 #ifdef __cplusplus
 }

@@ -329,8 +329,6 @@ TEST_CASE("lookup of C drafts what the drafter of C++ drafts") {
     for (int i = 0; i < 12; ++i) {
         if (i == 8) {
             text.resize(4);
-            REQUIRE(specsample_lookup_rollback(space.get, lookup, 4) == SPECSAMPLE_OK);
-            drafter.rollback(4);
         }
         std::array<std::int32_t, 6> tokens{};
         std::array<std::int64_t, 6> parents{};
@@ -474,7 +472,6 @@ TEST_CASE("mistakes around a round of C get a sentence") {
     CHECK(space.message() == "specsample::SuffixLookupDrafter: nodes is 0, but must be at least 1");
     CHECK(specsample_lookup_learn(space.get, nullptr, nullptr, 0) == SPECSAMPLE_INVALID);
     CHECK(space.message() == "specsample_lookup_learn: lookup is null, but must be the address of one");
-    CHECK(specsample_lookup_rollback(space.get, nullptr, 0) == SPECSAMPLE_INVALID);
 }
 
 TEST_CASE("shaping, scores and lookup of C allocate nothing once they are warm") {

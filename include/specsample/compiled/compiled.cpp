@@ -26,7 +26,8 @@ Row shape_value(const Row& row, const SamplingParams& params, std::span<const To
 #define SPECSAMPLE_EXTERN
 #include <specsample/compiled.hpp>
 
-extern "C" const char SPECSAMPLE_FLAGS(specsample_compiled_for_) = 0;  // core/eigen.hpp asks for it
+// core/eigen.hpp asks for it.
+extern "C" [[gnu::visibility("hidden")]] const char SPECSAMPLE_FLAGS(specsample_compiled_for_) = 0;
 
 #if defined(__cpp_exceptions)  // the C interface turns them into codes
 #include <specsample/compiled/c/c.cpp>

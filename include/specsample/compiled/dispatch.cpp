@@ -14,7 +14,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 extern "C" {
-extern const Loops specsample_loops_base, specsample_loops_v3, specsample_loops_v4;
+[[gnu::visibility("hidden")]] extern const Loops specsample_loops_base, specsample_loops_v3, specsample_loops_v4;
 }
 
 struct LoopSet {

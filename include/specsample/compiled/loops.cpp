@@ -17,7 +17,7 @@ template <class Value>
 constexpr Loops::OfValue loops_of_value{&draft_alone<Value>, &draft_shared<Value>, &found_encoding<Value>};
 
 extern "C" {
-extern const Loops SPECSAMPLE_LOOPS;
+[[gnu::visibility("hidden")]] extern const Loops SPECSAMPLE_LOOPS;
 const Loops SPECSAMPLE_LOOPS{
     {&judge_values<TokenVerification>, &judge_values<BlockVerification>, &judge_values<GreedyMatch>,
      &judge_values<SampleMatch>, &judge_values<GumbelMatch>},

@@ -117,20 +117,12 @@ Object* made_in(specsample_workspace* workspace, const F& make) {
 
 detail::IdsView ids_of(const specsample_row& row, const char* where) {
     const auto view = [&]<class Id>(Id) { return detail::IdsView(static_cast<const Id*>(row.ids), row.count); };
-    switch (row.id_type) {
-        case SPECSAMPLE_I32:
-            return view(std::int32_t{});
-        case SPECSAMPLE_U32:
-            return view(std::uint32_t{});
-        case SPECSAMPLE_I64:
-            return view(std::int64_t{});
-        case SPECSAMPLE_U64:
-            return view(std::uint64_t{});
-        case SPECSAMPLE_U16:
-            return view(std::uint16_t{});
-        default:
-            refuse(where, "row.id_type", std::to_string(row.id_type), "SPECSAMPLE_EVERY_ID, SPECSAMPLE_I32, ..");
-    }
+    if (row.id_type == SPECSAMPLE_I32) return view(std::int32_t{});
+    if (row.id_type == SPECSAMPLE_U32) return view(std::uint32_t{});
+    if (row.id_type == SPECSAMPLE_I64) return view(std::int64_t{});
+    if (row.id_type == SPECSAMPLE_U64) return view(std::uint64_t{});
+    if (row.id_type == SPECSAMPLE_U16) return view(std::uint16_t{});
+    refuse(where, "row.id_type", std::to_string(row.id_type), "SPECSAMPLE_EVERY_ID, SPECSAMPLE_I32, ..");
 }
 
 Row row_of(const specsample_row* given, const char* where) {
@@ -141,16 +133,10 @@ Row row_of(const specsample_row* given, const char* where) {
     constexpr Row::Scalar scalars[] = {Row::Scalar::f32, Row::Scalar::f64, Row::Scalar::f16, Row::Scalar::bf16};
     const detail::NumbersView numbers(row.numbers, scalars[row.scalar], row.count, row.step == 0 ? 1 : row.step);
     const auto dense = [&] {
-        switch (row.kind) {
-            case SPECSAMPLE_PROBS:
-                return Row::probs(numbers);
-            case SPECSAMPLE_LOGITS:
-                return Row::logits(numbers, row.temperature);
-            case SPECSAMPLE_NORMALISED_LOGITS:
-                return Row::logits(numbers, row.temperature, row.log_sum_exp);
-            default:
-                refuse(where, "row.kind", std::to_string(row.kind), "SPECSAMPLE_PROBS, ..");
-        }
+        if (row.kind == SPECSAMPLE_PROBS) return Row::probs(numbers);
+        if (row.kind == SPECSAMPLE_LOGITS) return Row::logits(numbers, row.temperature);
+        if (row.kind == SPECSAMPLE_NORMALISED_LOGITS) return Row::logits(numbers, row.temperature, row.log_sum_exp);
+        refuse(where, "row.kind", std::to_string(row.kind), "SPECSAMPLE_PROBS, ..");
     };
     Row value = row.id_type == SPECSAMPLE_EVERY_ID ? dense() : Row::sparse(ids_of(row, where), dense(), row.vocab);
     detail::parts_of(value).is_refused = row.refused != 0;
@@ -173,20 +159,12 @@ RoundRng rng_of(const specsample_rng& rng) { return {rng.seed, rng.request, rng.
 /// Call f with the rule of a number.
 template <class F>
 auto with_rule(int rule, const char* where, const F& f) {
-    switch (rule) {
-        case SPECSAMPLE_TOKEN_VERIFICATION:
-            return f(TokenVerification{});
-        case SPECSAMPLE_BLOCK_VERIFICATION:
-            return f(BlockVerification{});
-        case SPECSAMPLE_GREEDY_MATCH:
-            return f(GreedyMatch{});
-        case SPECSAMPLE_SAMPLE_MATCH:
-            return f(SampleMatch{});
-        case SPECSAMPLE_GUMBEL_MATCH:
-            return f(GumbelMatch{});
-        default:
-            refuse(where, "rule", std::to_string(rule), "SPECSAMPLE_TOKEN_VERIFICATION, ..");
-    }
+    if (rule == SPECSAMPLE_TOKEN_VERIFICATION) return f(TokenVerification{});
+    if (rule == SPECSAMPLE_BLOCK_VERIFICATION) return f(BlockVerification{});
+    if (rule == SPECSAMPLE_GREEDY_MATCH) return f(GreedyMatch{});
+    if (rule == SPECSAMPLE_SAMPLE_MATCH) return f(SampleMatch{});
+    if (rule == SPECSAMPLE_GUMBEL_MATCH) return f(GumbelMatch{});
+    refuse(where, "rule", std::to_string(rule), "SPECSAMPLE_TOKEN_VERIFICATION, ..");
 }
 
 }  // namespace

@@ -44,10 +44,3 @@ int specsample_lookup_draft(specsample_workspace* workspace, specsample_lookup* 
         return SPECSAMPLE_OK;
     });
 }
-
-int specsample_lookup_rollback(specsample_workspace* workspace, specsample_lookup* lookup, int64_t length) {
-    return guarded(workspace, [&](specsample_workspace&) -> int {
-        at(lookup, "specsample_lookup_rollback", "lookup").drafter.rollback(length);
-        return SPECSAMPLE_OK;
-    });
-}

@@ -121,25 +121,25 @@ TEST_CASE("a row with a temperature of its own keeps it, and refuses a second on
 }
 
 TEST_CASE("a shaped row that is refused is a fault of the round, with the text of types", "[shaping][values]") {
-    // The NaN is no candidate of what a top-k reads first, and the draft asks for another id.
-    std::vector<float> logits(300, 0.f);
-    logits[4] = 5;
-    std::vector<float> bad = logits;
+    // A round reads the entry of the drafted token alone, which is good.
+    std::vector<float> good(300, .1f / 299);
+    good[4] = .9f;
+    std::vector<float> bad = good;
     bad[200] = std::numeric_limits<float>::quiet_NaN();
     const TopK few{2};
     ShapedMemory<Row> draft, first, second;
     ShapedMemory<float> type_first, type_second;
     const RoundRng rng(1, 0, 0);
     Workspace workspace, type_workspace;
-    const auto drawn = draft_token(TokenVerification{}, rng, 0, shape(Row::logits(logits), few, {}, draft));
+    const auto drawn = draft_token(TokenVerification{}, rng, 0, shape(Row::probs(good), few, {}, draft));
     const std::vector<Token> tokens{drawn.token}, context{drawn.token};
     const std::vector<Origin> origins{drawn.origin};
     for (const bool in_first : {true, false}) {
-        const std::vector<float>&a = in_first ? bad : logits, &b = in_first ? logits : bad;
-        const std::vector<Row> rows{shape(Row::logits(a), few, {}, first), shape(Row::logits(b), few, context, second)};
+        const std::vector<float>&a = in_first ? bad : good, &b = in_first ? good : bad;
+        const std::vector<Row> rows{shape(Row::probs(a), few, {}, first), shape(Row::probs(b), few, context, second)};
         const Round round = verify(tokens, origins, rows, TokenVerification{}, rng, {}, workspace);
-        using Shaped = filters::ShapedRow<Logits<const std::vector<float>&>>;
-        const std::vector<Shaped> types{shape(Logits(a), few, {}, type_first), shape(Logits(b), few, context, type_second)};
+        const std::vector<filters::ShapedRow<const std::vector<float>&>> types{shape(a, few, {}, type_first),
+                                                                               shape(b, few, context, type_second)};
         const Round of_types = verify(tokens, PointMass{}, types, TokenVerification{}, rng, {}, type_workspace);
         CAPTURE(in_first, drawn.token);
         REQUIRE(round.fault);

@@ -189,8 +189,10 @@ concept Drafter = requires { typename detail::Unwrapped<D>::Distribution; } &&
 /// stop.after(prob) ends it after a token that was drawn with this probability, and the token stays in the draft. Both
 /// are lossless: `before` looks only at the text before the token, and `after` drops nothing. Dropping a drafted token
 /// because it is improbable is lossy (total variation 3/20 on three tokens), and a stop cannot ask for it.
+/// If it has stop.begin(), that is called where a draft begins. A stop that also learns from rounds, as a Length, is
+/// given to both by std::ref.
 template <class S>
-concept DraftStop = requires(const S& stop, const Eigen::ArrayXf& row, double prob) {
+concept DraftStop = requires(const detail::Unwrapped<S>& stop, const Eigen::ArrayXf& row, double prob) {
     { stop.before(row) } -> std::convertible_to<bool>;
     { stop.after(prob) } -> std::convertible_to<bool>;
 };

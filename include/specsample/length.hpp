@@ -3,6 +3,7 @@
 
 #include <specsample/length/acceptance_memory.hpp>  // IWYU pragma: export
 #include <specsample/length/batch.hpp>              // IWYU pragma: export
+#include <specsample/length/confidence.hpp>         // IWYU pragma: export
 #include <specsample/length/goodput.hpp>            // IWYU pragma: export
 #include <specsample/length/length.hpp>             // IWYU pragma: export
 #include <specsample/length/round_times.hpp>        // IWYU pragma: export

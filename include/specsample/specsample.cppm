@@ -179,6 +179,12 @@ using specsample::children::TopChildren;
 using specsample::children::WithoutReplacement;
 }  // namespace specsample::children
 
+export namespace specsample::confidence {
+using specsample::confidence::Estimator;
+using specsample::confidence::GoodputStop;
+using specsample::confidence::of;
+}  // namespace specsample::confidence
+
 export namespace specsample::filters {
 using specsample::filters::AnyMask;
 using specsample::filters::BadWords;

@@ -21,6 +21,9 @@
 
 using namespace specsample;
 
+/// For requests.cpp.
+long allocations_so_far() { return allocations; }
+
 // What another language assumes.
 static_assert(sizeof(specsample_row) == 80 && sizeof(specsample_origin) == 320 && sizeof(specsample_rng) == 24);
 static_assert(sizeof(specsample_call) == 136 && sizeof(specsample_round) == 80);

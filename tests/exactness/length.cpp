@@ -101,6 +101,38 @@ TEST_CASE("drafts that stop by confidence or entropy have the target's joint dis
     WARN("largest total variation " << worst << " over " << cases_seen << " cases");
 }
 
+TEST_CASE("drafts that stop where a token is not worth its cost have the target's joint distribution") {
+    // Costs under which drafts end at every place, with estimates as they begin, and as they are after rounds that
+    // accepted nothing or all.
+    long cases_seen = 0, rounds_stopped = 0, rounds_whole = 0;
+    for (const double slope : {.3, .6, .8})
+        for (const Index learned : {-1, 0, 3}) {
+            confidence::Estimator estimator(50);
+            for (int i = 0; i < 20 && learned >= 0; ++i)
+                estimator.record(std::vector{.5, .6, .7},
+                                 {.proposed = 3, .evaluated = std::max<Index>(learned, 1), .accepted = learned});
+            const confidence::GoodputStop stop(
+                estimator, [slope](Index n) { return 1 + slope * static_cast<double>(n - 1); }, .1);
+            const auto check = [&](const auto& rule, const Pair& pair, Index lookahead) {
+                const ChainDrafter draft(pair.draft, std::ref(stop));
+                INFO(slope << ", " << learned << ": " << pair.name << ", K = " << lookahead);
+                CHECK(distance_from_target(rule, draft, pair.target, lookahead) < 1e-12);
+                ++cases_seen;
+                for_rounds(rule, draft, pair.target, lookahead, [&](const Round& round, const Enumerator&) {
+                    ++(round.proposed < lookahead ? rounds_stopped : rounds_whole);
+                });
+            };
+            for (const Pair& pair : pairs(3))
+                for (Index lookahead = 1; lookahead <= 3; ++lookahead) {
+                    check(TokenVerification{}, pair, lookahead);
+                    check(BlockVerification{}, pair, lookahead);
+                }
+        }
+    CHECK(cases_seen == 9 * 9 * 3 * 2);
+    CHECK(rounds_stopped > 500);
+    CHECK(rounds_whole > 500);
+}
+
 TEST_CASE("the expected tokens of a confidence stop on the running example satisfy its recursion") {
     // Tokens 0 and 1 (.2 and .3) end a draft of token 2 (.5), which is accepted with .2 in all: at K tokens
     // E(K) = .3 + .5 * 2 + .2 (1 + E(K - 1)), E(1) = 1.7.

@@ -41,6 +41,12 @@ struct NeverStop {
     static constexpr bool after(double) { return false; }
 };
 
+/// Tell a stop that a draft begins, if it has `begin`: one that looks at all rows of a draft together.
+template <class Stop>
+void begin_draft(const Stop& stop) {
+    if constexpr (requires { stop.begin(); }) stop.begin();
+}
+
 }  // namespace detail
 
 /// Drafts a chain up to the depth limit, each token drawn from the model's row, or returned by the model itself.
@@ -82,6 +88,7 @@ class ChainDrafter {
         requires std::convertible_to<Distribution, L> || (std::same_as<L, SharedNoise> && RowModel<Model>)
     void propose(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
         detail::follow(context_, prefix, 0, draft_tree.depth_limit());
+        if constexpr (can_stop) detail::begin_draft(stop());
         if constexpr (keeps_rows<L>) rows_.open(draft_tree.size() + draft_tree.depth_limit());
         Index known = 0;
         for (Index node = root_node; draft_tree.grows(node); known = std::ssize(context_)) {
@@ -102,6 +109,8 @@ class ChainDrafter {
     [[gnu::always_inline]] void each_model(const auto& visit) { visit(model_); }
 
   private:
+    const detail::Unwrapped<Ending>& stop() const { return stop_; }
+
     /// Whether rows are kept for the rule. A token that is drawn with the target's noise is judged without its row.
     template <class L>
     static constexpr bool keeps_rows = RowModel<Model> && !std::same_as<L, SharedNoise>;
@@ -112,10 +121,10 @@ class ChainDrafter {
     Index draw(const R& row, Index parent, const Source& rng, DraftTree<L>& draft_tree) const {
         if constexpr (can_stop) {
             const auto probs = detail::as_row(row);
-            if (probs.size() > 0 && stop_.before(probs)) return DraftTree<L>::declined;
+            if (probs.size() > 0 && stop().before(probs)) return DraftTree<L>::declined;
             const Index node = detail::draw_child(row, parent, rng, draft_tree);
             const bool ends =
-                draft_tree.grows(node) && stop_.after(static_cast<double>(probs.coeff(draft_tree.token(node))));
+                draft_tree.grows(node) && stop().after(static_cast<double>(probs.coeff(draft_tree.token(node))));
             return ends ? DraftTree<L>::declined : node;
         } else {
             return detail::draw_child(row, parent, rng, draft_tree);

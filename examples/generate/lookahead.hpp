@@ -24,11 +24,20 @@ class Lookahead {
               return costs.verify_curve.at(static_cast<std::size_t>(n - 1)) + costs.draft * static_cast<double>(n - 1);
           }) {}
 
+    /// Always the largest one allowed, for a drafter that ends its drafts by itself and learns from rounds.
+    static Lookahead of_learner(std::function<void(const specsample::RoundCounts&)> learn) {
+        Lookahead made;
+        made.learn_ = std::move(learn);
+        return made;
+    }
+
     specsample::Index next(specsample::Index most) const { return goodput_ ? goodput_->next(most) : most; }
     void record(const specsample::RoundCounts& counts) {
         if (goodput_) goodput_->record(counts);
+        if (learn_) learn_(counts);
     }
 
   private:
     std::optional<specsample::GoodputLength<std::function<double(specsample::Index)>>> goodput_;
+    std::function<void(const specsample::RoundCounts&)> learn_{};
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -145,6 +146,7 @@ class Comparison {
         for (const RuleKind rule : {token, block, gumbel, match}) add("model", rule, ChainDrafter(model));
         add("model, stops when unsure", block, ChainDrafter(model, ConfidenceStop()));
         list.push_back({"model, as many as pay", ChainDrafter(model), block, most, Lookahead(costs)});
+        list.push_back(by_confidence(model, costs, most));
         for (const RuleKind rule : {token, traversal, gumbel})
             add("tree 2, 2, 1, 1", rule, TreeDrafter(model, {2, 2, 1, 1}));
         for (const RuleKind rule : {token, traversal}) add("sparse tree of 8", rule, TreeDrafter(model, sparse));
@@ -164,6 +166,16 @@ class Comparison {
     DraftModel self(const RowShaper& shaper, Index layers) const {
         return
             [model = LanguageModel(target_, shaper).of_layers(layers)](auto prefix) mutable { return model(prefix); };
+    }
+
+    /// Drafts that end where the draft model is not sure enough to pay, as it has turned out.
+    static Line by_confidence(const DraftModel& model, const Costs& costs, Index most) {
+        using Stop = confidence::GoodputStop<std::vector<double>>;
+        const auto estimator = std::make_shared<confidence::Estimator>();
+        const auto stop = std::make_shared<Stop>(*estimator, costs.verify_curve, costs.draft);
+        const auto learn = [estimator, stop](const RoundCounts& round) { stop->record(round); };
+        return {"model, by confidence", ChainDrafter(model, std::ref(*stop)), RuleKind::block, most,
+                Lookahead::of_learner(learn)};
     }
 
     void add_heads(std::vector<Line>& list, const DraftModel& model, const RowShaper& shaper) const {

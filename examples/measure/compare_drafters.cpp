@@ -4,10 +4,13 @@
 //     compare_drafters           half a minute
 //     compare_drafters --quick   a quick look
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -39,6 +42,43 @@ struct OfModel {
     const DraftModel& model;
     void draft_one(std::span<const Token> text) const { model(text); }
 };
+
+/// The likeliest tokens of some heads as a lattice, whose positions do not depend on each other.
+class HeadsBlock {
+  public:
+    explicit HeadsBlock(TargetHeads heads) : heads_(std::move(heads)) {}
+
+    lattice::Block<float> operator()(std::span<const Token> text) {
+        ids_.clear(), logits_.clear();
+        for (const auto& row : heads_(text)) {
+            order_.resize(static_cast<std::size_t>(row.size()));
+            std::iota(order_.begin(), order_.end(), Token{0});
+            std::ranges::partial_sort(order_, order_.begin() + width, std::greater{},
+                                      [&](Token id) { return row[id]; });
+            for (const Token id : std::span(order_).first(width)) {
+                ids_.push_back(id);
+                logits_.push_back(std::log(static_cast<float>(row[id])));
+            }
+        }
+        return {.ids = ids_, .logits = logits_, .width = width};
+    }
+
+  private:
+    static constexpr Index width = 8;
+
+    TargetHeads heads_;
+    std::vector<Token> order_{}, ids_{};
+    std::vector<float> logits_{};
+};
+
+/// The rows of a lattice with every id, as all drafters here have them.
+template <class Rows>
+auto with_every_id(Rows rows) {
+    return [rows](std::span<const Token> prefix) {
+        const auto row = rows.get()(prefix);
+        return Eigen::ArrayXf(row.probs().template cast<float>());
+    };
+}
 
 class Comparison {
   public:
@@ -190,6 +230,16 @@ class Comparison {
         add("heads, tree 4, 2, 1", traversal, HeadsTreeDrafter(heads_of(trained), expansion_tree({4, 2, 1})));
         add("untrained heads, tree 4, 2, 1", traversal,
             HeadsTreeDrafter(heads_of(engine::Heads::untrained(3, weights)), expansion_tree({4, 2, 1})));
+        const auto lattice_of = [&](const auto& make) {
+            return lattice::Drafter(lattice::Model(HeadsBlock(heads_of(trained)), target_->vocab()), make);
+        };
+        add("heads as a lattice, a path", block,
+            lattice_of([](auto rows) { return ChainDrafter(with_every_id(rows)); }));
+        add("heads as a lattice, drawn 4, 2, 1", traversal, lattice_of([](auto rows) {
+                return TreeDrafter(with_every_id(rows), {4, 2, 1});
+            }));
+        add("heads as a lattice, likeliest 20", traversal,
+            lattice_of([](auto rows) { return DynamicTreeDrafter(with_every_id(rows), {.width = 8, .nodes = 20}); }));
         add("model and heads 1, 1, 1", traversal, HybridDrafter(model, heads_of(trained), {1, 1, 1}));
         const auto module =
             std::make_shared<TargetModule>(engine::Mtp::load(shipped("mtp_int8.bin"), weights), target_, shaper);

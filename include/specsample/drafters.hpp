@@ -9,6 +9,7 @@
 #include <specsample/drafters/forced.hpp>            // IWYU pragma: export
 #include <specsample/drafters/heads.hpp>             // IWYU pragma: export
 #include <specsample/drafters/heads_tree.hpp>        // IWYU pragma: export
+#include <specsample/drafters/lattice.hpp>           // IWYU pragma: export
 #include <specsample/drafters/lookup.hpp>            // IWYU pragma: export
 #include <specsample/drafters/ngram_index.hpp>       // IWYU pragma: export
 #include <specsample/drafters/ngram_pool.hpp>        // IWYU pragma: export

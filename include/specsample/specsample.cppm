@@ -265,6 +265,13 @@ using specsample::kernels::top_ids;
 using specsample::kernels::total_of;
 }  // namespace specsample::kernels
 
+export namespace specsample::lattice {
+using specsample::lattice::Block;
+using specsample::lattice::Drafter;
+using specsample::lattice::Model;
+using specsample::lattice::NoScores;
+}  // namespace specsample::lattice
+
 export namespace specsample::lossy {
 using specsample::lossy::BigLittle;
 using specsample::lossy::Cactus;

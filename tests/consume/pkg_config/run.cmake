@@ -6,7 +6,7 @@
 file(REMOVE_RECURSE ${SCRATCH})
 file(COPY ${INSTALLED}/ DESTINATION ${SCRATCH}/moved)
 file(WRITE ${SCRATCH}/eigen3.pc "Name: eigen3\nDescription: that of these tests\nVersion: 3.4\nCflags:\n")
-set(ENV{PKG_CONFIG_PATH} ${SCRATCH}:${SCRATCH}/moved/share/pkgconfig)
+set(ENV{PKG_CONFIG_PATH} ${SCRATCH}:${SCRATCH}/moved/share/pkgconfig:${SCRATCH}/moved/lib/pkgconfig)
 execute_process(COMMAND ${PKG_CONFIG} --cflags specsample OUTPUT_VARIABLE cflags COMMAND_ERROR_IS_FATAL ANY)
 separate_arguments(cflags UNIX_COMMAND "${cflags}")
 if(NOT cflags MATCHES "moved.*include")

@@ -78,12 +78,15 @@ filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumb
 
 /// Return the numbers that are left, in the form that a row holds: logits unchanged, because Logits normalise
 /// themselves, and probabilities normalised, unless the pipeline did nothing to them.
-/// @param tolerance   of the row that came: a 16-bit row may sum to a number further from 1 than a shaped row of floats
-///                    may
+/// @param are_logits   whether the row that came holds logits; the candidates of probabilities may be logits by now
+/// @param tolerance    of the row that came: a 16-bit row may sum to a number further from 1 than a shaped row of
+/// floats
+///                     may
 template <class Value>
-Column<Value> numbers_left(filters::Candidates<Value>& row, double tolerance, ShapedNumbers<Value>& memory) {
+Column<Value> numbers_left(filters::Candidates<Value>& row, bool are_logits, double tolerance,
+                           ShapedNumbers<Value>& memory) {
     const Column<Value> left(row.left().data(), std::ssize(row.left()));
-    if (row.kind() == filters::NumberKind::logits) return left;
+    if (are_logits) return left;
     if (tolerance <= kernels::sum_tolerance<Value> && row.is_as_given()) return left;
     const std::span<const Value> probs = row.probabilities();
     if (row.is_bad()) return {row.left().data(), std::ssize(row.left())};
@@ -93,7 +96,7 @@ Column<Value> numbers_left(filters::Candidates<Value>& row, double tolerance, Sh
 }
 template <RowLike R, class Value>
 auto finished(const R&, filters::Candidates<Value>& row, ShapedNumbers<Value>& memory) {
-    const Column<Value> numbers = numbers_left(row, stored_tolerance<row_view_t<R>>, memory);
+    const Column<Value> numbers = numbers_left(row, form_of<R>.logits, stored_tolerance<row_view_t<R>>, memory);
     if constexpr (form_of<R>.logits)
         return Logits(numbers, row.temperature_of_weights());
     else

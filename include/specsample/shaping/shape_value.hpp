@@ -53,7 +53,8 @@ Row shape_as(const Row& row, const P& pipeline, std::span<const Token> context, 
     if (parts.are_logits()) candidates.heat_row(parts.temperature);
     pipeline(candidates, context);
     candidates.choose();
-    const Column<Value> left = numbers_left(candidates, Numbers<Value>(parts.numbers).tolerance(), memory.row);
+    const double tolerance = Numbers<Value>(parts.numbers).tolerance();
+    const Column<Value> left = numbers_left(candidates, parts.are_logits(), tolerance, memory.row);
     const NumbersView numbers(left.data(), left.size());
     Row shaped = parts.are_logits() ? Row::logits(numbers, candidates.temperature_of_weights()) : Row::probs(numbers);
     if (left.size() == 0 || !candidates.holds_every_id())  // none is left if the probabilities add up to nothing

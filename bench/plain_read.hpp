@@ -39,7 +39,28 @@ struct ReadPackets {
     }
 };
 
-inline constexpr std::tuple<ReadSum, ReadPackets<2>, ReadPackets<4>> readers;
+/// Reads the four quarters of a row alongside each other: more lines are on their way from memory.
+struct ReadStreams {
+    static constexpr const char* name = "4_streams";
+    static constexpr int lanes = std::max(16, EIGEN_MAX_STATIC_ALIGN_BYTES) / int{sizeof(float)};
+    using Lanes = Eigen::Array<float, lanes, 1>;
+
+    template <class... Rows>
+    float operator()(const Rows&... rows) const {
+        return (sum(rows) + ...);
+    }
+
+  private:
+    static float sum(const Row& row) {
+        const Index quarter = row.size() / (4 * lanes) * lanes;
+        Lanes sums[4] = {Lanes::Zero(), Lanes::Zero(), Lanes::Zero(), Lanes::Zero()};
+        for (Index i = 0; i < quarter; i += lanes)
+            for (int part = 0; part < 4; ++part) sums[part] += Eigen::Map<const Lanes>(row.data() + part * quarter + i);
+        return (sums[0] + sums[1] + sums[2] + sums[3]).sum() + row.tail(row.size() - 4 * quarter).sum();
+    }
+};
+
+inline constexpr std::tuple<ReadSum, ReadPackets<2>, ReadPackets<4>, ReadStreams> readers;
 
 /// Reads nothing and counts the bytes that the readers above read.
 struct CountBytes {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -12,11 +13,15 @@
 #if __has_include(<unistd.h>)
 #include <unistd.h>
 #endif
+#if __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#endif
 
 namespace bench {
 namespace {
 
 constexpr double logit_deviation = 3;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 Eigen::ArrayXd normal(Index size, double deviation, std::mt19937_64& generator) {
     std::normal_distribution<double> draw(0, deviation);
@@ -84,8 +89,24 @@ std::size_t pool_bytes() {
 }
 
 std::byte* pool_memory() {
-    static std::byte* const begin = new (std::align_val_t{64}) std::byte[pool_bytes()];
+    static std::byte* const begin = [] {
+        auto* memory = new (std::align_val_t{huge_page}) std::byte[pool_bytes()];
+#ifdef MADV_HUGEPAGE
+        madvise(memory, pool_bytes(), MADV_HUGEPAGE);
+#endif
+        return memory;
+    }();
     return begin;
+}
+
+bool has_huge_pages() {
+    std::FILE* file = std::fopen("/proc/self/smaps_rollup", "r");
+    if (file == nullptr) return false;
+    long kilobytes = 0;
+    for (char line[256]; std::fgets(line, sizeof line, file) != nullptr;)
+        if (std::sscanf(line, "AnonHugePages: %ld", &kilobytes) == 1) break;
+    std::fclose(file);
+    return static_cast<std::size_t>(kilobytes) * 1024 > pool_bytes() / 2;
 }
 
 Index repeat_position(std::size_t bytes) {

@@ -57,6 +57,8 @@ const Contents& fill_pool(const Setting& setting);
 
 /// The pool's memory, for rows of another kind: write the first position, then call repeat_position.
 std::byte* pool_memory();
+/// Tell whether the pool, once it is filled, lies in pages of 2 MB.
+bool has_huge_pages();
 /// Copy the first position over the whole pool.
 /// @param bytes   bytes per position
 /// @returns       the number of positions

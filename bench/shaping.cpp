@@ -95,6 +95,7 @@ Eigen::ArrayXf textbook_request(Eigen::ArrayXf logits, const Request& request,
         seen[static_cast<std::size_t>(token)] = true;
         logits[token] = logits[token] > 0 ? logits[token] / penalty : logits[token] * penalty;
     }
+    for (const auto& [token, bias] : params.logit_bias) logits[token] += static_cast<float>(bias);
     if (params.dry.multiplier > 0) lower_repetitions(logits, request.text, params.dry);
     if (params.mask)
         for (Index id = 0; id < logits.size(); ++id)
@@ -148,6 +149,9 @@ void add_shaping(Kernels& kernels) {
     specsample::SamplingParams dry = usual;
     dry.dry = {.multiplier = .8};
     add("request/dry", dry, false, false);
+    specsample::SamplingParams biased = usual;
+    for (Token i = 0; i < 300; ++i) biased.logit_bias.emplace_back(97 * i, i % 2 == 0 ? 1.5 : -2.);
+    add("request/biases", biased, false, false);
     add("request/greedy+penalty", {.temperature = 0, .repetition_penalty = 1.1}, false, false);
 }
 

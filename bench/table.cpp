@@ -120,10 +120,11 @@ std::string preface(const std::vector<Measured>& all, const Options& options) {
     char text[1024];
     std::snprintf(
         text, sizeof text,
-        "One core; %s %s, vectors of at most %d bits. Median of %d runs (lowest..highest); every race takes "
+        "One core; %s %s, vectors of at most %d bits, pages of %s. Median of %d runs (lowest..highest); every race "
+        "takes "
         "turns with its plain read and its textbook form.\n\n"
-        "* **of read**: a plain read of the same bytes takes this share of the kernel's time; 100%% is what "
-        "memory allows.\n"
+        "* **of read**: a plain read of the same bytes, the fastest of four ways, takes this share of the kernel's "
+        "time; 100%% is what memory allows.\n"
         "* **x textbook**: the time of the textbook's form in Eigen, with the same flags, over the kernel's.\n"
         "* **hot**: the same rows again, in a cache. **cold**: the next rows of a pool of %.0f MB, read round "
         "and round: out of memory.\n",
@@ -132,7 +133,8 @@ std::string preface(const std::vector<Measured>& all, const Options& options) {
 #else
         "g++", __VERSION__,
 #endif
-        8 * EIGEN_MAX_STATIC_ALIGN_BYTES, options.runs, static_cast<double>(pool_bytes()) / 1e6);
+        8 * EIGEN_MAX_STATIC_ALIGN_BYTES, has_huge_pages() ? "2 MB" : "4 kB", options.runs,
+        static_cast<double>(pool_bytes()) / 1e6);
     std::string result = text;
     for (std::size_t v = 0; 2 * v < all.front().samples.size(); ++v) {
         double gigabytes[2];

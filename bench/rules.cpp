@@ -205,7 +205,7 @@ void add_rules(Kernels& kernels) {
                            [=](const Setting& setting) { return race_rule(setting, rule, branching, children); },
                            {}});
     };
-    const std::vector<Index> chain{1, 1, 1, 1}, tree{2, 2};
+    const std::vector<Index> chain{1, 1, 1, 1}, tree{2, 2}, large{4, 2, 6};  // 4, 6 and 60 tokens
     add("token/chain", chain, TokenVerification{}, Independent{});
     add("block/chain", chain, BlockVerification{}, Independent{});
     add("sample_match/chain", chain, SampleMatch{}, Independent{});
@@ -216,6 +216,8 @@ void add_rules(Kernels& kernels) {
     add("k_seq/tree", tree, KSeq{}, Independent{});
     add("token/named_tree", tree, TokenVerification{}, TopChildren{});
     add("sample_match/named_tree", tree, SampleMatch{}, TopChildren{});
+    add("traversal/tree_60", large, TraversalVerification{}, WithoutReplacement{});
+    add("token/named_tree_60", large, TokenVerification{}, TopChildren{});
 }
 
 }  // namespace bench

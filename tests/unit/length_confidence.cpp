@@ -156,6 +156,23 @@ TEST_CASE("one stop ends the drafts of a sampler and learns from its rounds", "[
     CHECK(good > 2 * bad);
 }
 
+TEST_CASE("a stop learns once from each of its drafts, and nothing from the drafts of others", "[length]") {
+    Estimator estimator, expected;
+    GoodputStop stop(
+        estimator, [](Index) { return 1.; }, 0);
+    const std::vector<double> row{.6, .4};
+    const RoundCounts rejected{.proposed = 1, .evaluated = 1};
+    stop.record(rejected);  // before any draft
+    CHECK(estimator.acceptance(0, .6) == expected.acceptance(0, .6));
+    stop.begin();
+    CHECK_FALSE(stop.before(row));
+    expected.record(std::vector{.6}, rejected);
+    for (int i = 0; i < 3; ++i) {
+        stop.record(rejected);
+        CHECK(estimator.acceptance(0, .6) == expected.acceptance(0, .6));
+    }
+}
+
 TEST_CASE("settings of estimators and stops that are out of range are refused", "[length]") {
     const auto refuses = [](auto&& make, const std::string& text) {
         CHECK_THROWS_WITH(make(), Catch::Matchers::Contains(text));

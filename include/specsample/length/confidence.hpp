@@ -49,7 +49,7 @@ double of(const R& row) {
 /// with them the texts of their seeds, though never a distribution: requests that must not depend on each other need
 /// keys of their own.
 ///
-/// @cost     O(1) per decision; memory: 16 bytes per key and position
+/// @cost     O(1) per decision; memory: 24 bytes per key and position
 /// @source   vLLM, pull request 52228
 class Estimator {
   public:
@@ -182,9 +182,10 @@ class GoodputStop {
 
     /// Return the lookahead of the next round: `most`.
     static Index next(Index most) { return most; }
-    /// Learn from a round.
+    /// Learn from the round of the last draft. A round that another drafter has drafted teaches nothing.
     void record(const RoundCounts& round) {
         if (round.evaluated <= std::ssize(confidences_)) estimator_.record(confidences_, round, key_);
+        confidences_.clear();
     }
 
   private:

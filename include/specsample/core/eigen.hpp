@@ -32,13 +32,6 @@
 #error "specsample: SPECSAMPLE_ABI must name Eigen's fused multiply-adds"
 #endif
 
-// A file that links specsample::compiled and has loops of its own shares templates with it. This name is missing where
-// the flags differ: such a file includes <specsample/values.hpp> alone, or links specsample::specsample.
-#if defined(SPECSAMPLE_COMPILED) && !defined(SPECSAMPLE_LOOPS) && defined(__GNUC__)
-extern "C" const char SPECSAMPLE_FLAGS(specsample_compiled_for_);
-[[gnu::used]] static const char* const specsample_flags = &SPECSAMPLE_FLAGS(specsample_compiled_for_);
-#endif
-
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 static_assert(EIGEN_VERSION_AT_LEAST(3, 4, 0), "specsample needs Eigen 3.4 or newer");
@@ -50,6 +43,13 @@ template <class Scalar>
 using RowMajorMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 namespace detail {
+
+// A file that links specsample::compiled and has loops of its own shares templates with it. This name is missing where
+// the flags differ: such a file includes <specsample/values.hpp> alone, or links specsample::specsample.
+#if defined(SPECSAMPLE_COMPILED) && !defined(SPECSAMPLE_LOOPS) && defined(__GNUC__)
+extern "C" const char SPECSAMPLE_FLAGS(specsample_compiled_for_);
+[[gnu::used]] static const char* const specsample_flags = &SPECSAMPLE_FLAGS(specsample_compiled_for_);
+#endif
 
 /// Return `x`, a product, rounded to its own type before anything is added to it.
 ///

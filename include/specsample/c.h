@@ -12,8 +12,9 @@
  * `pkg-config --cflags --libs specsample-c`. The same seeds give the same tokens as rows that are values in C++.
  *
  * Every function that returns an int returns SPECSAMPLE_OK or what went wrong, which specsample_message then explains.
- * No exception leaves a function. All memory is the caller's, but for a workspace, which allocates only if a draft has
- * more nodes, siblings or rows than every draft before it and than specsample_workspace_create was told. A workspace is
+ * No exception leaves a function. Rows are the caller's memory. A workspace allocates for a round only if a draft has
+ * more nodes, siblings or rows than every draft before it and than specsample_workspace_create was told; scores, shapers
+ * and lookups grow to what they have served. A workspace is
  * used by one thread at a time: a second call meanwhile is refused with SPECSAMPLE_BUSY.
  *
  * Structs begin with their size, which SPECSAMPLE_INIT sets: a library refuses a struct of another version.
@@ -253,7 +254,8 @@ typedef struct specsample_draft_score {
 SPECSAMPLE_C_API int specsample_token_scores(specsample_workspace* workspace, const specsample_call* call, int64_t top,
                                              const specsample_token_score** scores, int64_t* count);
 
-/* Score the drafted tokens that a round of token or block verification decided. `call` is that of the round. */
+/* Score the drafted tokens that a round of token or block verification decided. `call` is that of the round, of which
+ * the rows are read again; so are those that its tokens were drawn from. */
 SPECSAMPLE_C_API int specsample_draft_scores(specsample_workspace* workspace, const specsample_call* call,
                                              const specsample_draft_score** scores, int64_t* count);
 

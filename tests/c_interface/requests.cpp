@@ -463,11 +463,33 @@ TEST_CASE("mistakes around a round of C get a sentence") {
     CHECK(specsample_token_scores(space.get, &of.call, 65, &scores, &count) == SPECSAMPLE_INVALID);
     CHECK(space.message() == "specsample::token_scores: top is 65, but must be 0 to 64");
     CHECK(specsample_token_scores(space.get, &of.call, 0, nullptr, &count) == SPECSAMPLE_INVALID);
-    of.call.count = 1;
-    CHECK(specsample_draft_scores(space.get, &of.call, &drafts, &count) == SPECSAMPLE_INVALID);
-    CHECK(space.message() == "specsample_draft_scores: call.count is 1, but must be that of the round");
+    specsample_call fewer = of.call;
+    fewer.row_count = 1;
+    CHECK(specsample_token_scores(space.get, &fewer, 0, &scores, &count) == SPECSAMPLE_INVALID);
+    CHECK(space.message() == "specsample_token_scores: call.row_count is 1, but must be that of the round, 3");
+    CHECK(specsample_draft_scores(space.get, &fewer, &drafts, &count) == SPECSAMPLE_INVALID);
+    std::vector<specsample_row> short_rows = of.rows;
+    short_rows[1].count = 2;
+    specsample_call shorter = of.call;
+    shorter.rows = short_rows.data();
+    CHECK(specsample_draft_scores(space.get, &shorter, &drafts, &count) == SPECSAMPLE_INVALID);
+    CHECK(space.message() ==
+          "specsample_draft_scores: the vocabulary of row 1 is 2, but must be that of the round, 40");
+    shorter.rows = nullptr, shorter.row_context = &short_rows;
+    shorter.row_of = [](void* context, std::int64_t i, specsample_row* made) {
+        *made = (*static_cast<std::vector<specsample_row>*>(context))[static_cast<std::size_t>(i) + 1];
+        return 0;
+    };
+    CHECK(specsample_token_scores(space.get, &shorter, 0, &scores, &count) == SPECSAMPLE_INVALID);
+    CHECK(space.message() ==
+          "specsample_token_scores: the vocabulary of row 0 is 2, but must be that of the round, 40");
     of.call.rule = SPECSAMPLE_GUMBEL_MATCH;
+    REQUIRE(specsample_verify(space.get, &of.call, &of.round) == SPECSAMPLE_OK);
     CHECK(specsample_draft_scores(space.get, &of.call, &drafts, &count) == SPECSAMPLE_INVALID);
+    CHECK(space.message() == "specsample_draft_scores: the rule of the round is 4, but must be a rule of ratios");
+    of.call.rule = 99;  // after a call that was refused there is no round
+    CHECK(specsample_verify(space.get, &of.call, &of.round) == SPECSAMPLE_INVALID);
+    CHECK(specsample_token_scores(space.get, &of.call, 0, &scores, &count) == SPECSAMPLE_INVALID);
 
     CHECK(specsample_lookup_create(space.get, 0, 1, 1) == nullptr);
     CHECK(space.message() == "specsample::SuffixLookupDrafter: nodes is 0, but must be at least 1");
@@ -475,7 +497,7 @@ TEST_CASE("mistakes around a round of C get a sentence") {
     CHECK(space.message() == "specsample_lookup_learn: lookup is null, but must be the address of one");
 }
 
-TEST_CASE("shaping, scores and lookup of C allocate nothing once they are warm") {
+TEST_CASE("shaping and scores of C allocate nothing once they are warm") {
     const Space space;
     specsample_params params = parameters();
     params.temperature = .8, params.top_k = 20, params.repetition_penalty = 1.2;

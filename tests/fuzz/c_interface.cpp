@@ -199,13 +199,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         must(round.accepted <= round.token_count && round.accepted <= call.count, "it accepts what was drafted");
         for (std::int64_t i = 0; i < round.token_count; ++i)
             must(round.tokens[i] >= 0 && round.tokens[i] < 2 * std::max(vocab, Index{16}), "its tokens exist");
+        if (bytes.one_in(3)) {  // in other rows
+            std::ranges::rotate(rows, rows.begin() + bytes.below(count + 1));
+            call.row_count = std::min(count + 1, any_count(bytes, call.row_count));
+            call.parents = bytes.one_in(2) ? parents.data() : nullptr;
+            call.count = std::min(count, any_count(bytes, call.count));
+        }
         const specsample_token_score* scores = nullptr;
         const specsample_draft_score* drafts = nullptr;
         std::int64_t scored = 0;
         if (is_ok(specsample_token_scores(workspace, &call, any_count(bytes, 3), &scores, &scored), message))
             must(scored == round.token_count, "each token has a score");
         if (is_ok(specsample_draft_scores(workspace, &call, &drafts, &scored), message))
-            must(scored >= 0 && scored <= call.count, "each decided token has a score");
+            must(scored >= 0 && scored <= most, "each decided token has a score");
     }
     specsample_shaper_destroy(shaper);
     specsample_workspace_destroy(workspace);

@@ -33,8 +33,10 @@ struct specsample_row_source {
     specsample_row_of row_of = nullptr;
     void* context = nullptr;
     const char* where = "";
+    Index vocab = -1;  // of the round that is scored; -1 while it is judged
+    Index first = 0;   // the size of the first row that was made
 
-    Row operator()(Index i) const;
+    Row operator()(Index i);
 };
 
 struct specsample_workspace : specsample_guarded {
@@ -44,8 +46,13 @@ struct specsample_workspace : specsample_guarded {
     std::vector<Index> parents{};
     std::vector<std::int64_t> path{};
     specsample_row_source source{};
-    Round last{};            // the round that scores are asked of
+    Round last{};            // the round that scores are asked of, and what it was given
     bool is_judged = false;  // whether there is one
+    std::vector<Token> tokens{};
+    specsample_rng rng{};
+    int rule = 0;
+    Index vocab = 0;
+    bool is_tree = false, has_origins = false;
     Scores scores{};
     std::vector<specsample_scored_id> top{};
     std::vector<specsample_token_score> token_scores{};
@@ -143,13 +150,23 @@ Row row_of(const specsample_row* given, const char* where) {
     return value;
 }
 
+/// Refuse a row of another vocabulary than the round's.
+void require_vocab(Index vocab, const Row& row, Index i, const char* where) {
+    if (row.size() != vocab)
+        refuse(where, ("the vocabulary of row " + std::to_string(i)).c_str(), std::to_string(row.size()),
+               ("that of the round, " + std::to_string(vocab)).c_str());
+}
+
 }  // namespace
 
-Row specsample_row_source::operator()(Index i) const {
+Row specsample_row_source::operator()(Index i) {
     specsample_row row = SPECSAMPLE_INIT(specsample_row);
     if (const int code = row_of(context, i, &row); code != 0)
         refuse(where, ("what call.row_of returned for row " + std::to_string(i)).c_str(), std::to_string(code), "0");
-    return ::row_of(&row, where);
+    const Row value = ::row_of(&row, where);
+    if (vocab >= 0) require_vocab(vocab, value, i, where);
+    if (first == 0) first = value.size();
+    return value;
 }
 
 namespace {

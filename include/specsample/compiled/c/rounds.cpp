@@ -63,6 +63,7 @@ static_assert(static_cast<int>(RoundEnd::none) == SPECSAMPLE_GOES_ON &&
 
 int verify_call(specsample_workspace& workspace, const specsample_call* given, specsample_round* result) {
     constexpr auto where = "specsample_verify";
+    workspace.is_judged = false;
     const specsample_call& call = checked(given, where, "specsample_call");
     specsample_round& round = checked(result, where, "specsample_round");
     const auto tokens = list(call.tokens, call.count, where, "call.tokens");
@@ -74,7 +75,6 @@ int verify_call(specsample_workspace& workspace, const specsample_call* given, s
     const RoundLimits limits{.max_tokens = call.max_tokens == 0 ? unlimited : call.max_tokens,
                              .stop_tokens = stops,
                              .check = call.check == SPECSAMPLE_CHECK_READ ? Check::entries_read : Check::every_row};
-    workspace.is_judged = false;
     const Round made = with_rule(call.rule, where, [&](const auto& rule) {
         if (call.parents == nullptr)
             return verify(tokens, origins, rows, rule, rng_of(call.rng), limits, workspace.memory);
@@ -88,6 +88,12 @@ int verify_call(specsample_workspace& workspace, const specsample_call* given, s
     }
     write(made, call, workspace, round);
     workspace.last = made;
+    workspace.tokens.assign(tokens.begin(), tokens.end());
+    workspace.rng = call.rng;
+    workspace.rule = call.rule;
+    workspace.vocab = rows.count() < 0 ? workspace.source.first : rows[0].size();
+    workspace.is_tree = call.parents != nullptr;
+    workspace.has_origins = call.origins != nullptr;
     workspace.is_judged = true;
     return SPECSAMPLE_OK;
 }
@@ -125,6 +131,7 @@ specsample_workspace* specsample_workspace_create(int64_t nodes) {
             workspace->memory.reserve(nodes);  // which refuses a negative number
             workspace->rows.reserve(count + 1);
             workspace->origins.reserve(count);
+            workspace->tokens.reserve(count);
             workspace->parents.reserve(count);
             workspace->path.reserve(count);
             return workspace;

@@ -1,10 +1,18 @@
 // Scores of the C interface; a part of c.cpp.
 namespace {
 
-/// Return the last round of a workspace.
-const Round& judged(const specsample_workspace& workspace, const char* where) {
+/// Check that there is a round, and return the rows that it is scored in: as many and as long as those it was judged
+/// by.
+Rows rows_of_scores(specsample_workspace& workspace, const specsample_call& call, const char* where) {
     if (!workspace.is_judged) refuse(where, "the last round of the workspace", "not there", "one that was judged");
-    return workspace.last;
+    const Rows rows = rows_of(workspace, call, where);
+    const Index count = workspace.last.proposed + 1;
+    if (rows.count() >= 0 && rows.count() != count)
+        refuse(where, "call.row_count", std::to_string(rows.count()),
+               ("that of the round, " + std::to_string(count)).c_str());
+    workspace.source.vocab = workspace.vocab;
+    for (Index i = 0; i < rows.count(); ++i) require_vocab(workspace.vocab, rows[i], i, where);
+    return rows;
 }
 
 int score_tokens(specsample_workspace& workspace, const specsample_call* given, std::int64_t top,
@@ -13,9 +21,8 @@ int score_tokens(specsample_workspace& workspace, const specsample_call* given, 
     const specsample_call& call = checked(given, where, "specsample_call");
     const auto*& result = at(scores, where, "scores");
     std::int64_t& size = at(count, where, "count");
-    const Round& round = judged(workspace, where);
-    const Rows rows = rows_of(workspace, call, where);
-    const auto scored = token_scores(round, rows, workspace.scores, top);
+    const Rows rows = rows_of_scores(workspace, call, where);
+    const auto scored = token_scores(workspace.last, rows, workspace.scores, top);
     workspace.top.clear();
     for (const TokenScore& score : scored)
         for (const ScoredId& likely : score.top) workspace.top.push_back({likely.log_prob, likely.id, 0});
@@ -37,20 +44,16 @@ int score_drafts(specsample_workspace& workspace, const specsample_call* given, 
     const specsample_call& call = checked(given, where, "specsample_call");
     const auto*& result = at(scores, where, "scores");
     std::int64_t& size = at(count, where, "count");
-    const Round& round = judged(workspace, where);
-    if (call.rule != SPECSAMPLE_TOKEN_VERIFICATION && call.rule != SPECSAMPLE_BLOCK_VERIFICATION)
-        refuse(where, "call.rule", std::to_string(call.rule), "a rule of ratios");
-    const auto tokens = list(call.tokens, call.count, where, "call.tokens");
-    if (std::ssize(tokens) != round.proposed)
-        refuse(where, "call.count", std::to_string(call.count), "that of the round");
-    const detail::Origins origins = origins_of(workspace, call);
-    const Rows rows = rows_of(workspace, call, where);
+    const Rows rows = rows_of_scores(workspace, call, where);
+    if (workspace.rule != SPECSAMPLE_TOKEN_VERIFICATION && workspace.rule != SPECSAMPLE_BLOCK_VERIFICATION)
+        refuse(where, "the rule of the round", std::to_string(workspace.rule), "a rule of ratios");
+    const detail::Origins origins = workspace.has_origins ? detail::Origins(workspace.origins) : PointMass{};
+    const RoundRng rng = rng_of(workspace.rng);
     const auto scored = [&] {
-        if (call.parents == nullptr)
-            return draft_scores(round, tokens, origins, rows, rng_of(call.rng), workspace.scores);
-        workspace.parents.assign(call.parents, call.parents + call.count);
+        const std::span<const Token> tokens = workspace.tokens;
+        if (!workspace.is_tree) return draft_scores(workspace.last, tokens, origins, rows, rng, workspace.scores);
         const Tree<Token, Index> tree{tokens, workspace.parents};
-        return draft_scores(round, tree, origins, rows, rng_of(call.rng), workspace.scores);
+        return draft_scores(workspace.last, tree, origins, rows, rng, workspace.scores);
     }();
     workspace.draft_scores.clear();
     for (const DraftScore& score : scored)

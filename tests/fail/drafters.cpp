@@ -133,3 +133,27 @@ int program() {
 }
 
 }  // namespace recurrent_without_restore
+
+// case: lattice_of_no_block
+// A lattice is made of a block.
+// expect: error: static assertion failed.*specsample::lattice::Model: the first argument must be a callable of a text
+namespace lattice_of_no_block {
+
+using namespace specsample;
+
+int program() {
+    static const std::vector<Token> ids{0, 1};
+    static const std::vector<float> logits{0, 1};
+    const auto pass = [](std::span<const Token>) {
+#ifdef FIXED
+        return lattice::Block<float>{ids, logits, 2};
+#else
+        return ids;
+#endif
+    };
+    lattice::Model model(pass, 2);
+    model.begin({});
+    return static_cast<int>(model({}).size());
+}
+
+}  // namespace lattice_of_no_block

@@ -19,13 +19,8 @@ constexpr Loops::OfValue loops_of_value{&draft_alone<Value>, &draft_shared<Value
 extern "C" {
 [[gnu::visibility("hidden")]] extern const Loops SPECSAMPLE_LOOPS;
 const Loops SPECSAMPLE_LOOPS{
-    {&judge_values<TokenVerification>, &judge_values<BlockVerification>, &judge_values<GreedyMatch>,
-     &judge_values<SampleMatch>, &judge_values<GumbelMatch>},
-    loops_of_value<float>,
-    loops_of_value<double>,
-    &score_values<Scores>,
-    &score_emitted<Scores>,
-    &shape_value<SamplingParams>,
+    CompiledRules::table(), loops_of_value<float>,  loops_of_value<double>,
+    &score_values<Scores>,  &score_emitted<Scores>, &shape_value<SamplingParams>,
 };
 }
 

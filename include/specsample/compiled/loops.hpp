@@ -14,6 +14,15 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 template <class Rule>
 using JudgeLoop = decltype(&judge_values<Rule>);
 
+/// The walks of some rules.
+template <class... Rules>
+struct JudgeLoops {
+    using Table = std::tuple<JudgeLoop<Rules>...>;
+    static constexpr Table table() { return {&judge_values<Rules>...}; }
+};
+using CompiledRules =
+    JudgeLoops<TokenVerification, BlockVerification, GreedyMatch, SampleMatch, GumbelMatch>;  // compiled_values.hpp
+
 struct Loops {
     /// The functions that are there twice: for rows that are read as floats, and as doubles.
     struct OfValue {
@@ -22,9 +31,7 @@ struct Loops {
         decltype(&found_encoding<float>) found_encoding;
     };
 
-    std::tuple<JudgeLoop<TokenVerification>, JudgeLoop<BlockVerification>, JudgeLoop<GreedyMatch>,
-               JudgeLoop<SampleMatch>, JudgeLoop<GumbelMatch>>
-        judge;
+    CompiledRules::Table judge;
     OfValue floats, doubles;
     decltype(&score_values<Scores>) score_drafts;
     decltype(&score_emitted<Scores>) score_emitted;

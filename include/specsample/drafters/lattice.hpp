@@ -21,7 +21,8 @@
 #include <specsample/rows/logits.hpp>
 #include <specsample/rows/sparse.hpp>
 
-namespace specsample { inline namespace SPECSAMPLE_ABI { namespace lattice {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
+namespace lattice {
 
 /// The candidates of several positions after a text, `width` of them at each. Borrowed.
 template <std::floating_point Value>
@@ -30,6 +31,37 @@ struct Block {
     std::span<const Value> logits{};  ///< [positions x width] their logits
     Index width = 0;                  ///< candidates of a position
 };
+
+}  // namespace lattice
+
+namespace detail {
+
+/// The type of a block's logits.
+template <class Answer>
+struct BlockValue {
+    static_assert(!sizeof(Answer*),
+                  "specsample::lattice::Model: the first argument must be a callable of a text, "
+                  "std::span<const Token>, that returns a lattice::Block<float> or <double>");
+    using type = float;
+};
+template <class Value>
+struct BlockValue<lattice::Block<Value>> {
+    using type = Value;
+};
+
+/// What a pass returns; void for what is no pass.
+template <class Pass>
+struct AnswerOf {
+    using type = void;
+};
+template <std::invocable<std::span<const Token>> Pass>
+struct AnswerOf<Pass> {
+    using type = std::remove_cvref_t<std::invoke_result_t<Pass, std::span<const Token>>>;
+};
+
+}  // namespace detail
+
+namespace lattice {
 
 /// Leaves the logits of a block as they are: tokens do not depend on the token before them.
 struct NoScores {
@@ -54,8 +86,7 @@ struct NoScores {
 /// @cost            a sort of the candidates per block, and O(width) per row
 template <class Pass, class Scores = NoScores>
 class Model {
-    using BlockOfPass = std::remove_cvref_t<std::invoke_result_t<detail::Unwrapped<Pass>&, std::span<const Token>>>;
-    using Value = std::remove_const_t<typename decltype(BlockOfPass::logits)::element_type>;
+    using Value = typename detail::BlockValue<typename detail::AnswerOf<detail::Unwrapped<Pass>&>::type>::type;
 
   public:
     /// @param vocab         the size of the vocabulary
@@ -173,4 +204,5 @@ class Drafter {
     Inner inner_;
 };
 
-}}}  // namespace specsample::lattice
+}
+}}  // namespace specsample::lattice

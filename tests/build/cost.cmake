@@ -2,13 +2,14 @@
 #
 #     cmake -D CXX=<compiler> -D FLAGS=<list> -D INCLUDE=<directory of specsample/> -D SCRATCH=<directory>
 #           -D MAX_LINES=<hundredths of Eigen's> -D MAX_DEPTH=<n> -D MAX_SYMBOLS=<n> -D MAX_LINKED=<n>
-#           -D MAX_VALUES=<hundredths of Eigen's> [-D TIMES=ON] -P cost.cmake
+#           -D MAX_VALUES=<hundredths of Eigen's> [-D MAX_UNUSED=<n>] [-D TIMES=ON] -P cost.cmake
 #
 # Lines, depth and symbols are the same on every machine, and bounded. Times vary by half, and are printed if asked for.
 #   lines     of code after preprocessing, without the empty ones
 #   depth     of headers inside headers, from the umbrella to Eigen
 #   symbols   functions that a linker must merge, in the smallest program with a Sampler at -O0, and in one call of
 #             verify that is linked with specsample::compiled: few, as long as that defines what such a program needs
+#   unused    functions that including values compiles where nothing is used (g++ can count them)
 #   time      of the whole compiler, at -O2; `linked` is the same with specsample::compiled
 cmake_policy(VERSION 3.22)
 
@@ -80,6 +81,13 @@ symbols_of(sampler symbols)
 bounded("symbols to merge in the smallest program" ${symbols} ${MAX_SYMBOLS})
 symbols_of(verify linked -D SPECSAMPLE_COMPILED)
 bounded("symbols to merge in one linked call of verify" ${linked} ${MAX_LINKED})
+
+if(MAX_UNUSED)
+    compile(log unused -O0 -fkeep-inline-functions -S -o ${SCRATCH}/unused.s)
+    file(STRINGS ${SCRATCH}/unused.s symbols REGEX "^[ \t]*\\.weak[ \t].*specsample")
+    list(LENGTH symbols unused)
+    bounded("functions compiled for values that are not used" ${unused} ${MAX_UNUSED})
+endif()
 
 # time_of(program [flags...]): seconds of wall time.
 function(time_of program result)

@@ -42,8 +42,8 @@ void refuses(const Rule& rule, const std::string& message) {
     const Case good;
     const RoundRng rng(1, 2, 3);
     throws([&] { return void(good.judge(rule, Check::every_row, rng)); }, message);
-    throws([&] { rule.distribution(ex3_draft.row, ex3_target.row); }, message);
-    throws([&] { rule.chances(ex3_draft.row, ex3_target.row); }, message);
+    throws([&] { return void(output_distribution(rule, ex3_draft.row, ex3_target.row)); }, message);
+    throws([&] { return void(lossy::chances(rule, ex3_draft.row, ex3_target.row)); }, message);
 }
 
 using Judge = std::function<Round(const Case& given, Check check)>;
@@ -61,8 +61,9 @@ struct AnyRule {
 
     template <LossyRule Rule>
     AnyRule(const Rule& rule)
-        : judge(judge_by(rule)),
-          distribution([rule](const Eigen::VectorXd& q, const Eigen::VectorXd& p) { return rule.distribution(q, p); }) {
+        : judge(judge_by(rule)), distribution([rule](const Eigen::VectorXd& q, const Eigen::VectorXd& p) {
+              return output_distribution(rule, q, p);
+          }) {
         const ContextModel draft(3, 1), target(3, 2);
         const auto texts_of = [](auto sampler) {
             return [sampler](Index tokens) mutable {
@@ -82,6 +83,8 @@ void for_rules(const std::function<void(const std::string& name, const AnyRule& 
     f("typical", TypicalAcceptance{});
     f("big little", BigLittle{});
     f("relaxed", RelaxedTopN{.n = 2, .delta = .3});
+    f("runner-up", RunnerUp{.margin = .8});
+    f("classified", Classified([](DraftedToken& x) { return x.p() > .1; }));
     f("tree thresholds", TreeThresholds{.accumulated = .9});
     f("path heuristic", PathHeuristic{.paths = Paths::sampled});
     f("mentored", Transformed(Mentored{.05}));
@@ -108,6 +111,7 @@ TEST_CASE("options out of range are refused by name") {
     refuses(RelaxedTopN{.n = 2, .delta = -1}, "specsample::RelaxedTopN: delta is -1, but must be");
     refuses(TopKMembership{.k = 0}, "specsample::TopKMembership: k is 0, but must be at least 1");
     refuses(GreedyLenience{.l = 0}, "specsample::GreedyLenience: l is 0, but must be in (0, 1]");
+    refuses(RunnerUp{.margin = -1}, "specsample::RunnerUp: margin is -1, but must be a finite number of at least 0");
     refuses(TreeThresholds{.single = 0}, "specsample::TreeThresholds: single is 0, but must be in (0, 1]");
     refuses(TreeThresholds{.accumulated = 2}, "specsample::TreeThresholds: accumulated is 2, but must be in (0, 1]");
     refuses(PathHeuristic{.threshold = -1}, "specsample::PathHeuristic: threshold is -1, but must be");
@@ -180,6 +184,7 @@ TEST_CASE("a row that decides is checked in full at every level of checks") {
     check("token v2", Transformed(TokenV2{.1}), true);
     check("typical", TypicalAcceptance{}, false);
     check("relaxed", RelaxedTopN{.n = 2, .delta = .3}, false);
+    check("runner-up", RunnerUp{.margin = .8}, false);
 }
 
 TEST_CASE("residuals of bad rows are faults where they are drawn from") {
@@ -196,6 +201,7 @@ TEST_CASE("residuals of bad rows are faults where they are drawn from") {
     check(Lenience{.l = .8}, true);
     check(UniformBound{.b = 1.5}, true);
     check(RatioThreshold{.t = .8}, true);
+    check(Classified([](DraftedToken&) { return false; }), true);
     check(Cactus{.delta = .02}, true);
     check(TreeThresholds{.accumulated = .9}, false);
     check(BigLittle{.rollback = .1}, true);

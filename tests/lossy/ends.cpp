@@ -51,6 +51,8 @@ TEST_CASE("no lossy rule reads a row past the end of a text") {
     check("typical", TypicalAcceptance{});
     check("big little", BigLittle{});
     check("relaxed", RelaxedTopN{.n = 2, .delta = .3});
+    check("runner-up", RunnerUp{.margin = .8});
+    check("classified", Classified([](DraftedToken& x) { return x.p() > .1; }));
     check("tree thresholds", TreeThresholds{.accumulated = .9});
     check("the best path", PathHeuristic{});
     check("sampled paths", PathHeuristic{.paths = Paths::sampled});

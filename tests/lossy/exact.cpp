@@ -20,7 +20,7 @@ using Distribution = std::function<Eigen::ArrayXd(const Probs& q, const Probs& p
 
 template <class Rule>
 Distribution distribution_of(const Rule& rule) {
-    return [rule](const Probs& q, const Probs& p) { return rule.distribution(q, p); };
+    return [rule](const Probs& q, const Probs& p) { return output_distribution(rule, q, p); };
 }
 
 /// The distribution of the first token and the probability that it is the drafted one, by enumeration.
@@ -69,6 +69,8 @@ void for_rules(const std::function<void(const std::string& name, const Measured&
     f("relaxed", RelaxedTopN{.n = 2, .delta = .2});
     f("membership", TopKMembership{.k = 2});
     f("greedy lenience", GreedyLenience{.l = .5});
+    f("runner-up", RunnerUp{.margin = .6});
+    f("classified", Classified([](DraftedToken& x) { return x.token() != 1 && x.rank() < 3; }));
     f("tree thresholds", TreeThresholds{.single = .7, .accumulated = .8});
     f("path heuristic", PathHeuristic{.threshold = .3});
     f("path heuristic, sampled", PathHeuristic{.threshold = .3, .paths = Paths::sampled});
@@ -111,6 +113,51 @@ TEST_CASE("the first token follows the documented distribution, and is the draft
     });
 }
 
+TEST_CASE("chances are the formulas of the table") {
+    using Row = Eigen::VectorXd;
+    using Formula = std::function<double(const Row& q, const Row& p, Index x)>;
+    const auto check = [](const std::string& name, const auto& rule, const Formula& formula) {
+        for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
+            INFO(name << ", " << rows);
+            const Row& q = draft.row;
+            const Row& p = target.row;
+            const Eigen::ArrayXd found = chances(rule, q, p);
+            for (Index x = 0; x < p.size(); ++x)
+                if (q[x] > 0) CHECK(std::abs(found[x] - formula(q, p, x)) < 1e-14);
+        });
+    };
+    const auto rank = [](const Row& p, Index x) {
+        Index before = 0;
+        for (Index y = 0; y < p.size(); ++y) before += p[y] > p[x] || (p[y] == p[x] && y < x);
+        return before;
+    };
+    check("lenience", Lenience{.l = .5}, [](auto& q, auto& p, Index x) { return std::min(1., p[x] / (.5 * q[x])); });
+    for (const double b : {.6, 1.5})
+        check("uniform bound", UniformBound{.b = b},
+              [b](auto& q, auto& p, Index x) { return std::min(1., std::min(1., p[x] / q[x]) / b); });
+    for (const double t : {.8, 1.5})
+        check("ratio threshold", RatioThreshold{.t = t},
+              [t](auto& q, auto& p, Index x) { return p[x] > 0 && p[x] / q[x] >= t; });
+    check("classified", Classified([](DraftedToken& x) { return x.token() == 1; }),
+          [](auto& q, auto& p, Index x) { return x == 1 && p[x] > 0 ? 1 : std::min(1., p[x] / q[x]); });
+    check("big little", BigLittle{.fallback = .4, .rollback = 1},
+          [](auto& q, auto& p, Index x) { return q.maxCoeff() >= .4 && p[x] >= std::exp(-1); });
+    check("typical", TypicalAcceptance{.epsilon = .3, .delta = .6}, [](auto&, auto& p, Index x) {
+        double entropy = 0;
+        for (const double mass : p) entropy -= mass > 0 ? mass * std::log(mass) : 0;
+        return p[x] > std::min(.3, .6 * std::exp(-entropy));
+    });
+    check("relaxed", RelaxedTopN{.n = 2, .delta = .2},
+          [&](auto&, auto& p, Index x) { return p[x] > 0 && rank(p, x) < 2 && p[x] >= p.maxCoeff() - .2; });
+    check("membership", TopKMembership{.k = 2}, [&](auto&, auto& p, Index x) { return p[x] > 0 && rank(p, x) < 2; });
+    check("greedy lenience", GreedyLenience{.l = .5},
+          [](auto&, auto& p, Index x) { return p[x] > 0 && p[x] >= .5 * p.maxCoeff(); });
+    check("runner-up", RunnerUp{.margin = .6},
+          [&](auto&, auto& p, Index x) { return p[x] > 0 && rank(p, x) < 2 && p[x] >= std::exp(-.6) * p.maxCoeff(); });
+    check("tree thresholds", TreeThresholds{.single = .7, .accumulated = .8},
+          [](auto&, auto& p, Index x) { return p[x] >= .7 ? 1 : std::min(1., p[x] / .8); });
+}
+
 TEST_CASE("no rule accepts more than alpha plus its distance from the target") {
     for_rules([](const std::string& name, const Measured& rule) {
         for_rows([&](const std::string& rows, const FixedModel& target, const FixedModel& draft) {
@@ -146,6 +193,7 @@ TEST_CASE("at its strict limit a rule is lossless") {
     lossless("uniform bound", UniformBound{.b = 1});
     lossless("cactus", Cactus{.delta = 0});
     lossless("typical", TypicalAcceptance{.epsilon = 10, .delta = 100});
+    lossless("classified", Classified([](DraftedToken&) { return false; }));
     lossless("tree thresholds", TreeThresholds{});
     lossless("path heuristic", PathHeuristic{.threshold = 2});
     lossless("mentored", Transformed(Mentored{0}));

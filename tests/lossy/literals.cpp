@@ -1,7 +1,10 @@
 // The published and hand-computed numbers of every lossy rule, on the running example.
+#include <set>
+
 #include "exactness/cases.hpp"
 #include "support/catch.hpp"
 
+#include <specsample/kernels/entropy.hpp>
 #include <specsample/lossy.hpp>
 #include <specsample/theory.hpp>
 
@@ -18,7 +21,7 @@ template <class Rule>
 void check(const Rule& rule, std::initializer_list<double> distribution, double accepted, double distance,
            double tolerance = 1e-14) {
     static_assert(!Rule::lossless && LossyRule<Rule>);
-    CHECK((rule.distribution(q, p) - row(distribution).array()).abs().maxCoeff() < tolerance);
+    CHECK((output_distribution(rule, q, p) - row(distribution).array()).abs().maxCoeff() < tolerance);
     CHECK(std::abs(acceptance(rule, q, p) - accepted) < tolerance);
     CHECK(std::abs(total_variation_from_target(rule, q, p) - distance) < tolerance);
 }
@@ -26,7 +29,7 @@ void check(const Rule& rule, std::initializer_list<double> distribution, double 
 template <class Rule>
 std::vector<Index> accepted_ids(const Rule& rule, const Eigen::VectorXd& target) {
     std::vector<Index> ids;
-    const Eigen::ArrayXd chances = rule.chances(target, target);
+    const Eigen::ArrayXd chances = lossy::chances(rule, target, target);
     for (Index id = 0; id < target.size(); ++id)
         if (chances[id] == 1) ids.push_back(id);
     return ids;
@@ -51,7 +54,7 @@ TEST_CASE("lenience writes no token more than 1/l times as often") {
         const auto target = ContextModel(4, seed, RowKind::with_zeros)({}), draft = ContextModel(4, seed + 1000)({});
         const double l = .1 + .1 * static_cast<double>(seed % 10);
         for (const auto residual : {LenientResidual::standard, LenientResidual::scaled})
-            CHECK((Lenience{l, residual}.distribution(draft, target) <= target.array() / l + 1e-14).all());
+            CHECK((output_distribution(Lenience{l, residual}, draft, target) <= target.array() / l + 1e-14).all());
     }
 }
 
@@ -126,7 +129,7 @@ TEST_CASE("fuzzy decoding takes the draft where it is closer than the threshold"
 
 TEST_CASE("cactus lifts the drafted entry and takes it from the others") {
     const Cactus rule{.delta = .02};
-    const Eigen::ArrayXd chances = rule.chances(q, p);
+    const Eigen::ArrayXd chances = lossy::chances(rule, q, p);
     CHECK(chances[0] == 1);
     CHECK(chances[1] == 1);
     CHECK(chances[2] == Approx(.56).epsilon(1e-12));
@@ -140,10 +143,10 @@ TEST_CASE("cactus lifts the drafted entry and takes it from the others") {
 
 TEST_CASE("typical acceptance has its published sets") {
     const TypicalAcceptance rule;
-    CHECK(rule.threshold(p) == Approx(.09));
+    CHECK(rule.threshold(kernels::entropy(p)) == Approx(.09));
     CHECK(accepted_ids(rule, p) == Ids{0, 1, 2});
     CHECK(accepted_ids(rule, row({.97, .02, .01})) == Ids{0});
-    CHECK(rule.threshold(row({.25, .25, .25, .25})) == Approx(.075).epsilon(1e-12));
+    CHECK(rule.threshold(std::log(4)) == Approx(.075).epsilon(1e-12));
     CHECK(accepted_ids(rule, row({.25, .25, .25, .25})) == Ids{0, 1, 2, 3});
     CHECK(accepted_ids(rule, row({1, 0})) == Ids{0});
     check(rule, {.2, .3, .5}, 1, .3);
@@ -161,9 +164,28 @@ TEST_CASE("relaxed acceptance and its relatives have their sets, and the likelie
     CHECK(accepted_ids(TopKMembership{.k = 9}, row({.5, 0, .5})) == Ids{0, 2});
     CHECK(accepted_ids(GreedyLenience{.l = .5}, p) == Ids{0, 1});
     CHECK(accepted_ids(GreedyLenience{.l = .4}, p) == Ids{0, 1, 2});
+    // log .5 - log .3 = .511, log .5 - log .2 = .916
+    CHECK(accepted_ids(RunnerUp{.margin = .5}, p) == Ids{0});
+    CHECK(accepted_ids(RunnerUp{.margin = .52}, p) == Ids{0, 1});
+    CHECK(accepted_ids(RunnerUp{.margin = 9}, p) == Ids{0, 1});
+    CHECK(accepted_ids(RunnerUp{.margin = 9}, row({1, 0, 0})) == Ids{0});
+    check(RunnerUp{.margin = .52}, {.7, .3, 0}, .5, .2);
     check(RelaxedTopN{.n = 2, .delta = .25}, {.7, .3, 0}, .5, .2);
     check(RelaxedTopN{.n = 1}, {1, 0, 0}, .2, .5);
     check(TopKMembership{.k = 2}, {.7, .3, 0}, .5, .2);
+}
+
+TEST_CASE("a classifier is asked about tokens that the exact rule could reject, and of no impossible one") {
+    std::vector<Token> asked;
+    const Classified rule([&](DraftedToken& x) {
+        asked.push_back(x.token());
+        return true;
+    });
+    check(rule, {.2, .3, .5}, 1, .3);  // token 2 has the ratio 2/5
+    CHECK(std::set(asked.begin(), asked.end()) == std::set<Token>{2});
+    CHECK(accepted_ids(rule, p).size() == 3);
+    const Eigen::ArrayXd impossible = lossy::chances(rule, q, row({.5, .5, 0}));
+    CHECK(impossible[2] == 0);
 }
 
 TEST_CASE("the big little decoder falls back and rolls back") {

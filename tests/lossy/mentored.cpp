@@ -35,7 +35,7 @@ TEST_CASE("divergences of the running example, and of rows with zeros") {
 TEST_CASE("the mentored distribution is the best of a grid over the simplex, zeros included") {
     const auto check = [](const auto& divergence, double budget, const Eigen::ArrayXd& q, const Eigen::ArrayXd& p) {
         const Transformed rule(Mentored{budget, divergence});
-        const Eigen::ArrayXd pi = rule.distribution(q, p);
+        const Eigen::ArrayXd pi = output_distribution(rule, q, p);
         CHECK(pi.sum() == Approx(1).epsilon(1e-12));
         CHECK((pi >= 0).all());
         CHECK(divergence(p, pi) <= budget + 1e-12);
@@ -80,8 +80,9 @@ TEST_CASE("a total variation budget is spent to the last bit, on any rows") {
 
 TEST_CASE("rows of different sizes have no distribution") {
     CHECK_THROWS_WITH(
-        Lenience{}.distribution(toy_draft.row, ex3_target.row),
-        ContainsSubstring("specsample::distribution: the draft row's size is 2, but must be the target row's, 3"));
+        output_distribution(Lenience{}, toy_draft.row, ex3_target.row),
+        ContainsSubstring(
+            "specsample::output_distribution: the draft row's size is 2, but must be the target row's, 3"));
     CHECK_THROWS_AS(total_variation_from_target(Transformed(Chow{}), toy_draft.row, ex3_target.row),
                     std::invalid_argument);
 }

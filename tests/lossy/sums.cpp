@@ -45,7 +45,7 @@ TEST_CASE("a transform is given rows that sum to 1, and the text follows what it
     };
     const Eigen::ArrayXd q = whole(draft), p = whole(target);
     const auto check = [&](const auto& rule) {
-        const Eigen::ArrayXd expected = rule.distribution(q, p);
+        const Eigen::ArrayXd expected = output_distribution(rule, q, p);
         const auto found = round_distribution(rule, draft, target, 1, {}, {.max_new_tokens = 1});
         for (Token id = 0; id < 3; ++id) CHECK(std::abs(found.at({id}) - expected[id]) < 1e-12);
     };

@@ -35,7 +35,7 @@ struct Substituted {
 template <class Transform>
 auto pi_of(const Transform& transform) {
     return [transform](const Eigen::VectorXd& q, const Eigen::VectorXd& p) {
-        return Transformed(transform).distribution(q, p);
+        return output_distribution(Transformed(transform), q, p);
     };
 }
 
@@ -167,9 +167,9 @@ TEST_CASE("rows of any scalar and stride are transformed in double") {
     wide.col(0) = q;
     const auto strided = wide.col(0);
     const Transformed rule(Mentored{.05});
-    const Eigen::ArrayXd expected = rule.distribution(ex3_draft.row, ex3_target.row);
-    CHECK((rule.distribution(strided, p) - expected).abs().maxCoeff() < 1e-6);
-    CHECK((rule.distribution(q.cast<Eigen::bfloat16>().eval(), p.cast<Eigen::half>().eval()) - expected)
+    const Eigen::ArrayXd expected = output_distribution(rule, ex3_draft.row, ex3_target.row);
+    CHECK((output_distribution(rule, strided, p) - expected).abs().maxCoeff() < 1e-6);
+    CHECK((output_distribution(rule, q.cast<Eigen::bfloat16>().eval(), p.cast<Eigen::half>().eval()) - expected)
               .abs()
               .maxCoeff() < .02);
     Eigen::ArrayXd distribution = Eigen::ArrayXd::Zero(3);

@@ -131,25 +131,21 @@ struct Cactus {
     }
 
     /// Compute for each id the probability that it is accepted once drafted.
-    template <RowLike Q, RowLike P>
-    Eigen::ArrayXd chances(const Q& q, const P& p) const {
+    Eigen::ArrayXd chances(const Eigen::ArrayXd& q, const Eigen::ArrayXd& p) const {
         check();
-        const detail::RowPair at(q, p);
-        const Eigen::ArrayXd lifted = at.p.unaryExpr([&](double x) { return detail::lifted(x, delta); });
-        return (at.q > lifted).select(lifted / at.q, 1.0);
+        const Eigen::ArrayXd lifted = p.unaryExpr([&](double x) { return detail::lifted(x, delta); });
+        return (q > lifted).select(lifted / q, 1.0);
     }
 
     /// Compute the output distribution at one position, for one drafted token.
     /// @cost   O(V^2)
-    template <RowLike Q, RowLike P>
-    Eigen::ArrayXd distribution(const Q& q, const P& p) const {
-        const detail::RowPair at(q, p);
+    Eigen::ArrayXd distribution(const Eigen::ArrayXd& q, const Eigen::ArrayXd& p) const {
         const Eigen::ArrayXd r = chances(q, p);
-        Eigen::ArrayXd distribution = at.q * r;
+        Eigen::ArrayXd distribution = q * r;
         for (Index x = 0; x < distribution.size(); ++x) {
             if (r[x] == 1) continue;
-            const auto left = detail::left_over(at.p, detail::kept_by_others(at.p[x], delta), at.q);
-            distribution += at.q[x] * (1 - r[x]) / left.sum() * left;
+            const auto left = detail::left_over(p, detail::kept_by_others(p[x], delta), q);
+            distribution += q[x] * (1 - r[x]) / left.sum() * left;
         }
         return distribution;
     }

@@ -19,9 +19,11 @@
 //
 //     pi = q 1_T + p q(not T)
 //
-// A larger a follows the draft more. At a = infinity nothing is deferred. At a = -infinity everything is deferred,
-// which is lossless; a = 0 is not lossless. Each costs a few passes over both rows.
+// A larger a follows the draft more.
 #pragma once
+
+#include <cstddef>
+#include <string_view>
 
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/entries.hpp>
@@ -32,25 +34,11 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
-inline void require_number(std::string_view where, double alpha) {
-    require(!is_nan(alpha), where, "alpha", alpha, "a number");
-}
-
-/// Return p if the draft defers, else q.
+/// Return `draft` where `trust` is true, else `target`.
 template <class Q, class P>
-auto deferred(bool defers, const Q& q, const P& p) {
-    const double target = defers ? 1 : 0;
-    return target * doubles(p) + (1 - target) * doubles(q);
-}
-
-/// Return q on the ids where `row` is at least `bar`, plus p times the mass of q on all other ids.
-template <class Q, class P, class R>
-auto tokenwise(const Q& q, const P& p, const R& row, double bar) {
-    const auto target = doubles(p);
-    const auto draft = doubles(q);
-    const auto allowed = (doubles(row) >= bar).template cast<double>();
-    const double left = ((1 - allowed) * draft).sum();
-    return allowed * draft + left * target;
+auto chosen(bool trust, const Q& draft, const P& target) {
+    const double share = trust ? 1 : 0;
+    return share * draft + (1 - share) * target;
 }
 
 template <class R>
@@ -59,96 +47,85 @@ double largest(const R& row) {
     return largest(numbers, 0, numbers.size());
 }
 
+enum class CascadeKind { chow, diff, opt, token_v1, token_v2, token_v3 };
+inline constexpr std::string_view cascade_names[] = {"Chow", "Diff", "Opt", "TokenV1", "TokenV2", "TokenV3"};
+
 }  // namespace detail
 
 namespace lossy {
 
-/// The cascade that defers to the target where the draft is not confident: max q < 1 - alpha.
-/// @source Narasimhan et al. 2025, arXiv:2405.19261
-struct Chow {
-    double alpha = 0;  ///< any number; the larger, the more the draft writes
+/// A cascade by its name below.
+///
+/// @param alpha   any number; the larger, the more the draft writes. At infinity nothing is deferred; at -infinity
+///                everything is, which is lossless, as no other number is
+/// @edge          p = q: alpha TV(p, q) counts as 0 for an infinite alpha too
+/// @cost          a few passes over both rows
+/// @source        Narasimhan et al. 2025, arXiv:2405.19261
+template <detail::CascadeKind kind>
+struct Cascade {
+    double alpha = 0;
 
-    void check() const { detail::require_number("Chow", alpha); }
+    void check() const {
+        detail::require(!detail::is_nan(alpha), detail::cascade_names[static_cast<std::size_t>(kind)], "alpha", alpha,
+                        "a number");
+    }
 
     /// Return the row pi.
     template <RowLike Q, RowLike P>
     auto operator()(const Q& q, const P& p) const {
-        return detail::deferred(detail::largest(q) < 1 - alpha, q, p);
+        using detail::CascadeKind;
+        const auto draft = detail::doubles(q);
+        const auto target = detail::doubles(p);
+        if constexpr (kind == CascadeKind::chow || kind == CascadeKind::diff || kind == CascadeKind::opt) {
+            return detail::chosen(detail::largest(q) >= least_confidence(q, p), draft, target);
+        } else {
+            const auto kept = (judged(draft, target) >= least(p)).template cast<double>();
+            const double left = ((1 - kept) * draft).sum();
+            return kept * draft + left * target;
+        }
+    }
+
+  private:
+    /// Return what max q must reach for the draft to write the position.
+    template <class Q, class P>
+    double least_confidence(const Q& q, const P& p) const {
+        if constexpr (kind == detail::CascadeKind::chow) {
+            return 1 - alpha;
+        } else if constexpr (kind == detail::CascadeKind::diff) {
+            return detail::largest(p) - alpha;
+        } else {
+            const double apart = TotalVariation{}(detail::doubles(p), detail::doubles(q));
+            return detail::largest(p) - (apart > 0 ? alpha * apart : 0);
+        }
+    }
+
+    /// Return the row whose entries decide, token by token, whether the draft writes.
+    template <class Q, class P>
+    static const auto& judged(const Q& q, const P& p) {
+        if constexpr (kind == detail::CascadeKind::token_v1)
+            return q;
+        else
+            return p;
+    }
+    template <class P>
+    double least(const P& p) const {
+        const double most = detail::largest(p);
+        return kind == detail::CascadeKind::token_v3 ? (1 - alpha) * most : most - alpha;
     }
 };
 
-/// The cascade that defers to the target where p is more confident than q by more than alpha: max q < max p - alpha.
-/// @source Narasimhan et al. 2025, arXiv:2405.19261
-struct Diff {
-    double alpha = 0;  ///< any number; the larger, the more the draft writes
-
-    void check() const { detail::require_number("Diff", alpha); }
-
-    /// Return the row pi.
-    template <RowLike Q, RowLike P>
-    auto operator()(const Q& q, const P& p) const {
-        return detail::deferred(detail::largest(q) < detail::largest(p) - alpha, q, p);
-    }
-};
-
-/// The cascade that defers where the confidence gained is worth the rejections: max q < max p - alpha TV(p, q).
-/// @source Narasimhan et al. 2025, arXiv:2405.19261
-struct Opt {
-    double alpha = 0;  ///< any number; the larger, the more the draft writes
-
-    void check() const { detail::require_number("Opt", alpha); }
-
-    /// Return the row pi.
-    /// @edge   p = q: alpha TV(p, q) counts as 0 for an infinite alpha too
-    template <RowLike Q, RowLike P>
-    auto operator()(const Q& q, const P& p) const {
-        const double apart = TotalVariation{}(detail::doubles(p), detail::doubles(q));
-        const double price = apart > 0 ? alpha * apart : 0;
-        return detail::deferred(detail::largest(q) < detail::largest(p) - price, q, p);
-    }
-};
-
-/// The token-wise cascade that keeps q on the ids with q(x) >= max p - alpha, and spreads the other mass as p.
-/// @source Narasimhan et al. 2025, arXiv:2405.19261
-struct TokenV1 {
-    double alpha = 0;  ///< any number; the larger, the more the draft writes
-
-    void check() const { detail::require_number("TokenV1", alpha); }
-
-    /// Return the row pi.
-    template <RowLike Q, RowLike P>
-    auto operator()(const Q& q, const P& p) const {
-        return detail::tokenwise(q, p, q, detail::largest(p) - alpha);
-    }
-};
-
-/// The token-wise cascade that keeps q on the ids with p(x) >= max p - alpha, and spreads the other mass as p.
-/// @source Narasimhan et al. 2025, arXiv:2405.19261
-struct TokenV2 {
-    double alpha = 0;  ///< any number; the larger, the more the draft writes
-
-    void check() const { detail::require_number("TokenV2", alpha); }
-
-    /// Return the row pi.
-    template <RowLike Q, RowLike P>
-    auto operator()(const Q& q, const P& p) const {
-        return detail::tokenwise(q, p, p, detail::largest(p) - alpha);
-    }
-};
-
-/// The token-wise cascade that keeps q on the ids with p(x) >= (1 - alpha) max p, and spreads the other mass as p.
-/// @source Narasimhan et al. 2025, arXiv:2405.19261
-struct TokenV3 {
-    double alpha = 0;  ///< any number; the larger, the more the draft writes
-
-    void check() const { detail::require_number("TokenV3", alpha); }
-
-    /// Return the row pi.
-    template <RowLike Q, RowLike P>
-    auto operator()(const Q& q, const P& p) const {
-        return detail::tokenwise(q, p, p, (1 - alpha) * detail::largest(p));
-    }
-};
+/// Defers to the target where the draft is not confident: max q < 1 - alpha.
+using Chow = Cascade<detail::CascadeKind::chow>;
+/// Defers where p is more confident than q by more than alpha: max q < max p - alpha.
+using Diff = Cascade<detail::CascadeKind::diff>;
+/// Defers where the confidence gained is worth the rejections: max q < max p - alpha TV(p, q).
+using Opt = Cascade<detail::CascadeKind::opt>;
+/// Keeps q on the ids with q(x) >= max p - alpha, and spreads the other mass as p.
+using TokenV1 = Cascade<detail::CascadeKind::token_v1>;
+/// Keeps q on the ids with p(x) >= max p - alpha, and spreads the other mass as p.
+using TokenV2 = Cascade<detail::CascadeKind::token_v2>;
+/// Keeps q on the ids with p(x) >= (1 - alpha) max p, and spreads the other mass as p.
+using TokenV3 = Cascade<detail::CascadeKind::token_v3>;
 
 /// The transform that takes the draft's row wherever it is close to the target's:
 ///
@@ -173,8 +150,7 @@ struct Fuzzy {
     auto operator()(const Q& q, const P& p) const {
         const auto target = detail::doubles(p);
         const auto draft = detail::doubles(q);
-        const double trust = divergence(target, draft) < threshold ? 1 : 0;
-        return trust * draft + (1 - trust) * target;
+        return detail::chosen(divergence(target, draft) < threshold, draft, target);
     }
 };
 

@@ -167,18 +167,14 @@ struct Transformed {
     }
 
     /// Compute the output distribution at one position: pi itself.
-    template <RowLike Q, RowLike P>
-    Eigen::ArrayXd distribution(const Q& q, const P& p) const {
-        const detail::RowPair at(q, p);
+    Eigen::ArrayXd distribution(const Eigen::ArrayXd& q, const Eigen::ArrayXd& p) const {
         transform.check();
-        return transform(detail::as_row(at.q), detail::as_row(at.p));
+        return transform(detail::as_row(q), detail::as_row(p));
     }
 
     /// Compute for each id the probability that it is accepted once drafted, if judged alone: min(1, pi / q).
-    template <RowLike Q, RowLike P>
-    Eigen::ArrayXd chances(const Q& q, const P& p) const {
-        const detail::RowPair at(q, p);
-        return (at.q > 0).select((distribution(q, p) / at.q).min(1.0), 1.0);
+    Eigen::ArrayXd chances(const Eigen::ArrayXd& q, const Eigen::ArrayXd& p) const {
+        return (q > 0).select((distribution(q, p) / q).min(1.0), 1.0);
     }
 };
 

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 #include <specsample/core/list_ref.hpp>
 #include <specsample/rows/row.hpp>
@@ -48,18 +49,24 @@ class Origin {
         return origin;
     }
 
+    // Templates, so that a program that makes no such origin does not compile the pass over logits.
+
     /// Say that the token was drawn from this row.
     /// @cost   O(1); one pass over logits whose normaliser is not stated, which draft_token saves
-    static Origin sampled(const Row& row) { return Origin(row, {}, {}); }
+    template <std::same_as<Row> R = Row>
+    static Origin sampled(const std::type_identity_t<R>& row) {
+        return Origin(row, {}, {}, normaliser_of<R>(row));
+    }
     /// Say that the token was drawn from this row with some ids removed.
     /// @param without   the ids that could not be drawn, inside the row
     /// @param rest      the sum of the row over all other ids, if it is known; otherwise finding it takes a pass
     /// @throws          std::invalid_argument for a rest that is negative, NaN or infinite
-    static Origin sampled(const Row& row, ListRef<Token> without, std::optional<double> rest = {}) {
+    template <std::same_as<Row> R = Row>
+    static Origin sampled(const std::type_identity_t<R>& row, ListRef<Token> without, std::optional<double> rest = {}) {
         const double sum = rest.value_or(0);
         detail::require(detail::is_finite(sum) && sum >= 0, "Origin::sampled", "rest", sum,
                         "a finite number of at least 0");
-        return Origin(row, without, {.rest = rest.value_or(-1)});
+        return Origin(row, without, {.rest = rest.value_or(-1)}, normaliser_of<R>(row));
     }
 
     bool is_named() const { return kind_ == Kind::named; }
@@ -69,11 +76,20 @@ class Origin {
   private:
     friend detail::OriginAccess;
 
-    Origin(const Row& row, std::span<const Token> without, const detail::DrawnMemory& drawn)
+    using Normaliser = std::optional<detail::Encoding<double>>;
+
+    Origin(const Row& row, std::span<const Token> without, const detail::DrawnMemory& drawn,
+           const Normaliser& normaliser)
         : kind_(Kind::sampled), row_(row), without_(without), drawn_(drawn) {
-        detail::RowParts& parts = detail::parts_of(*row_);
-        if (!parts.are_logits() || parts.found) return;
-        parts.found = detail::as_read(row.scalar(), [&]<class Value>() { return detail::found_encoding<Value>(row); });
+        detail::parts_of(*row_).found = normaliser;
+    }
+
+    /// Find the normaliser of logits, unless a draw has found it.
+    template <class R>
+    static Normaliser normaliser_of(const R& row) {
+        const detail::RowParts& parts = detail::parts_of(row);
+        if (!parts.are_logits() || parts.found) return parts.found;
+        return detail::as_read(row.scalar(), [&]<class Value>() { return detail::found_encoding<Value>(row); });
     }
 
     Kind kind_ = Kind::named;
@@ -112,7 +128,7 @@ struct OriginAccess {
     static std::span<const Token> without(const Origin& origin) { return origin.without_; }
     static const DrawnMemory& drawn(const Origin& origin) { return origin.drawn_; }
     static Origin origin(const Row& row, std::span<const Token> without, const DrawnMemory& drawn) {
-        return Origin(row, without, drawn);
+        return Origin(row, without, drawn, detail::parts_of(row).found);
     }
 };
 

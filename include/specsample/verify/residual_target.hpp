@@ -110,6 +110,10 @@ class ResidualTarget : public NodeRow<T> {
         left_sums_.reset();
     }
 
+    /// Return the row's sum S.
+    /// @cost   a pass, unless it is known
+    double sum() { return NodeRow<T>::sum(); }
+
     /// Tell whether a child has been rejected, so that the last token is a recovered one.
     bool is_residual() const { return !rejected_.empty(); }
 
@@ -229,7 +233,6 @@ class ResidualTarget : public NodeRow<T> {
         return {this->view(), rejected_};
     }
 
-    double sum() { return NodeRow<T>::sum(); }
     /// Return what is known of the row's sum without a pass.
     RoughSum rough_sum() {
         if (state().sum > 0) return {state().sum, 0};

@@ -2,6 +2,7 @@
 // what they do.
 #pragma once
 
+#include <concepts>
 #include <span>
 
 #include <specsample/verify/score.hpp>
@@ -23,11 +24,14 @@ std::span<const TokenScore> score_emitted(const Round& round, const Rows& rows, 
 
 }  // namespace detail
 
+// Templates, so that only programs that score compile it.
+
 /// Score every token that a round of values emitted.
 /// @param rows   as the round was given them, or as they were before shaping
 /// @param top    how many of the likeliest tokens to list per row, 0 .. 64
 /// @throws       std::invalid_argument if `top` is not in [0, 64]
-inline std::span<const TokenScore> token_scores(const Round& round, const Rows& rows, Scores& memory, Index top = 0) {
+template <std::same_as<Scores> Memory>
+std::span<const TokenScore> token_scores(const Round& round, const Rows& rows, Memory& memory, Index top = 0) {
     return detail::score_emitted(round, rows, memory, top);
 }
 
@@ -35,18 +39,19 @@ inline std::span<const TokenScore> token_scores(const Round& round, const Rows& 
 /// @param round    without a fault; of a ratio rule. The other arguments are the ones that the round was given
 /// @param memory   holds the result
 /// @throws         std::invalid_argument for an origin that has no ratio
-inline std::span<const DraftScore> draft_scores(const Round& round, std::span<const Token> tokens,
-                                                const detail::Origins& origins, const Rows& rows, const RoundRng& rng,
-                                                Scores& memory) {
+template <std::same_as<Scores> Memory>
+std::span<const DraftScore> draft_scores(const Round& round, std::span<const Token> tokens,
+                                         const detail::Origins& origins, const Rows& rows, const RoundRng& rng,
+                                         Memory& memory) {
     const detail::Links& links = memory.notes.chain(std::ssize(tokens));
     return detail::score_values(links, tokens, origins, rows, rng, round, memory);
 }
 
 /// Score the drafted tokens of a tree in the same way.
-template <class Parent>
+template <class Parent, std::same_as<Scores> Memory>
 std::span<const DraftScore> draft_scores(const Round& round, const Tree<Token, Parent>& tree,
                                          const detail::Origins& origins, const Rows& rows, const RoundRng& rng,
-                                         Scores& memory) {
+                                         Memory& memory) {
     const detail::Links& links = memory.notes.tree(tree.parents);
     return detail::score_values(links, tree.tokens, origins, rows, rng, round, memory);
 }

@@ -1,0 +1,2 @@
+// Nothing of values is used.
+#include <specsample/values.hpp>

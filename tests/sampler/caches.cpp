@@ -3,7 +3,7 @@
 #include <string>
 
 #include <specsample/drafters/beam.hpp>
-#include <specsample/lossy/typical.hpp>
+#include <specsample/lossy/paths.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 

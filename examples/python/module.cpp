@@ -80,9 +80,10 @@ class RowArray {
         const Index bytes = scalar_ == Row::Scalar::f64 ? 8 : scalar_ == Row::Scalar::f32 ? 4 : 2;
         Index at = request * array_.stride(0);
         if (array_.ndim() == 3) at += i * array_.stride(1);
-        const detail::NumbersView numbers(static_cast<const char*>(array_.data()) + at * bytes, scalar_, vocab(),
-                                          array_.stride(array_.ndim() - 1));
-        return temperature_ < 0 ? Row::probs(numbers) : Row::logits(numbers, temperature_);
+        const auto* const numbers = static_cast<const char*>(array_.data()) + at * bytes;
+        const Index step = array_.stride(array_.ndim() - 1);
+        return temperature_ < 0 ? Row::probs({numbers, scalar_, vocab(), step})
+                                : Row::logits({numbers, scalar_, vocab(), step}, temperature_);
     }
 
   private:
@@ -173,11 +174,11 @@ nb::object verify_batch(const Array& given_tokens, const std::optional<Array>& d
     nb::list faults;
     Workspace workspace;
     with_rule(rule, [&](const auto& judge) {
-        constexpr bool draws_alone = !detail::shares_noise<std::remove_cvref_t<decltype(judge)>>;
+        const bool shares_noise = rule == "gumbel";
         for (Index i = 0; i < batch; ++i) {
             std::vector<Origin> origins;
             for (Index k = 0; k < count && q; ++k)
-                origins.push_back(draws_alone ? Origin::sampled(q->row(i, k)) : Origin::shared_noise());
+                origins.push_back(shares_noise ? Origin::shared_noise() : Origin::sampled(q->row(i, k)));
             std::vector<Row> rows;
             for (Index k = 0; k <= count; ++k) rows.push_back(p.row(i, k));
             const std::span drafted(tokens.data() + i * count, static_cast<std::size_t>(count));

@@ -390,6 +390,7 @@ using specsample::theory::CostTable;
 using specsample::theory::DraftedRate;
 using specsample::theory::FlatCost;
 using specsample::theory::RankAcceptance;
+using specsample::theory::Replay;
 using specsample::theory::VerifyCost;
 using specsample::theory::acceptance;
 using specsample::theory::best_lookahead;

@@ -73,14 +73,17 @@ TEST_CASE("wrong variants of block verification are lossy, two of them not on th
     CHECK(toy(Slip::stop_at_first) == Approx(1. / 3).epsilon(1e-13));
     CHECK(toy(Slip::one_uniform) < 1e-14);
     CHECK(toy(Slip::unscaled_residual) < 1e-14);
+    CHECK(toy(Slip::uncapped_last) == Approx(1. / 9).epsilon(1e-13));  // "BA" is always kept, where block keeps half
 
     const auto worst = [](Slip slip) { return worst_distance(SlippedBlock{slip}); };
     const double distances[] = {worst(Slip::unclipped_product), worst(Slip::weight_as_threshold),
-                                worst(Slip::stop_at_first), worst(Slip::one_uniform), worst(Slip::unscaled_residual)};
+                                worst(Slip::stop_at_first),     worst(Slip::one_uniform),
+                                worst(Slip::unscaled_residual), worst(Slip::uncapped_last)};
     for (const double distance : distances) CHECK(distance > 1e-3);
-    WARN("largest total variation: unclipped product " << distances[0] << ", weight as threshold " << distances[1]
-                                                       << ", stop at first " << distances[2] << ", one uniform "
-                                                       << distances[3] << ", unscaled residual " << distances[4]);
+    WARN("largest total variation: unclipped product "
+         << distances[0] << ", weight as threshold " << distances[1] << ", stop at first " << distances[2]
+         << ", one uniform " << distances[3] << ", unscaled residual " << distances[4] << ", uncapped last "
+         << distances[5]);
 }
 
 TEST_CASE("greedy block verification reaches the bound, and is lossy where the next round follows the plain target") {

@@ -50,6 +50,7 @@ enum class Slip {
     stop_at_first,        ///< the first failure ends it
     one_uniform,          ///< the same u for all positions
     unscaled_residual,    ///< the last token from max(0, p - q)
+    uncapped_last,  ///< the whole draft with min(1, P / Q), as "hierarchical speculative decoding" (arXiv:2601.05724)
 };
 
 /// Block verification by the formulas of the paper, front to back, with one mistake.
@@ -62,7 +63,9 @@ struct SlippedBlock {
         const ChainRows rows(context);
         const std::size_t size = rows.x.size();
         std::vector<double> w{1}, h{1};
+        double whole = 1;  // P / Q
         for (std::size_t i = 0; i < size; ++i) {
+            whole *= rows.ratio(i);
             const double product = w.back() * rows.ratio(i);
             w.push_back(slip == Slip::unclipped_product ? product : std::min(1.0, product));
         }
@@ -72,6 +75,7 @@ struct SlippedBlock {
             const double d = s + 1 - w[i];
             h.push_back(i == size || slip == Slip::weight_as_threshold ? w[i] : d > 0 ? s / d : 1);
         }
+        if (slip == Slip::uncapped_last) h.back() = std::min(1.0, whole);
         const std::size_t kept = longest(context, h);
         const double scale = slip == Slip::unscaled_residual ? 1 : w[kept];
         return chain_end(context, rows, kept,

@@ -39,6 +39,26 @@ TEST_CASE("a generated text is a range of its tokens") {
     CHECK(sampler.generate({1, 2}, {.max_new_tokens = 0}).empty());
 }
 
+TEST_CASE("a text may have a seed of its own, of 64 bits, in every call") {
+    Sampler sampler(draft, target, {.seed = 8}), other(draft, target, {.seed = 3});
+    const std::vector<Token> prompt{1, 2};
+    for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{1} << 63}) {
+        Sampler alone(draft, target, {.seed = seed});
+        const std::vector<Token> expected = alone.generate(prompt, {.max_new_tokens = 20, .request = 4});
+        for (auto* shared : {&sampler, &other}) {
+            const Limits limits{.max_new_tokens = 20, .request = 4, .seed = seed};
+            CHECK(shared->generate(prompt, limits).tokens == expected);
+            std::vector<Token> text = prompt;
+            (void)shared->extend(text, limits);
+            CHECK(std::vector(text.begin() + 2, text.end()) == expected);
+            const Round round = shared->step(prompt, limits);
+            CHECK(std::equal(round.tokens.begin(), round.tokens.end(), expected.begin()));
+        }
+    }
+    CHECK(sampler.generate(prompt, {.max_new_tokens = 20}).tokens !=
+          other.generate(prompt, {.max_new_tokens = 20}).tokens);
+}
+
 TEST_CASE("prompts are contiguous ids of any integral type") {
     Sampler sampler(draft, target, {.seed = 8});
     const Limits limits{.max_new_tokens = 5};

@@ -367,3 +367,33 @@ TEST_CASE("goodput refuses impossible parameters, by name", "[length]") {
                       "specsample::GoodputLength::observe: lookahead is -1, but must be 0 or more");
     CHECK_THROWS_AS(GoodputLength(.1).observe_overlap(0, 2), std::invalid_argument);
 }
+
+TEST_CASE("the price of a rejection shortens drafts until rounds are timed, which contain it", "[length]") {
+    const Replay replay{.restore = .5, .per_token = .3};
+    GoodputLength length(.05, Line{.05}, replay), timed = length, without(.05, Line{.05});
+    for (Index accepted : {2, 0, 1, 3, 0, 2, 1, 4, 0, 1}) {
+        length.record(accepted_of(accepted, 4));
+        timed.record(accepted_of(accepted, 4));
+        without.record(accepted_of(accepted, 4));
+    }
+    std::array<double, most> acceptance;
+    length.estimate(acceptance);
+    double tokens = 1, survival = 1, price = 0, fastest = 1;
+    Index best = 0;
+    for (Index k = 0; k < most; ++k) {
+        const double next = survival * acceptance[static_cast<std::size_t>(k)];
+        price += (survival - next) * (.5 + .3 * static_cast<double>(k));
+        survival = next;
+        tokens += survival;
+        const double speed = tokens / (.05 * static_cast<double>(k + 1) + Line{.05}(k + 2) + price);
+        if (speed > fastest) fastest = speed, best = k + 1;
+    }
+    CHECK(length.next(most) == best);
+    CHECK(best < without.next(most));
+    for (GoodputLength<Line>* each : {&timed, &without})
+        for (Index k : {0, 2, 4}) each->observe(k, 1 + .1 * static_cast<double>(k));
+    for (GoodputLength<Line>* each : {&timed, &without}) each->record(accepted_of(0, 0));
+    CHECK(timed.next(most) == without.next(most));
+    CHECK_THROWS_WITH(GoodputLength(.1, FlatCost{}, {.restore = -1}),
+                      "specsample::GoodputLength: replay.restore is -1, but must be finite and 0 or more");
+}

@@ -74,6 +74,51 @@ TEST_CASE("drafted tokens are verified for as long as the likeliest raises the t
     CHECK((none && all && unequal));
 }
 
+TEST_CASE("a rejection that is paid for ends the verified drafts earlier", "[length]") {
+    const Replay replay{.restore = .2, .per_token = .1};
+    Uniforms uniform{8};
+    bool shorter = false;
+    for (int i = 0; i < 300; ++i) {
+        std::vector<double> confidence(3 * 4);
+        for (double& c : confidence) c = uniform();
+        std::vector<Index> lengths(3), free(3);
+        verify_lengths(confidence, 4, line, lengths, replay);
+        verify_lengths(confidence, 4, line, free);
+        // By the definition: tokens and cost of the lengths so far, over all requests.
+        const auto speed = [&](const std::vector<Index>& of) {
+            double tokens = 3, cost = line(3 + of[0] + of[1] + of[2]);
+            for (std::size_t r = 0; r < 3; ++r) {
+                double survival = 1;
+                for (Index k = 0; k < of[r]; ++k) {
+                    const double next = survival * confidence[4 * r + static_cast<std::size_t>(k)];
+                    cost += (survival - next) * (.2 + .1 * static_cast<double>(k));
+                    tokens += survival = next;
+                }
+            }
+            return tokens / cost;
+        };
+        std::vector<Index> best(3);
+        for (;;) {
+            std::vector<Index> longer = best;
+            double likeliest = 0;
+            for (std::size_t r = 0; r < 3; ++r) {
+                double survival = 1;
+                for (Index k = 0; k <= best[r] && best[r] < 4; ++k)
+                    survival *= confidence[4 * r + static_cast<std::size_t>(k)];
+                if (best[r] == 4 || survival <= likeliest) continue;
+                likeliest = survival;
+                longer = best;
+                ++longer[r];
+            }
+            if (longer == best || !(speed(longer) > speed(best))) break;
+            best = longer;
+        }
+        CHECK(lengths == best);
+        shorter |= lengths != free;
+    }
+    CHECK(shorter);
+}
+
 TEST_CASE("no confidence is read before all tokens before it are admitted", "[length]") {
     // What is not read is NaN, which would be refused.
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();

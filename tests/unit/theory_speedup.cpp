@@ -140,3 +140,31 @@ TEST_CASE("speedup refuses impossible parameters, by name", "[analysis]") {
     CHECK_THROWS_WITH(operations_factor(.5, -1, 1.),
                       "specsample::operations_factor: lookahead is -1, but must be 0 or more");
 }
+
+TEST_CASE("a replay costs a round what its rejection costs on average", "[analysis]") {
+    using specsample::theory::best_lookahead;
+    using specsample::theory::Replay;
+    const auto cost = [](Index n) { return 1 + .1 * static_cast<double>(n - 1); };
+    for (const Replay replay : {Replay{}, Replay{.restore = .3}, Replay{.per_token = .2}, Replay{.1, .4}})
+        for (const double alpha : {0., .3, .8, 1.}) {
+            double fastest = 0;
+            Index best = 0;
+            for (Index lookahead = 0; lookahead <= 6; ++lookahead) {
+                double tokens = 0, time = 0, reached = 1;
+                for (Index accepted = 0; accepted <= lookahead; ++accepted, reached *= alpha) {
+                    const bool all = accepted == lookahead;
+                    const double chance = all ? reached : reached * (1 - alpha);
+                    tokens += chance * static_cast<double>(accepted + 1);
+                    time += chance * (.05 * static_cast<double>(lookahead) + cost(lookahead + 1) +
+                                      (all ? 0 : replay.restore + static_cast<double>(accepted) * replay.per_token));
+                }
+                CHECK(speedup(alpha, lookahead, .05, cost, replay) == Approx(tokens / time).epsilon(1e-13));
+                if (tokens / time > fastest) fastest = tokens / time, best = lookahead;
+            }
+            CHECK(best_lookahead(alpha, .05, cost, 6, replay) == best);
+        }
+    CHECK_THROWS_WITH(speedup(.5, 2, .1, FlatCost{}, {.restore = -1}),
+                      "specsample::speedup: replay.restore is -1, but must be finite and 0 or more");
+    CHECK_THROWS_WITH(best_lookahead(.5, .1, FlatCost{}, 2, {.per_token = HUGE_VAL}),
+                      "specsample::best_lookahead: replay.per_token is inf, but must be finite and 0 or more");
+}

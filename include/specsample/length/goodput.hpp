@@ -21,6 +21,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 ///     argmax over K of (1 + a_0 + a_0 a_1 + ... + a_0 .. a_(K-1)) / (K c + cost(K + 1))
 ///
 ///     GoodputLength length(0.1, [](Index n) { return 1 + .05 * static_cast<double>(n - 1); });
+///     GoodputLength length(0.1, theory::FlatCost{}, {.restore = .02, .per_token = .1});  // a recurrent target
 ///
 /// a_j is the conditional acceptance at position j as `AcceptanceMemory` estimates it, c is the cost of drafting a
 /// token, and cost(n) is the cost of a target pass over n positions, both in plain target passes. Rounds with K = 0
@@ -46,9 +47,12 @@ class GoodputLength {
 
     /// @param draft_cost    time of one draft pass over the time of one plain target pass, 0 or more
     /// @param verify_cost   `FlatCost`, a callable (n) -> cost(n)/cost(1), or a table of times for 1, 2, ... positions
-    /// @throws              std::invalid_argument if draft_cost is negative or not finite
-    explicit GoodputLength(double draft_cost, Cost verify_cost = {})
-        : draft_cost_(draft_cost), verify_cost_(std::move(verify_cost)) {
+    /// @param replay        what a rejection costs a target with a recurrent state. Measured times contain it, so that
+    ///                      it counts until there are some
+    /// @throws              std::invalid_argument if draft_cost or a cost of replay is negative or not finite
+    explicit GoodputLength(double draft_cost, Cost verify_cost = {}, const theory::Replay& replay = {})
+        : draft_cost_(draft_cost), verify_cost_(std::move(verify_cost)), replay_(replay) {
+        detail::require_replay("GoodputLength", replay);
         detail::require(detail::is_finite(draft_cost) && draft_cost >= 0, "GoodputLength", "draft_cost", draft_cost,
                         "finite and 0 or more");
     }
@@ -117,11 +121,13 @@ class GoodputLength {
 
     Index best_lookahead(Index most) const {
         Index best = 0, lookahead = 0;
-        double tokens = 1, survival = 1, fastest = 1 / cost(0);
+        double tokens = 1, survival = 1, fastest = 1 / cost(0), replayed = 0;
         memory_.for_estimates(most, [&](double acceptance) {
+            const double before = survival;
             survival = detail::rounded(survival * acceptance);
             tokens += survival;
-            const double speed = tokens / cost(++lookahead);
+            if (times_.empty()) replayed += detail::rounded((before - survival) * replay_.after(lookahead));
+            const double speed = tokens / (cost(++lookahead) + replayed);
             if (speed <= fastest) return;
             fastest = speed;
             best = lookahead;
@@ -138,6 +144,7 @@ class GoodputLength {
 
     double draft_cost_;
     Cost verify_cost_;
+    theory::Replay replay_;
     detail::AcceptanceMemory memory_;
     detail::RoundTimes times_;
     Index wait_ = first_wait;             ///< rounds without a draft until one is tried

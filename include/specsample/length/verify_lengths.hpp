@@ -22,6 +22,7 @@ class Frontier {
     struct Candidate {
         double survival;  // the probability that the token and all drafted tokens before it are accepted
         Index request;
+        double before = 1;  // the same of the token before it
 
         bool operator<(const Candidate& other) const {
             return survival < other.survival || (survival == other.survival && request > other.request);
@@ -48,11 +49,18 @@ class Frontier {
     /// Return the survival of the token on top; 0 if no token is left that can be accepted.
     double survival() const { return candidates_.empty() ? 0 : candidates_.front().survival; }
 
+    /// Return the expected cost of its rejection.
+    double replay(const theory::Replay& replay) const {
+        const Candidate& token = candidates_.front();
+        return (token.before - token.survival) * replay.after(lengths_[static_cast<std::size_t>(token.request)]);
+    }
+
     /// Admit the token on top. Only now is the confidence of the token after it read.
     void admit() {
         std::pop_heap(candidates_.begin(), candidates_.end());
         Candidate& token = candidates_.back();
         if (++lengths_[static_cast<std::size_t>(token.request)] == most_) return candidates_.pop_back();
+        token.before = token.survival;
         token.survival *= confidence_of(token.request);
         std::push_heap(candidates_.begin(), candidates_.end());
     }
@@ -82,6 +90,8 @@ namespace theory {
 ///
 ///     s_rk = c_r1 .. c_rk,   by descending s:  admit while (R + sum s) / cost(R + tokens admitted) rises
 ///
+/// With a replay, the cost has sum (s_r(k-1) - s_rk) replay.after(k - 1) on top, over the admitted tokens.
+///
 /// The rest of a draft is dropped: verify(tokens.first(lengths[r]), ..). This is lossless under every rule that is
 /// lossless for all lookaheads, for each request and for all of them together: token k is admitted by c_r1 .. c_rk,
 /// which are read from the rows of the tokens before it, and no confidence after the last admitted token's successor is
@@ -96,6 +106,7 @@ namespace theory {
 /// @param verify_cost   the cost of a target pass over n positions of all requests together, as in `speedup`. It must
 ///                      not depend on this round's drafts
 /// @param lengths       [R] filled in
+/// @param replay        what a rejection costs a target with a recurrent state
 /// @throws              std::invalid_argument if sizes do not agree, and for a confidence outside [0, 1] or a cost that
 ///                      is not above 0 where one is read
 /// @cost                O(R + N log R) for N admitted tokens
@@ -104,15 +115,18 @@ namespace theory {
 ///                      the jump, although a later token might pay for it: looking past it is what is biased
 /// @source              DSpark, arXiv:2607.05147, Algorithm 1
 template <VerifyCost Cost>
-void verify_lengths(std::span<const double> confidence, Index most, const Cost& verify_cost, std::span<Index> lengths) {
+void verify_lengths(std::span<const double> confidence, Index most, const Cost& verify_cost, std::span<Index> lengths,
+                    const Replay& replay = {}) {
+    detail::require_replay("verify_lengths", replay);
     detail::Frontier frontier(confidence, most, lengths);
-    double tokens = static_cast<double>(lengths.size());
+    double tokens = static_cast<double>(lengths.size()), replayed = 0;
     Index positions = std::ssize(lengths);
     if (positions == 0) return;
     double speed = tokens / detail::pass_cost("verify_lengths", verify_cost, positions);
     while (frontier.survival() > 0) {
         tokens += frontier.survival();
-        const double next = tokens / detail::pass_cost("verify_lengths", verify_cost, ++positions);
+        replayed += frontier.replay(replay);
+        const double next = tokens / (detail::pass_cost("verify_lengths", verify_cost, ++positions) + replayed);
         if (!(next > speed)) return;
         speed = next;
         frontier.admit();

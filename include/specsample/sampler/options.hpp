@@ -33,7 +33,8 @@ struct Limits {
     /// past an end is read. In a sampler's first round, before the target has shown how many ids it has, these may be
     /// ids that the target does not have, if the draft model has more.
     detail::StopPredicate until{};
-    std::uint64_t request = 0;  ///< below 2^32; a new text needs a new request
+    std::uint64_t request = 0;            ///< below 2^32; a new text needs a new request
+    std::optional<std::uint64_t> seed{};  ///< of this text, in place of Options::seed: what a user asks for by name
     /// Leading tokens that are the prompt: penalties of the answer, min_tokens and grammars that begin after the prompt
     /// (filters::whole_prompt) skip them. By default all tokens that generate and extend are given, none in step.
     std::optional<Index> prompt_size{};

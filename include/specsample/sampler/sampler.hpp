@@ -120,8 +120,9 @@ class Sampler {
         if constexpr (detail::TokenIds<Prompt>) {
             const std::span ids(prompt);
             detail::require_memory("Sampler", "prompt", ids);
-            std::vector<Token> text(ids.size());
-            std::ranges::transform(ids, text.begin(), [](auto id) { return detail::checked_token(id); });
+            std::vector<Token> text;
+            text.reserve(ids.size());
+            for (const auto id : ids) text.push_back(detail::checked_token(id));
             result.finish = run(text, limits, on_token, &result.tally);
             result.tokens.assign(text.begin() + std::ssize(ids), text.end());
         }
@@ -148,7 +149,7 @@ class Sampler {
     /// @throws    as generate; std::invalid_argument if limits leave no room for a token
     [[nodiscard]] Round step(std::span<const Token> text, const Limits& limits = {}) {
         detail::check_limits(limits, text);
-        return step(text, limits, RoundRng(options_.seed, limits.request, static_cast<Index>(text.size())));
+        return step(text, limits, rng_of(limits, static_cast<Index>(text.size())));
     }
 
     /// Make one round with the caller's random source, such as GeneratorRng over a generator.
@@ -172,6 +173,10 @@ class Sampler {
     static constexpr bool budget_bounds_draft = requires {
         requires bool(Rule::drafter_invariant);
     } || (requires { requires !bool(Rule::looks_ahead); } && detail::cut_is_prefix<Drafts>);
+
+    [[gnu::always_inline]] RoundRng rng_of(const Limits& limits, Index start) const {
+        return RoundRng(limits.seed ? *limits.seed : options_.seed, limits.request, start);
+    }
 
     /// Begin to work on a text that the models may not know.
     [[gnu::always_inline]] void begin_text(Index prompt_size) {
@@ -200,7 +205,7 @@ class Sampler {
             if (left == 0) return FinishReason::budget;
             if (start == limits.max_length) return FinishReason::length;
             Round made = round<detail::TakesScores<OnToken>>(length, text, limits, left, written.of_round(),
-                                                             RoundRng(options_.seed, limits.request, start));
+                                                             rng_of(limits, start));
             if (made.fault) {
                 tally_.record(made.counts());
                 detail::raise(Fault(*made.fault, {text.begin() + static_cast<Index>(begin), text.end()}));

@@ -2,6 +2,7 @@
 //
 //   FlatCost     every target pass costs the same: the textbook's assumption, for a pass bound by reading weights
 //   VerifyCost   FlatCost, any callable (n) -> cost(n)/cost(1), or a table of measured times
+//   Replay       what a rejection costs a model with a recurrent state
 //
 //   speedup(alpha, lookahead, draft_cost, verify_cost)      tokens per time over plain decoding
 //   operations_factor(alpha, lookahead, draft_operations)   operations per token over plain decoding
@@ -47,6 +48,16 @@ struct FlatCost {
     constexpr double operator()(Index) const { return 1.0; }
 };
 
+/// What a rejection costs a target that cannot cut its state (models/recurrent.hpp), in plain target passes: it takes a
+/// copy of its state back, and reads the round's accepted tokens again. The default is a cache that is cut for nothing.
+struct Replay {
+    double restore = 0;    ///< taking the copy back, 0 or more
+    double per_token = 0;  ///< reading an accepted token again, 0 or more
+
+    /// Return the cost of a rejection after this many accepted tokens.
+    double after(Index accepted) const { return restore + per_token * static_cast<double>(accepted); }
+};
+
 }  // namespace theory
 
 namespace detail {
@@ -67,14 +78,25 @@ template <theory::VerifyCost Cost>
     return relative;
 }
 
+inline void require_replay(std::string_view where, const theory::Replay& replay) {
+    const auto check = [&](std::string_view what, double cost) {
+        require(is_finite(cost) && cost >= 0, where, what, cost, "finite and 0 or more");
+    };
+    check("replay.restore", replay.restore);
+    check("replay.per_token", replay.per_token);
+}
+
 /// Compute `speedup`; `where` names the caller in errors.
 template <theory::VerifyCost Cost>
 [[nodiscard]] double speedup(std::string_view where, double alpha, Index lookahead, double draft_cost,
-                             const Cost& verify_cost) {
+                             const Cost& verify_cost, const theory::Replay& replay) {
     require_drafting(where, alpha, lookahead);
     require(is_finite(draft_cost) && draft_cost >= 0, where, "draft_cost", draft_cost, "finite and 0 or more");
-    const double round_cost =
-        static_cast<double>(lookahead) * draft_cost + pass_cost(where, verify_cost, lookahead + 1);
+    require_replay(where, replay);
+    double round_cost = static_cast<double>(lookahead) * draft_cost + pass_cost(where, verify_cost, lookahead + 1);
+    double survival = 1;
+    for (Index accepted = 0; accepted < lookahead && replay.after(lookahead) > 0; ++accepted, survival *= alpha)
+        round_cost += survival * (1 - alpha) * replay.after(accepted);
     return geometric_sum(alpha, lookahead + 1) / round_cost;
 }
 
@@ -99,6 +121,8 @@ namespace theory {
 /// @param lookahead     drafted tokens per round, 0 or more
 /// @param draft_cost    time of one draft pass over the time of one plain target pass, 0 or more
 /// @param verify_cost   `FlatCost`, a callable (n) -> cost(n)/cost(1), or a table of the times of 1, 2, ... positions
+/// @param replay        what a rejection costs, which the round pays on top:
+///                      + sum over a < K of alpha^a (1 - alpha) replay.after(a)
 /// @returns             above 1 if speculation is faster; under `FlatCost` some lookahead gives that if and only if
 ///                      alpha > draft_cost
 /// @throws              std::invalid_argument for an argument outside its range, for a verify_cost that is not finite
@@ -106,8 +130,9 @@ namespace theory {
 /// @edge                lookahead 0: 1 / cost(1), which is 1; alpha = draft_cost, lookahead 1, flat: exactly 1
 /// @source              Leviathan et al. 2023, arXiv:2211.17192, Theorem 3.8 and Corollary 3.9
 template <VerifyCost Cost = FlatCost>
-[[nodiscard]] double speedup(double alpha, Index lookahead, double draft_cost, const Cost& verify_cost = {}) {
-    return detail::speedup("speedup", alpha, lookahead, draft_cost, verify_cost);
+[[nodiscard]] double speedup(double alpha, Index lookahead, double draft_cost, const Cost& verify_cost = {},
+                             const Replay& replay = {}) {
+    return detail::speedup("speedup", alpha, lookahead, draft_cost, verify_cost, replay);
 }
 
 /// Compute the expected arithmetic operations per token, relative to decoding with the target alone: the price of the
@@ -139,20 +164,21 @@ template <VerifyCost Cost = FlatCost>
 /// Under `FlatCost` the speed-up has one peak, at the smallest K with alpha^(K+1) (1 + c K) <= c N(alpha, K). With a
 /// measured cost it may have several, so every K is tried.
 ///
-/// @param alpha, draft_cost, verify_cost   as in `speedup`
+/// @param alpha, draft_cost, verify_cost, replay   as in `speedup`
 /// @param max                              the largest lookahead to consider, 0 or more
 /// @throws                                 std::invalid_argument if max is negative, or if `speedup` throws for any
 ///                                         lookahead up to max; a table therefore needs max + 1 entries
-/// @cost                                   O(max log max), max + 1 evaluations of verify_cost
+/// @cost                                   O(max log max), max + 1 evaluations of verify_cost; O(max^2) with a replay
 /// @edge                                   alpha <= draft_cost under `FlatCost`: 0; draft_cost 0 and alpha 1: max
 template <VerifyCost Cost>
-[[nodiscard]] Index best_lookahead(double alpha, double draft_cost, const Cost& verify_cost, Index max) {
+[[nodiscard]] Index best_lookahead(double alpha, double draft_cost, const Cost& verify_cost, Index max,
+                                   const Replay& replay = {}) {
     constexpr auto where = "best_lookahead";
     detail::require(max >= 0, where, "max", max, "0 or more");
     Index best = 0;
     double fastest = 0.0;
     for (Index lookahead = 0; lookahead <= max; ++lookahead) {
-        const double speed = detail::speedup(where, alpha, lookahead, draft_cost, verify_cost);
+        const double speed = detail::speedup(where, alpha, lookahead, draft_cost, verify_cost, replay);
         if (speed <= fastest) continue;
         fastest = speed;
         best = lookahead;

@@ -14,6 +14,7 @@
 #include <limits>
 #include <string>
 
+#include <specsample/sampler/stop_strings.hpp>
 #include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 
@@ -22,6 +23,8 @@ constexpr Index K = 4, V = 16;    // drafted tokens per round; vocabulary
 constexpr Index most_faults = 3;  // of one request, before it is given up
 constexpr const char* pieces[V] = {"ka", "ki", "ku", "ma", "mi", "mu", "na", "ni",
                                    "no", ". ", " ",  "\n", "1",  "23", "4",  ";"};  // the texts of the tokens
+
+std::string piece_of(Token token) { return pieces[token]; }
 
 /// A toy for a causal model with a KV cache: an entry per position, computed from the entry before.
 struct ToyModel {
@@ -45,8 +48,8 @@ struct ToyModel {
 struct ToyRequest {
     int id;
     Index max_tokens;
-    std::string stop;         // ends the text
-    std::vector<Token> text;  // begins with the prompt
+    stop_strings::Reply<std::string (*)(Token)> stops;  // the strings that end the text
+    std::vector<Token> text;                            // begins with the prompt
     SamplingParams params;
     ToyModel target{.4f}, draft{.2f};
     std::string reply{}, ended_by{};
@@ -88,11 +91,7 @@ void step(ToyRequest& request, Memory& memory) {
 
     // A stop string may begin in an earlier round and end inside a token. `until` is asked about the first token that
     // may follow, about the first two, and so on; true ends the text with the last of them.
-    const auto until = [&](std::span<const Token> tokens) {
-        std::string seen = request.reply;  // its last stop.size() - 1 characters are enough
-        for (Token token : tokens) seen += pieces[token];
-        return seen.find(request.stop) != seen.npos;
-    };
+    const auto until = [&](std::span<const Token> tokens) { return request.stops.ends(tokens); };
     const auto rows = [&](Index i) { return shaped(p[i], i, memory.target_rows[i]); };
     const RoundLimits limits{.max_tokens = request.max_tokens - std::ssize(request.log_probs), .until = until};
     const Round round = verify(std::span(text).last(K), distributions, rows, rule, rng, limits, memory.workspace);
@@ -102,7 +101,7 @@ void step(ToyRequest& request, Memory& memory) {
     for (const TokenScore& score : token_scores(round, p, memory.scores)) request.log_probs.push_back(score.log_prob);
     text.resize(static_cast<std::size_t>(start));  // the draft goes; a round with a fault adds nothing
     text.insert(text.end(), round.tokens.begin(), round.tokens.end());
-    for (Token token : round.tokens) request.reply += pieces[token];
+    for (Token token : round.tokens) request.reply += request.stops.show(token);  // nothing of a stop string
     // A fault also drops what the broken pass left in the caches. The next round drafts the same tokens again.
     request.target.roll_back(round ? round.keep_target(start) : target_had);
     request.draft.roll_back(round ? round.keep_draft(start) : draft_had);
@@ -110,7 +109,7 @@ void step(ToyRequest& request, Memory& memory) {
     if (request.tally.faulty_rounds() > most_faults) request.ended_by = "faults";
     if (round.end == RoundEnd::budget) request.ended_by = "its budget";
     if (round.end == RoundEnd::included) request.ended_by = "its stop string";
-    request.reply.erase(std::min(request.reply.size(), request.reply.find(request.stop)));  // the user sees no stop
+    if (!request.ended_by.empty()) request.reply += request.stops.rest();
 }
 
 /// Write all texts to their ends, a round of each request in turn.
@@ -130,7 +129,8 @@ int main() {
     const SamplingParams prose{
         .temperature = .7, .top_k = 12, .top_p = .9, .repetition_penalty = 1.2, .logit_bias = {no_line_break}};
     const SamplingParams number{.temperature = 1.1, .min_p = .05, .mask = digits};
-    std::vector<ToyRequest> requests{{0, 40, "1.", {3, 7}, prose}, {1, 16, "none", {1, 2}, number}};
+    std::vector<ToyRequest> requests{{0, 40, {{"1."}, piece_of}, {3, 7}, prose},
+                                     {1, 16, {{"none"}, piece_of}, {1, 2}, number}};
     const std::vector<ToyRequest> undisturbed = write(requests);
     requests[1].target.broken_pass = 2;
     for (const ToyRequest& request : write(requests)) {

@@ -147,6 +147,7 @@ using specsample::shape;
 using specsample::shaped;
 using specsample::slice;
 using specsample::sparse_tree;
+using specsample::stop_strings;
 using specsample::token_scores;
 using specsample::tree_of_paths;
 using specsample::unlimited;

@@ -59,6 +59,31 @@ TEST_CASE("an emitted token is scored in the row it came from, in a chain and in
     }
 }
 
+TEST_CASE("the tokens of a prompt are scored in its own rows, row by row") {
+    constexpr Index vocab = 9, count = 6;
+    std::vector<std::vector<float>> rows;
+    std::vector<Token> prompt;
+    for (Index i = 0; i < count; ++i) {
+        rows.push_back(noise(vocab, static_cast<std::uint64_t>(i)));
+        prompt.push_back(static_cast<Token>((5 * i + 1) % vocab));
+    }
+    Scores memory;
+    const std::span<const Token> scored = std::span(prompt).subspan(1);  // nothing comes before the first
+    const auto scores = token_scores(scored, logits_of(rows, .7), memory, 2);
+    REQUIRE(std::ssize(scores) == count - 1);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        CHECK(scores[i].token == scored[i]);
+        CHECK(scores[i].row == static_cast<Index>(i));
+        CHECK(close(scores[i].log_prob, reference(rows[i], .7, scored[i]), 1e-5));
+        CHECK(scores[i].top.size() == 2);
+        CHECK(scores[i].top[0].log_prob >= scores[i].log_prob);
+    }
+    CHECK(token_scores(std::span<const Token>(), rows, memory).empty());
+    CHECK_THROWS_WITH(
+        token_scores(std::vector<Token>(7), logits_of(rows, .7), memory),
+        "specsample::token_scores: the number of rows is 6, but must be at least the number of tokens, 7");
+}
+
 TEST_CASE("log-probabilities of logits at any temperature agree with double, where weights are lost as well") {
     const std::array<Index, 0> no_path{};
     Scores memory;

@@ -254,6 +254,25 @@ TEST_CASE("sparse rows that are values give the rounds of sparse rows that are t
     compare_rules<ListedLogits<Eigen::half, &Numbers<Eigen::half>::long_ids>, WithLogits<float>>(100);
 }
 
+TEST_CASE("the tokens of a prompt are scored in values as in types") {
+    const std::vector<std::vector<float>> logits{{.5f, 2, -1}, {0, 1, 4}, {3, -2, .25f}};
+    std::vector<Row> values;
+    for (const auto& row : logits) values.push_back(Row::logits(row, .6));
+    const std::vector<Token> prompt{1, 0, 2};
+    Scores of_types, of_values;
+    const auto expected = token_scores(prompt, logits_of(logits, .6), of_types, 2);
+    const auto found = token_scores(prompt, values, of_values, 2);
+    REQUIRE(found.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK((found[i].token == prompt[i] && found[i].row == static_cast<Index>(i)));
+        CHECK((found[i].log_prob == expected[i].log_prob && found[i].margin == expected[i].margin));
+        CHECK(found[i].top[0].id == expected[i].top[0].id);
+    }
+    CHECK_THROWS_WITH(
+        token_scores(prompt, std::vector(values.begin(), values.end() - 1), of_values),
+        "specsample::token_scores: the number of rows is 2, but must be at least the number of tokens, 3");
+}
+
 TEST_CASE("values are judged by match rules, and by K-SEQ, as types are") {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         compare<GreedyMatch, WithLogits<float>, Probs<float>>({}, seed);

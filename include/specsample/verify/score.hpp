@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include <specsample/core/contract.hpp>
 #include <specsample/core/types.hpp>
 #include <specsample/verify/round.hpp>
 
@@ -42,5 +43,21 @@ struct Scores {
     std::vector<DraftScore> drafts;  ///< what draft_scores returns
     detail::RoundMemory notes;       ///< for draft_scores
 };
+
+namespace detail {
+
+/// Return a text as a round of a chain, which has emitted all of it.
+/// @param row_count   of its rows; -1 if they have no number
+inline Round round_of_text(std::span<const Token> tokens, Index row_count) {
+    require_memory("token_scores", "tokens", tokens);
+    if (row_count >= 0 && row_count < std::ssize(tokens))
+        invalid("token_scores", "the number of rows", row_count,
+                "at least the number of tokens, " + to_text(std::ssize(tokens)));
+    Round round;
+    round.tokens = tokens;
+    return round;
+}
+
+}  // namespace detail
 
 }}  // namespace specsample

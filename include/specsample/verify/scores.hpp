@@ -54,7 +54,7 @@ std::span<const TokenScore> score_tokens(const Round& round, Scores& memory, Ind
     memory.tokens.clear();
     memory.top.resize(round.tokens.size() * listed);
     for (std::size_t i = 0; i < round.tokens.size(); ++i) {
-        const Index row = i == 0 ? 0 : round.path[i - 1] + 1;
+        const Index row = i == 0 || round.path.empty() ? static_cast<Index>(i) : round.path[i - 1] + 1;
         memory.tokens.push_back(score(round.tokens[i], row, std::span(memory.top).subspan(i * listed, listed)));
     }
     return memory.tokens;
@@ -80,6 +80,15 @@ std::span<const TokenScore> token_scores(const Round& round, Rows&& rows, Scores
         const detail::RowRef<detail::Element<Rows>> held(detail::element(rows, row));
         return detail::score_token(held.view(), token, row, listed);
     });
+}
+
+/// Score the tokens of a text in rows that are there already, such as those of a prompt. All else is as above.
+/// @param tokens   [n] a text without its first token, if the target has no row before that
+/// @param rows     at least [n]: row i is the target's distribution of tokens[i]
+/// @throws         std::invalid_argument also for fewer rows than tokens, where their number is known
+template <detail::RowSource Rows>
+std::span<const TokenScore> token_scores(std::span<const Token> tokens, Rows&& rows, Scores& memory, Index top = 0) {
+    return token_scores(detail::round_of_text(tokens, detail::element_count(rows).value_or(-1)), rows, memory, top);
 }
 
 }}  // namespace specsample

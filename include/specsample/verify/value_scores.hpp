@@ -35,6 +35,14 @@ std::span<const TokenScore> token_scores(const Round& round, const Rows& rows, M
     return detail::score_emitted(round, rows, memory, top);
 }
 
+/// Score the tokens of a text, such as a prompt: row i is the target's distribution of tokens[i].
+/// @throws   std::invalid_argument also for fewer rows than tokens, where their number is known
+template <std::same_as<Scores> Memory>
+std::span<const TokenScore> token_scores(std::span<const Token> tokens, const Rows& rows, Memory& memory,
+                                         Index top = 0) {
+    return detail::score_emitted(detail::round_of_text(tokens, rows.count()), rows, memory, top);
+}
+
 /// Score every drafted token that a round of values decided and did not cut.
 /// @param round    without a fault; of a ratio rule. The other arguments are the ones that the round was given
 /// @param memory   holds the result

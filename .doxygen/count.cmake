@@ -13,6 +13,7 @@ endif()
 file(GLOB spaces RELATIVE ${REFERENCE}/xml ${REFERENCE}/xml/namespacespecsample*.xml)
 list(TRANSFORM spaces REPLACE "^namespace(.+)\\.xml$" "\\1")
 list(TRANSFORM spaces REPLACE "_1_1" "::")
+list(TRANSFORM spaces REPLACE "__" "_")  # as Doxygen spells it
 list(REMOVE_ITEM names ${spaces})
 foreach(name IN LISTS names)
     string(REGEX REPLACE "::[^:]+$" "" space ${name})

@@ -147,7 +147,6 @@ using specsample::shape;
 using specsample::shaped;
 using specsample::slice;
 using specsample::sparse_tree;
-using specsample::stop_strings;
 using specsample::token_scores;
 using specsample::tree_of_paths;
 using specsample::unlimited;
@@ -358,6 +357,10 @@ using specsample::shard::ThreadGroup;
 using specsample::shard::Traffic;
 using specsample::shard::even_slice;
 }  // namespace specsample::shard
+
+export namespace specsample::stop_strings {
+using specsample::stop_strings::Reply;
+}  // namespace specsample::stop_strings
 
 export namespace specsample::testing {
 using specsample::testing::ContextModel;

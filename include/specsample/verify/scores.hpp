@@ -82,8 +82,8 @@ std::span<const TokenScore> token_scores(const Round& round, Rows&& rows, Scores
     });
 }
 
-/// Score the tokens of a text in rows that are there already, such as the rows of a prompt, in the same memory and at the
-/// same cost.
+/// Score the tokens of a text in rows that are there already, such as the rows of a prompt, in the same memory and at
+/// the same cost.
 /// @param tokens   [n] a text without its first token, if the target has no row before that
 /// @param rows     at least [n]: row i is the target's distribution of tokens[i]
 /// @throws         std::invalid_argument also for fewer rows than tokens, where their number is known

@@ -55,6 +55,20 @@ struct Measured {
     }
 };
 
+/// A rule of a user's own, as lossy/judged.hpp has it.
+struct Confident {
+    static constexpr bool lossless = false;
+    static constexpr auto recovery = Recovery::target;
+    double least = .5;
+
+    void check() const {}
+    walks::Ratio chance(DraftedToken& x) const { return decide(x.p() >= least); }
+    template <class T>
+    Outcome operator()(const T& round) const {
+        return lossy::judge(round, *this);
+    }
+};
+
 /// Call f(name, rule) for rules of every kind, with options that have an effect.
 void for_rules(const std::function<void(const std::string& name, const Measured& rule)>& f) {
     f("lenience", Lenience{.l = .5});
@@ -72,6 +86,7 @@ void for_rules(const std::function<void(const std::string& name, const Measured&
     f("runner-up", RunnerUp{.margin = .6});
     f("classified", Classified([](DraftedToken& x) { return x.token() != 1 && x.rank() < 3; }));
     f("tree thresholds", TreeThresholds{.single = .7, .accumulated = .8});
+    f("a rule of one's own", Confident{.least = .3});
     f("path heuristic", PathHeuristic{.threshold = .3});
     f("path heuristic, sampled", PathHeuristic{.threshold = .3, .paths = Paths::sampled});
     f("mentored", Transformed(Mentored{.05}));

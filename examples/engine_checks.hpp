@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <random>
 #include <span>
 #include <vector>
 
@@ -20,7 +22,25 @@ namespace engine_checks {
 using specsample::Index;
 using specsample::Token;
 
-constexpr Index K = 3, V = 16;  // drafted tokens per round; vocabulary
+constexpr Index K = 3, V = 16, D = 32;  // drafted tokens per round; vocabulary; width of the models
+
+/// The weights of a generated model: random, and the same for all models but for the noise.
+class Weights {
+  public:
+    explicit Weights(float noise) : noise_(noise) {}
+
+    /// Return the numbers of the next matrix.
+    std::vector<float> operator()(Index rows, Index columns, float scale) {
+        std::vector<float> numbers(static_cast<std::size_t>(rows * columns));
+        std::normal_distribution<float> shared, own;
+        for (float& number : numbers) number = scale * (shared(shared_) + noise_ * own(own_));
+        return numbers;
+    }
+
+  private:
+    float noise_;
+    std::mt19937 shared_{1}, own_{2};
+};
 
 inline specsample::Row row_of(const void* logits, double temperature) {
     return specsample::Row::logits({logits, specsample::Row::Scalar::f16, V}, temperature);

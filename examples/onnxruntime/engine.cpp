@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -17,12 +16,10 @@ using namespace engine_checks;
 
 namespace {
 
-constexpr Index D = 32;  // the models' width
-
 /// A causal model with random weights. Each of its slots keeps the logits of its last run.
 class Model {
   public:
-    Model(int layers, float noise) : noise_(noise), slots_(static_cast<std::size_t>(K)) {
+    Model(int layers, float noise) : weights_(noise), slots_(static_cast<std::size_t>(K)) {
         const std::string embedding = weights(V, D, 1), output = weights(V, D, .5f);
         std::string x = add("Gather", {embedding, "ids"});
         for (int layer = 0; layer < layers; ++layer) {
@@ -93,10 +90,7 @@ class Model {
     }
     std::string integers(const std::vector<std::int64_t>& data) { return constant(data, {std::ssize(data)}); }
     std::string weights(Index rows, Index columns, float scale) {
-        std::vector<float> data(static_cast<std::size_t>(rows * columns));
-        std::normal_distribution<float> shared, own;
-        for (float& number : data) number = scale * (shared(shared_) + noise_ * own(own_));
-        return numbers(data, {rows, columns});
+        return numbers(weights_(rows, columns, scale), {rows, columns});
     }
     std::string times(const std::string& x) { return add("MatMul", {x, weights(D, D, 1 / std::sqrt(float(D)))}); }
 
@@ -118,8 +112,7 @@ class Model {
         return {env_, model, options};
     }
 
-    float noise_;
-    std::mt19937 shared_{1}, own_{2};
+    Weights weights_;
     int names_ = 0;
     Ort::Env env_{};
     Ort::Graph graph_{};

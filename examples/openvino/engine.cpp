@@ -4,7 +4,6 @@
 // of one layer that is like it. engine_checks.hpp has the loop, and checks the texts.
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include <openvino/openvino.hpp>
@@ -17,12 +16,10 @@ namespace op = ov::opset13;
 
 namespace {
 
-constexpr Index D = 32;  // the models' width
-
 /// A causal model with random weights. Each of its slots keeps the logits of its last inference.
 class Model {
   public:
-    Model(int layers, float noise) : noise_(noise) {
+    Model(int layers, float noise) : weights_(noise) {
         const auto ids = std::make_shared<op::Parameter>(ov::element::i64, ov::PartialShape{1, -1});
         const auto embedding = weights(V, D, 1), output = weights(V, D, .5f);
         const auto rows = op::Constant::create(ov::element::i64, {}, {0});
@@ -51,9 +48,7 @@ class Model {
 
   private:
     std::shared_ptr<op::Constant> weights(Index rows, Index columns, float scale) {
-        std::vector<float> numbers(static_cast<std::size_t>(rows * columns));
-        std::normal_distribution<float> shared, own;
-        for (float& number : numbers) number = scale * (shared(shared_) + noise_ * own(own_));
+        const std::vector<float> numbers = weights_(rows, columns, scale);
         return op::Constant::create(ov::element::f32,
                                     {static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)}, numbers);
     }
@@ -61,8 +56,7 @@ class Model {
         return std::make_shared<op::MatMul>(x, weights(D, D, 1 / std::sqrt(float(D))), false, true);
     }
 
-    float noise_;
-    std::mt19937 shared_{1}, own_{2};
+    Weights weights_;
     std::vector<ov::InferRequest> slots_;
 };
 

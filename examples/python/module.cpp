@@ -1,9 +1,12 @@
 // The Python module: drafts and verifications of a batch, over arrays of any library that has DLPack or the buffer
 // protocol. Arrays are read where they lie.
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -21,6 +24,7 @@ namespace {
 
 using Array = nb::ndarray<nb::ro, nb::device::cpu>;
 using Numbers = std::optional<std::vector<std::int64_t>>;
+using Temperature = std::optional<double>;
 
 [[noreturn]] void refuse(const std::string& what, const std::string& was, const std::string& must) {
     throw std::invalid_argument("specsample: " + what + " is " + was + ", but must be " + must);
@@ -62,8 +66,8 @@ std::vector<Token> tokens_of(const Array& array) {
 /// The rows of an array [B, n, V], or [B, V] with n = 1.
 class RowArray {
   public:
-    /// @param temperature   of logits; negative for probabilities
-    RowArray(const Array& array, const std::string& name, double temperature)
+    /// @param temperature   of logits; none for probabilities
+    RowArray(const Array& array, const std::string& name, const Temperature& temperature)
         : array_(array), scalar_(scalar_of(array, name)), temperature_(temperature) {
         if (array.ndim() != 2 && array.ndim() != 3)
             refuse("the number of dimensions of " + name, std::to_string(array.ndim()),
@@ -82,14 +86,14 @@ class RowArray {
         if (array_.ndim() == 3) at += i * array_.stride(1);
         const auto* const numbers = static_cast<const char*>(array_.data()) + at * bytes;
         const Index step = array_.stride(array_.ndim() - 1);
-        return temperature_ < 0 ? Row::probs({numbers, scalar_, vocab(), step})
-                                : Row::logits({numbers, scalar_, vocab(), step}, temperature_);
+        return !temperature_ ? Row::probs({numbers, scalar_, vocab(), step})
+                             : Row::logits({numbers, scalar_, vocab(), step}, *temperature_);
     }
 
   private:
     const Array& array_;
     Row::Scalar scalar_;
-    double temperature_;
+    Temperature temperature_;
 };
 
 /// The random numbers of each request, and where its round begins.
@@ -136,8 +140,8 @@ std::pair<Id*, nb::ndarray<nb::numpy, Id>> filled(Sizes... sizes) {
     return {data, nb::ndarray<nb::numpy, Id>(data, {static_cast<std::size_t>(sizes)...}, owner)};
 }
 
-nb::object draft_batch(const Array& rows, Index node, double temperature, const std::string& rule, std::uint64_t seed,
-                       const Numbers& ids, const Numbers& starts) {
+nb::object draft_batch(const Array& rows, Index node, const Temperature& temperature, const std::string& rule,
+                       std::uint64_t seed, const Numbers& ids, const Numbers& starts) {
     const RowArray array(rows, "rows", temperature);
     if (array.count() != 1) refuse("the number of rows per request", std::to_string(array.count()), "1");
     const Requests requests{seed, ids, starts};
@@ -151,7 +155,7 @@ nb::object draft_batch(const Array& rows, Index node, double temperature, const 
 }
 
 nb::object verify_batch(const Array& given_tokens, const std::optional<Array>& drafts, const Array& targets,
-                        double temperature, const std::string& rule, std::uint64_t seed, const Numbers& ids,
+                        const Temperature& temperature, const std::string& rule, std::uint64_t seed, const Numbers& ids,
                         const Numbers& starts, const std::vector<Token>& stop_tokens) {
     const std::vector<Token> tokens = tokens_of(given_tokens);
     const auto batch = static_cast<Index>(given_tokens.shape(0)), count = static_cast<Index>(given_tokens.shape(1));
@@ -198,11 +202,11 @@ nb::object verify_batch(const Array& given_tokens, const std::optional<Array>& d
 
 NB_MODULE(_specsample, module) {
     using namespace nb::literals;
-    module.def("draft_batch", &draft_batch, "rows"_a, nb::kw_only(), "node"_a, "temperature"_a = -1.0,
+    module.def("draft_batch", &draft_batch, "rows"_a, nb::kw_only(), "node"_a, "temperature"_a = nb::none(),
                "rule"_a = "token", "seed"_a = 0, "requests"_a = nb::none(), "starts"_a = nb::none(),
                "Draw the token at place `node` of each request's draft from its row of [B, V]: int32 [B].");
     module.def("verify_batch", &verify_batch, "tokens"_a, "drafts"_a.none(), "targets"_a, nb::kw_only(),
-               "temperature"_a = -1.0, "rule"_a = "token", "seed"_a = 0, "requests"_a = nb::none(),
+               "temperature"_a = nb::none(), "rule"_a = "token", "seed"_a = 0, "requests"_a = nb::none(),
                "starts"_a = nb::none(), "stop_tokens"_a = std::vector<Token>(),
                "Judge the drafts of a batch.\n\n"
                "tokens [B, K], int32 or int64; drafts [B, K, V], the rows that they were drawn from, or None if they "

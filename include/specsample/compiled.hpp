@@ -2,8 +2,8 @@
 // probabilities or logits, and the draws of drafted tokens.
 //
 // The library is header-only. A program may link the CMake target specsample::compiled as well: the same headers then
-// take about half the time to compile, because the functions below are declared here and defined in the library;
-// <specsample/values.hpp> takes a tenth, without Eigen. Their results are the same.
+// take half to three quarters of the time to compile, because the functions below are declared here and defined in the
+// library; <specsample/values.hpp> takes a tenth, without Eigen. Their results are the same.
 //
 // What values need is in the library for the instructions that it was compiled for and, on x86-64 Linux, for AVX2 and
 // AVX-512: it runs the widest that the machine has, or what SPECSAMPLE_SIMD=base, v3 or v4 names in the environment. A

@@ -8,13 +8,14 @@
 // output_distribution(rule, q, p) is a rule's exact distribution at one position.
 #pragma once
 
-#include <specsample/lossy/cactus.hpp>        // IWYU pragma: export
-#include <specsample/lossy/cascade.hpp>       // IWYU pragma: export
-#include <specsample/lossy/distribution.hpp>  // IWYU pragma: export
-#include <specsample/lossy/divergence.hpp>    // IWYU pragma: export
-#include <specsample/lossy/judged.hpp>        // IWYU pragma: export
-#include <specsample/lossy/mentored.hpp>      // IWYU pragma: export
-#include <specsample/lossy/paths.hpp>         // IWYU pragma: export
-#include <specsample/lossy/ranked.hpp>        // IWYU pragma: export
-#include <specsample/lossy/thresholds.hpp>    // IWYU pragma: export
-#include <specsample/lossy/transformed.hpp>   // IWYU pragma: export
+#include <specsample/lossy/cactus.hpp>         // IWYU pragma: export
+#include <specsample/lossy/cascade.hpp>        // IWYU pragma: export
+#include <specsample/lossy/distribution.hpp>   // IWYU pragma: export
+#include <specsample/lossy/divergence.hpp>     // IWYU pragma: export
+#include <specsample/lossy/drafted_token.hpp>  // IWYU pragma: export
+#include <specsample/lossy/judged.hpp>         // IWYU pragma: export
+#include <specsample/lossy/mentored.hpp>       // IWYU pragma: export
+#include <specsample/lossy/paths.hpp>          // IWYU pragma: export
+#include <specsample/lossy/ranked.hpp>         // IWYU pragma: export
+#include <specsample/lossy/thresholds.hpp>     // IWYU pragma: export
+#include <specsample/lossy/transformed.hpp>    // IWYU pragma: export

@@ -405,3 +405,75 @@ int program() {
 }
 
 }  // namespace draft_token_at_one_address
+
+// case: big_little_shared_noise
+// A token drawn with the target's noise has no row that says how sure its drafter was.
+// expect: error: static assertion failed.*specsample::lossy::BigLittle: a SharedNoise token does not say how sure
+namespace big_little_shared_noise {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<Token> tokens{1};
+    const std::vector<std::vector<double>> rows{{.5, .5}, {.5, .5}};
+    Workspace workspace;
+#ifdef FIXED
+    const std::vector distributions{Sampled(rows[0])};
+#else
+    const std::vector distributions{SharedNoise{}};
+#endif
+    return static_cast<int>(
+        verify(tokens, distributions, rows, lossy::BigLittle{}, RoundRng(1, 2, 3), {}, workspace).tokens.size());
+}
+
+}  // namespace big_little_shared_noise
+
+// case: judged_rule_without_taken
+// A rule that draws from the residual, and does not say how much of q a rejection takes.
+// expect: error: static assertion failed.*specsample::lossy::judge: the rule must have .static constexpr auto recovery
+namespace judged_rule_without_taken {
+
+using namespace specsample;
+
+struct Half {
+    static constexpr bool lossless = false;
+    static constexpr auto recovery = lossy::Recovery::residual;
+
+    void check() const {}
+    walks::Ratio chance(lossy::RatioToken& x) const { return {x.exact().s, 2 * x.exact().q}; }
+#ifdef FIXED
+    double taken() const { return 1; }
+#endif
+    template <class T>
+    Outcome operator()(const T& round) const {
+        return lossy::judge(round, *this);
+    }
+};
+
+int program() {
+    const std::vector<Token> tokens{1};
+    const std::array<std::array<float, 2>, 2> rows{{{.5f, .5f}, {.5f, .5f}}};
+    Workspace workspace;
+    return static_cast<int>(verify(tokens, PointMass{}, rows, Half{}, RoundRng(1, 2, 3), {}, workspace).tokens.size());
+}
+
+}  // namespace judged_rule_without_taken
+
+// case: classifier_of_a_token
+// A classifier is asked about a drafted token, not about an id.
+// expect: error: static assertion failed.*specsample::lossy::Classified: the classifier must be callable with a
+// lossy::DraftedToken& while it is const
+namespace classifier_of_a_token {
+
+using namespace specsample;
+
+int program() {
+#ifdef FIXED
+    const lossy::Classified rule([](lossy::DraftedToken& x) { return x.token() == 1; });
+#else
+    const lossy::Classified rule([](std::vector<Token> tokens) { return tokens.empty(); });
+#endif
+    return rule.lossless ? 1 : 0;
+}
+
+}  // namespace classifier_of_a_token

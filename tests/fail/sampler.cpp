@@ -1,4 +1,6 @@
 // The arguments of a sampler.
+#include <string>
+
 #include <specsample/sampler.hpp>
 
 // case: length_without_record
@@ -83,3 +85,22 @@ int program() {
 }
 
 }  // namespace sampler_without_a_rule
+
+// case: stop_strings_without_text
+// Stop strings are looked for in text, which a token has by its tokenizer.
+// expect: error: static assertion failed.*specsample::stop_strings::Reply: piece must be callable with a Token
+namespace stop_strings_without_text {
+
+using namespace specsample;
+
+int program() {
+#ifdef FIXED
+    const auto piece = [](Token) { return std::string("a"); };
+#else
+    const auto piece = [](const std::string& text) { return text; };
+#endif
+    stop_strings::Reply reply({"b"}, piece);
+    return reply.has_ended() ? 1 : 0;
+}
+
+}  // namespace stop_strings_without_text

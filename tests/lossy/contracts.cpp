@@ -46,6 +46,19 @@ void refuses(const Rule& rule, const std::string& message) {
     throws([&] { return void(lossy::chances(rule, ex3_draft.row, ex3_target.row)); }, message);
 }
 
+/// A rule of a user's own, which looks at the draft's row.
+struct Sure {
+    static constexpr bool lossless = false;
+    static constexpr auto recovery = Recovery::target;
+
+    void check() const {}
+    walks::Ratio chance(DraftedToken& x) const { return decide(x.largest_q() > .5); }
+    template <class T>
+    Outcome operator()(const T& round) const {
+        return lossy::judge(round, *this);
+    }
+};
+
 using Judge = std::function<Round(const Case& given, Check check)>;
 
 template <class Rule>
@@ -215,6 +228,26 @@ TEST_CASE("bad numbers end every search") {
         CHECK(rule.distribution(bad, good).size() == 3);
         CHECK(rule.distribution(bad, bad).size() == 3);
     });
+}
+
+TEST_CASE("what a rule costs is found in a few passes over a vocabulary, and for rows without ids") {
+    constexpr Index vocab = 200000;
+    const Eigen::VectorXd p = Eigen::VectorXd::LinSpaced(vocab, 1, 2) / (1.5 * vocab), q = p.reverse();
+    // Each id looks at the entropy, or at the largest entries: by itself that would take an hour.
+    CHECK(lossy::chances(TypicalAcceptance{.epsilon = 1, .delta = 1}, q, p).sum() > 0);
+    CHECK(lossy::chances(BigLittle{.rollback = 20}, q, p).sum() == vocab);
+    CHECK(lossy::chances(GreedyLenience{.l = .5}, q, p).sum() == vocab);
+    const Eigen::VectorXd none;
+    CHECK(output_distribution(Lenience{.l = .5}, none, none).size() == 0);
+    CHECK(lossy::chances(BigLittle{}, none, none).size() == 0);
+}
+
+TEST_CASE("a rule of one's own that looks at the row of a token drawn with the target's noise is refused") {
+    const std::vector<Token> tokens{0};
+    const std::vector<Eigen::VectorXd> rows{ex3_target.row, ex3_target.row};
+    Workspace workspace;
+    throws([&] { return void(verify(tokens, SharedNoise{}, rows, Sure{}, RoundRng(1, 2, 3), {}, workspace)); },
+           "a drafted token's distribution is SharedNoise, which has no row, but must be Sampled{row}");
 }
 
 TEST_CASE("a lossy rule is asked for by name, and keeps the round's contract") {

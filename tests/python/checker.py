@@ -1,7 +1,10 @@
 """The checker of examples/python: what it walks, and that it knows a lossless verification from a biased one."""
+import contextlib
+import io
 import math
 import pathlib
 import random
+import re
 import sys
 import unittest
 
@@ -95,6 +98,14 @@ class Walks(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "there is no walk"):
             draw([1])
 
+    def test_a_function_that_depends_on_more_than_its_draws_is_refused(self):
+        before = random.Random(3)
+        hidden = before.getrandbits  # of the generator itself, which no walk answers
+        count = iter(range(1000))
+        for run in (lambda: hidden(1), lambda: next(count), lambda: draw([1] * (1 + next(count) % 2))):
+            with self.assertRaisesRegex(NotWalkable, "gives another outcome for the same answers"):
+                exact_distribution(lambda: (draw([1, 1, 1, 1]), draw([1, 1, 1, 1]), run()))
+
     def test_random_is_itself_again_after_a_walk(self):
         before = random.random, random.choices
         with self.assertRaises(ZeroDivisionError):
@@ -111,6 +122,10 @@ class Walks(unittest.TestCase):
         self.expect(lambda: bool(numpy.float64(.25) > numpy.float64(2) * numpy.random.rand()), {True: .125, False: .875})
         self.expect(lambda: int(numpy.random.choice(3, p=[.5, 0, .5])), {0: .5, 2: .5})
         self.expect(lambda: int(numpy.random.default_rng().integers(2)), {0: .5, 1: .5})
+        self.expect(lambda: int(numpy.random.default_rng().integers(1, 2, endpoint=True)), {1: .5, 2: .5})
+        made_before = numpy.random.default_rng(1)
+        with self.assertRaisesRegex(NotWalkable, "a generator that was made before the walk"):
+            exact_distribution(lambda: (draw([1] * 8), made_before.random() < .5))
         with self.assertRaises(NotWalkable):
             exact_distribution(lambda: numpy.random.default_rng().exponential())
 
@@ -123,6 +138,8 @@ class Walks(unittest.TestCase):
         self.expect(lambda: tuple((2 * torch.rand(2, dtype=torch.float32) < 2 * bounds[0]).tolist()), four)
         self.expect(lambda: tuple((1 - torch.rand(2)).unsqueeze(0).ge(1 - bounds)[0].tolist()), four)
         self.expect(lambda: bool(torch.rand(3)[1] < .25), {True: .25, False: .75})
+        self.expect(lambda: tuple((torch.rand(0) < .25).shape), {(0,): 1})
+        self.expect(lambda: bool((-torch.rand(1) / 2 > -.1)[0]), {True: .2, False: .8})
         self.expect(lambda: bool(torch.rand(2, 2)[0].reshape(2, 1)[1, 0] < .25), {True: .25, False: .75})
         self.expect(lambda: torch.multinomial(torch.tensor([[1., 0., 3.]]), 1).item(), {0: .25, 2: .75})
         self.expect(lambda: torch.tensor([1., 1.]).multinomial(1).item(), {0: .5, 1: .5})
@@ -175,6 +192,13 @@ class Checks(unittest.TestCase):
         for emitted in ([], [0] * 5, [9], [-1]):
             with self.assertRaisesRegex(ValueError, "must return 1 to 2 token ids below 2"):
                 check_lossless(lambda tokens, q, p: emitted)
+
+    def test_the_page_shows_what_its_program_prints(self):
+        page = (pathlib.Path(__file__).parents[2] / "examples" / "python" / "README.md").read_text()
+        program, printed = re.findall(r"```(?:python)?\n(.*?)```", page, re.S)[:2]
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            exec(program, {})
+        self.assertEqual(output.getvalue(), printed)
 
     def test_total_variation(self):
         self.assertEqual(total_variation({"a": .5, "b": .5}, {"a": .5, "c": .5}), .5)

@@ -112,6 +112,8 @@ class Module(unittest.TestCase):
                     lambda: verify_batch(tokens, q, p, requests=[1, 2]),
                 "an entry of starts is -1": lambda: verify_batch(tokens, q, p, starts=[0, 0, -1]),
                 "temperature": lambda: verify_batch(tokens, q, p, temperature=float("inf")),
+                "temperature is -1, but must be": lambda: verify_batch(tokens, q, p, temperature=-1),
+                "node": lambda: draft_batch(q[:, 0], node=-1),
                 "stride": lambda: verify_batch(tokens, q, p[..., ::-1]),
                 "number of rows per request is 2": lambda: draft_batch(q, node=0)}.items():
             with self.assertRaisesRegex(ValueError, sentence):

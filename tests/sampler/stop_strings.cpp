@@ -46,6 +46,21 @@ TEST_CASE("what may begin a stop string is held back, and nothing of one is show
                       "specsample::stop_strings::Reply: a stop string is empty, but must be text");
 }
 
+TEST_CASE("a reply that is used for another text without begin() is refused, and pieces may be views") {
+    const ContextModel draft(7, 21), target(7, 22);
+    Sampler sampler(draft, target, {.lookahead = 4, .seed = 2});
+    stop_strings::Reply reply({"none"},
+                              [](Token token) -> std::string_view { return pieces[static_cast<std::size_t>(token)]; });
+    const auto show = [&](Token token) { reply.show(token); };
+    CHECK(sampler.generate({1}, {.max_new_tokens = 5, .until = reply}, show).size() == 5);
+    CHECK_THROWS_WITH(
+        sampler.generate({1}, {.max_new_tokens = 5, .until = reply}, show),
+        ContainsSubstring("specsample::stop_strings::Reply: the number of tokens written is 1, but must be more "
+                          "than were shown; call begin() for another reply"));
+    reply.begin();
+    CHECK(sampler.generate({1}, {.max_new_tokens = 5, .until = reply}, show).size() == 5);
+}
+
 TEST_CASE("of several stop strings the first in the text ends it, and one that overlaps itself is found") {
     stop_strings::Reply reply({"cab", "bc"}, piece);
     CHECK(reply.show(0) == "a");

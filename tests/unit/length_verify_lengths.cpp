@@ -128,14 +128,15 @@ TEST_CASE("no confidence is read before all tokens before it are admitted", "[le
         for (double& c : confidence) c = uniform();
         const Index budget = i % 13;
         std::vector<Index> lengths(3), ranked(3), again(3);
-        verify_lengths(confidence, 4, line, lengths);
+        const Replay replay{.restore = i % 2 == 0 ? 0 : .1, .per_token = i % 3 == 0 ? 0 : .1};
+        verify_lengths(confidence, 4, line, lengths, replay);
         verify_lengths(confidence, 4, budget, ranked);
         for (const std::vector<Index>* chosen : {&lengths, &ranked}) {
             std::vector<double> read = confidence;
             for (std::size_t r = 0; r < 3; ++r)
                 for (Index k = (*chosen)[r] + 1; k < 4; ++k) read[4 * r + static_cast<std::size_t>(k)] = nan;
             if (chosen == &lengths)
-                verify_lengths(read, 4, line, again);
+                verify_lengths(read, 4, line, again, replay);
             else
                 verify_lengths(read, 4, budget, again);
             CHECK(again == *chosen);

@@ -23,8 +23,9 @@ def draws(walk):
         drawn = filled(lambda: options[walk.choose(numpy.ones(len(options)) if p is None else p)], size)
         return drawn.astype(options.dtype) if isinstance(drawn, numpy.ndarray) else drawn
 
-    def integers(low, high=None, size=None, **_):
-        return choice(numpy.arange(low) if high is None else numpy.arange(low, high), size)
+    def integers(low, high=None, size=None, dtype=None, endpoint=False):
+        low, high = (0, low) if high is None else (low, high)
+        return choice(numpy.arange(low, high + endpoint), size)
 
     def unknown(*_, **__):
         raise NotWalkable("this draw of numpy.random cannot be walked")

@@ -3,14 +3,14 @@ import torch
 
 from .walk import NotWalkable, Uniform
 
-ARITHMETIC = {"add", "sub", "mul", "div", "true_divide", "__add__", "__sub__", "__mul__", "__truediv__", "__radd__",
-              "__rsub__", "__rmul__", "neg", "rsub"}
-COMPARISONS = {"lt": "__lt__", "le": "__le__", "gt": "__gt__", "ge": "__ge__", "less": "__lt__", "less_equal": "__le__",
-               "greater": "__gt__", "greater_equal": "__ge__"}
+OPERATORS = {"add": "__add__", "sub": "__sub__", "mul": "__mul__", "div": "__truediv__", "true_divide": "__truediv__",
+             "rsub": "__rsub__", "lt": "__lt__", "le": "__le__", "gt": "__gt__", "ge": "__ge__", "less": "__lt__",
+             "less_equal": "__le__", "greater": "__gt__", "greater_equal": "__ge__", "neg": "__neg__"}
+SWAPPED = {"__lt__": "__gt__", "__le__": "__ge__", "__gt__": "__lt__", "__ge__": "__le__", "__sub__": "__rsub__",
+           "__rsub__": "__sub__", "__add__": "__radd__", "__radd__": "__add__", "__mul__": "__rmul__",
+           "__rmul__": "__mul__", "__truediv__": "__rtruediv__", "__neg__": "__neg__"}
 SHAPES = {"__getitem__", "squeeze", "unsqueeze", "view", "reshape", "flatten", "expand", "to", "float", "double", "cpu",
           "clone", "detach", "contiguous", "transpose", "permute", "index_select", "select", "narrow", "gather"}
-OPERATORS = {"add": "__add__", "sub": "__sub__", "mul": "__mul__", "div": "__truediv__", "true_divide": "__truediv__",
-             "neg": "__neg__", "rsub": "__rsub__"}
 
 
 class Uniforms(torch.Tensor):
@@ -30,8 +30,9 @@ class Uniforms(torch.Tensor):
                 return function(*plain, **kwargs)
             if len(args) > 2 or kwargs:
                 raise NotWalkable(f"torch.{name} of random numbers, with these arguments, cannot be walked")
-            if name in COMPARISONS or name in OPERATORS or name in ARITHMETIC:
-                return own.each(COMPARISONS.get(name) or OPERATORS.get(name, name), args, plain)
+            operator = OPERATORS.get(name, name)
+            if operator in SWAPPED:
+                return own.each(operator, args, plain)
         raise NotWalkable(f"torch.{name} of random numbers cannot be walked: they may be compared, moved and scaled")
 
     def like(self, places):
@@ -46,16 +47,14 @@ class Uniforms(torch.Tensor):
         is_number = [isinstance(a, Uniforms) for a in args]
         if sum(is_number) > 1:
             raise NotWalkable("random numbers are compared with random numbers, which cannot be walked")
-        swapped = {"__lt__": "__gt__", "__le__": "__ge__", "__gt__": "__lt__", "__ge__": "__le__", "__sub__": "__rsub__",
-                   "__rsub__": "__sub__", "__add__": "__add__", "__mul__": "__mul__"}
         if not is_number[0]:
-            operator = swapped.get(operator, "__rtruediv__")
+            operator = SWAPPED[operator]
         found = []
         for values in zip(*[side.reshape(-1).tolist() for side in sides]):
             number = self.numbers[int(values[is_number.index(True)])]
             found.append(getattr(number, operator)(*[v for v, own in zip(values, is_number) if not own]))
-        if isinstance(found[0], bool):
-            return torch.tensor(found).reshape(sides[0].shape)
+        if operator in ("__lt__", "__le__", "__gt__", "__ge__"):
+            return torch.tensor(found, dtype=torch.bool).reshape(sides[0].shape)
         return uniforms(found, sides[0].shape)
 
 

@@ -15,11 +15,16 @@ class NotWalkable(RuntimeError):
     """A use of a random number that the walk cannot follow: anything but comparing it, moved and scaled, with numbers."""
 
 
+UNANSWERED = ("the function gives another outcome for the same answers to its random draws: it keeps a state, or draws from "
+              "a generator that was made before the walk, such as numpy.random.default_rng() outside of the function")
+
+
 class Walk:
     """One run of the function: what its draws gave so far, and which draws have answers left."""
 
     def __init__(self):
-        self.script, self.at, self.probability = [], 0, 1.0
+        self.script = []
+        self.begin()
 
     def choose(self, weights):
         """Return an index, with a probability proportional to its weight."""
@@ -27,21 +32,30 @@ class Walk:
         total = sum(weights)
         if not 0 < total < math.inf or min(weights) < 0:
             raise ValueError(f"a draw among the weights {weights}: none may be negative, and their sum must be positive")
+        possible = [i for i, weight in enumerate(weights) if weight > 0]
         if self.at == len(self.script):
-            self.script.append([i for i, weight in enumerate(weights) if weight > 0])
-        index = self.script[self.at][0]
+            self.script.append((possible, 0))
+        known, place = self.script[self.at]
+        if known != possible:
+            raise NotWalkable(UNANSWERED)
         self.at += 1
+        index = possible[place]
         self.probability *= weights[index] / total
         return index
 
     def advance(self):
         """Go to the next outcome; return whether there is one."""
-        while self.script and len(self.script[-1]) == 1:
-            self.script.pop()
-        if self.script:
-            self.script[-1] = self.script[-1][1:]
-        self.at, self.probability = 0, 1.0
+        while self.script:
+            possible, place = self.script.pop()
+            if place + 1 < len(possible):
+                self.script.append((possible, place + 1))
+                break
+        self.begin()
         return bool(self.script)
+
+    def begin(self):
+        """Answer the draws of another run, as the script says."""
+        self.at, self.probability = 0, 1.0
 
 
 class Uniform:
@@ -126,7 +140,8 @@ def exact_distribution(run, most=1_000_000):
     """Return {outcome: probability} of run(), whose random draws come from random, numpy.random or torch.
 
     Walked are draws among weights (choices, choice, multinomial), integers and booleans, and uniform numbers that are
-    compared. Other draws raise NotWalkable, as do more outcomes than `most`.
+    compared. Other draws raise NotWalkable, as do more outcomes than `most` and a function whose outcome depends on more
+    than its draws, which is run twice for each of the first 100 outcomes.
     """
     distribution, walk = {}, Walk()
     walks.append(walk)
@@ -134,9 +149,14 @@ def exact_distribution(run, most=1_000_000):
         with ExitStack() as stack:
             for patch in patches(walk):
                 stack.enter_context(patch)
-            for _ in range(most):
+            for count in range(most):
                 outcome = run()
-                distribution[outcome] = distribution.get(outcome, 0) + walk.probability
+                probability, draws = walk.probability, walk.at
+                if count < 100:  # a draw that nobody answers is soon noticed
+                    walk.begin()
+                    if run() != outcome or walk.at != draws:
+                        raise NotWalkable(UNANSWERED)
+                distribution[outcome] = distribution.get(outcome, 0) + probability
                 if not walk.advance():
                     return distribution
     finally:

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <string_view>
 
 #include <specsample/core/contract.hpp>
@@ -79,7 +80,7 @@ inline Eigen::ArrayXd left_over(const Eigen::ArrayXd& p, double scale, const Eig
 /// A token at one position, where nothing was drafted before it.
 class PositionToken final : public lossy::RatioToken {
   public:
-    explicit PositionToken(const RowPair& at) : at_(at), largest_q_(at.q.maxCoeff()) {
+    explicit PositionToken(const RowPair& at) : at_(at) {
         for (Index id = 1; id < at.p.size(); ++id) best_ = at.p[id] > at.p[best_] ? id : best_;
     }
 
@@ -93,12 +94,12 @@ class PositionToken final : public lossy::RatioToken {
     double before() const override { return 0; }
     double largest_p() override { return at_.p[best_]; }
     Index rank() override { return id_ == best_ ? 0 : detail::rank(at_.p, id_); }
-    double entropy() override { return detail::entropy(at_.p); }
-    double largest_q() override { return largest_q_; }
+    double entropy() override { return entropy_ ? *entropy_ : *(entropy_ = detail::entropy(at_.p)); }
+    double largest_q() override { return largest_q_ ? *largest_q_ : *(largest_q_ = at_.q.maxCoeff()); }
 
   private:
     const RowPair& at_;
-    double largest_q_;
+    std::optional<double> entropy_{}, largest_q_{};
     Index best_ = 0;  ///< the likeliest id
     Index id_ = 0;
 };

@@ -128,8 +128,11 @@ struct RatioThreshold {
 /// @draws           as Lenience; none where the classifier accepts
 /// @cost            the cost of Lenience, and one call of the classifier per token whose ratio is below 1
 /// @source          Bachmann et al.: "Judge decoding", ICLR 2025 (arXiv:2501.19309); AutoJudge (arXiv:2504.20039)
-template <std::predicate<DraftedToken&> F>
+template <class F>
 struct Classified {
+    static_assert(std::predicate<const F&, DraftedToken&>,
+                  "specsample::lossy::Classified: the classifier must be callable with a lossy::DraftedToken& while it "
+                  "is const, and return a bool; write [](lossy::DraftedToken& x) { return x.p() > .1; }");
     static constexpr bool lossless = false;
     static constexpr auto recovery = Recovery::residual;
 
@@ -181,6 +184,10 @@ struct BigLittle {
 
     template <class T>
     Outcome operator()(const T& round) const {
+        static_assert(
+            detail::knows_drafts<T>,
+            "specsample::lossy::BigLittle: a SharedNoise token does not say how sure its drafter was; draw it "
+            "with Purpose::draft and give Sampled{row}");
         return judge(round, *this);
     }
 };

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <functional>
 #include <span>
 #include <string>
@@ -28,8 +27,12 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace stop_strings 
 ///
 /// @tparam Piece   piece(token) -> the bytes of a token, as a std::string or std::string_view
 template <class Piece>
-    requires std::is_invocable_r_v<std::string, Piece&, Token>
 class Reply {
+    static constexpr bool gives_text = requires(Piece& piece) { std::string(std::invoke(piece, Token{})); };
+    static_assert(gives_text,
+                  "specsample::stop_strings::Reply: piece must be callable with a Token and return its text; write "
+                  "[&](specsample::Token token) { return tokenizer.piece(token); }");
+
   public:
     /// @throws   std::invalid_argument for an empty stop string
     Reply(std::vector<std::string> strings, Piece piece) : strings_(std::move(strings)), piece_(std::move(piece)) {
@@ -38,8 +41,11 @@ class Reply {
     }
 
     /// Tell whether a stop string is complete after the tokens that a call has written: `until` of Limits.
+    /// @throws   std::invalid_argument if as many tokens were shown already, so that another reply has not begun
     bool operator()(std::span<const Token> written) const {
-        return ends(written.subspan(std::min(shown_, written.size())));
+        detail::require(written.size() > shown_, "stop_strings::Reply", "the number of tokens written", written.size(),
+                        "more than were shown; call begin() for another reply, and ends(tokens) for a round's tokens");
+        return ends(written.subspan(shown_));
     }
 
     /// Tell whether a stop string is complete if these tokens follow the ones that were shown: for `until` of
@@ -47,7 +53,7 @@ class Reply {
     /// @cost   the search for every string in what was held back and these tokens
     bool ends(std::span<const Token> tokens) const {
         std::string text = held_;
-        for (const Token token : tokens) text += std::string(std::invoke(piece_, token));
+        for (const Token token : tokens) text += text_of(token);
         return has_ended_ || first_in(text) != text.npos;
     }
 
@@ -57,7 +63,7 @@ class Reply {
         ++shown_;
         visible_ = std::exchange(held_, {});
         if (has_ended_) return visible_ = {};
-        visible_ += std::string(std::invoke(piece_, token));
+        visible_ += text_of(token);
         const std::size_t end = first_in(visible_);
         has_ended_ = end != visible_.npos;
         if (!has_ended_) held_ = visible_.substr(visible_.size() - undecided(visible_));
@@ -75,6 +81,8 @@ class Reply {
     void begin() { held_.clear(), shown_ = 0, has_ended_ = false; }
 
   private:
+    std::string text_of(Token token) const { return std::string(std::invoke(piece_, token)); }
+
     /// Return where the first stop string begins; npos if there is none.
     std::size_t first_in(std::string_view text) const {
         std::size_t first = text.npos;

@@ -351,6 +351,26 @@ TEST_CASE("an index of n-grams that is written and undone uses its memory again"
           }) == 0);
 }
 
+TEST_CASE("after a prompt no table of a lookup drafter grows for 8192 tokens") {
+    std::vector<Token> text;
+    for (std::uint32_t i = 0, dice = 1; i < 14000; ++i, dice = dice * 1664525 + 1013904223)
+        text.push_back(static_cast<Token>((dice >> 24) % 20));
+    const auto bytes_of_reply = [&](auto drafter) {
+        DraftTree<PointMass> draft_tree;
+        const auto draft = [&](std::size_t size) {
+            draft_tree.open(8, {}, 20);
+            drafter.propose(std::span(text).first(size), RoundRng(1, 0, 0), draft_tree);
+        };
+        std::size_t size = 5000;
+        for (int i = 0; i < 60; ++i) draft(size += 3);
+        const std::size_t before = allocated_bytes;
+        for (; size < 5000 + 8192; size += 3) draft(size);
+        return allocated_bytes - before;
+    };
+    CHECK(bytes_of_reply(LookupDrafter({.min_match = 1, .max_match = 8})) == 0);
+    CHECK(bytes_of_reply(SuffixLookupDrafter({.nodes = 16})) < 2000);  // the offers of a tree may be more than before
+}
+
 TEST_CASE("a warm sampler allocates nothing, whatever drafts") {
     const AsMap draft(.5f), other(.4f);
     const Table rows(.2f);

@@ -18,6 +18,16 @@ concept SharedNoiseDrafter =
     Drafter<D> && requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const RoundRng& rng,
                            DraftTree<SharedNoise>& draft_tree) { drafter.propose(prefix, rng, draft_tree); };
 
+/// Append the tokens of a text that an index does not have yet. After a prompt the index gets room for the reply, so that
+/// none of its tables is built anew in a later round.
+template <class Index_>
+void read_into(Index_& index, std::span<const Token> text) {
+    constexpr std::size_t prompt = 64, reply = 8192;  // in tokens
+    const auto more = text.subspan(static_cast<std::size_t>(index.size()));
+    for (const Token token : more) index.push_back(token);
+    if (more.size() >= prompt) index.make_room(reply);
+}
+
 /// Check the number of rows that a model returned for a tree.
 /// @throws   std::invalid_argument unless there are `expected` rows, where their number is known
 template <class Rows>

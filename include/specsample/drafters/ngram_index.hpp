@@ -75,6 +75,14 @@ class NgramIndex {
         for (std::size_t i = 0; i < tables_.size(); ++i) enter(i, size());
     }
 
+    /// Make room for as many more tokens: until then push_back allocates nothing.
+    void make_room(std::size_t tokens) {
+        text_.reserve(text_.size() + tokens);
+        previous_.reserve((text_.size() + tokens) * tables_.size());
+        for (std::size_t i = 0; i < tables_.size(); ++i)
+            while (2 * (tables_[i].used + tokens) > tables_[i].slots.size()) grow(i);
+    }
+
     /// Remove all tokens after the first `length`.
     /// @throws   std::invalid_argument unless length is 0 to size()
     void truncate(Index length) {

@@ -4,15 +4,14 @@
 // Theoretical Computer Science 40 (1985).
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <specsample/core/contract.hpp>
 #include <specsample/core/types.hpp>
+#include <specsample/drafters/path_counts.hpp>
 #include <specsample/drafters/transitions.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
@@ -32,20 +31,19 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 /// The changes that a token makes are logged, and undone when the token is removed.
 ///
 /// Occurrences are counted when they are asked for. Each place of a text is counted in its own state and in all states
-/// along the links from there. There are about log(length) of these, but up to length / period if the text repeats
-/// itself. If counting takes many more steps than there are states, all places are counted anew, from the longest
-/// states to the shortest.
+/// along the links from there. There are about log(length) of these, but length / period where the text repeats itself,
+/// so PathCounts adds to all of them at once.
 ///
-/// @cost   O(1) per token written or removed, amortised over all written tokens. A token with an expensive change costs
-///         as much each time it is removed and written again. Memory: linear, at most 2 states and 3 transitions per
-///         token: 100 to 200 bytes
+/// @cost   O(1) per token written or removed, amortised over all written tokens, and O(log length) per token counted. A
+///         token with an expensive change costs as much each time it is removed and written again. Memory: linear, at
+///         most 2 states and 3 transitions per token: 120 to 240 bytes
 class SuffixAutomaton {
   public:
     using State = std::int32_t;
     static constexpr State root = 0;   ///< the state of the empty string
     static constexpr State none = -1;  ///< no state
 
-    SuffixAutomaton() : states_(1) {}
+    SuffixAutomaton() { add_state({.length = 0, .link = none}, 0); }
 
     /// Append a token to the open text. If memory runs out, everything stays as it was.
     /// @throws   std::invalid_argument if all texts together would exceed 2^29 tokens
@@ -59,14 +57,24 @@ class SuffixAutomaton {
         change.started = false;
     }
 
+    /// Make room for as many more tokens: until then push_back allocates nothing, unless a token redirects more
+    /// transitions than most do.
+    void make_room(std::size_t tokens) {
+        states_.reserve(states_.size() + 2 * tokens);
+        counts_.make_room(2 * tokens);
+        edges_.make_room(3 * tokens, 2 * tokens);
+        log_.reserve(log_.size() + tokens);
+        redirected_.reserve(redirected_.size() + 3 * tokens);
+    }
+
     /// Keep the first `length` tokens of the open text.
     /// @throws std::invalid_argument unless length is 0 to size()
     void truncate(Index length) {
         if (length < 0 || length > size())
             detail::invalid("SuffixAutomaton", "length", length,
                             "0 to the " + detail::to_text(size()) + " tokens there are");
-        for (Index steps = 0; size() > length; undo())
-            if (counted_ == ends()) count(--counted_, -1, steps);
+        for (; size() > length; undo())
+            if (counted_ == ends()) counts_.add(end(--counted_), -1);
     }
 
     /// Close the open text, which is kept, and begin a new one.
@@ -107,9 +115,8 @@ class SuffixAutomaton {
 
     /// Count the places in all texts where the strings of a state end; 0 for the root.
     Index occurrences(State state) {
-        for (Index steps = 0; counted_ < ends() && !stale_; ++counted_) count(counted_, 1, steps);
-        if (stale_) count_anew();
-        return at(state).count;
+        for (; counted_ < ends(); ++counted_) counts_.add(end(counted_), 1);
+        return state == root ? 0 : counts_.count(state);
     }
 
   private:
@@ -119,7 +126,6 @@ class SuffixAutomaton {
     struct Node {
         std::int32_t length = 0;
         State link = none;
-        std::int32_t count = 0;  ///< occurrences counted so far
     };
     /// A token of the open text, and the sizes that removing it restores.
     struct Change {
@@ -148,19 +154,25 @@ class SuffixAutomaton {
         return open < 0 ? closed_[static_cast<std::size_t>(i)] : log_[static_cast<std::size_t>(open)].end;
     }
 
-    State add_state(const Node& node) {
+    /// @param count   how often the strings of the state were counted
+    State add_state(const Node& node, std::int32_t count) {
         states_.push_back(node);
+        counts_.push_back(count);
         return static_cast<State>(states_.size() - 1);
+    }
+    /// Set the link of a state. The root has no count, so that no state is below it.
+    void set_link(State state, State link) {
+        at(state).link = link;
+        counts_.move(state, link == root ? PathCounts::none : link);
     }
 
     /// Return the state of the string of `text` followed by a token; make the state if it is missing.
     State extended(State text, Token token) {
         if (const State known = next(text, token); known != none) return exactly(text, token, known);
-        const State whole = add_state({.length = at(text).length + 1, .link = root});
+        const State whole = add_state({.length = at(text).length + 1, .link = root}, 0);
         for (; text != none; text = at(text).link) {
             if (const State known = next(text, token); known != none) {
-                const State shorter = exactly(text, token, known);
-                at(whole).link = shorter;
+                set_link(whole, exactly(text, token, known));
                 break;
             }
             edges_.add(text, token, whole);
@@ -173,14 +185,15 @@ class SuffixAutomaton {
     State exactly(State from, Token token, State to) {
         const Node old = at(to);
         if (old.length == at(from).length + 1) return to;
-        const State half = add_state({.length = at(from).length + 1, .link = old.link, .count = old.count});
+        const State half = add_state({.length = at(from).length + 1, .link = root}, counts_.count(to));
         log_.back().split = to;
+        set_link(half, old.link);
         for_next(to, [&](Token other, State after) { edges_.add(half, other, after); });
         for (; from != none && next(from, token) == to; from = at(from).link) {
             redirected_.push_back(edges_.find(from, token));
             edges_.redirect(redirected_.back(), half);
         }
-        at(to).link = half;
+        set_link(to, half);
         return half;
     }
 
@@ -189,46 +202,21 @@ class SuffixAutomaton {
         log_.pop_back();
         for (; redirected_.size() > change.redirected; redirected_.pop_back())
             edges_.redirect(redirected_.back(), change.split);
-        if (change.split != none) at(change.split).link = states_.back().link;
+        if (change.split != none) set_link(change.split, states_.back().link);
         while (edges_.size() > change.edges) edges_.pop_back();
+        for (auto state = static_cast<State>(change.states); state < counts_.size(); ++state)
+            counts_.move(state, PathCounts::none);
+        while (counts_.size() > static_cast<Index>(change.states)) counts_.pop_back();
         states_.resize(change.states);
     }
 
-    /// Add `by` to the counts of all states whose strings end at end number i.
-    void count(Index i, std::int32_t by, Index& steps) {
-        for (State state = end(i); state != root && !stale_; state = at(state).link) {
-            at(state).count += by;
-            stale_ = ++steps > 8 * state_count();
-        }
-    }
-
-    void count_anew() {
-        std::int32_t longest = 0;
-        for (Node& node : states_) {
-            node.count = 0;
-            longest = std::max(longest, node.length);
-        }
-        for (counted_ = 0; counted_ < ends(); ++counted_) ++at(end(counted_)).count;
-        // A state is longer than its link, so from the longest to the shortest every state comes before its link.
-        std::vector<std::int32_t> places(static_cast<std::size_t>(longest) + 1);
-        for (const Node& node : states_) ++places[static_cast<std::size_t>(longest - node.length)];
-        std::int32_t before = 0;
-        for (std::int32_t& place : places) before += std::exchange(place, before);
-        std::vector<State> order(states_.size());
-        for (State state = 0; state < std::ssize(states_); ++state)
-            order[static_cast<std::size_t>(places[static_cast<std::size_t>(longest - at(state).length)]++)] = state;
-        for (const State state : order)
-            if (at(state).link > root) at(at(state).link).count += at(state).count;
-        stale_ = false;
-    }
-
     std::vector<Node> states_;
+    PathCounts counts_;  // by state: how often its strings were counted
     detail::Transitions edges_;
     std::vector<State> closed_;     // the end states of the closed texts, one per token
     std::vector<Change> log_;       // the open text
     std::vector<Edge> redirected_;  // transitions that the changes of the log redirected
     Index counted_ = 0;             // how many ends, closed texts first, are in the counts
-    bool stale_ = false;            // true if all ends must be counted anew
 };
 
 }  // namespace detail

@@ -62,6 +62,13 @@ class Transitions {
         set_slot(lists_[list], lists_[list]);
     }
 
+    /// Make room for more transitions of more states: until then `add` allocates nothing.
+    void make_room(std::size_t transitions, std::size_t states) {
+        edges_.reserve(edges_.size() + transitions);
+        lists_.reserve(lists_.size() + states);
+        while (2 * (edges_.size() + transitions) > slots_.size()) grow();
+    }
+
     /// Remove the newest transition.
     void pop_back() {
         set_slot(static_cast<Edge>(edges_.size() - 1), none);

@@ -200,6 +200,7 @@ class Comparison {
         add("lookup, else model", block, FirstOf(LookupDrafter(sure), model));
         add("lookup and model", traversal, United(LookupDrafter(sure), model));
         add("suffix tree of 16", traversal, SuffixLookupDrafter());
+        add_past_rows(list);
         return list;
     }
 
@@ -216,6 +217,22 @@ class Comparison {
         const auto learn = [estimator, stop](const RoundCounts& round) { stop->record(round); };
         return {"model, by confidence", ChainDrafter(model, std::ref(*stop)), RuleKind::block, most,
                 Lookahead::of_learner(learn)};
+    }
+
+    /// Drafts from rows that the target gave before, in these texts.
+    static void add_past_rows(std::vector<Line>& list) {
+        using enum RuleKind;
+        const auto add = [&](const char* name, RuleKind rule, Index context, const auto& make) {
+            const auto table = std::make_shared<recycling::Table>(recycling::TableOptions{.context = context});
+            list.push_back(
+                {.name = name, .drafter = make(with_every_id(std::ref(*table))), .rule = rule, .table = table});
+        };
+        add("past rows", block, 2, [](auto rows) { return ChainDrafter(rows); });
+        add("past rows, tree 2, 2, 1, 1", traversal, 2, [](auto rows) { return TreeDrafter(rows, {2, 2, 1, 1}); });
+        add("past rows, likeliest 16", traversal, 2,
+            [](auto rows) { return DynamicTreeDrafter(rows, {.width = 4, .nodes = 16}); });
+        add("token recycling, likeliest 16", traversal, 1,
+            [](auto rows) { return DynamicTreeDrafter(rows, {.width = 4, .nodes = 16}); });
     }
 
     void add_heads(std::vector<Line>& list, const DraftModel& model, const RowShaper& shaper) const {

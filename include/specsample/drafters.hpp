@@ -13,6 +13,8 @@
 #include <specsample/drafters/lookup.hpp>            // IWYU pragma: export
 #include <specsample/drafters/ngram_index.hpp>       // IWYU pragma: export
 #include <specsample/drafters/ngram_pool.hpp>        // IWYU pragma: export
+#include <specsample/drafters/path_counts.hpp>       // IWYU pragma: export
+#include <specsample/drafters/recycling.hpp>         // IWYU pragma: export
 #include <specsample/drafters/suffix_automaton.hpp>  // IWYU pragma: export
 #include <specsample/drafters/suffix_lookup.hpp>     // IWYU pragma: export
 #include <specsample/drafters/tree.hpp>              // IWYU pragma: export

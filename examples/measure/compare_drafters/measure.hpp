@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -9,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/drafters/recycling.hpp>
 #include <specsample/specsample.hpp>
 
 #include "compare_drafters/any_target.hpp"
@@ -45,14 +48,17 @@ struct Line {
     RuleKind rule = RuleKind::token;
     specsample::Index lookahead = 4;
     Lookahead length{};
+    std::shared_ptr<specsample::recycling::Table> table{};  ///< that learns the target's rows, where one does
 };
 
 /// Continue every prompt, each as a request of its own.
 template <class Rule>
 Measured measure_with(Rule rule, Line line, const AnyTarget& target, const TokenTexts& prompts,
                       const specsample::Limits& limits) {
-    specsample::Sampler sampler(std::move(line.drafter), target, {.lookahead = line.lookahead, .seed = 1}, rule,
-                                line.length);
+    std::optional<specsample::recycling::Recorded<AnyTarget>> recorded;
+    if (line.table) recorded.emplace(target, *line.table);
+    specsample::Sampler sampler(std::move(line.drafter), recorded ? AnyTarget(*recorded) : target,
+                                {.lookahead = line.lookahead, .seed = 1}, rule, line.length);
     TokenTexts texts;
     double seconds = 0, written = 0;
     for (std::size_t i = 0; i < prompts.size(); ++i) {

@@ -345,6 +345,12 @@ using specsample::recurrent::Model;
 using specsample::recurrent::Rewound;
 }  // namespace specsample::recurrent
 
+export namespace specsample::recycling {
+using specsample::recycling::Recorded;
+using specsample::recycling::Table;
+using specsample::recycling::TableOptions;
+}  // namespace specsample::recycling
+
 export namespace specsample::shard {
 using specsample::shard::Communicator;
 using specsample::shard::Message;
@@ -423,6 +429,7 @@ using specsample::vocabularies::Mapped;
 using specsample::vocabularies::OwnIds;
 using specsample::vocabularies::PrefixMapped;
 using specsample::vocabularies::ReducedIdMap;
+using specsample::vocabularies::Reencoded;
 using specsample::vocabularies::TargetIds;
 using specsample::vocabularies::TokenMapped;
 using specsample::vocabularies::VocabularyDifference;

@@ -87,25 +87,11 @@ class PoolDrafter {
     void propose(std::span<const Token> prefix, const Source&, DraftTree<L>& draft_tree) {
         if (prefix.empty()) return;
         const Index first = draft_tree.size();
-        pool_->for_tails(prefix.back(), [&](std::span<const Token> tail) {
-            Index node = root_node;
-            for (const Token token : tail) {
-                if (!draft_tree.grows(node)) return;
-                node = child(draft_tree, first, node, token);
-            }
-        });
+        pool_->for_tails(prefix.back(),
+                         [&](std::span<const Token> tail) { detail::add_named_path(draft_tree, first, tail); });
     }
 
   private:
-    /// Return the child of `parent` with this token, and add it if there is none from node `first` on. Earlier nodes
-    /// belong to other drafters and have other distributions.
-    template <class L>
-    static Index child(DraftTree<L>& draft_tree, Index first, Index parent, Token token) {
-        for (Index node = std::max(first, parent + 1); node < draft_tree.size(); ++node)
-            if (draft_tree.parent(node) == parent && draft_tree.token(node) == token) return node;
-        return draft_tree.add(parent, token, PointMass{});
-    }
-
     const NgramPool* pool_;
 };
 

@@ -167,7 +167,7 @@ class Recorded : public detail::Adaptor<Recorded<Target>, Target> {
         return rows;
     }
 
-    /// Return the last tokens of a prefix, of which the contexts of all rows are made.
+    /// Return the last tokens of a prefix: the contexts of all rows that are asked for are made of these.
     std::span<const Token> tail(std::span<const Token> prefix, Index count) const {
         return prefix.last(std::min(prefix.size(), static_cast<std::size_t>(count - 1 + table_->context())));
     }

@@ -102,11 +102,13 @@ TEST_CASE("rows of logits, sparse and strided rows have the entropy of their pro
     CHECK(entropy(Logits(logits, 0)) == 0);
 }
 
-TEST_CASE("a NaN in a row makes its entropy NaN", "[kernels]") {
-    for (const std::size_t place : {0u, 63u, 64u, 600u, 999u}) {
-        auto p = distribution<float>(1000, 3);
-        p[place] = std::numeric_limits<float>::quiet_NaN();
-        INFO("place " << place);
-        CHECK(detail::is_nan(entropy(p)));
-    }
+TEST_CASE("a NaN or a negative entry in a row makes its entropy NaN", "[kernels]") {
+    for (const std::size_t place : {0u, 63u, 64u, 600u, 999u})
+        for (const float bad : {std::numeric_limits<float>::quiet_NaN(), -1e-30f, -.5f}) {
+            auto p = distribution<float>(1000, 3);
+            p[place] = bad;
+            INFO("place " << place << ", " << bad);
+            CHECK(detail::is_nan(entropy(p)));
+        }
+    CHECK(entropy(std::vector<float>{-0.f, 1, 0}) == 0);
 }

@@ -15,12 +15,14 @@ template <class View>
     // Inside the logarithm, p is at least the smallest normal number: so p = 0 gives 0 ln 0 = 0.
     const auto term = [](const auto& p) { return p * p.max(std::numeric_limits<Value>::min()).log(); };
     double total = 0;
+    bool is_bad = false;
     for_blocks(0, row.size(), [&](Index first, Index count) {
         row.expect(first + count, block_size);
         const Value* probs = row.read(first, count, buffer);
         total += block_sum<Value>(count, term, probs);
+        is_bad = is_bad || !(Eigen::Map<const Eigen::Array<Value, Eigen::Dynamic, 1>>(probs, count).minCoeff() >= 0);
     });
-    return 0.0 - total;
+    return is_bad ? std::numeric_limits<double>::quiet_NaN() : 0.0 - total;
 }
 
 }  // namespace detail
@@ -34,7 +36,7 @@ namespace kernels {
 /// @param row   probabilities that sum to 1
 /// @returns     in [0, ln V], up to rounding
 /// @cost        one pass over the stored entries; one more for logits whose normaliser is not known; no allocation
-/// @edge        one-hot: 0; an empty row: 0; a NaN in it: NaN
+/// @edge        one-hot: 0; an empty row: 0; a NaN or a negative entry in it: NaN
 /// @accuracy    blocks are summed in the row's own precision, their sums in double. The last digits may differ between
 ///              instruction sets, because the logarithm is Eigen's
 template <RowLike R>

@@ -94,7 +94,7 @@ class PositionToken final : public lossy::RatioToken {
     double before() const override { return 0; }
     double largest_p() override { return at_.p[best_]; }
     Index rank() override { return id_ == best_ ? 0 : detail::rank(at_.p, id_); }
-    double entropy() override { return entropy_ ? *entropy_ : *(entropy_ = detail::entropy(at_.p)); }
+    double entropy() override { return entropy_ ? *entropy_ : *(entropy_ = kernels::entropy(at_.p)); }
     double largest_q() override { return largest_q_ ? *largest_q_ : *(largest_q_ = at_.q.maxCoeff()); }
 
   private:

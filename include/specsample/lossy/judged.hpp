@@ -15,7 +15,6 @@
 //     };
 #pragma once
 
-#include <cmath>
 #include <concepts>
 #include <optional>
 #include <type_traits>
@@ -24,6 +23,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/eigen.hpp>
 #include <specsample/kernels/argmax.hpp>
+#include <specsample/kernels/entropy.hpp>
 #include <specsample/lossy/drafted_token.hpp>
 #include <specsample/verify/token.hpp>
 
@@ -38,17 +38,6 @@ Index rank(const View& row, Index token) {
     Index before = 0;
     for (Index i = 0; i < row.size(); ++i) before += row.coeff(i) > mass || (row.coeff(i) == mass && i < token);
     return before;
-}
-
-/// Compute the entropy in nats, in doubles; NaN for a bad row.
-template <class View>
-double entropy(const View& row) {
-    double entropy = 0;
-    for (Index i = 0; i < row.size(); ++i) {
-        const double mass = static_cast<double>(row.coeff(i));
-        if (mass != 0) entropy -= mass * std::log(mass);
-    }
-    return entropy;
 }
 
 /// A node whose children are judged by a rule. Base is what the walk needs of the node: its row or its residual.
@@ -85,7 +74,7 @@ class JudgedNode : public Base, public Facts {
     Index rank() final { return token() == best() ? 0 : detail::rank(this->view(), token()); }
 
     double entropy() final {
-        if (!entropy_) entropy_ = detail::entropy(this->view());
+        if (!entropy_) entropy_ = kernels::entropy(this->view());
         if (!is_finite(*entropy_)) this->blame_row();
         return *entropy_;
     }

@@ -14,15 +14,15 @@ template <class View>
     typename Blocks<View>::Buffer buffer;
     // Inside the logarithm, p is at least the smallest normal number: so p = 0 gives 0 ln 0 = 0.
     const auto term = [](const auto& p) { return p * p.max(std::numeric_limits<Value>::min()).log(); };
-    double total = 0;
-    bool is_bad = false;
+    const auto negative = [](const auto& p) { return p.min(Value(0)); };
+    double total = 0, below = 0;
     for_blocks(0, row.size(), [&](Index first, Index count) {
         row.expect(first + count, block_size);
         const Value* probs = row.read(first, count, buffer);
         total += block_sum<Value>(count, term, probs);
-        is_bad = is_bad || !(Eigen::Map<const Eigen::Array<Value, Eigen::Dynamic, 1>>(probs, count).minCoeff() >= 0);
+        below += block_sum<Value>(count, negative, probs);
     });
-    return is_bad ? std::numeric_limits<double>::quiet_NaN() : 0.0 - total;
+    return below < 0 ? std::numeric_limits<double>::quiet_NaN() : 0.0 - total;
 }
 
 }  // namespace detail

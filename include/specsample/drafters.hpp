@@ -19,3 +19,5 @@
 #include <specsample/drafters/suffix_lookup.hpp>     // IWYU pragma: export
 #include <specsample/drafters/tree.hpp>              // IWYU pragma: export
 #include <specsample/drafters/united.hpp>            // IWYU pragma: export
+#include <specsample/drafters/wire.hpp>              // IWYU pragma: export
+#include <specsample/drafters/wire_format.hpp>       // IWYU pragma: export

@@ -460,6 +460,12 @@ using specsample::walks::match;
 using specsample::walks::top_down;
 }  // namespace specsample::walks
 
+export namespace specsample::wire {
+using specsample::wire::Draft;
+using specsample::wire::Fault;
+using specsample::wire::message;
+}  // namespace specsample::wire
+
 // What values need is compiled here: clang 16 does not find the overloads that these call where a program that imports the
 // module would instantiate them.
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {

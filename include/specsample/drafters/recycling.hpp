@@ -45,13 +45,12 @@ struct TableOptions {
 /// drawn from. Several samplers on one thread may share a table by std::ref: texts about one thing draft for each
 /// other.
 ///
-/// @cost    per row learnt: one pass for its likeliest ids, one more for the normaliser of logits, and O(context *
-/// top);
-///          per row asked for: O(context). Memory: 16 + 12 * top bytes per n-gram, allocated at once
+/// @cost    per row learnt: one pass for its likeliest ids, one more for the normaliser of logits, and
+///          O(context * top); per row asked for: O(context). Memory: 16 + 12 * top bytes per n-gram, allocated at once
 class Table {
   public:
-    /// @throws   std::invalid_argument for an option below 1, a context or top above most_drafted, or a capacity above
-    /// 2^24
+    /// @throws   std::invalid_argument for an option below 1, a context or top above most_drafted, or a capacity
+    ///           above 2^24
     explicit Table(TableOptions options = {}) : options_(options) {
         constexpr auto where = "recycling::Table";
         detail::require_length(where, "context", options.context, 1);

@@ -66,8 +66,7 @@ class Draft {
     /// @returns      its number
     /// @throws       std::invalid_argument for a row of another size, and for `top` out of range
     /// @cost         one pass, two over logits
-    /// @edge         a row in which no id is possible, or one that is no distribution, keeps no id: no token can be
-    /// drawn
+    /// @edge         a row in which no id is possible, or that is no distribution, keeps no id: nothing can be drawn
     Index add_row(const Row& row, Index top = 64) {
         constexpr auto where = "wire::Draft::add_row";
         if (row.size() != round_.vocab)

@@ -17,8 +17,7 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace vocabularies {
 
-/// Drafts with a drafter, or a model, of any tokenizer: what it writes in its own ids is tokenised again in the
-/// target's.
+/// Drafts with a drafter, or a model, of any tokenizer: what it writes is tokenised again in the target's ids.
 ///
 ///     Reencoded(draft, [&](std::span<const Token> text) { return own.encode(target_tokenizer.decode(text)); },
 ///               [&](std::span<const Token> drafted) { return target_tokenizer.encode(own.decode(drafted)); })
@@ -29,14 +28,12 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace vocabularies 
 /// were drawn from, which accepts more.
 ///
 /// @tparam D          a drafter of chains or trees, a model, or a std::ref of either; it is rolled back by its own ids
-/// @param to_draft    the drafter's tokens of a whole text in the target's, as a vector, or as a view until the next
-/// call
-/// @param to_target   the target's tokens of what was drafted, one path of the tree at a time; the same
+/// @param to_draft    from a whole text in the target's tokens to the drafter's: a vector, or a view until the next call
+/// @param to_target   from what was drafted, one path of the tree at a time, to the target's tokens; likewise
 /// @draws             the draws of the drafter
 /// @cost              the drafter's; both callables, to_target once per path; O(prefix)
-/// @edge              the last token may be a piece of a word that the draft ends in; it then is seldom accepted.
-/// Nothing is
-///                    drafted where to_target returns no token
+/// @edge              the last token may be a piece of a word that the draft ends in, and is then seldom accepted.
+///                    Nothing is drafted where to_target returns no token
 template <class D, detail::PrefixTranslation ToDraft, detail::PrefixTranslation ToTarget>
 class Reencoded {
     using Inner = typename detail::DrafterOf<D>::type;

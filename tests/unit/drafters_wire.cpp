@@ -113,7 +113,7 @@ TEST_CASE("a row keeps its likeliest ids, with shares that add up to 1 to the bi
 TEST_CASE("a draft that was written and read is the same draft, and is judged alike") {
     Dice dice{2};
     long accepted = 0;
-    for (std::uint64_t request = 0; request < 200; ++request) {
+    for (std::uint64_t request = 0; request < 60; ++request) {
         const wire::Draft sent = any_draft(dice, request, 17);
         const Message message = written(sent);
         wire::Draft received;
@@ -138,7 +138,7 @@ TEST_CASE("a draft that was written and read is the same draft, and is judged al
         CHECK(std::ranges::equal(a.path, b.path));
         accepted += a.accepted;
     }
-    CHECK(accepted > 10);
+    CHECK(accepted > 3);
 }
 
 TEST_CASE("a message that lost or changed a byte is refused by what is wrong with it") {
@@ -151,7 +151,7 @@ TEST_CASE("a message that lost or changed a byte is refused by what is wrong wit
         REQUIRE(draft.tree().tokens.empty());
     }
     for (std::size_t at = 0; at < message.size(); ++at)
-        for (const int bit : {0, 3, 7}) {
+        for (const int bit : {0, 7}) {
             Message changed = message;
             changed[at] ^= std::byte{1} << bit;
             const auto fault = draft.read(changed, 3, 4, vocab);
@@ -176,8 +176,10 @@ TEST_CASE("a message with a right checksum is a draft that can be judged, or is 
     std::map<std::string, long> seen;
     const std::vector<float> logits = any_logits(dice);
     Workspace workspace;
-    for (int i = 0; i < 20000; ++i) {
-        Message changed = written(any_draft(dice, 3, 4));
+    std::vector<Message> messages;
+    for (int i = 0; i < 20; ++i) messages.push_back(written(any_draft(dice, 3, 4)));
+    for (int i = 0; i < 3000; ++i) {
+        Message changed = messages[static_cast<std::size_t>(i) % messages.size()];
         for (Index changes = 1 + dice(3); changes > 0; --changes) {
             const auto at = static_cast<std::size_t>(16 + dice(std::ssize(changed) - 16));
             changed[at] = static_cast<std::byte>(dice(3) == 0 ? 255 * dice(2) : dice(256));
@@ -196,7 +198,7 @@ TEST_CASE("a message with a right checksum is a draft that can be judged, or is 
     CHECK(seen.size() == 3);
     for (const auto& [what, count] : seen) {
         INFO(what << ": " << count);
-        CHECK(count > 100);
+        CHECK(count > 20);
     }
 }
 

@@ -78,7 +78,7 @@ void serve_drafts(const Connection& target) {
 
 int write_text(const Connection& drafter) {
     ToyModel target{.4f};
-    float target_logits[(K + 1) * V];
+    float target_logits[(K + 1) * V] = {};
     const Rows p(Row::logits({target_logits, V}, .8), K + 1);
     std::vector<Token> text{1, 2, 3}, stop_tokens{15};
     wire::Draft draft;

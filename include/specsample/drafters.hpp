@@ -11,6 +11,7 @@
 #include <specsample/drafters/heads_tree.hpp>        // IWYU pragma: export
 #include <specsample/drafters/lattice.hpp>           // IWYU pragma: export
 #include <specsample/drafters/lookup.hpp>            // IWYU pragma: export
+#include <specsample/drafters/named.hpp>             // IWYU pragma: export
 #include <specsample/drafters/ngram_index.hpp>       // IWYU pragma: export
 #include <specsample/drafters/ngram_pool.hpp>        // IWYU pragma: export
 #include <specsample/drafters/path_counts.hpp>       // IWYU pragma: export

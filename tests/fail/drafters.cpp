@@ -157,3 +157,23 @@ int program() {
 }
 
 }  // namespace lattice_of_no_block
+
+// case: recorded_target_without_rows
+// A table learns rows, which a model that names its token does not return.
+// expect: error: static assertion failed.*specsample::recycling::Recorded: the first argument must be a model that
+namespace recorded_target_without_rows {
+
+using namespace specsample;
+
+int program() {
+    recycling::Table table;
+#ifdef FIXED
+    const auto target = [](std::span<const Token>) { return Eigen::VectorXf{{.5f, .5f}}; };
+#else
+    const auto target = [](std::span<const Token>) { return Token{0}; };
+#endif
+    const recycling::Recorded recorded(target, table);
+    return sizeof recorded == 0;
+}
+
+}  // namespace recorded_target_without_rows

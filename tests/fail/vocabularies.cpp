@@ -133,3 +133,24 @@ int program() {
 }
 
 }  // namespace mapped_token_model
+
+// case: reencoded_token_by_token
+// Two tokenizers share a text, not tokens.
+// expect: error: static assertion failed.*specsample::vocabularies::Reencoded: the second argument must be a callable
+// expect: a callable of a whole text
+namespace reencoded_token_by_token {
+
+using namespace specsample;
+
+int program() {
+    const auto draft = [](std::span<const Token>) { return Eigen::VectorXf{{.5f, .5f}}; };
+    const auto text = [](std::span<const Token> tokens) { return std::vector<Token>(tokens.begin(), tokens.end()); };
+#ifdef FIXED
+    vocabularies::Reencoded drafter(draft, text, text);
+#else
+    vocabularies::Reencoded drafter(draft, [](Token token) { return token; }, text);
+#endif
+    return static_cast<int>(drafter.depth());
+}
+
+}  // namespace reencoded_token_by_token

@@ -214,8 +214,10 @@ TEST_CASE("what does not belong into a draft is refused by name") {
                       "specsample::wire::Draft::add_row: top is 257, but must be 1 to 256");
     CHECK_THROWS_WITH(draft.add(root_node, 0, 0),
                       "specsample::wire::Draft::add: row is 0, but must be one of the 0 rows");
+    CHECK_THROWS_WITH(draft.row(0), "specsample::wire::Draft: row is 0, but must be one of the 0 rows");
     CHECK(draft.add_row(Row::probs(row)) == 0);
     CHECK(draft.ids(0).size() == 2);
+    CHECK(written(draft).size() == 44 + 2 + 2 * 6);
     CHECK_THROWS_WITH(draft.add(root_node, 4, 0),
                       "specsample::wire::Draft::add: token is 4, but must be in the vocabulary of 4");
     CHECK_THROWS_WITH(draft.add_named(0, 1),

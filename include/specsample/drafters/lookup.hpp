@@ -10,6 +10,7 @@
 #include <span>
 
 #include <specsample/drafters/drafter.hpp>
+#include <specsample/drafters/named.hpp>
 #include <specsample/drafters/ngram_index.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {

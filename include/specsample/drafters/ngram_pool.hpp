@@ -13,6 +13,7 @@
 
 #include <specsample/core/contract.hpp>
 #include <specsample/drafters/drafter.hpp>
+#include <specsample/drafters/named.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 

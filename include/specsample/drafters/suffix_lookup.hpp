@@ -12,6 +12,7 @@
 
 #include <specsample/core/contract.hpp>
 #include <specsample/drafters/drafter.hpp>
+#include <specsample/drafters/named.hpp>
 #include <specsample/drafters/suffix_automaton.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {

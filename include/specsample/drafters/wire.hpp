@@ -37,14 +37,14 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace wire {
 ///     if (const auto fault = draft.read(message, request, start, vocab)) ..   // where the target is
 ///     round = verify(draft.tree(), draft.origins(), target_rows, rule, rng, limits, workspace);
 ///
-/// A row keeps its likeliest ids, each with a share of 2^-16, 2^-15, .. in all 1: exact in every type, so that the row
-/// is a distribution to the last bit. The text keeps the target's distribution however few ids a row keeps; only
-/// acceptance falls.
+/// A row keeps its likeliest ids, each with a share that is a multiple of 2^-16. The shares add up to 1 exactly, in
+/// every type, so that the row is a distribution to the last bit. The text keeps the target's distribution however few
+/// ids a row keeps; only acceptance falls.
 ///
 /// The checksum detects accidents. Whoever can write messages can also write a checksum, and a token that was not drawn
 /// from its row changes the text's distribution: drafters that are not trusted need another transport.
 ///
-/// @cost   a message has 44 bytes, 2 and 6 per id of a row, and 14 per token
+/// @cost   a message has 44 bytes, 2 per row and 6 per id of it, 14 per token and 4 per removed id of it
 class Draft {
   public:
     static constexpr Index most_ids = 256;  ///< the largest number of ids that a row keeps
@@ -90,6 +90,7 @@ class Draft {
 
     Index row_count() const { return std::ssize(row_ends_); }
     /// Return a row. It views this draft until the next row is added.
+    /// @throws   std::invalid_argument for a number that no row has
     Row row(Index number) const { return Row::sparse(ids(number), Row::probs(probs(number)), round_.vocab); }
     /// Return the ids of a row, which ascend.
     std::span<const Token> ids(Index number) const { return part(ids_, number); }
@@ -100,7 +101,9 @@ class Draft {
     /// @param parent    an earlier node, or root_node
     /// @param without   the tokens that could not be drawn, because older siblings have them
     /// @returns         the number of the node
-    /// @throws          std::invalid_argument for a parent, token, row, or removed id that is not there
+    /// @throws          std::invalid_argument for a parent, row, or removed id that is not there, and for a token
+    /// outside
+    ///                  the vocabulary: -1 says that nothing could be drawn, so the draft ends before it
     Index add(Index parent, Token token, Index row, ListRef<Token> without = {}) {
         const std::span<const Token> removed = without;
         if (row < 0 || row >= row_count())
@@ -171,6 +174,8 @@ class Draft {
 
     template <class T>
     std::span<const T> part(const std::vector<T>& all, Index number) const {
+        if (number < 0 || number >= row_count())
+            detail::invalid("wire::Draft", "row", number, "one of the " + detail::to_text(row_count()) + " rows");
         const auto at = static_cast<std::size_t>(number);
         const std::size_t begin = at == 0 ? 0 : row_ends_[at - 1];
         return std::span(all).subspan(begin, row_ends_[at] - begin);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <specsample/drafters/drafter.hpp>
+#include <specsample/drafters/named.hpp>
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/vocabularies/mapped_prefix.hpp>
 
@@ -28,14 +29,21 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace vocabularies 
 /// were drawn from, which accepts more.
 ///
 /// @tparam D          a drafter of chains or trees, a model, or a std::ref of either; it is rolled back by its own ids
-/// @param to_draft    from a whole text in the target's tokens to the drafter's: a vector, or a view until the next call
+/// @param to_draft    from a whole text in the target's tokens to the drafter's: a vector, or a view until the next
+/// call
 /// @param to_target   from what was drafted, one path of the tree at a time, to the target's tokens; likewise
 /// @draws             the draws of the drafter
 /// @cost              the drafter's; both callables, to_target once per path; O(prefix)
 /// @edge              the last token may be a piece of a word that the draft ends in, and is then seldom accepted.
 ///                    Nothing is drafted where to_target returns no token
-template <class D, detail::PrefixTranslation ToDraft, detail::PrefixTranslation ToTarget>
+template <class D, class ToDraft, class ToTarget>
 class Reencoded {
+    static_assert(detail::PrefixTranslation<ToDraft>,
+                  "specsample::vocabularies::Reencoded: the second argument must be a callable of a whole text, "
+                  "std::span<const Token>, that returns it in the drafter's tokens, as std::vector<Token>");
+    static_assert(detail::PrefixTranslation<ToTarget>,
+                  "specsample::vocabularies::Reencoded: the third argument must be a callable of drafted tokens, "
+                  "std::span<const Token>, that returns their text in the target's tokens, as std::vector<Token>");
     using Inner = typename detail::DrafterOf<D>::type;
 
   public:

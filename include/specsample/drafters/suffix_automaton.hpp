@@ -36,7 +36,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 ///
 /// @cost   O(1) per token written or removed, amortised over all written tokens, and O(log length) per token counted. A
 ///         token with an expensive change costs as much each time it is removed and written again. Memory: linear, at
-///         most 2 states and 3 transitions per token: 120 to 240 bytes
+///         most 2 states and 3 transitions per token: 90 to 300 bytes
 class SuffixAutomaton {
   public:
     using State = std::int32_t;

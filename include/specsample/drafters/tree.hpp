@@ -169,8 +169,7 @@ class TreeDrafter {
         } else {
             const Index number = first_ + numbers_[static_cast<std::size_t>(shape_.first_child(place))];
             children_(
-                detail::as_row(row), ids,
-                [&](std::size_t i) { return rng.at(Purpose::draft, number + static_cast<Index>(i)); },
+                row, ids, [&](std::size_t i) { return rng.at(Purpose::draft, number + static_cast<Index>(i)); },
                 [&](auto token, const auto& distribution) { draft_tree.add(node, token, distribution); });
         }
         if (draft_tree.size() == first) draft_tree.decline(row);

@@ -120,18 +120,22 @@ struct RunningSums {
     std::array<double, detail::max_blocks> up_to;
 
     /// Sum the weights.
-    /// @cost   one pass
+    /// @param each   room for the sum of every block, or null
+    /// @cost         one pass
     template <Weights W>
-    void sum(const W& weights) {
+    void sum(const W& weights, double* each = nullptr) {
         const Index per_block = detail::block_length(weights.size());
-        count = 0, total = 0;
-        if constexpr (detail::SharedWeights<W>) {
-            count = static_cast<std::size_t>((weights.size() + per_block - 1) / per_block);
-            weights.share().sum_blocks(weights, std::span(up_to).first(count));
-            for (std::size_t block = 0; block < count; ++block) up_to[block] = total += up_to[block];
-        } else {
-            for (Index first = 0; first < weights.size(); first += per_block)
-                up_to[count++] = total += weights.sum(first, std::min(per_block, weights.size() - first));
+        count = static_cast<std::size_t>((weights.size() + per_block - 1) / per_block), total = 0;
+        if constexpr (detail::SharedWeights<W>) weights.share().sum_blocks(weights, std::span(up_to).first(count));
+        for (std::size_t block = 0; block < count; ++block) {
+            const Index first = static_cast<Index>(block) * per_block;
+            double sum = 0;
+            if constexpr (detail::SharedWeights<W>)
+                sum = up_to[block];
+            else
+                sum = weights.sum(first, std::min(per_block, weights.size() - first));
+            if (each != nullptr) each[block] = sum;
+            up_to[block] = total += sum;
         }
     }
 
@@ -174,8 +178,9 @@ double total_of(const W& weights) {
 template <Weights W>
 class BlockSums {
   public:
-    /// @cost   one pass
-    explicit BlockSums(const W& weights) : weights_(weights) { sums_.sum(weights_); }
+    /// @param each   room for the sum of every block, or null
+    /// @cost         one pass
+    explicit BlockSums(const W& weights, double* each = nullptr) : weights_(weights) { sums_.sum(weights_, each); }
     /// Take the sums of a pass that was made before.
     BlockSums(const W& weights, const RunningSums& sums) : weights_(weights), sums_(sums) {}
 
@@ -199,21 +204,28 @@ class BlockSums {
     RunningSums sums_;
 };
 
+/// Return weights with their sums, so that many draws take one pass: the weights themselves if they have sums.
+template <Weights W>
+auto summed(const W& weights) {
+    if constexpr (SummedWeights<W>)
+        return weights;
+    else
+        return BlockSums<W>(weights);
+}
+
 /// The sum of the entries that are left of a row while ids are removed from it one by one.
 /// @cost   one pass, then a block and at most 512 additions per id
 template <class View>
 class RestSums {
   public:
-    explicit RestSums(const View& row) : row_(row) {
-        const RowWeights<View> weights(row);
-        if constexpr (detail::SharedWeights<RowWeights<View>>) {
-            count_ = static_cast<std::size_t>((size_ + per_block_ - 1) / per_block_);
-            weights.share().sum_blocks(weights, std::span(sums_).first(count_));
-        } else {
-            for (Index first = 0; first < size_; first += per_block_)
-                sums_[count_++] = weights.sum(first, std::min(per_block_, size_ - first));
-        }
+    explicit RestSums(const View& row) : row_(row) { RunningSums().sum(RowWeights<View>(row), sums_.data()); }
+
+    /// Take the sums of the row's blocks times a factor, as another pass found them.
+    RestSums(const View& row, std::span<const double, detail::max_blocks> sums, double factor) : row_(row) {
+        for (std::size_t i = 0; i < count_; ++i) sums_[i] = sums[i] * factor;
     }
+
+    const View& row() const { return row_; }
 
     /// Remove the last of `removed` and return the sum that is left. Earlier calls have removed the others.
     double without(ListRef<Token> removed) {
@@ -234,7 +246,7 @@ class RestSums {
     View row_;
     Index size_ = RowWeights<View>(row_).size();
     Index per_block_ = detail::block_length(size_);
-    std::size_t count_ = 0;
+    std::size_t count_ = static_cast<std::size_t>((size_ + per_block_ - 1) / per_block_);
     std::array<double, detail::max_blocks> sums_;
 };
 

@@ -83,8 +83,9 @@ class LogitWeights {
 
   public:
     /// Sum the weights of the logits of `ids`, by default of every id of the vocabulary.
-    LogitWeights(const View& logits, double temperature, Index vocab, const Ids& ids = {})
-        : entries_(logits, ids, vocab, {}) {
+    /// @param each   room for the sum of every block, or null
+    LogitWeights(const View& logits, double temperature, Index vocab, const Ids& ids = {}, double* each = nullptr)
+        : entries_(logits, ids, vocab, {}), each_(each) {
         if (temperature == 0) {
             sum(Encoding::peak(detail::largest_id(detail::Blocks(logits))));
             return;
@@ -136,10 +137,11 @@ class LogitWeights {
     }
     void sum(const Encoding& encoding) {
         entries_.mean(encoding);
-        sums_.emplace(RowWeights(entries_.row()));
+        sums_.emplace(RowWeights(entries_.row()), each_);
     }
 
     Entries entries_;
+    double* each_ = nullptr;
     double scale_ = 0;
     double pivot_ = 0;
     std::optional<BlockSums<RowWeights<decltype(std::declval<const Entries&>().row())>>> sums_;

@@ -36,6 +36,7 @@ class RaceNumbers {
     static constexpr double log_scale() { return 0; }
 
     /// Return the numbers at [first, first + count), count <= block_size.
+    void expect(Index, Index) const {}
     const Value* read(Index first, Index count, Buffer& buffer) const {
         for (Index i = 0; i < count; ++i) buffer[static_cast<std::size_t>(i)] = weights_[first + i];
         return buffer.data();
@@ -69,6 +70,7 @@ class RaceNumbers<kernels::RowWeights<View>> {
         return 0;
     }
 
+    void expect(Index first, Index count) const { row_.expect(first, count); }
     const Value* read(Index first, Index count, Buffer& buffer) const {
         if constexpr (is_encoded)
             if (row_.encoding().is_logit()) return row_.numbers().read(first, count, buffer);
@@ -202,7 +204,7 @@ class RaceRow {
         return done == count || can_race(numbers + done, count - done) ? count : -1;
     }
 
-    /// List whole groups of four blocks.
+    /// List whole groups of four blocks, and prefetch a later group: a race computes about as long as it reads.
     /// @returns   true if some of the numbers may be bad
     template <class Doubt>
     [[gnu::flatten]] bool list_fours(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {
@@ -210,6 +212,7 @@ class RaceRow {
         Packet doubt = Eigen::internal::pset1<Packet>(0);
         Eigen::Array<Value, 4, 1> largest;
         for (Index first = 0; first < count; first += 4 * race_block) {
+            numbers_.expect(place + first + prefetch_distance, 4 * race_block);
             largest_of_four<Doubt>(numbers + first, doubt, largest.data());
             add_four(blocks, place + first, largest);
         }

@@ -104,17 +104,25 @@ class WithoutWeights {
     }
     double operator[](Index place) const { return detail::is_among(without_, row_.id(place)) ? 0 : row_[place]; }
 
-    /// Return the sum over a range, added up around the removed ids: subtracting their weights would leave rounding
+    /// Return the sum over a range, in which the removed ids weigh 0: subtracting their weights would leave rounding
     /// errors.
     double sum(Index first, Index count) const {
-        const Index end = first + count;
-        Index next = end;  // the lowest place of a removed id in the range, or its end
-        for (const Token id : without_) {
+        const auto is_inside = [&](Token id) {
             const Index place = row_.place_of(id);
-            if (place >= first && place < next) next = place;
-        }
-        if (next == end) return row_.sum(first, count);
-        return row_.sum(first, next - first) + sum(next + 1, end - next - 1);
+            return place >= first && place < first + count;
+        };
+        if (std::none_of(without_.begin(), without_.end(), is_inside)) return row_.sum(first, count);
+        typename detail::Blocks<View>::Buffer left;
+        double total = 0;
+        detail::for_blocks(first, count, [&](Index begin, Index n) {
+            const auto* const block = row_.row().read(begin, n, left);
+            if (block != left.data()) std::copy_n(block, n, left.data());
+            for (const Token id : without_)
+                if (const Index at = row_.place_of(id) - begin; at >= 0 && at < n) left[at] = 0;
+            total += detail::block_sum<typename detail::Blocks<View>::Value>(
+                n, [](const auto& x) { return x; }, left.data());
+        });
+        return total;
     }
 
   private:

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -39,6 +40,7 @@ class Logits {
     using Stored = detail::StoredAs<R>;
     using View = detail::row_view_t<Stored>;
     using Value = detail::Compute<typename View::Scalar>;
+    using Weights = kernels::LogitWeights<View>;
 
   public:
     static constexpr detail::RowForm form{.logits = true};
@@ -94,6 +96,8 @@ class Logits {
     static constexpr bool has_logits() { return true; }
     /// Return whether the caller gave the normaliser.
     bool is_normalised() const { return is_known_; }
+    /// Return whether the caller gave the normaliser or the sums, so that probs() makes no pass.
+    bool is_known() const { return is_known_ || sums_ != nullptr; }
     auto numbers() const& { return detail::as_row(row_); }
 
     /// Return the probabilities as an expression. They are not a distribution if the logits define none.
@@ -111,10 +115,11 @@ class Logits {
 
     /// Return the weights that a token is drawn from. Their total gives the normaliser.
     /// @cost   one pass, unless their sums are known
-    auto weights() const& {
-        using Weights = kernels::LogitWeights<View>;
-        return sums_ != nullptr ? Weights(numbers(), *sums_, size()) : Weights(numbers(), temperature_, size());
-    }
+    auto weights() const& { return sums_ != nullptr ? Weights(numbers(), *sums_, size()) : weights(nullptr); }
+    /// Return these weights, and write the sums of their blocks.
+    /// @param each   room for max_blocks sums, or null
+    /// @cost         one pass
+    auto weights(double* each) const& { return Weights(numbers(), temperature_, size(), {}, each); }
 
     // Deleted for a temporary that owns its numbers: the views would dangle.
     void numbers() && requires(owns) = delete;
@@ -159,6 +164,20 @@ template <class Given, class... Rest>
 Logits(Given&&, Rest...) -> Logits<detail::Part<Given>>;
 
 namespace detail {
+
+/// Return the sums of what is left of a row while ids are removed from it.
+/// @cost   one pass; for logits, the pass that finds their normaliser
+template <RowLike R>
+auto rest_sums(const R& row) {
+    return kernels::RestSums(as_row(row));
+}
+template <class R>
+auto rest_sums(const Logits<R>& row) {
+    if (row.is_known()) return kernels::RestSums(row.probs());
+    std::array<double, max_blocks> each;
+    const auto weights = row.weights(each.data());
+    return kernels::RestSums(weights.probs(), each, weights.encoding().factor());
+}
 
 /// Rows of logits by position, all at one temperature, over stored rows or over a callable that computes them.
 template <class Source>

@@ -43,15 +43,19 @@ void note(std::vector<Child>& children, Index token, const Sampled<View>& distri
 }
 
 /// Draw children with an RNG.
-template <class Kind, class Source>
-std::vector<Child> drawn(const Kind& kind, const Vector& row, std::size_t count, const Source& rng) {
+template <class Kind, class R, class Source>
+std::vector<Child> drawn_from(const Kind& kind, const R& row, std::size_t count, const Source& rng) {
     std::vector<Child> children;
     Ids ids(count, -7);
     kind(
-        detail::as_row(row), std::span(ids),
+        row, std::span(ids),
         [&](std::size_t i) { return rng.at(Purpose::draft, static_cast<Index>(i)); },
         [&](auto token, const auto& distribution) { note(children, static_cast<Index>(token), distribution); });
     return children;
+}
+template <class Kind, class Source>
+std::vector<Child> drawn(const Kind& kind, const Vector& row, std::size_t count, const Source& rng) {
+    return drawn_from(kind, row, count, rng);
 }
 
 /// The exact distribution of the children's tokens in their order. The draft distributions are checked against it:
@@ -220,6 +224,41 @@ TEST_CASE("children without replacement are the first of one race and know what 
             if (i > 0) REQUIRE(std::abs(children[i].rest / left - 1) < 1e-12);
         }
     }
+}
+
+TEST_CASE("children of logits are those of their probabilities, and know what was left", "[draft]") {
+    Vector logits(1500);
+    for (std::size_t i = 0; i < logits.size(); ++i)
+        logits[i] = 12 * Rng({.seed = 7}).uniform(static_cast<std::uint32_t>(i));
+    const double normaliser = log_sum_exp(Logits(logits, .7));
+    const auto probs = Logits(logits, .7).probs().eval();
+    const auto compare = [&](const auto& kind, const auto& row, const RoundRng& rng) {
+        const std::vector<Child> expected = drawn_from(kind, probs, 5, rng), found = drawn_from(kind, row, 5, rng);
+        REQUIRE(found.size() == expected.size());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            REQUIRE(found[i].token == expected[i].token);
+            REQUIRE(found[i].without == expected[i].without);
+            REQUIRE(found[i].chance == Approx(expected[i].chance).epsilon(1e-12));
+            REQUIRE(found[i].rest == Approx(expected[i].rest).epsilon(1e-12));
+        }
+    };
+    for (Index round = 0; round < 50; ++round) {
+        const RoundRng rng(8, 9, round);
+        for (const auto& row : {Logits(logits, .7), Logits(logits, .7, normaliser)}) {
+            compare(Independent{}, row, rng);
+            compare(WithoutReplacement{}, row, rng);
+            compare(TopChildren{}, row, rng);
+            compare(GreedyChildren{}, row, rng);
+        }
+    }
+}
+
+TEST_CASE("independent children take one pass together", "[draft]") {
+    long reads = 0;
+    const auto computed = [&](Index) { return ++reads, 1. / 4096; };
+    const auto row = Eigen::ArrayXd::NullaryExpr(4096, std::cref(computed));
+    CHECK(drawn_from(Independent{}, row, 8, RoundRng(1, 2, 3)).size() == 8);
+    CHECK(reads < 2 * 4096);  // the pass, and one or two blocks of 512 per draw
 }
 
 TEST_CASE("more children than a row has tokens, and more than a race keeps on the stack", "[draft]") {

@@ -1,5 +1,5 @@
-// An engine whose last layer sums each row of logits while the row is in a cache, on its own threads. verify then reads
-// no row but for a block where it draws a token, and writes the text of engine_loop.cpp.
+// An engine whose last layer sums each row of logits while it makes them: a block of logits is summed while it is in the
+// nearest cache. verify then reads no row but for a block where it draws a token, and writes the text of engine_loop.cpp.
 // Prints, a bar after each round:
 //   12 8 | 12 9 1 12 6 | 4 2 11 8 | 9 14 | 0 13 14 | 12 | 10 13 9 15 |
 #include <cstdio>
@@ -26,8 +26,11 @@ struct ToyModel {
             std::uint32_t state = 7;
             for (const Token token : text.first(text.size() - static_cast<std::size_t>(n - 1 - i)))
                 state = state * 31 + static_cast<std::uint32_t>(token);
-            for (std::uint32_t id = 0; id < V; ++id) logits[i][id] = scale * static_cast<float>((state ^ id * 97) % 13);
-            sums[i] = kernels::LogitSums(std::span(logits[i]), temperature);
+            const auto head = [&](Index first, std::span<float> block) {  // the last layer, some ids at a time
+                for (auto id = static_cast<std::uint32_t>(first); float& logit : block)
+                    logit = scale * static_cast<float>((state ^ id++ * 97) % 13);
+            };
+            sums[i] = kernels::LogitSums(std::span<float>(logits[i]), temperature, head);
         });
     }
 };

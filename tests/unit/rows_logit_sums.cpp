@@ -155,6 +155,65 @@ TEST_CASE("sums are those of their row", "[rows]") {
                       "specsample::LogitSums: temperature is -1, but must be a finite number >= 0");
 }
 
+TEST_CASE("many rows come with their sums", "[rows]") {
+    const std::vector<std::vector<double>> rows{{1, 2, 3}, {5, 2, 2.5}, {4, 4.5, 1}};
+    std::vector<LogitSums> sums;
+    for (const auto& row : rows) sums.emplace_back(row, .5);
+    Workspace a, b;
+    const std::vector<Token> tokens{2, 0};
+    for (const int position : {0, 1, 2, 3, 4, 5, 6, 7}) {
+        const RoundRng rng(1, 2, position);
+        const auto judge = [&](const auto& by) {
+            const auto known = verify(tokens, PointMass{}, logits_of(rows, sums), by, rng, {}, a);
+            same(known, verify(tokens, PointMass{}, logits_of(rows, .5), by, rng, {}, b));
+            const auto at = [&](Index i) -> const std::vector<double>& { return rows[static_cast<std::size_t>(i)]; };
+            same(known, verify(tokens, PointMass{}, logits_of(at, sums), by, rng, {}, b));
+        };
+        judge(TokenVerification{});
+        judge(SampleMatch{});
+    }
+    const auto two = logits_of(rows, std::span(sums).first(2));
+    CHECK(two[1].probs().size() == 3);
+    CHECK_THROWS_WITH(two[2], "specsample::logits_of: the number of sums is 2, but must be one per row, above 2");
+}
+
+TEMPLATE_TEST_CASE("the sums of a row that is being made are those of the finished row", "[rows]", float, double,
+                   Eigen::half) {
+    std::mt19937_64 random(9);
+    for (int round = 0; round < 300; ++round) {
+        const Index vocab = 1 + static_cast<Index>(random() % (round % 4 ? 900 : 6000));
+        const double temperature = round % 9 == 0 ? 0 : .25 * static_cast<double>(1 + random() % 6);
+        Row1<TestType> made = random_row<TestType>(random, vocab);
+        if (round % 10 == 7) made.head(std::min<Index>(600, vocab)).fill(static_cast<TestType>(-inf));
+        if (round % 10 == 8) made[vocab - 1] = static_cast<TestType>(3e4f);  // far above the first block
+        if (round % 20 == 19) made[vocab / 2] = static_cast<TestType>(not_a_number);
+        std::vector<TestType> row(static_cast<std::size_t>(vocab));
+        Index next = 0;
+        const auto make = [&](Index first, std::span<TestType> block) {
+            REQUIRE(first == next);
+            REQUIRE(block.data() == row.data() + first);
+            next += std::ssize(block);
+            for (std::size_t i = 0; i < block.size(); ++i) block[i] = made[first + static_cast<Index>(i)];
+        };
+        const LogitSums sums(std::span<TestType>(row), temperature, make);
+        REQUIRE(next == vocab);
+        const LogitSums expected(row, temperature);
+        REQUIRE(sums.size == expected.size);
+        REQUIRE(sums.temperature == expected.temperature);
+        REQUIRE(sums.encoding.pivot() == expected.encoding.pivot());
+        REQUIRE(sums.encoding.peak() == expected.encoding.peak());
+        REQUIRE(sums.encoding.scale() == expected.encoding.scale());
+        REQUIRE(sums.sums.count == expected.sums.count);
+        for (std::size_t i = 0; i < sums.sums.count; ++i)
+            REQUIRE((sums.sums.up_to[i] == expected.sums.up_to[i] ||
+                     (std::isnan(sums.sums.up_to[i]) && std::isnan(expected.sums.up_to[i]))));
+    }
+    std::vector<float> row(3);
+    const auto make = [](Index, std::span<float> block) { std::ranges::fill(block, 1.f); };
+    CHECK_THROWS_WITH(LogitSums(std::span(row), -1., make),
+                      "specsample::LogitSums: temperature is -1, but must be a finite number >= 0");
+}
+
 TEST_CASE("a row with its sums is read where a token is, and nowhere else", "[rows]") {
     std::mt19937_64 random(8);
     Row1<float> logits = random_row<float>(random, 20000);

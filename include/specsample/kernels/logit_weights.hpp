@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <limits>
 #include <numbers>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <specsample/core/number.hpp>
@@ -40,6 +42,43 @@ Encoding<Value> stated_encoding(double temperature, double log_sum_exp) {
     return Encoding<Value>(pivot, scale, factor).as_given();
 }
 
+/// Return the logit that the first pass over a row takes as its pivot: the largest of the first block.
+template <class View>
+double first_pivot(const View& logits) {
+    const Blocks numbers(logits);
+    const double pivot = largest(numbers, 0, std::min(block_size, numbers.size()));
+    return is_finite(pivot) ? pivot : 0;
+}
+
+inline double checked_temperature(double temperature) {
+    require(is_finite(temperature) && temperature >= 0, "LogitSums", "temperature", temperature,
+            "a finite number >= 0");
+    return temperature;
+}
+
+/// Return whether a sum of weights relative to a pivot neither overflowed nor underflowed. The pivot itself weighs 1,
+/// unless the first block is all masked: then the other weights may underflow.
+inline bool is_total_near_pivot(double total) {
+    constexpr double too_large = 0x1p64;  // its inverse must be a normal number
+    return total >= 1 && total < too_large;
+}
+
+/// Weights whose blocks are made one by one, each before it is summed.
+template <class W, class Make>
+struct MadeWeights {
+    W weights;
+    const Make& make_up_to;
+
+    Index size() const { return weights.size(); }
+    double operator[](Index place) const { return weights[place]; }
+    double sum(Index first, Index count) const {
+        make_up_to(first + count);
+        return weights.sum(first, count);
+    }
+};
+template <class W, class Make>
+MadeWeights(W, const Make&) -> MadeWeights<W, Make>;  // clang 16 has no deduction for aggregates
+
 }  // namespace detail
 
 namespace kernels {
@@ -60,6 +99,22 @@ struct LogitSums {
     /// @cost           as LogitWeights; 4 kB of memory
     template <RowLike R>
     explicit LogitSums(const R& logits, double at = 1);
+
+    /// Sum a row while the last layer of a model makes it, so that each block is summed in the nearest cache. The sums
+    /// have the bits of those of the finished row.
+    ///
+    ///     sums[i] = kernels::LogitSums(row, temperature, [&](Index first, std::span<float> block) {
+    ///         block = head.rows(first, block.size()) * state;  // the logits of the ids from `first` on
+    ///     });
+    ///
+    /// @param logits   [vocab] memory of the row
+    /// @param make     make(first, block) writes the logits of the ids [first, first + block.size()) to `block`, a part
+    ///                 of `logits`. It is called for blocks of 512 ids, or a multiple in a vocabulary above 262144,
+    ///                 each once and in order
+    /// @cost           what `make` takes, and an exponential per logit; rarely two more passes
+    template <class Scalar, class Make>
+        requires(RowLike<std::span<Scalar>> && std::invocable<Make&, Index, std::span<Scalar>>)
+    LogitSums(std::span<Scalar> logits, double at, Make&& make);
 
     Index size = 0;                     ///< of the row
     double temperature = 1;             ///< of the logits
@@ -92,10 +147,8 @@ class LogitWeights {
         }
         scale_ = detail::exponent_scale<Value>(temperature);
         const detail::Blocks numbers(logits);
-        sum_from(detail::largest(numbers, 0, std::min(detail::block_size, numbers.size())));
-        // The pivot itself weighs 1, unless the first block is all masked: then the other weights may underflow.
-        constexpr double too_large = 0x1p64;  // its inverse must be a normal number
-        if (!(total() >= 1 && total() < too_large)) sum_from(detail::largest(numbers, 0, numbers.size()));
+        sum_from(detail::first_pivot(logits));
+        if (!detail::is_total_near_pivot(total())) sum_from(detail::largest(numbers, 0, numbers.size()));
     }
 
     /// Take the sums of a pass over these logits that was made before.
@@ -148,11 +201,38 @@ class LogitWeights {
 };
 
 template <RowLike R>
-LogitSums::LogitSums(const R& logits, double at) : size(detail::row_size(logits)), temperature(at) {
-    detail::require(detail::is_finite(at) && at >= 0, "LogitSums", "temperature", at, "a finite number >= 0");
+LogitSums::LogitSums(const R& logits, double at)
+    : size(detail::row_size(logits)), temperature(detail::checked_temperature(at)) {
     const LogitWeights weights(detail::as_row(logits), at, size);
     encoding = detail::Encoding<double>(weights.weights_encoding());
     sums = weights.sums();
+}
+
+template <class Scalar, class Make>
+    requires(RowLike<std::span<Scalar>> && std::invocable<Make&, Index, std::span<Scalar>>)
+LogitSums::LogitSums(std::span<Scalar> logits, double at, Make&& make)
+    : size(detail::row_size(logits)), temperature(detail::checked_temperature(at)) {
+    using Value = detail::Compute<Scalar>;
+    const auto row = detail::as_row(logits);
+    const Index step = detail::block_length(row.size());
+    Index made = 0;
+    const auto make_up_to = [&](Index end) {
+        for (Index next; made < std::min(end, row.size()); made = next) {
+            next = std::min(made + step, row.size());
+            make(made, logits.subspan(static_cast<std::size_t>(made), static_cast<std::size_t>(next - made)));
+        }
+    };
+    if (at > 0) {
+        make_up_to(step);
+        const detail::Encoding<Value> power(detail::first_pivot(row), detail::exponent_scale<Value>(at), 1);
+        const auto entries = detail::Entries(row, detail::EveryId{}, row.size(), power).row();
+        const detail::MadeWeights weights{RowWeights(entries), make_up_to};
+        sums.sum(weights);
+        encoding = detail::Encoding<double>(power);
+        if (detail::is_total_near_pivot(sums.total)) return;
+    }
+    make_up_to(row.size());
+    *this = LogitSums(logits, at);
 }
 
 /// Return ln sum_x exp(z(x)) of a row of logits; for Logits at temperature T, ln sum_x exp(z(x) / T).

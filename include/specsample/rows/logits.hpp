@@ -3,7 +3,7 @@
 //     p(x) = exp(z(x) / T) / sum_y exp(z(y) / T)
 //
 //   Logits            a row of logits at a temperature
-//   logits_of(rows)   several rows of logits at one temperature
+//   logits_of(rows)   several rows of logits at one temperature, or with the sums of each
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -179,19 +180,20 @@ auto rest_sums(const Logits<R>& row) {
     return kernels::RestSums(weights.probs(), each, weights.encoding().factor());
 }
 
-/// Rows of logits by position, all at one temperature, over stored rows or over a callable that computes them.
-template <class Source>
+/// Rows of logits by position, over stored rows or over a callable that computes them.
+/// @tparam Known   the temperature of all, or their sums by position
+template <class Source, class Known = double>
 class LogitRows {
   public:
     static constexpr bool outlives_its_making =
         !std::is_reference_v<Source> && (!EigenMatrix<Source> || EigenOwner<Source> || EigenView<Source>);
 
-    LogitRows(Source&& source, double temperature) : source_(std::forward<Source>(source)), temperature_(temperature) {}
+    LogitRows(Source&& source, const Known& known) : source_(std::forward<Source>(source)), known_(known) {}
 
     auto operator[](detail::Integer auto i) const&
         requires(is_supplied<Source>)
     {
-        return Logits(element(source_, static_cast<Index>(i)), temperature_);
+        return Logits(element(source_, static_cast<Index>(i)), known_at(static_cast<Index>(i)));
     }
     /// Refuse a temporary list that owns its rows: the returned row would view memory that is gone with the list.
     void operator[](detail::Integer auto i) &&
@@ -200,7 +202,7 @@ class LogitRows {
     auto operator()(Index i)
         requires(!is_supplied<Source>)
     {
-        return Logits(element(source_, i), temperature_);
+        return Logits(element(source_, i), known_at(i));
     }
     std::size_t size() const
         requires requires(const Source& source) { element_count(source).has_value(); } && is_supplied<Source>
@@ -209,11 +211,29 @@ class LogitRows {
     }
 
   private:
+    const auto& known_at(Index i) const {
+        if constexpr (std::same_as<Known, double>) {
+            return known_;
+        } else {
+            require(i < std::ssize(known_), "logits_of", "the number of sums", std::ssize(known_),
+                    "one per row, above " + to_text(i));
+            return known_[static_cast<std::size_t>(i)];
+        }
+    }
+
     Source source_;
-    double temperature_;
+    Known known_;
 };
+template <class Source, class Known>
+inline constexpr bool owns_rows<LogitRows<Source, Known>> = owns_rows<Source>;
+
 template <class Source>
-inline constexpr bool owns_rows<LogitRows<Source>> = owns_rows<Source>;
+struct LogitsOfArguments {
+    static_assert(
+        RowSource<Source>,
+        "specsample::logits_of: the first argument must be several rows of floating point: a matrix, anything "
+        "indexed [i] that gives a row, or a callable of i; of one row write Logits(row, temperature)");
+};
 
 }  // namespace detail
 
@@ -223,12 +243,22 @@ inline constexpr bool owns_rows<LogitRows<Source>> = owns_rows<Source>;
 ///                 request of a batch fails alone
 template <class Source>
 auto logits_of(Source&& source, double temperature = 1) {
-    static_assert(
-        detail::RowSource<Source>,
-        "specsample::logits_of: the first argument must be several rows of floating point: a matrix, anything "
-        "indexed [i] that gives a row, or a callable of i; of one row write Logits(row, temperature)");
+    static_assert(sizeof(detail::LogitsOfArguments<Source>) > 0);
     if constexpr (detail::RowSource<Source>)
         return detail::LogitRows<Source>(std::forward<Source>(source), temperature);
+}
+
+/// Read the rows of `source` as logits whose sums are known.
+///
+///     verify(tokens, distributions, logits_of(rows, sums), rule, rng, limits, workspace);
+///
+/// @param sums   of row i at [i], at the row's temperature; borrowed
+/// @throws       std::invalid_argument where a row is read whose sums are missing, or are those of a row of another size
+template <class Source>
+auto logits_of(Source&& source, std::span<const kernels::LogitSums> sums) {
+    static_assert(sizeof(detail::LogitsOfArguments<Source>) > 0);
+    if constexpr (detail::RowSource<Source>)
+        return detail::LogitRows<Source, std::span<const kernels::LogitSums>>(std::forward<Source>(source), sums);
 }
 
 }}  // namespace specsample

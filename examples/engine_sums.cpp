@@ -1,5 +1,6 @@
-// An engine whose last layer sums each row of logits while it makes them: a block of logits is summed while it is in the
-// nearest cache. verify then reads no row but for a block where it draws a token, and writes the text of engine_loop.cpp.
+// An engine whose last layer sums each row of logits while it makes them: a block of logits is summed while it is in
+// the nearest cache. verify then reads no row but for a block where it draws a token, and writes the text of
+// engine_loop.cpp.
 // Prints, a bar after each round:
 //   12 8 | 12 9 1 12 6 | 4 2 11 8 | 9 14 | 0 13 14 | 12 | 10 13 9 15 |
 #include <cstdio>

@@ -100,8 +100,8 @@ struct LogitSums {
     template <RowLike R>
     explicit LogitSums(const R& logits, double at = 1);
 
-    /// Sum a row while the last layer of a model makes it, so that each block is summed in the nearest cache. The sums
-    /// have the bits of those of the finished row.
+    /// Sum a row while the last layer of a model makes it, so that each block is summed in the nearest cache. The
+    /// finished row has the same sums, to the bit.
     ///
     ///     sums[i] = kernels::LogitSums(row, temperature, [&](Index first, std::span<float> block) {
     ///         block = head.rows(first, block.size()) * state;  // the logits of the ids from `first` on

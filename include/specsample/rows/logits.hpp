@@ -253,7 +253,7 @@ auto logits_of(Source&& source, double temperature = 1) {
 ///     verify(tokens, distributions, logits_of(rows, sums), rule, rng, limits, workspace);
 ///
 /// @param sums   of row i at [i], at the row's temperature; borrowed
-/// @throws       std::invalid_argument where a row is read whose sums are missing, or are those of a row of another size
+/// @throws       std::invalid_argument where a row is read without sums, or with the sums of a row of another size
 template <class Source>
 auto logits_of(Source&& source, std::span<const kernels::LogitSums> sums) {
     static_assert(sizeof(detail::LogitsOfArguments<Source>) > 0);

@@ -134,7 +134,7 @@ TEST_CASE("the threshold of K-SEQ takes seven passes on average", "[exactness]")
             static_cast<void>(detail::solve_k_seq(q, 1, counted, 1, count));
             most = std::max(most, reads / vocab), all += reads / vocab, ++runs;
         }
-    CHECK(all <= 8 * runs);
+    CHECK(all <= 7 * runs);
     CHECK(all >= 2 * runs);
     CHECK(most <= 16);
 }

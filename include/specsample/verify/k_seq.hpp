@@ -5,7 +5,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <span>
 
 #include <specsample/kernels/draw.hpp>
 #include <specsample/kernels/residual.hpp>
@@ -27,12 +30,27 @@ struct KSeqThreshold {
     double beta;      ///< sum min(q, p / rho)
     double accepted;  ///< 1 - (1 - beta)^n
     double excess;    ///< accepted - rho beta: at most 0 where the residual is not negative
+
+    KSeqConstants constants() const { return {rho, beta > 0 ? accepted / beta : 0}; }
 };
+
+/// Return where the inverse of a function, interpolated between three of its points (x, f) or between the last two if
+/// there are but two, is 0: it may be anywhere, or NaN.
+inline double interpolated_root(std::span<const std::array<double, 2>> points) {
+    double root = 0;
+    for (const auto& [x, f] : points) {
+        double share = x;
+        for (const auto& [other, value] : points)
+            if (other != x) share *= value / (value - f);
+        root += share;
+    }
+    return root;
+}
 
 /// Find the smallest rho at which the residual is not negative:
 /// (1 - (1 - beta)^n) <= rho beta, beta = sum min(q, p / rho).
 /// @param rest, sum   the sums of q and p, by which both are divided
-/// @cost              some 7 passes over two rows, seldom more than 14, at most 26; none if n = 1
+/// @cost              some 6 passes over two rows, at most 26; none if n = 1
 /// @accuracy          the rho found is valid, so the rule is exact, and its excess is above -2^-22, so hardly less is
 ///                    accepted
 template <class Q, class P>
@@ -44,20 +62,23 @@ KSeqConstants solve_k_seq(const Q& q, double rest, const P& p, double sum, Index
         const double beta = std::max(0.0, taken / rho), accepted = 1 - std::pow(1 - beta, static_cast<double>(n));
         return KSeqThreshold{rho, beta, accepted, accepted - rounded(rho * beta)};
     };
-    // Regula falsi towards an excess of -aim; an end that stays twice counts half (the Illinois method).
+    // The root of excess + aim, by the inverse through the last three points: between 1 and n, and not below
+    // accepted / beta of a lower rho, which grows with rho and equals it at the root. Where three steps leave more than
+    // a quarter of the excess, the middle of the range is looked at: rows with a few large ratios are not smooth.
     constexpr double aim = 0x1p-23;
-    KSeqThreshold low = look(1), high = low;
-    if (low.excess > 0) high = look(static_cast<double>(n));
-    double below = high.excess + aim, above = low.excess + aim;
-    for (int step = 0, last = 0; step < 24 && high.excess < -2 * aim && low.excess > 0; ++step) {
-        const KSeqThreshold next = look(high.rho - below * (high.rho - low.rho) / (below - above));
-        const int moved = next.excess > 0 ? -1 : 1;
-        (moved < 0 ? low : high) = next;
-        (moved < 0 ? above : below) = next.excess + aim;
-        if (moved == last) (moved < 0 ? below : above) /= 2;
-        last = moved;
+    KSeqThreshold found = look(1);
+    if (found.excess <= 0) return found.constants();
+    double low = 1, high = static_cast<double>(n), next = found.accepted / found.beta;
+    std::array<std::array<double, 2>, 3> points{};
+    for (std::size_t step = 0; step < 24 && (found.excess > 0 || found.excess < -2 * aim); ++step) {
+        const bool is_slow = step > 2 && std::abs(found.excess) > std::abs(points[step % 3][1]) / 4;
+        points[step % 3] = {found.rho, found.excess + aim};
+        if (step > 0) next = interpolated_root(std::span(points).first(std::min<std::size_t>(step + 1, 3)));
+        if (is_slow || !(next > low && next < high)) next = low + (high - low) / 2;
+        found = look(next);
+        (found.excess > 0 ? low : high) = next;
     }
-    return {high.rho, high.beta > 0 ? high.accepted / high.beta : 0};
+    return (found.excess > 0 ? look(high) : found).constants();
 }
 
 /// A node that judges each child by p / rho, independently of its other children.
@@ -155,7 +176,7 @@ class KSeqNode : public walks::NodeRow<T> {
 /// @draws    one accept draw per child tried, then one last-token draw, unless a budget or the end of the text ends the
 ///           round earlier
 /// @throws   std::invalid_argument if siblings are not independent draws of one row
-/// @cost     some 7 passes over two rows per node with more than one child, to find rho
+/// @cost     some 6 passes over two rows per node, 5 for two children with more than one child, to find rho
 /// @source   Sun et al. (arXiv:2310.15141), Algorithm 2, Theorem 2
 struct KSeq {
     static constexpr bool lossless = true;

@@ -17,6 +17,7 @@ struct Kernel {
 using Kernels = std::vector<Kernel>;
 
 void add_reads(Kernels& kernels);
+void add_drafting(Kernels& kernels);
 void add_draws(Kernels& kernels);
 void add_logits(Kernels& kernels);
 void add_lookup(Kernels& kernels);
@@ -31,6 +32,7 @@ inline Kernels all_kernels() {
     add_draws(kernels);
     add_rounds(kernels);
     add_rules(kernels);
+    add_drafting(kernels);
     add_logits(kernels);
     add_shaping(kernels);
     add_sparse(kernels);

@@ -88,7 +88,9 @@ class TreeShape {
         detail::invalid("TreeShape", name("ranks", node), rank(node),
                         "above " + name("ranks", node - 1) + ", a sibling's");
     }
-    static std::string name(const char* list, Index node) { return list + ("[" + detail::to_text(node) + "]"); }
+    static std::string name(const char* list, Index node) {
+        return std::string(list) + '[' + detail::to_text(node) + ']';
+    }
 
     bool is_leaf(Index node) const { return first_child(node) == no_node; }
 

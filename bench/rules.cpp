@@ -8,7 +8,9 @@
 //   named        a tree of point masses: the one row it draws from
 #include "kernels.hpp"
 
+#include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,7 +27,24 @@ using specsample::Purpose;
 using specsample::root_node;
 using specsample::RoundRng;
 using specsample::Token;
-using Distribution = specsample::Mixed<Row>;
+
+/// A row as a rule gets it: probabilities, or logits. The normaliser of a draft's logits is known from its draws.
+template <Numbers numbers>
+auto target_row(const Row& row) {
+    if constexpr (numbers == Numbers::logits)
+        return specsample::Logits(row);
+    else
+        return row;
+}
+template <Numbers numbers>
+auto draft_row(const Row& row, const Pool& pool) {
+    if constexpr (numbers == Numbers::logits)
+        return specsample::Logits(row, 1, pool.contents().draft_log_sum).probs();
+    else
+        return row;
+}
+template <Numbers numbers>
+using DistributionOf = specsample::Mixed<decltype(draft_row<numbers>(std::declval<Row>(), std::declval<Pool>()))>;
 
 /// The draft of one case. Its draft distributions are views of the rows at the place where it is verified, so only the
 /// other parts of them are stored.
@@ -41,8 +60,8 @@ struct Draft {
 struct SharedRace {};
 
 /// Draw trees with branching[d] children per node of depth d, all from one row.
-template <class Children>
-std::vector<Draft> draw_drafts(const Row& row, const std::vector<Index>& branching, const Children& children) {
+template <class View, class Children>
+std::vector<Draft> draw_drafts(const View& row, const std::vector<Index>& branching, const Children& children) {
     std::vector<Draft> result;
     for (Index i = 0; i < 32; ++i) {
         Draft& draft = result.emplace_back(Draft{RoundRng(42, 0, i), {}, {}, {}, {}});
@@ -51,7 +70,7 @@ std::vector<Draft> draw_drafts(const Row& row, const std::vector<Index>& branchi
         for (const Index count : branching) {
             for (Index node = begin; node < end; ++node) {
                 const Index first = size();
-                const auto add = [&](auto token, const Distribution& distribution) {
+                const auto add = [&](auto token, const specsample::Mixed<View>& distribution) {
                     draft.tokens.push_back(static_cast<Token>(token));
                     draft.parents.push_back(node);
                     draft.rest.push_back(distribution.is_point() ? -1 : distribution.rest());
@@ -78,7 +97,10 @@ std::vector<Draft> draw_drafts(const Row& row, const std::vector<Index>& branchi
 
 /// A draft and the place where it is verified: the root's rows are the pool's at `first`, those of the nodes are evenly
 /// spread over the rest. So races along the pool read all of it, even for a rule that needs the root's rows only.
+template <Numbers numbers>
 struct Place {
+    using Distribution = DistributionOf<numbers>;
+
     const Draft& draft;
     Pool pool;
     Index first;
@@ -91,7 +113,7 @@ struct Place {
     struct Rows {
         const Place& place;
         std::size_t size() const { return place.draft.tokens.size() + 1; }
-        Row operator[](std::size_t i) const { return place.at(static_cast<Index>(i) - 1).target; }
+        auto operator[](std::size_t i) const { return target_row<numbers>(place.at(static_cast<Index>(i) - 1).target); }
     };
     struct Distributions {
         const Place& place;
@@ -99,7 +121,7 @@ struct Place {
         Distribution operator[](std::size_t i) const {
             const double rest = place.draft.rest[i];
             if (rest < 0) return specsample::PointMass{};
-            const Row row = place.at(place.draft.parents[i]).draft;
+            const auto row = draft_row<numbers>(place.at(place.draft.parents[i]).draft, place.pool);
             return specsample::Sampled(row, place.draft.without[i], rest);
         }
     };
@@ -155,8 +177,8 @@ struct Listing : Rule {
 };
 
 /// The rows that one round of a rule needs.
-template <class Rule>
-std::vector<Need> needs(const Place& place, const Rule& rule) {
+template <Numbers numbers, class Rule>
+std::vector<Need> needs(const Place<numbers>& place, const Rule& rule) {
     std::vector<Need> result;
     specsample::Workspace workspace;
     place.judge(Listing<Rule>{rule, place.draft, result}, workspace);
@@ -169,24 +191,24 @@ struct Case {
     std::vector<Need> needs;
 };
 
-template <class Rule, class Children>
+template <Numbers numbers, class Rule, class Children>
 Race race_rule(const Setting& setting, const Rule& rule, const std::vector<Index>& branching,
                const Children& children) {
     const Pool pool(setting);
     std::vector<Case> cases;
-    for (const Draft& draft : draw_drafts(pool[0].draft, branching, children))
-        cases.push_back({draft, needs(Place{draft, pool, 0}, rule)});
+    for (const Draft& draft : draw_drafts(draft_row<numbers>(pool[0].draft, pool), branching, children))
+        cases.push_back({draft, needs(Place<numbers>{draft, pool, 0}, rule)});
     const auto workspace = std::make_shared<specsample::Workspace>();
     return make_race(
         setting, 1, std::move(cases),
         [=](const Case& one, Index first) {
-            return Place{one.draft, pool, first}.judge(rule, *workspace).accepted;
+            return Place<numbers>{one.draft, pool, first}.judge(rule, *workspace).accepted;
         },
         nullptr,
         [=](const auto& reader, const Case& one, Index first) {
             decltype(reader(pool[0].target)) sum = 0;
             for (const Need& need : one.needs) {
-                const Pair at = Place{one.draft, pool, first}.at(need.node);
+                const Pair at = Place<numbers>{one.draft, pool, first}.at(need.node);
                 sum += need.both ? reader(at.target, at.draft) : reader(at.target);
             }
             return sum;
@@ -198,13 +220,16 @@ Race race_rule(const Setting& setting, const Rule& rule, const std::vector<Index
 void add_rules(Kernels& kernels) {
     using namespace specsample;
     using namespace specsample::children;
-    const auto add = [&](const std::string& name, const std::vector<Index>& branching, const auto& rule,
-                         const auto& children) {
-        kernels.push_back({"rule/" + name,
-                           "rules",
-                           [=](const Setting& setting) { return race_rule(setting, rule, branching, children); },
-                           {}});
+    const auto add_one = [&]<Numbers numbers>(std::integral_constant<Numbers, numbers>, const std::string& name,
+                                              const std::vector<Index>& branching, const auto& rule,
+                                              const auto& children) {
+        const auto race = [=](const Setting& setting) {
+            return race_rule<numbers>(setting, rule, branching, children);
+        };
+        kernels.push_back({"rule/" + name, "rules", race, {.numbers = numbers}});
     };
+    const auto add = std::bind_front(add_one, std::integral_constant<Numbers, Numbers::probs>{});
+    const auto add_logits = std::bind_front(add_one, std::integral_constant<Numbers, Numbers::logits>{});
     const std::vector<Index> chain{1, 1, 1, 1}, tree{2, 2}, large{4, 2, 6};  // 4, 6 and 60 tokens
     add("token/chain", chain, TokenVerification{}, Independent{});
     add("block/chain", chain, BlockVerification{}, Independent{});
@@ -218,6 +243,11 @@ void add_rules(Kernels& kernels) {
     add("sample_match/named_tree", tree, SampleMatch{}, TopChildren{});
     add("traversal/tree_60", large, TraversalVerification{}, WithoutReplacement{});
     add("token/named_tree_60", large, TokenVerification{}, TopChildren{});
+    add_logits("block/chain/logits", chain, BlockVerification{}, Independent{});
+    add_logits("k_seq/tree/logits", tree, KSeq{}, Independent{});
+    add_logits("spec_infer/tree_60/logits", large, SpecInfer{}, Independent{});
+    add_logits("traversal/tree_60/logits", large, TraversalVerification{}, WithoutReplacement{});
+    add_logits("traversal/named_tree_60/logits", large, TraversalVerification{}, TopChildren{});
 }
 
 }  // namespace bench

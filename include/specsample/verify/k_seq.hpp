@@ -81,6 +81,24 @@ KSeqConstants solve_k_seq(const Q& q, double rest, const P& p, double sum, Index
     return (found.excess > 0 ? look(high) : found).constants();
 }
 
+/// The residual of K-SEQ: (1 - share) p + share max(0, p - rho q).
+template <class RowWeights, class Residual>
+struct KSeqResidual {
+    RowWeights row;
+    Residual residual;
+    double share;
+
+    Index size() const { return row.size(); }
+    Index id(Index place) const { return row.id(place); }
+    double operator[](Index place) const { return both(row[place], residual[place]); }
+    double sum(Index first, Index count) const { return both(row.sum(first, count), residual.sum(first, count)); }
+
+  private:
+    double both(double p, double left) const { return rounded((1 - share) * p) + rounded(share * left); }
+};
+template <class RowWeights, class Residual>
+KSeqResidual(const RowWeights&, const Residual&, double) -> KSeqResidual<RowWeights, Residual>;
+
 /// A node that judges each child by p / rho, independently of its other children.
 template <class T>
 class KSeqNode : public walks::NodeRow<T> {
@@ -117,12 +135,11 @@ class KSeqNode : public walks::NodeRow<T> {
         if (!is_residual_) return this->draw_from_row(rng);
         const Index first = this->context().shape.first_child(this->node());
         const L& distribution = distribution_at(this->context().distributions, first);
-        const auto p = this->view().template cast<double>();
-        const auto q = distribution.row().template cast<double>();
-        const double stretch = sum_ / rest_;  // gives q the sum of p
-        const auto left =
-            p - q.min(p * (1 / (stretch * constants_.rho))).unaryExpr(Scaled(constants_.factor * stretch));
-        return this->draw_from_rest(rng, kernels::RowWeights((left + left.abs()) * .5), [&] {
+        // p - factor min(q, p / rho) = (1 - share) p + share max(0, p - rho q)
+        const double share = std::min(1.0, constants_.factor / constants_.rho);
+        const kernels::RowWeights row(this->view());
+        const kernels::ResidualWeights residual(this->view(), distribution.row(), constants_.rho * (sum_ / rest_));
+        return this->draw_from_rest(rng, KSeqResidual{row, residual, share}, [&] {
             this->blame_row();
             this->blame(kernels::inspect(distribution.row(), Side::draft, first));
         });

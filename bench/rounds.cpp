@@ -3,11 +3,14 @@
 #include "usual_shaping.hpp"
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <random>
+#include <thread>
 
 #include <specsample/values.hpp>
 #include <specsample/verify.hpp>
+#include <specsample/verify/batch.hpp>
 
 namespace bench {
 namespace {
@@ -331,6 +334,60 @@ Race race_match(const Setting& setting, Index lookahead) {
                      });
 }
 
+/// A loop on the calling thread and one more.
+struct TwoThreads {
+    void operator()(Index count, const auto& body) const {
+        std::atomic<Index> next = 0;
+        const auto work = [&] {
+            for (Index i = next++; i < count; i = next++) body(i);
+        };
+        const std::jthread other(work);
+        work();
+    }
+};
+struct OneThread {
+    void operator()(Index count, const auto& body) const {
+        for (Index i = 0; i < count; ++i) body(i);
+    }
+};
+
+/// Race a batch of 64 rounds on logits, K = 4, against the textbook's rounds and a read of their rows on one thread.
+template <class ParallelFor>
+Race race_batch(const Setting& setting, const ParallelFor& parallel_for) {
+    constexpr Index requests = 64, lookahead = 4;
+    const Pool pool(setting);
+    const auto drafts = std::make_shared<const std::vector<Draft>>(draw_drafts(pool.contents(), lookahead, requests));
+    const auto memory = std::make_shared<specsample::BatchWorkspace>();
+    const auto place = [=](Index request, Index first) { return Place{pool, first + request * (lookahead + 1)}; };
+    const auto draft = [=](Index request) -> const Draft& { return (*drafts)[static_cast<std::size_t>(request)]; };
+    return make_race(
+        setting, requests * (lookahead + 1), std::vector{0},
+        [=](int, Index first) {
+            const auto judge = [&](Index i, specsample::Workspace& workspace) {
+                const double log_sum = pool.contents().draft_log_sum;
+                const auto distribution = [&](Index at) {
+                    return specsample::Sampled(specsample::Logits(place(i, first)(at).draft, 1, log_sum).probs());
+                };
+                const auto row = [&](Index at) { return specsample::Logits(place(i, first)(at).target); };
+                return specsample::verify(draft(i).tokens, Indexed{distribution, lookahead},
+                                          Indexed{row, lookahead + 1}, specsample::TokenVerification{}, draft(i).rng,
+                                          {}, workspace);
+            };
+            return specsample::verify_batch(requests, judge, *memory, parallel_for)[0].accepted;
+        },
+        [=](int, Index first) {
+            Index sum = 0;
+            for (Index i = 0; i < requests; ++i)
+                sum += textbook_softmax<Numbers::logits>(draft(i), place(i, first)).accepted;
+            return sum;
+        },
+        [=](const auto& reader, int, Index first) {
+            auto sum = needed_of_logits(reader, draft(0), place(0, first));
+            for (Index i = 1; i < requests; ++i) sum += needed_of_logits(reader, draft(i), place(i, first));
+            return sum;
+        });
+}
+
 }  // namespace
 
 void add_rounds(Kernels& kernels) {
@@ -387,6 +444,14 @@ void add_rounds(Kernels& kernels) {
     for (const Index lookahead : {4, 8}) add("round/shaped", lookahead, {.numbers = Numbers::logits}, shaped);
     add("round_values/probs", 4, {}, value_probs);
     add("round_values/logits", 4, {.numbers = Numbers::logits}, value_logits);
+    const auto add_batch = [&](const std::string& name, const auto& parallel_for) {
+        kernels.push_back({"batch_64/logits/" + name,
+                           "rounds",
+                           [=](const Setting& setting) { return race_batch(setting, parallel_for); },
+                           {.numbers = Numbers::logits}});
+    };
+    add_batch("1_thread", OneThread{});
+    add_batch("2_threads", TwoThreads{});
     for (const Index lookahead : {4, 8}) add("round/mixed", lookahead, {.numbers = Numbers::mixed}, mixed);
 }
 

@@ -7,6 +7,7 @@
 //   traversal    the same, for every node that it visits bottom-up
 //   named        a tree of point masses: the one row it draws from
 #include "kernels.hpp"
+#include "textbook_trees.hpp"
 
 #include <functional>
 #include <memory>
@@ -191,6 +192,32 @@ struct Case {
     std::vector<Need> needs;
 };
 
+/// The textbook's form of each rule, where there is one.
+template <class Tree>
+auto textbook_walk(const specsample::BlockVerification&, const Tree& tree, const RoundRng& rng) {
+    return textbook::bottom_up(tree, rng);
+}
+template <class Tree>
+auto textbook_walk(const specsample::KSeq&, const Tree& tree, const RoundRng& rng) {
+    return textbook::k_seq(tree, rng);
+}
+template <class Tree>
+auto textbook_walk(const specsample::TokenVerification&, const Tree& tree, const RoundRng& rng) {
+    return textbook::top_down(tree, rng);
+}
+
+template <Numbers numbers, class Rule>
+Index textbook_round(const Rule& rule, const Place<numbers>& place) {
+    const auto probs = [](const Row& row) -> Eigen::ArrayXf {
+        return numbers == Numbers::logits ? textbook::softmax(row) : Eigen::ArrayXf(row);
+    };
+    const auto target = [&](Index node) { return probs(place.at(node).target); };
+    const auto draft = [&](Index node) { return probs(place.at(node).draft); };
+    const textbook::Tree<decltype(target), decltype(draft)> tree{
+        place.draft.tokens, place.draft.parents, place.draft.without, place.draft.rest, target, draft};
+    return textbook_walk(rule, tree, place.draft.rng).depth;
+}
+
 template <Numbers numbers, class Rule, class Children>
 Race race_rule(const Setting& setting, const Rule& rule, const std::vector<Index>& branching,
                const Children& children) {
@@ -199,20 +226,28 @@ Race race_rule(const Setting& setting, const Rule& rule, const std::vector<Index
     for (const Draft& draft : draw_drafts(draft_row<numbers>(pool[0].draft, pool), branching, children))
         cases.push_back({draft, needs(Place<numbers>{draft, pool, 0}, rule)});
     const auto workspace = std::make_shared<specsample::Workspace>();
-    return make_race(
-        setting, 1, std::move(cases),
-        [=](const Case& one, Index first) {
-            return Place<numbers>{one.draft, pool, first}.judge(rule, *workspace).accepted;
-        },
-        nullptr,
-        [=](const auto& reader, const Case& one, Index first) {
-            decltype(reader(pool[0].target)) sum = 0;
-            for (const Need& need : one.needs) {
-                const Pair at = Place<numbers>{one.draft, pool, first}.at(need.node);
-                sum += need.both ? reader(at.target, at.draft) : reader(at.target);
-            }
-            return sum;
-        });
+    const auto ours = [=](const Case& one, Index first) {
+        return Place<numbers>{one.draft, pool, first}.judge(rule, *workspace).accepted;
+    };
+    const auto read = [=](const auto& reader, const Case& one, Index first) {
+        decltype(reader(pool[0].target)) sum = 0;
+        for (const Need& need : one.needs) {
+            const Pair at = Place<numbers>{one.draft, pool, first}.at(need.node);
+            sum += need.both ? reader(at.target, at.draft) : reader(at.target);
+        }
+        return sum;
+    };
+    if constexpr (requires { Rule::drafter_invariant; }) {
+        return make_race(setting, 1, std::move(cases), ours, nullptr, read);
+    } else {
+        const auto textbook = [=](const Case& one, Index first) {
+            return textbook_round(rule, Place<numbers>{one.draft, pool, first});
+        };
+        for (const Case& one : cases)
+            if (textbook(one, 0) != ours(one, 0))
+                return {.refused = "the textbook's form accepted another number of tokens"};
+        return make_race(setting, 1, std::move(cases), ours, textbook, read);
+    }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Floor 6, drafters: the sources of draft trees.
 #pragma once
 
+#include <specsample/drafters/ahead.hpp>             // IWYU pragma: export
 #include <specsample/drafters/beam.hpp>              // IWYU pragma: export
 #include <specsample/drafters/chain.hpp>             // IWYU pragma: export
 #include <specsample/drafters/children.hpp>          // IWYU pragma: export

@@ -177,3 +177,24 @@ int program() {
 }
 
 }  // namespace recorded_target_without_rows
+
+// case: outcomes_of_one_row
+// Every drafted token was drawn from a row of its own.
+// expect: error: static assertion failed.*specsample::ahead::likely_outcomes: the second argument must be rows
+namespace outcomes_of_one_row {
+
+using namespace specsample;
+
+std::size_t program() {
+    std::vector<ahead::RoundOutcome> outcomes;
+#ifdef FIXED
+    const std::vector<std::vector<float>> rows{{.5f, .5f}};
+#else
+    const std::vector<float> rows{.5f, .5f};
+#endif
+    const std::vector<Token> tokens{0};
+    ahead::likely_outcomes(tokens, rows, 1, .5, 2, outcomes);
+    return outcomes.size();
+}
+
+}  // namespace outcomes_of_one_row

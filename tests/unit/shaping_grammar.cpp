@@ -340,3 +340,50 @@ TEST_CASE("one sampler writes many texts under a grammar", "[shaping]") {
     }
     CHECK(calls.alive < 40);
 }
+
+TEST_CASE("the masks of a tree are those of each path, in any order of the nodes", "[shaping][grammar]") {
+    Calls calls;
+    const Grammar grammar(Rewinding{calls}, whole_prompt);
+    const std::vector<Token> prompt{letter, letter};  // which the grammar does not see
+    walk(31, 60, [&](const std::vector<Token>& text) {
+        std::vector<Token> prefix = prompt;
+        prefix.insert(prefix.end(), text.begin(), text.end());
+        std::vector<Token> drafted;
+        std::vector<Index> parents;
+        const Rng rng({.seed = 3, .position = std::ssize(text)});
+        for (Index node = 0; node < 12; ++node) {
+            const auto lane = static_cast<std::uint32_t>(2 * node);
+            parents.push_back(static_cast<Index>(rng.uniform(lane) * static_cast<double>(node + 1)) - 1);
+            drafted.push_back(static_cast<Token>(rng.uniform(lane + 1) * tokens));
+        }
+        std::vector<std::uint32_t> masks(13, ~0u);
+        grammar.masks(prefix, drafted, parents, tokens, masks, 2);
+        CHECK(masks[0] == allowed_after(text));
+        for (Index node = 0; node < 12; ++node) {
+            std::vector<Token> path;
+            for (Index at = node; at != root_node; at = parents[static_cast<std::size_t>(at)])
+                path.insert(path.begin(), drafted[static_cast<std::size_t>(at)]);
+            std::vector<Token> whole = text;
+            whole.insert(whole.end(), path.begin(), path.end());
+            CHECK(masks[static_cast<std::size_t>(node + 1)] == allowed_after(whole));
+        }
+    });
+}
+
+TEST_CASE("the masks of a tree have as many words as the vocabulary", "[shaping][grammar]") {
+    Calls calls;
+    const Grammar grammar(Rewinding{calls});
+    std::vector<std::uint32_t> masks(6, ~0u);  // the cursor's mask has one word: ids beyond it are forbidden
+    grammar.masks({}, std::vector<Token>{round_open, letter}, std::vector<Index>{root_node, 0}, 40, masks);
+    CHECK(masks[0] == allowed_after({}));
+    CHECK(masks[2] == allowed_after(std::vector<Token>{round_open}));
+    CHECK(masks[1] == 0);
+    CHECK(masks[5] == 0);
+    CHECK_THROWS_WITH(grammar.masks({}, std::vector<Token>{1}, {}, 40, masks),
+                      "specsample::Grammar::masks: parents.size() is 0, but must be that of tokens, 1");
+    CHECK_THROWS_WITH(
+        grammar.masks({}, std::vector<Token>{1, 2}, std::vector<Index>{root_node, 1}, 40, masks),
+        "specsample::Grammar::masks: the parent of token 1 is 1, but must be root_node or an earlier token");
+    CHECK_THROWS_WITH(grammar.masks({}, std::vector<Token>{1}, std::vector<Index>{root_node}, 40, masks),
+                      "specsample::Grammar::masks: masks.size() is 6, but must be (tokens + 1) * (vocab + 31) / 32, 4");
+}

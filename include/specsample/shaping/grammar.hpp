@@ -10,9 +10,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <specsample/core/contract.hpp>
 #include <specsample/shaping/cursor.hpp>
@@ -141,7 +143,57 @@ class Grammar {
         return only;
     }
 
+    /// Write the masks of a whole tree, for an engine that masks the rows of a target pass in one go. They are the
+    /// masks of a Grammar that shapes row after row.
+    ///
+    /// @param tokens        the drafted tokens; a chain's are a tree without branches
+    /// @param parents       the parent of each token, root_node for a child of the prefix; parents come first
+    /// @param vocab         the size of the vocabulary
+    /// @param masks         output, [tokens.size() + 1][(vocab + 31) / 32]: bit i % 32 of word i / 32 is set where
+    /// token i
+    ///                      is allowed. Row 0 is the mask after the prefix, row i + 1 that after tokens[i]
+    /// @param prompt_size   leading tokens of the prefix that are the prompt
+    /// @throws              std::invalid_argument for lists of different lengths, a parent that comes later, or another
+    ///                      number of words
+    /// @cost                a call of mask() per token, and the tokens that the cursor accepts and takes back between
+    ///                      two of them: fewest in preorder
+    /// @edge                no token is allowed after one that the grammar refuses, nor after the grammar's end
+    void masks(std::span<const Token> prefix, std::span<const Token> tokens, std::span<const Index> parents,
+               Index vocab, std::span<std::uint32_t> masks, Index prompt_size = 0) const
+        requires detail::GivesWords<C>
+    {
+        constexpr auto where = "Grammar::masks";
+        const auto words = static_cast<std::size_t>(detail::MaskBits({}, vocab).word_count());
+        detail::require(parents.size() == tokens.size(), where, "parents.size()", std::ssize(parents),
+                        "that of tokens, " + detail::to_text(std::ssize(tokens)));
+        detail::require(
+            masks.size() == (tokens.size() + 1) * words, where, "masks.size()", std::ssize(masks),
+            "(tokens + 1) * (vocab + 31) / 32, " + detail::to_text(static_cast<Index>((tokens.size() + 1) * words)));
+        std::vector<Token> context(prefix.begin(), prefix.end());
+        for (Index node = root_node; node < std::ssize(tokens); ++node) {
+            context.resize(prefix.size());
+            for (Index at = node; at != root_node; at = parents[static_cast<std::size_t>(at)]) {
+                const Index parent = parents[static_cast<std::size_t>(at)];
+                detail::require(parent >= root_node && parent < at, where, "the parent of token " + detail::to_text(at),
+                                parent, "root_node or an earlier token");
+                context.push_back(tokens[static_cast<std::size_t>(at)]);
+            }
+            std::reverse(context.begin() + std::ssize(prefix), context.end());
+            const auto mask = masks.subspan(static_cast<std::size_t>(node - root_node) * words, words);
+            write_mask(context, vocab, prompt_size, mask);
+        }
+    }
+
   private:
+    void write_mask(std::span<const Token> context, Index vocab, Index prompt_size,
+                    std::span<std::uint32_t> out) const {
+        std::ranges::fill(out, 0);
+        C* cursor = cursor_after(context, prompt_size);
+        if (cursor == nullptr) return;
+        const auto& words = cursor->mask();
+        detail::MaskBits(detail::words_of(words), vocab).copy_to(out);
+    }
+
     /// Return the cursor after a context; null if the grammar refuses it.
     C* cursor_after(std::span<const Token> context, Index prompt_size) const {
         const auto begin = static_cast<std::size_t>(detail::leading(start_, prompt_size));

@@ -36,6 +36,11 @@ class MaskBits {
         for (Index word = whole_words(); word < word_count(); ++word) allowed[at(word)] &= allowed_in(word);
     }
 
+    /// Write the mask in word_count() words.
+    void copy_to(std::span<std::uint32_t> words) const {
+        for (Index word = 0; word < word_count(); ++word) words[at(word)] = allowed_in(word);
+    }
+
     /// Return the number of words that the vocabulary takes.
     Index word_count() const { return (vocab_ + width - 1) / width; }
 

@@ -155,6 +155,12 @@ using specsample::verify_batch;
 using specsample::write_padded;
 }  // namespace specsample
 
+export namespace specsample::ahead {
+using specsample::ahead::OutcomeTable;
+using specsample::ahead::RoundOutcome;
+using specsample::ahead::likely_outcomes;
+}  // namespace specsample::ahead
+
 export namespace specsample::attention {
 using specsample::attention::IntegerList;
 using specsample::attention::ancestor_bits;
@@ -261,6 +267,7 @@ using specsample::kernels::select_top;
 using specsample::kernels::select_typical;
 using specsample::kernels::softmax;
 using specsample::kernels::sum_tolerance;
+using specsample::kernels::summed;
 using specsample::kernels::top_ids;
 using specsample::kernels::total_of;
 }  // namespace specsample::kernels
@@ -430,6 +437,7 @@ using specsample::vocabularies::OwnIds;
 using specsample::vocabularies::PrefixMapped;
 using specsample::vocabularies::ReducedIdMap;
 using specsample::vocabularies::Reencoded;
+using specsample::vocabularies::ShortContext;
 using specsample::vocabularies::TargetIds;
 using specsample::vocabularies::TokenMapped;
 using specsample::vocabularies::VocabularyDifference;

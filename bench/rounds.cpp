@@ -1,5 +1,6 @@
 // The whole round by token verification, on rows that an engine already has.
 #include "kernels.hpp"
+#include "peers.hpp"
 #include "usual_shaping.hpp"
 
 #include <array>
@@ -334,6 +335,32 @@ Race race_match(const Setting& setting, Index lookahead) {
                      });
 }
 
+/// Race a round of sample match on logits against the loops of OpenVINO GenAI, which has the same rule.
+Race race_openvino(const Setting& setting, Index lookahead) {
+    const Pool pool(setting);
+    const auto workspace = std::make_shared<specsample::Workspace>();
+    const auto ours = [=](const Draft& draft, Index at) {
+        const auto row = [&](Index i) { return specsample::Logits(pool[at + i].target); };
+        return specsample::verify(draft.tokens, specsample::PointMass{}, Indexed{row, draft.size() + 1},
+                                  specsample::SampleMatch{}, draft.rng, {}, *workspace)
+            .accepted;
+    };
+    const auto theirs = [=](const Draft& draft, Index at) {
+        return peers::openvino_round(
+                   draft.tokens, [&](Index i) { return pool[at + i].target; }, draft.rng)
+            .accepted;
+    };
+    std::vector<Draft> drafts = draw_drafts(pool.contents(), lookahead, 16);
+    for (Draft& draft : drafts) {
+        draft.accepted = ours(draft, 0);
+        if (theirs(draft, 0) != draft.accepted) return {.refused = "another number of tokens was accepted"};
+    }
+    return make_race(setting, lookahead + 1, drafts, ours, theirs,
+                     [=](const auto& reader, const Draft& draft, Index at) {
+                         return reached(reader, draft, Place{pool, at});
+                     });
+}
+
 /// A loop on the calling thread and one more.
 struct TwoThreads {
     void operator()(Index count, const auto& body) const {
@@ -405,6 +432,13 @@ void add_rounds(Kernels& kernels) {
         return race_rounds(setting, Pool(setting).contents(), lookahead, 32, Spacing::by_stops,
                            with_check(Check::entries_read), textbook_probs, needed_of_probs);
     };
+    const auto beside_mlc = [=](const Setting& setting, Index lookahead) {
+        const auto mlc = [](const Draft& draft, const Place& place) {
+            return peers::mlc_round(draft.tokens, place, draft.rng);
+        };
+        return race_rounds(setting, Pool(setting).contents(), lookahead, 32, Spacing::by_stops,
+                           with_check(Check::entries_read), mlc, needed_of_probs);
+    };
     const auto checked = [=](const Setting& setting, Index lookahead) {
         return race_rounds(setting, Pool(setting).contents(), lookahead, 32, Spacing::by_rounds,
                            with_check(Check::every_row), textbook_checked, every_row);
@@ -442,6 +476,8 @@ void add_rounds(Kernels& kernels) {
     for (const Index lookahead : {4, 8}) add("round/logits+sums", lookahead, {.numbers = Numbers::logits}, summed);
     for (const Index lookahead : {4, 8}) add("round_match/logits", lookahead, {.numbers = Numbers::logits}, race_match);
     for (const Index lookahead : {4, 8}) add("round/shaped", lookahead, {.numbers = Numbers::logits}, shaped);
+    add("round/probs beside MLC's", 4, {}, beside_mlc);
+    add("sample_match/logits beside OpenVINO's", 4, {.numbers = Numbers::logits}, race_openvino);
     add("round_values/probs", 4, {}, value_probs);
     add("round_values/logits", 4, {.numbers = Numbers::logits}, value_logits);
     const auto add_batch = [&](const std::string& name, const auto& parallel_for) {

@@ -344,7 +344,6 @@ TEST_CASE("one sampler writes many texts under a grammar", "[shaping]") {
 TEST_CASE("the masks of a tree are those of each path, in any order of the nodes", "[shaping][grammar]") {
     Calls calls;
     const Grammar grammar(Rewinding{calls}, whole_prompt);
-    const std::vector<Token> prompt{letter, letter};  // which the grammar does not see
     walk(31, 60, [&](const std::vector<Token>& text) {
         std::vector<Token> prefix = prompt;
         prefix.insert(prefix.end(), text.begin(), text.end());
@@ -357,7 +356,7 @@ TEST_CASE("the masks of a tree are those of each path, in any order of the nodes
             drafted.push_back(static_cast<Token>(rng.uniform(lane + 1) * tokens));
         }
         std::vector<std::uint32_t> masks(13, ~0u);
-        grammar.masks(prefix, drafted, parents, tokens, masks, 2);
+        grammar.masks(prefix, drafted, parents, tokens, masks, start);  // the grammar does not see the prompt
         CHECK(masks[0] == allowed_after(text));
         for (Index node = 0; node < 12; ++node) {
             std::vector<Token> path;

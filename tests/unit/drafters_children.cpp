@@ -48,8 +48,7 @@ std::vector<Child> drawn_from(const Kind& kind, const R& row, std::size_t count,
     std::vector<Child> children;
     Ids ids(count, -7);
     kind(
-        row, std::span(ids),
-        [&](std::size_t i) { return rng.at(Purpose::draft, static_cast<Index>(i)); },
+        row, std::span(ids), [&](std::size_t i) { return rng.at(Purpose::draft, static_cast<Index>(i)); },
         [&](auto token, const auto& distribution) { note(children, static_cast<Index>(token), distribution); });
     return children;
 }

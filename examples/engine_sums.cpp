@@ -31,7 +31,7 @@ struct ToyModel {
                 for (auto id = static_cast<std::uint32_t>(first); float& logit : block)
                     logit = scale * static_cast<float>((state ^ id++ * 97) % 13);
             };
-            sums[i] = kernels::LogitSums(std::span<float>(logits[i]), temperature, head);
+            sums[i] = kernels::LogitSums(std::span(logits[i]), temperature, head);
         });
     }
 };

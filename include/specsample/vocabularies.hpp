@@ -7,3 +7,4 @@
 #include <specsample/vocabularies/mapped_prefix.hpp>  // IWYU pragma: export
 #include <specsample/vocabularies/mapped_row.hpp>     // IWYU pragma: export
 #include <specsample/vocabularies/reencoded.hpp>      // IWYU pragma: export
+#include <specsample/vocabularies/short_context.hpp>  // IWYU pragma: export

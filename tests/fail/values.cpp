@@ -160,3 +160,58 @@ Index program(const std::vector<float>& logits) {
 }
 
 }  // namespace logits_with_temporary_sums
+
+// case: list_of_temporary_sums
+// A list of sums is borrowed, too.
+// expect: error: static assertion failed.*specsample: this list is borrowed, and a temporary would be gone
+namespace list_of_temporary_sums {
+
+using namespace specsample;
+
+std::size_t program(const std::vector<std::vector<float>>& logits) {
+    const std::vector<kernels::LogitSums> sums(logits.size());
+#ifdef FIXED
+    return sizeof(logits_of(logits, sums));
+#else
+    return sizeof(logits_of(logits, std::vector<kernels::LogitSums>(logits.size())));
+#endif
+}
+
+}  // namespace list_of_temporary_sums
+
+// case: sums_of_one_row
+// Each row has sums of its own.
+// expect: error: static assertion failed.*specsample::logits_of: the second argument must be a temperature, or a list of
+namespace sums_of_one_row {
+
+using namespace specsample;
+
+std::size_t program(const std::vector<std::vector<float>>& logits) {
+    const kernels::LogitSums one(logits[0]);
+#ifdef FIXED
+    const std::vector<kernels::LogitSums> sums(logits.size(), one);
+    return sizeof(logits_of(logits, sums));
+#else
+    return sizeof(logits_of(logits, one));
+#endif
+}
+
+}  // namespace sums_of_one_row
+
+// case: sums_made_of_a_block
+// A row is made where it lies: make is told the first id, and writes to memory.
+// expect: error: static assertion failed.*specsample::LogitSums: the first argument must be a std::span of the row's
+namespace sums_made_of_a_block {
+
+using namespace specsample;
+
+Index program(std::vector<float>& logits) {
+#ifdef FIXED
+    const auto make = [](Index, std::span<float> block) { block[0] = 1; };
+#else
+    const auto make = [](Index) { return 1.f; };
+#endif
+    return kernels::LogitSums(std::span(logits), 1., make).size;
+}
+
+}  // namespace sums_made_of_a_block

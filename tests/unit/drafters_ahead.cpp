@@ -114,5 +114,8 @@ TEST_CASE("wrong arguments of likely_outcomes are refused", "[draft]") {
     CHECK_THROWS_WITH(likely(1, .5, 3),
                       "specsample::ahead::likely_outcomes: row_count is 1, but must be the number of "
                       "tokens, or one more");
+    std::vector<RoundOutcome> outcomes;
+    CHECK_THROWS_WITH(likely_outcomes(tokens, std::vector<Vector>{rows[0]}, 2, .5, 3, outcomes),
+                      "specsample::ahead::likely_outcomes: the number of rows is 1, but must be at least row_count, 2");
     CHECK_THROWS_WITH(likely(3, .5, -1), "specsample::ahead::likely_outcomes: most is -1, but must be at least 0");
 }

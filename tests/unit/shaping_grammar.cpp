@@ -356,7 +356,7 @@ TEST_CASE("the masks of a tree are those of each path, in any order of the nodes
             drafted.push_back(static_cast<Token>(rng.uniform(lane + 1) * tokens));
         }
         std::vector<std::uint32_t> masks(13, ~0u);
-        grammar.masks(prefix, drafted, parents, tokens, masks, start);  // the grammar does not see the prompt
+        grammar.masks(prefix, Tree{drafted, parents}, tokens, masks, start);  // the grammar does not see the prompt
         CHECK(masks[0] == allowed_after(text));
         for (Index node = 0; node < 12; ++node) {
             std::vector<Token> path;
@@ -373,16 +373,19 @@ TEST_CASE("the masks of a tree have as many words as the vocabulary", "[shaping]
     Calls calls;
     const Grammar grammar(Rewinding{calls});
     std::vector<std::uint32_t> masks(6, ~0u);  // the cursor's mask has one word: ids beyond it are forbidden
-    grammar.masks({}, std::vector<Token>{round_open, letter}, std::vector<Index>{root_node, 0}, 40, masks);
+    const std::vector<Token> two{round_open, letter}, one{letter}, none{};
+    const std::vector<Index> chain{root_node, 0}, itself{root_node, 1}, root{root_node}, nobody{};
+    grammar.masks({}, Tree{two, chain}, 40, masks);
     CHECK(masks[0] == allowed_after({}));
     CHECK(masks[2] == allowed_after(std::vector<Token>{round_open}));
     CHECK(masks[1] == 0);
     CHECK(masks[5] == 0);
-    CHECK_THROWS_WITH(grammar.masks({}, std::vector<Token>{1}, {}, 40, masks),
-                      "specsample::Grammar::masks: parents.size() is 0, but must be that of tokens, 1");
-    CHECK_THROWS_WITH(
-        grammar.masks({}, std::vector<Token>{1, 2}, std::vector<Index>{root_node, 1}, 40, masks),
-        "specsample::Grammar::masks: the parent of token 1 is 1, but must be root_node or an earlier token");
-    CHECK_THROWS_WITH(grammar.masks({}, std::vector<Token>{1}, std::vector<Index>{root_node}, 40, masks),
+    CHECK_THROWS_WITH(grammar.masks({}, Tree{one, nobody}, 40, masks),
+                      "specsample::Grammar::masks: the number of parents is 0, but must be the number of tokens, 1");
+    CHECK_THROWS_WITH(grammar.masks({}, Tree{two, itself}, 40, masks),
+                      "specsample::Grammar::masks: parents[1] is 1, but must be -1 or a node before 1");
+    CHECK_THROWS_WITH(grammar.masks({}, Tree{one, root}, 40, masks),
                       "specsample::Grammar::masks: masks.size() is 6, but must be (tokens + 1) * (vocab + 31) / 32, 4");
+    grammar.masks({}, Tree{none, nobody}, 40, std::span(masks).first(2));
+    CHECK(masks[0] == allowed_after({}));
 }

@@ -1,11 +1,12 @@
 // A draft model that sees the end of the text alone.
-#include <specsample/vocabularies/mapped_prefix.hpp>
+#include <specsample/vocabularies/short_context.hpp>
 
 #include <functional>
 #include <vector>
 
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
+#include <specsample/vocabularies/mapped_prefix.hpp>
 
 #include "support/catch.hpp"
 

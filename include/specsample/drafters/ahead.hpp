@@ -44,9 +44,10 @@ struct RoundOutcome {
 /// @param acceptance   the probability that a drafted token is accepted, in [0, 1]
 /// @param most         how many outcomes are wanted
 /// @param outcomes     output: the outcomes, the most probable first, `most` or fewer; its memory is reused
-/// @throws             std::invalid_argument for an acceptance outside [0, 1] or another number of rows
+/// @throws             std::invalid_argument for an acceptance outside [0, 1], another number of rows, or a list of
+///                     fewer rows
 /// @draws              none
-/// @cost               one pass per row
+/// @cost               one pass per row, two per row of Logits; allocates
 template <class RowsOf>
 void likely_outcomes(std::span<const Token> tokens, RowsOf&& rows, Index row_count, double acceptance, Index most,
                      std::vector<RoundOutcome>& outcomes) {
@@ -58,6 +59,9 @@ void likely_outcomes(std::span<const Token> tokens, RowsOf&& rows, Index row_cou
     detail::require(acceptance >= 0 && acceptance <= 1, where, "acceptance", acceptance, "in [0, 1]");
     detail::require(row_count == std::ssize(tokens) || row_count == std::ssize(tokens) + 1, where, "row_count",
                     row_count, "the number of tokens, or one more");
+    if (const auto given = detail::element_count(rows))
+        detail::require(*given >= row_count, where, "the number of rows", *given,
+                        "at least row_count, " + detail::to_text(row_count));
     detail::require(most >= 0, where, "most", most, "at least 0");
     outcomes.clear();
     std::vector<Token> ids(static_cast<std::size_t>(most) + 1);
@@ -86,11 +90,10 @@ void likely_outcomes(std::span<const Token> tokens, RowsOf&& rows, Index row_cou
 /// Drafts by the outcome that they follow.
 ///
 ///     table.clear();
-///     for (const RoundOutcome& outcome : outcomes) make_draft(text_after(outcome), table.add(outcome));  // on another
-///     thread
+///     for (const RoundOutcome& outcome : outcomes)  // on another thread, while the target scores
+///         make_draft(text_after(outcome), table.add(outcome));
 ///     ..
-///     if (const Draft* draft = table.find(round.accepted, round.tokens.back())) ..                  // nothing to
-///     draft
+///     Draft* draft = table.find(round.accepted, round.tokens.back());  // null: make it now
 ///
 /// An engine has two, and swaps them: the draft that a round verifies lies in one while the other is filled.
 ///

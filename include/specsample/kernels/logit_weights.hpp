@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -103,18 +104,26 @@ struct LogitSums {
     /// Sum a row while the last layer of a model makes it, so that each block is summed in the nearest cache. The
     /// finished row has the same sums, to the bit.
     ///
-    ///     sums[i] = kernels::LogitSums(row, temperature, [&](Index first, std::span<float> block) {
-    ///         block = head.rows(first, block.size()) * state;  // the logits of the ids from `first` on
+    ///     sums[i] = kernels::LogitSums(std::span(row), temperature, [&](Index first, std::span<float> block) {
+    ///         for (float& logit : block) logit = head.row(first++).dot(state);
     ///     });
     ///
-    /// @param logits   [vocab] memory of the row
+    /// @param logits   [vocab] memory of the row: a std::span
     /// @param make     make(first, block) writes the logits of the ids [first, first + block.size()) to `block`, a part
     ///                 of `logits`. It is called for blocks of 512 ids, or a multiple in a vocabulary above 262144,
     ///                 each once and in order
     /// @cost           what `make` takes, and an exponential per logit; rarely two more passes
-    template <class Scalar, class Make>
+    template <class Scalar, std::size_t extent, class Make>
         requires(RowLike<std::span<Scalar>> && std::invocable<Make&, Index, std::span<Scalar>>)
-    LogitSums(std::span<Scalar> logits, double at, Make&& make);
+    LogitSums(std::span<Scalar, extent> logits, double at, Make&& make);
+    template <class Memory, class Make>
+    LogitSums(const Memory&, double, Make&&) {
+        static_assert(
+            sizeof(Memory) == 0,
+            "specsample::LogitSums: the first argument must be a std::span of the row's memory, and the third "
+            "make(first, block), which writes the logits from id `first` on; write LogitSums(std::span(row), "
+            "temperature, [&](specsample::Index first, std::span<float> block) { .. })");
+    }
 
     Index size = 0;                     ///< of the row
     double temperature = 1;             ///< of the logits
@@ -208,18 +217,19 @@ LogitSums::LogitSums(const R& logits, double at)
     sums = weights.sums();
 }
 
-template <class Scalar, class Make>
+template <class Scalar, std::size_t extent, class Make>
     requires(RowLike<std::span<Scalar>> && std::invocable<Make&, Index, std::span<Scalar>>)
-LogitSums::LogitSums(std::span<Scalar> logits, double at, Make&& make)
+LogitSums::LogitSums(std::span<Scalar, extent> logits, double at, Make&& make)
     : size(detail::row_size(logits)), temperature(detail::checked_temperature(at)) {
     using Value = detail::Compute<Scalar>;
-    const auto row = detail::as_row(logits);
+    const std::span<Scalar> memory(logits);
+    const auto row = detail::as_row(memory);
     const Index step = detail::block_length(row.size());
     Index made = 0;
     const auto make_up_to = [&](Index end) {
         for (Index next; made < std::min(end, row.size()); made = next) {
             next = std::min(made + step, row.size());
-            make(made, logits.subspan(static_cast<std::size_t>(made), static_cast<std::size_t>(next - made)));
+            make(made, memory.subspan(static_cast<std::size_t>(made), static_cast<std::size_t>(next - made)));
         }
     };
     if (at > 0) {
@@ -232,7 +242,7 @@ LogitSums::LogitSums(std::span<Scalar> logits, double at, Make&& make)
         if (detail::is_total_near_pivot(sums.total)) return;
     }
     make_up_to(row.size());
-    *this = LogitSums(logits, at);
+    *this = LogitSums(memory, at);
 }
 
 /// Return ln sum_x exp(z(x)) of a row of logits; for Logits at temperature T, ln sum_x exp(z(x) / T).

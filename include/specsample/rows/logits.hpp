@@ -9,14 +9,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <limits>
 #include <numbers>
-#include <span>
 #include <type_traits>
 #include <utility>
 
 #include <specsample/core/contract.hpp>
 #include <specsample/core/eigen.hpp>
+#include <specsample/core/list_ref.hpp>
 #include <specsample/kernels/logit_weights.hpp>
 #include <specsample/rows/owner.hpp>
 
@@ -128,6 +129,7 @@ class Logits {
     void unnormalised() && requires(owns) = delete;
     void encoded(const detail::Encoding<Value>&) && requires(owns) = delete;
     void weights() && requires(owns) = delete;
+    void weights(double*) && requires(owns) = delete;
 
     Index argmax() const { return specsample::kernels::argmax(numbers()); }
 
@@ -252,13 +254,18 @@ auto logits_of(Source&& source, double temperature = 1) {
 ///
 ///     verify(tokens, distributions, logits_of(rows, sums), rule, rng, limits, workspace);
 ///
-/// @param sums   of row i at [i], at the row's temperature; borrowed
+/// @param sums   a list of the sums of each row, at the row's temperature; borrowed
 /// @throws       std::invalid_argument where a row is read without sums, or with the sums of a row of another size
-template <class Source>
-auto logits_of(Source&& source, std::span<const kernels::LogitSums> sums) {
+template <class Source, class Sums>
+    requires(!std::convertible_to<Sums, double>)
+auto logits_of(Source&& source, Sums&& sums) {
+    using List = ListRef<kernels::LogitSums>;
+    static_assert(std::constructible_from<List, Sums>,
+                  "specsample::logits_of: the second argument must be a temperature, or a list of one "
+                  "kernels::LogitSums per row: a std::vector, an array or a std::span");
     static_assert(sizeof(detail::LogitsOfArguments<Source>) > 0);
-    if constexpr (detail::RowSource<Source>)
-        return detail::LogitRows<Source, std::span<const kernels::LogitSums>>(std::forward<Source>(source), sums);
+    if constexpr (std::constructible_from<List, Sums> && detail::RowSource<Source>)
+        return detail::LogitRows<Source, List>(std::forward<Source>(source), List(std::forward<Sums>(sums)));
 }
 
 }}  // namespace specsample

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/tree.hpp>
 #include <specsample/shaping/cursor.hpp>
 #include <specsample/shaping/window.hpp>
 
@@ -146,26 +147,28 @@ class Grammar {
     /// Write the masks of a whole tree, for an engine that masks the rows of a target pass in one go. They are the
     /// masks of a Grammar that shapes row after row.
     ///
-    /// @param tokens        the drafted tokens; a chain's are a tree without branches
-    /// @param parents       the parent of each token, root_node for a child of the prefix; parents come first
+    ///     grammar.masks(text, Tree{tokens, parents}, vocab, masks);
+    ///
+    /// @param tree          the drafted tokens and their parents, which come first
     /// @param vocab         the size of the vocabulary
-    /// @param masks         output, [tokens.size() + 1][(vocab + 31) / 32]: bit i % 32 of word i / 32 is set where
-    /// token i
-    ///                      is allowed. Row 0 is the mask after the prefix, row i + 1 that after tokens[i]
+    /// @param masks         output, [tokens + 1][(vocab + 31) / 32]: bit i % 32 of word i / 32 is set where id i is
+    ///                      allowed. Row 0 is the mask after the prefix, row i + 1 the mask after token i
     /// @param prompt_size   leading tokens of the prefix that are the prompt
     /// @throws              std::invalid_argument for lists of different lengths, a parent that comes later, or another
     ///                      number of words
     /// @cost                a call of mask() per token, and the tokens that the cursor accepts and takes back between
-    ///                      two of them: fewest in preorder
+    ///                      two of them: fewest in preorder. Allocates a copy of the text
     /// @edge                no token is allowed after one that the grammar refuses, nor after the grammar's end
-    void masks(std::span<const Token> prefix, std::span<const Token> tokens, std::span<const Index> parents,
-               Index vocab, std::span<std::uint32_t> masks, Index prompt_size = 0) const
+    void masks(std::span<const Token> prefix, const Tree<Token, Index>& tree, Index vocab,
+               std::span<std::uint32_t> masks, Index prompt_size = 0) const
         requires detail::GivesWords<C>
     {
         constexpr auto where = "Grammar::masks";
+        const std::span<const Token> tokens = tree.tokens;
+        const std::span<const Index> parents = tree.parents;
         const auto words = static_cast<std::size_t>(detail::MaskBits({}, vocab).word_count());
-        detail::require(parents.size() == tokens.size(), where, "parents.size()", std::ssize(parents),
-                        "that of tokens, " + detail::to_text(std::ssize(tokens)));
+        detail::require(parents.size() == tokens.size(), where, "the number of parents", std::ssize(parents),
+                        "the number of tokens, " + detail::to_text(std::ssize(tokens)));
         detail::require(
             masks.size() == (tokens.size() + 1) * words, where, "masks.size()", std::ssize(masks),
             "(tokens + 1) * (vocab + 31) / 32, " + detail::to_text(static_cast<Index>((tokens.size() + 1) * words)));
@@ -174,8 +177,8 @@ class Grammar {
             context.resize(prefix.size());
             for (Index at = node; at != root_node; at = parents[static_cast<std::size_t>(at)]) {
                 const Index parent = parents[static_cast<std::size_t>(at)];
-                detail::require(parent >= root_node && parent < at, where, "the parent of token " + detail::to_text(at),
-                                parent, "root_node or an earlier token");
+                detail::require(parent >= root_node && parent < at, where, "parents[" + detail::to_text(at) + "]",
+                                parent, "-1 or a node before " + detail::to_text(at));
                 context.push_back(tokens[static_cast<std::size_t>(at)]);
             }
             std::reverse(context.begin() + std::ssize(prefix), context.end());

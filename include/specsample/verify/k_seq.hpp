@@ -193,7 +193,7 @@ class KSeqNode : public walks::NodeRow<T> {
 /// @draws    one accept draw per child tried, then one last-token draw, unless a budget or the end of the text ends the
 ///           round earlier
 /// @throws   std::invalid_argument if siblings are not independent draws of one row
-/// @cost     some 6 passes over two rows per node, 5 for two children with more than one child, to find rho
+/// @cost     some 6 passes over two rows per node with more than one child (5 for two children), to find rho
 /// @source   Sun et al. (arXiv:2310.15141), Algorithm 2, Theorem 2
 struct KSeq {
     static constexpr bool lossless = true;

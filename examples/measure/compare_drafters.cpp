@@ -135,7 +135,34 @@ class Comparison {
         line("suffix tree of 16, 8", RuleKind::traversal, 8, SuffixLookupDrafter());
     }
 
+    /// The texts of all kinds together: a drafter that suits one kind has to write the others as well.
+    void print_mix() const {
+        print_head("all that was written above");
+        for (const Mix& mix : mixes_)
+            print_line(mix.drafter, mix.rule,
+                       {.tokens_per_round = mix.tokens / mix.rounds,
+                        .nodes_per_round = mix.nodes / mix.rounds,
+                        .seconds_per_token = mix.seconds / mix.tokens,
+                        .distinct = mix.distinct / mix.tokens},
+                       mixes_.front().seconds / mixes_.front().tokens);
+    }
+
   private:
+    /// What a line of the tables wrote in all of them.
+    struct Mix {
+        std::string drafter, rule;
+        double tokens = 0, rounds = 0, nodes = 0, seconds = 0, distinct = 0;
+
+        void add(const Measured& measured) {
+            const double here = measured.tokens / measured.tokens_per_round;
+            tokens += measured.tokens;
+            rounds += here;
+            nodes += measured.nodes_per_round * here;
+            seconds += measured.seconds_per_token * measured.tokens;
+            distinct += measured.distinct * measured.tokens;
+        }
+    };
+
     static std::string at(double temperature) {
         char text[32];
         std::snprintf(text, sizeof text, ", temperature %.2g", temperature);
@@ -158,6 +185,7 @@ class Comparison {
         for (const auto text : texts.prompts) prompts.push_back(encode(text));
         const DraftModel model = rows_of(draft_, shaper);
         double plain = 0;
+        std::size_t number = 0;
         for (Line& line : lines(model, shaper, prompts.front())) {
             const std::string drafter = line.name;
             const RuleKind rule = line.rule;
@@ -167,6 +195,8 @@ class Comparison {
                 {.max_new_tokens = tokens_, .max_length = std::min(target_->context(), draft_->context())});
             if (is_plain) plain = measured.seconds_per_token;
             print_line(drafter, is_plain ? "-" : name(rule), measured, plain);
+            if (number == mixes_.size()) mixes_.push_back({drafter, is_plain ? "-" : std::string(name(rule))});
+            mixes_[number++].add(measured);
         }
     }
 
@@ -199,6 +229,10 @@ class Comparison {
         list.push_back({"lookup, as many as pay", LookupDrafter(), token, most, Lookahead(free)});
         add("lookup, else model", block, FirstOf(LookupDrafter(sure), model));
         add("lookup and model", traversal, United(LookupDrafter(sure), model));
+        list.push_back({.name = "lookup or model, by their overlaps",
+                        .drafter = AnyDrafter(choosing::BestOf(*overlaps_, LookupDrafter(sure), model)),
+                        .rule = block,
+                        .overlaps = overlaps_});
         add("suffix tree of 16", traversal, SuffixLookupDrafter());
         add_past_rows(list);
         return list;
@@ -269,6 +303,8 @@ class Comparison {
     std::shared_ptr<engine::Model> target_, draft_, pruned_;
     engine::Tokenizer tokenizer_;
     Index tokens_;
+    std::shared_ptr<choosing::Overlaps> overlaps_ = std::make_shared<choosing::Overlaps>();
+    std::vector<Mix> mixes_{};  ///< by the number of the line
 };
 
 }  // namespace
@@ -279,6 +315,7 @@ int main(int count, char** values) try {
     Comparison comparison(count == 2 ? 12 : 160);
     for (const Texts& texts : written) comparison.compare_written(texts, .8);
     comparison.compare_edited(.8);
+    comparison.print_mix();
     comparison.compare_recorded();
 } catch (const std::exception& error) {
     std::fprintf(stderr, "compare_drafters: %s\n", error.what());

@@ -5,6 +5,7 @@
 #include <specsample/drafters/beam.hpp>              // IWYU pragma: export
 #include <specsample/drafters/chain.hpp>             // IWYU pragma: export
 #include <specsample/drafters/children.hpp>          // IWYU pragma: export
+#include <specsample/drafters/choosing.hpp>          // IWYU pragma: export
 #include <specsample/drafters/draft_token.hpp>       // IWYU pragma: export
 #include <specsample/drafters/drafter.hpp>           // IWYU pragma: export
 #include <specsample/drafters/forced.hpp>            // IWYU pragma: export

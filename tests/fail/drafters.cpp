@@ -178,6 +178,26 @@ int program() {
 
 }  // namespace recorded_target_without_rows
 
+// case: watched_target_without_rows
+// Drafters are scored by rows, which a model that names its token does not return.
+// expect: error: static assertion failed.*specsample::choosing::Watched: the first argument must be a model that
+namespace watched_target_without_rows {
+
+using namespace specsample;
+
+int program() {
+    choosing::Overlaps overlaps;
+#ifdef FIXED
+    const auto target = [](std::span<const Token>) { return Eigen::VectorXf{{.5f, .5f}}; };
+#else
+    const auto target = [](std::span<const Token>) { return Token{0}; };
+#endif
+    const choosing::Watched watched(target, overlaps);
+    return sizeof watched == 0;
+}
+
+}  // namespace watched_target_without_rows
+
 // case: outcomes_of_one_row
 // Every drafted token was drawn from a row of its own.
 // expect: error: static assertion failed.*specsample::ahead::likely_outcomes: the second argument must be rows

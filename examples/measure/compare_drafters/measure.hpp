@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/drafters/choosing.hpp>
 #include <specsample/drafters/recycling.hpp>
 #include <specsample/specsample.hpp>
 
@@ -27,6 +28,7 @@ struct Measured {
     double nodes_per_round = 0;  ///< drafted tokens
     double seconds_per_token = 0;
     double distinct = 0;  ///< distinct share of the texts' 4-grams: texts that repeat themselves are easy
+    double tokens = 0;    ///< that were written
 };
 
 inline double distinct_share(const TokenTexts& texts, std::size_t length = 4) {
@@ -48,7 +50,8 @@ struct Line {
     RuleKind rule = RuleKind::token;
     specsample::Index lookahead = 4;
     Lookahead length{};
-    std::shared_ptr<specsample::recycling::Table> table{};  ///< that learns the target's rows, where one does
+    std::shared_ptr<specsample::recycling::Table> table{};       ///< that learns the target's rows, where one does
+    std::shared_ptr<specsample::choosing::Overlaps> overlaps{};  ///< of drafters that are chosen among
 };
 
 /// Continue every prompt, each as a request of its own.
@@ -57,7 +60,12 @@ Measured measure_with(Rule rule, Line line, const AnyTarget& target, const Token
                       const specsample::Limits& limits) {
     std::optional<specsample::recycling::Recorded<AnyTarget>> recorded;
     if (line.table) recorded.emplace(target, *line.table);
-    specsample::Sampler sampler(std::move(line.drafter), recorded ? AnyTarget(*recorded) : target,
+    std::optional<specsample::choosing::Watched<AnyTarget>> watched;
+    if (line.overlaps) watched.emplace(target, *line.overlaps);
+    specsample::Sampler sampler(std::move(line.drafter),
+                                recorded  ? AnyTarget(*recorded)
+                                : watched ? AnyTarget(*watched)
+                                          : target,
                                 {.lookahead = line.lookahead, .seed = 1}, rule, line.length);
     TokenTexts texts;
     double seconds = 0, written = 0;
@@ -73,7 +81,8 @@ Measured measure_with(Rule rule, Line line, const AnyTarget& target, const Token
     return {.tokens_per_round = tally.tokens_per_round(),
             .nodes_per_round = static_cast<double>(tally.proposed) / static_cast<double>(tally.rounds),
             .seconds_per_token = seconds / written,
-            .distinct = distinct_share(texts)};
+            .distinct = distinct_share(texts),
+            .tokens = written};
 }
 
 inline Measured measure_line(Line line, const AnyTarget& target, const TokenTexts& prompts,

@@ -52,7 +52,7 @@ struct CommonDistribution<void, Rest...> {
     using type = void;
 };
 
-/// Several drafters, or models that become drafters of chains: the common base of United and FirstOf.
+/// Several drafters, or models that become drafters of chains: the common base of United, FirstOf and choosing::BestOf.
 template <class... D>
 class Drafters {
   public:
@@ -91,16 +91,32 @@ class Drafters {
     void propose_while(std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree, const GoOn& go_on) {
         Index part = 0;
         each([&](auto& drafter) {
-            if constexpr (std::same_as<L, SharedNoise>) {
-                drafter.propose(prefix, rng, draft_tree);
-            } else {
-                drafter.propose(prefix, split(rng, part++), draft_tree);
-            }
+            propose_part(drafter, part++, prefix, rng, draft_tree);
             return go_on() && !draft_tree.fault();
         });
     }
 
+    /// Let one of the drafters add its nodes.
+    template <class Source, class L>
+    void propose_with(std::size_t drafter, std::span<const Token> prefix, const Source& rng, DraftTree<L>& draft_tree) {
+        Index part = 0;
+        each([&](auto& each) {
+            if (std::cmp_equal(part, drafter)) propose_part(each, part, prefix, rng, draft_tree);
+            return std::cmp_less(part++, drafter);
+        });
+    }
+
   private:
+    template <class Source, class L>
+    static void propose_part(auto& drafter, Index part, std::span<const Token> prefix, const Source& rng,
+                             DraftTree<L>& draft_tree) {
+        if constexpr (std::same_as<L, SharedNoise>) {
+            drafter.propose(prefix, rng, draft_tree);
+        } else {
+            drafter.propose(prefix, split(rng, part), draft_tree);
+        }
+    }
+
     /// Call f(drafter) for each drafter, in order, until it returns false.
     template <class F>
     void each(F&& f) {

@@ -146,6 +146,7 @@ std::int32_t llama_decode(llama_context* context, llama_batch batch) {
 }
 
 float* llama_get_logits_ith(llama_context* context, std::int32_t i) {
+    if (i < 0) i += std::int32_t(context->logits.size());  // these tests have the logits of the last tokens
     std::vector<float>& logits = context->logits.at(std::size_t(i));
     if (logits.empty()) abort_with("no logits were asked for there");
     return logits.data();
@@ -186,3 +187,40 @@ void llama_memory_seq_cp(llama_memory_t memory, llama_seq_id from, llama_seq_id 
 }
 
 llama_pos llama_memory_seq_pos_min(llama_memory_t memory, llama_seq_id sequence) { return memory->least(sequence); }
+
+llama_sampler* llama_sampler_init(llama_sampler_i* functions, void* state) {
+    return new llama_sampler{functions, state};
+}
+void llama_sampler_accept(llama_sampler* sampler, llama_token token) {
+    if (sampler->iface->accept != nullptr) sampler->iface->accept(sampler, token);
+}
+void llama_sampler_apply(llama_sampler* sampler, llama_token_data_array* candidates) {
+    sampler->iface->apply(sampler, candidates);
+}
+void llama_sampler_reset(llama_sampler* sampler) { sampler->iface->reset(sampler); }
+void llama_sampler_copy(const llama_sampler* from, llama_sampler* to) { from->iface->copy_state(from, to); }
+llama_sampler* llama_sampler_clone(const llama_sampler* sampler) { return sampler->iface->clone(sampler); }
+void llama_sampler_free(llama_sampler* sampler) {
+    if (sampler->iface->free != nullptr) sampler->iface->free(sampler);
+    delete sampler;
+}
+
+llama_sampler* llama_sampler_init_greedy() {
+    static llama_sampler_i functions{};
+    functions.apply = [](llama_sampler*, llama_token_data_array* all) {
+        all->selected =
+            std::ranges::max_element(all->data, all->data + all->size, {}, &llama_token_data::logit) - all->data;
+    };
+    return llama_sampler_init(&functions, nullptr);
+}
+
+llama_token llama_sampler_sample(llama_sampler* sampler, llama_context* context, std::int32_t i) {
+    const float* const logits = llama_get_logits_ith(context, i);
+    std::vector<llama_token_data> candidates;
+    for (llama_token id = 0; id < context->model.vocab.size; ++id) candidates.push_back({id, logits[id], 0});
+    llama_token_data_array all{candidates.data(), candidates.size(), -1, false};
+    llama_sampler_apply(sampler, &all);
+    if (all.selected < 0 || all.selected >= std::int64_t(all.size)) abort_with("no selected token during sampling");
+    llama_sampler_accept(sampler, all.data[all.selected].id);
+    return all.data[all.selected].id;
+}

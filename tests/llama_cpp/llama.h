@@ -2,6 +2,7 @@
 // engine behind them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 using llama_token = std::int32_t;
@@ -41,3 +42,43 @@ void llama_memory_clear(llama_memory_t memory, bool data);
 bool llama_memory_seq_rm(llama_memory_t memory, llama_seq_id sequence, llama_pos begin, llama_pos end);
 void llama_memory_seq_cp(llama_memory_t memory, llama_seq_id from, llama_seq_id to, llama_pos begin, llama_pos end);
 llama_pos llama_memory_seq_pos_min(llama_memory_t memory, llama_seq_id sequence);
+
+struct llama_token_data {
+    llama_token id;
+    float logit;
+    float p;
+};
+
+struct llama_token_data_array {
+    llama_token_data* data;
+    std::size_t size;
+    std::int64_t selected;
+    bool sorted;
+};
+
+struct llama_sampler;
+
+struct llama_sampler_i {
+    const char* (*name)(const llama_sampler* sampler);
+    void (*accept)(llama_sampler* sampler, llama_token token);
+    void (*apply)(llama_sampler* sampler, llama_token_data_array* candidates);
+    void (*reset)(llama_sampler* sampler);
+    llama_sampler* (*clone)(const llama_sampler* sampler);
+    void (*free)(llama_sampler* sampler);
+    void (*copy_state)(const llama_sampler* from, llama_sampler* to);
+};
+
+struct llama_sampler {
+    llama_sampler_i* iface;
+    void* ctx;
+};
+
+llama_sampler* llama_sampler_init(llama_sampler_i* functions, void* state);
+llama_sampler* llama_sampler_init_greedy();
+void llama_sampler_accept(llama_sampler* sampler, llama_token token);
+void llama_sampler_apply(llama_sampler* sampler, llama_token_data_array* candidates);
+void llama_sampler_reset(llama_sampler* sampler);
+void llama_sampler_copy(const llama_sampler* from, llama_sampler* to);
+llama_sampler* llama_sampler_clone(const llama_sampler* sampler);
+void llama_sampler_free(llama_sampler* sampler);
+llama_token llama_sampler_sample(llama_sampler* sampler, llama_context* context, std::int32_t i);

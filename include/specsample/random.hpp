@@ -7,3 +7,4 @@
 #include <specsample/random/lanes.hpp>          // IWYU pragma: export
 #include <specsample/random/philox.hpp>         // IWYU pragma: export
 #include <specsample/random/rng.hpp>            // IWYU pragma: export
+#include <specsample/random/watermark.hpp>      // IWYU pragma: export

@@ -13,26 +13,37 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
-/// Return the id of the largest number of a row; see kernels::argmax.
+/// Return the id of the largest number of a row; see kernels::argmax. A block of each half is read in turn, as in
+/// block_at_step.
 template <class View>
 Index largest_id(const Blocks<View>& blocks) {
     if constexpr (Blocks<View>::is_slice) {
         return blocks.largest_id();
     } else {
         using Value = typename Blocks<View>::Value;
+        struct Largest {
+            Value number = -std::numeric_limits<Value>::infinity();
+            Index place = -1;
+        };
         typename Blocks<View>::Buffer buffer;
-        Index best = -1;
         bool ordered = true;
-        Value largest = -std::numeric_limits<Value>::infinity();
-        for_blocks(0, blocks.size(), [&](Index first, Index count) {
+        const auto look = [&](Index first, Index count, Largest& best) {
             const Value* numbers = blocks.read(first, count, buffer);
             const Value most = block_max(count, numbers);
             ordered = ordered && !has_nan(numbers, count);
-            if (!ordered || !(most > largest)) return;
-            largest = most;
-            best = first + (std::find(numbers, numbers + count, largest) - numbers);
-        });
-        return ordered && is_finite(static_cast<double>(largest)) ? blocks.id(best) : -1;
+            if (!ordered || !(most > best.number)) return;
+            best = {most, first + (std::find(numbers, numbers + count, most) - numbers)};
+        };
+        Largest low, high;
+        const Index half = blocks.size() / (2 * block_size) * block_size;
+        for (Index first = 0; first < half; first += block_size) {
+            look(first, block_size, low);
+            look(half + first, block_size, high);
+        }
+        for (Index first = 2 * half; first < blocks.size(); first += block_size)
+            look(first, std::min(block_size, blocks.size() - first), high);
+        const Largest best = high.number > low.number ? high : low;
+        return ordered && is_finite(static_cast<double>(best.number)) ? blocks.id(best.place) : -1;
     }
 }
 

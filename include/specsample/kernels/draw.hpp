@@ -31,6 +31,10 @@ struct Drawn {
 
 namespace detail {
 
+/// Weights that are made block by block while they are summed.
+template <class W>
+inline constexpr bool are_made_in_order = requires { requires W::made_in_order; };
+
 /// Most blocks in a pass. Their sums take 4 KiB of stack, and cover 262144 tokens at the smallest block size.
 inline constexpr Index max_blocks = 512;
 
@@ -126,16 +130,20 @@ struct RunningSums {
     void sum(const W& weights, double* each = nullptr) {
         const Index per_block = detail::block_length(weights.size());
         count = static_cast<std::size_t>((weights.size() + per_block - 1) / per_block), total = 0;
-        if constexpr (detail::SharedWeights<W>) weights.share().sum_blocks(weights, std::span(up_to).first(count));
+        if constexpr (detail::SharedWeights<W>) {
+            weights.share().sum_blocks(weights, std::span(up_to).first(count));
+        } else {
+            const auto blocks = static_cast<Index>(count);
+            for (Index step = 0; step < blocks; ++step) {
+                const Index block = detail::are_made_in_order<W> ? step : detail::block_at_step(step, blocks);
+                const Index first = block * per_block;
+                up_to[static_cast<std::size_t>(block)] =
+                    weights.sum(first, std::min(per_block, weights.size() - first));
+            }
+        }
         for (std::size_t block = 0; block < count; ++block) {
-            const Index first = static_cast<Index>(block) * per_block;
-            double sum = 0;
-            if constexpr (detail::SharedWeights<W>)
-                sum = up_to[block];
-            else
-                sum = weights.sum(first, std::min(per_block, weights.size() - first));
-            if (each != nullptr) each[block] = sum;
-            up_to[block] = total += sum;
+            if (each != nullptr) each[block] = up_to[block];
+            up_to[block] = total += up_to[block];
         }
     }
 

@@ -185,6 +185,13 @@ using specsample::children::TopChildren;
 using specsample::children::WithoutReplacement;
 }  // namespace specsample::children
 
+export namespace specsample::choosing {
+using specsample::choosing::BestOf;
+using specsample::choosing::OverlapOptions;
+using specsample::choosing::Overlaps;
+using specsample::choosing::Watched;
+}  // namespace specsample::choosing
+
 export namespace specsample::confidence {
 using specsample::confidence::Estimator;
 using specsample::confidence::GoodputStop;
@@ -467,6 +474,13 @@ using specsample::walks::ids_per_attempt;
 using specsample::walks::match;
 using specsample::walks::top_down;
 }  // namespace specsample::walks
+
+export namespace specsample::watermark {
+using specsample::watermark::Evidence;
+using specsample::watermark::Mark;
+using specsample::watermark::Source;
+using specsample::watermark::evidence;
+}  // namespace specsample::watermark
 
 export namespace specsample::wire {
 using specsample::wire::Draft;

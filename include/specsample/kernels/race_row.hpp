@@ -84,7 +84,7 @@ class RaceNumbers<kernels::RowWeights<View>> {
 /// Return the lane of a block's noise. Ids have the lanes below 2^31.
 constexpr std::uint32_t block_lane(Index block) { return 0x8000'0000u | static_cast<std::uint32_t>(block); }
 
-/// Blocks of ids that hold a possible winner, in the order of the row.
+/// Blocks of ids that hold a possible winner.
 template <class Value>
 struct RaceBlocks {
     static constexpr Index most = BlockOrder::most;
@@ -176,10 +176,11 @@ class RaceRow {
             // Contiguous ids may begin inside a block. This chunk is then listed by id, and the next one begins with a
             // whole block.
             const bool is_dense = numbers_.are_contiguous() && id(place) % race_block == 0;
-            const Index count = std::min(block_size, size() - place);
-            const Value* numbers = numbers_.read(place, count, buffer);
+            const Index first = is_dense && place % block_size == 0 ? both_halves(place) : place;
+            const Index count = std::min(block_size, size() - first);
+            const Value* numbers = numbers_.read(first, count, buffer);
             const Index listed =
-                is_dense ? list_dense(place, numbers, count, blocks) : list_by_id(place, numbers, count, blocks);
+                is_dense ? list_dense(first, numbers, count, blocks) : list_by_id(first, numbers, count, blocks);
             if (listed < 0) return -1;
             place += listed;
         }
@@ -187,6 +188,11 @@ class RaceRow {
     }
 
   private:
+    /// Return the place that is read in the turn of a place at which a block of the row begins.
+    Index both_halves(Index place) const {
+        return block_at_step(place / block_size, size() / block_size) * block_size;
+    }
+
     // list_dense and list_by_id return the number of places whose blocks were listed; -1 if a number there is bad.
 
     Index list_dense(Index place, const Value* numbers, Index count, RaceBlocks<Value>& blocks) const {

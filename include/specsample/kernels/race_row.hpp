@@ -189,9 +189,7 @@ class RaceRow {
 
   private:
     /// Return the place that is read in the turn of a place at which a block of the row begins.
-    Index both_halves(Index place) const {
-        return block_at_step(place / block_size, size() / block_size) * block_size;
-    }
+    Index both_halves(Index place) const { return block_at_step(place / block_size, size() / block_size) * block_size; }
 
     // list_dense and list_by_id return the number of places whose blocks were listed; -1 if a number there is bad.
 

@@ -384,6 +384,8 @@ TEST_CASE("a warm sampler allocates nothing, whatever drafts") {
     CHECK(allocations_of_drafter(DynamicTreeDrafter(draft, {.width = 3, .nodes = 8})) == 0);
     CHECK(allocations_of_drafter(United(draft, other, BeamDrafter(draft, 2))) == 0);
     CHECK(allocations_of_drafter(FirstOf(BeamDrafter(draft, 1), other)) == 0);
+    choosing::Overlaps overlaps;
+    CHECK(allocations_of_drafter(choosing::BestOf(overlaps, draft, other, BeamDrafter(draft, 1))) == 0);
     CHECK(allocations_of_drafter(StagedDrafter(draft, AsBatch(.4f), 2)) == 0);
     CHECK(allocations_of_drafter(StagedDrafter(draft, other, 2)) == 0);
     CHECK(allocations_of_drafter(TreeDrafter(draft, sparse_tree(std::vector<double>{.6, .3}, 6))) == 0);

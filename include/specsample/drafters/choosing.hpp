@@ -98,9 +98,9 @@ class Overlaps {
 
     /// What a drafter drafts first after a prefix.
     struct Guess {
-        std::vector<Token> tokens{};  ///< that it names
-        Eigen::ArrayXf row{};         ///< that it draws from; empty if it names tokens
-        bool is_made = false;
+        std::vector<Token> tokens{};  ///< that it names, or draws with the target's noise
+        Eigen::ArrayXf row{};         ///< that it draws from
+        bool is_made = false, has_row = false;
     };
 
     Mean& mean_of(Index drafter) {
@@ -121,13 +121,14 @@ class Overlaps {
     void take(std::size_t drafter, const DraftTree<L>& draft, Index first) {
         Guess& guess = guesses_[drafter];
         guess.tokens.clear();
-        guess.row.resize(0);
+        guess.has_row = false;
         guess.is_made = draft.size() > first;
         for (Index node = first; node < draft.size(); ++node) {
             if (draft.parent(node) != root_node) continue;
             if constexpr (detail::RowDistribution<L>) {
                 const L& distribution = draft.distributions()[static_cast<std::size_t>(node)];
                 if (!distribution.is_point()) {
+                    guess.has_row = true;
                     guess.row = detail::as_row(distribution.row()).template cast<float>();
                     return;
                 }
@@ -140,13 +141,16 @@ class Overlaps {
     /// Score the guesses by the target's row after a prefix, if they were made for this prefix.
     template <RowLike R>
     void judge(Index place, const R& row) {
+        static_assert(!detail::form_of<std::remove_cvref_t<R>>.split,
+                      "specsample::choosing::Watched: rows that are split over ranks cannot be scored, because no rank "
+                      "has all of their ids");
         if (place != std::exchange(place_, -1)) return;
         const auto view = detail::as_row(row);
         for (std::size_t drafter = 0; drafter < guesses_.size(); ++drafter) {
             const Guess& guess = guesses_[drafter];
             if (!guess.is_made) continue;
             double overlap = 0;
-            if (guess.row.size() == 0) {
+            if (!guess.has_row) {
                 for (const Token token : guess.tokens)
                     if (token < view.size()) overlap += static_cast<double>(view.coeff(token));
             } else if (guess.row.size() == view.size()) {
@@ -171,6 +175,7 @@ class Overlaps {
 /// The drafters that do not draft are asked for their first token, which is dropped: they are scored by the same row of
 /// the target as the drafter that does. What was drawn is dropped because another drafter had scored better before, so
 /// the output distribution does not change. Where a drafter proposes nothing, FirstOf says when the next may draft.
+/// A token that is drawn with the target's noise has no row, and is scored as a named one: by its probability.
 ///
 /// A repeated round may draft with another drafter, because the overlaps have changed. Rows that are split over ranks
 /// cannot be scored.
@@ -213,10 +218,14 @@ class BestOf : public detail::Drafters<D...> {
     std::array<std::size_t, count> order() const {
         std::array<std::size_t, count> result;
         std::iota(result.begin(), result.end(), std::size_t{0});
-        std::ranges::stable_sort(result, std::greater(),
-                                 [&](std::size_t drafter) { return overlaps_->gain(static_cast<Index>(drafter)); });
+        std::ranges::sort(result, [&](std::size_t a, std::size_t b) {
+            const double gain = gain_of(a), other = gain_of(b);
+            return gain > other || (gain == other && a < b);
+        });
         return result;
     }
+
+    double gain_of(std::size_t drafter) const { return overlaps_->gain(static_cast<Index>(drafter)); }
 
     Overlaps* overlaps_;
     std::conditional_t<std::is_same_v<Distribution, SharedNoise>, std::tuple<DraftTree<SharedNoise>>,

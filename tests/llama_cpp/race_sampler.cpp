@@ -88,7 +88,7 @@ TEST_CASE("the sampler's tokens have the distribution of the logits") {
         llama_sampler_accept(sampler.get(), token);
     }
     CHECK(exact::chi_square(counts, distribution).holds());  // a false alarm has probability 2.9e-7
-    CHECK((counts > 0 == distribution > 0).all());
+    CHECK(((counts > 0) == (distribution > 0)).all());
 }
 
 TEST_CASE("accepted tokens move the sampler on, reset returns, and a clone goes its own way") {

@@ -51,7 +51,8 @@ class State {
         static_assert(sizeof(llama_token_data) % sizeof(float) == 0 && sizeof(llama_token) == sizeof(float));
         using specsample::Row;
         const Row logits = Row::logits({&by_id[0].logit, std::ssize(by_id), step});
-        const Row row = Row::sparse({&by_id[0].id, std::ssize(by_id), step}, logits, by_id.back().id + 1);
+        const Row row =
+            Row::sparse({&by_id[0].id, std::ssize(by_id), step}, logits, specsample::Index{by_id.back().id} + 1);
         const specsample::RoundRng rng(options_.seed, options_.request, position_);
         const auto [token, origin] = draft_token(specsample::GumbelMatch{}, rng, 0, row);
         if (token < 0) return;
@@ -75,7 +76,7 @@ class State {
 
 inline State& state(const llama_sampler* sampler) { return *static_cast<State*>(sampler->ctx); }
 
-/// The functions that llama.cpp calls. No exception leaves them: it would cross functions of C.
+/// The functions that llama.cpp calls. No exception leaves a selection: it would cross functions of C.
 template <class Interface = llama_sampler_i>
 Interface* interface() {
     static Interface functions = [] {

@@ -16,6 +16,7 @@
 #include <specsample/drafters/named.hpp>             // IWYU pragma: export
 #include <specsample/drafters/ngram_index.hpp>       // IWYU pragma: export
 #include <specsample/drafters/ngram_pool.hpp>        // IWYU pragma: export
+#include <specsample/drafters/overlaps.hpp>          // IWYU pragma: export
 #include <specsample/drafters/path_counts.hpp>       // IWYU pragma: export
 #include <specsample/drafters/recycling.hpp>         // IWYU pragma: export
 #include <specsample/drafters/suffix_automaton.hpp>  // IWYU pragma: export

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "adapters/adapters.hpp"
+#include "llama_cpp/llama.h"
 #include "support/catch.hpp"
 #include "support/numbers.hpp"
 
@@ -9,20 +10,6 @@ using namespace adapters;
 using namespace specsample::kernels;
 
 namespace {
-
-// As in llama.h.
-using llama_token = std::int32_t;
-struct llama_token_data {
-    llama_token id;
-    float logit;
-    float p;
-};
-struct llama_token_data_array {
-    llama_token_data* data;
-    std::size_t size;
-    std::int64_t selected;
-    bool sorted;
-};
 
 /// A context after llama_decode: the logits of `batch` positions, row after row, in memory that the next call reuses.
 struct Context {

@@ -198,6 +198,45 @@ int program() {
 
 }  // namespace watched_target_without_rows
 
+// case: best_of_without_overlaps
+// A choice is made by overlaps, which the target's rows are scored in.
+// expect: error: static assertion failed.*specsample::choosing: BestOf.overlaps, drafters... and Watched.target, overlaps.
+namespace best_of_without_overlaps {
+
+using namespace specsample;
+
+int program() {
+#ifdef FIXED
+    choosing::Overlaps overlaps;
+    const choosing::BestOf drafter(overlaps, LookupDrafter(), SuffixLookupDrafter());
+#else
+    const choosing::BestOf drafter(LookupDrafter{}, SuffixLookupDrafter{});
+#endif
+    return drafter.depth() > 0;
+}
+
+}  // namespace best_of_without_overlaps
+
+// case: watched_by_temporary_overlaps
+// The overlaps are borrowed.
+// expect: error: static assertion failed.*specsample::choosing: BestOf.overlaps, drafters... and Watched.target, overlaps.
+namespace watched_by_temporary_overlaps {
+
+using namespace specsample;
+
+int program() {
+    const auto target = [](std::span<const Token>) { return Eigen::VectorXf{{.5f, .5f}}; };
+#ifdef FIXED
+    choosing::Overlaps overlaps;
+    const choosing::Watched watched(target, overlaps);
+#else
+    const choosing::Watched watched(target, choosing::Overlaps());
+#endif
+    return sizeof watched == 0;
+}
+
+}  // namespace watched_by_temporary_overlaps
+
 // case: outcomes_of_one_row
 // Every drafted token was drawn from a row of its own.
 // expect: error: static assertion failed.*specsample::ahead::likely_outcomes: the second argument must be rows

@@ -118,6 +118,7 @@ TEST_CASE("where nothing can win, nothing is selected") {
     CHECK(selected(sampler.get(), {{0, -inf, 0}, {4, -inf, 0}}) == -1);
     CHECK(selected(sampler.get(), {{0, 1, 0}, {4, nan, 0}}) == -1);
     CHECK(selected(sampler.get(), {{0, 1, 0}, {4, inf, 0}}) == -1);
+    CHECK(selected(sampler.get(), {{-5, 1, 0}, {-3, 1, 0}}) == -1);  // no ids
     CHECK(selected(sampler.get(), {{0, -inf, 0}, {4, -2000, 0}, {2, -inf, 0}}) == 4);
 }
 

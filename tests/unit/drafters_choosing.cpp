@@ -123,6 +123,15 @@ TEST_CASE("targets are watched by each of their calls") {
     const std::vector<Token> tokens{0, 1};
     const std::vector<Index> parents{root_node, root_node};
     check([&](Overlaps& overlaps) { CHECK(Watched(tree, overlaps)(text, {tokens, parents}).size() == 3); });
+    // Rows that do not say how many they are.
+    struct Rows {
+        Eigen::VectorXd first;
+        const Eigen::VectorXd& operator[](Index) const { return first; }
+    };
+    const auto unsized = [&](Text prefix, Index count) {
+        return Rows{model(prefix.first(prefix.size() - std::size_t(count - 1)))};
+    };
+    check([&](Overlaps& overlaps) { CHECK(Watched(unsized, overlaps)(longer, 3)[0] == model(text)); });
     // A second row after the prefix scores nothing.
     check([&](Overlaps& overlaps) {
         Watched watched(one, overlaps);

@@ -40,6 +40,18 @@ TEMPLATE_TEST_CASE("ties go to the lowest id", "[kernels]", float, double, Eigen
     CHECK(argmax(to<TestType>({-infinity, -5.f, -5.f})) == 1);
 }
 
+TEST_CASE("in rows of many blocks, too, ties go to the lowest id, and a NaN anywhere is found", "[kernels]") {
+    for (const Index size : {1024, 1535, 1536, 2048, 3000, 5000})
+        for (const Index first : {Index{0}, Index{511}, size / 2 - 1, size / 2, size - 1})
+            for (const Index second : {Index{0}, size / 2 - 1, size / 2, size / 2 + 511, size - 1}) {
+                Eigen::ArrayXf row = Eigen::ArrayXf::LinSpaced(size, -1, 0);
+                row[first] = row[second] = 2;
+                CHECK(argmax(row) == std::min(first, second));
+                row[second] = std::numeric_limits<float>::quiet_NaN();
+                CHECK(argmax(row) == -1);
+            }
+}
+
 TEST_CASE("entries that differ in the last bit are no tie", "[kernels]") {
     CHECK(argmax(std::vector<float>{.5f, std::nextafter(.5f, 1.f)}) == 1);
     CHECK(argmax(std::vector<double>{.5, std::nextafter(.5, 1.)}) == 1);

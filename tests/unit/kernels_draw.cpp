@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include <specsample/kernels/logit_weights.hpp>
 #include <specsample/kernels/residual.hpp>
 #include <specsample/random/rng.hpp>
 
@@ -355,4 +356,37 @@ TEST_CASE("very small and very large weights are drawn as well as others", "[ker
         CHECK(pick(weights, .76) == 3);
         CHECK(pick(weights, last_draw) == 3);
     }
+}
+
+namespace {
+
+/// Weights that note the order in which their blocks are summed.
+struct NotedWeights {
+    std::vector<Index>* order;
+
+    Index size() const { return 5 * detail::block_size + 7; }
+    double operator[](Index) const { return 1; }
+    double sum(Index first, Index count) const {
+        order->push_back(first / detail::block_size);
+        return static_cast<double>(count);
+    }
+};
+struct MadeInOrder : NotedWeights {
+    static constexpr bool made_in_order = true;
+};
+
+}  // namespace
+
+TEST_CASE("a pass sums a block of each half in turn, but in their order where blocks are made for it") {
+    std::vector<Index> order;
+    RunningSums sums;
+    sums.sum(NotedWeights{&order});
+    CHECK(order == std::vector<Index>{0, 3, 1, 4, 2, 5});
+    CHECK(sums.up_to[1] == 2 * detail::block_size);
+    CHECK(sums.total == 5 * detail::block_size + 7);
+    order.clear();
+    sums.sum(MadeInOrder{{&order}});
+    CHECK(order == std::vector<Index>{0, 1, 2, 3, 4, 5});
+    CHECK(sums.total == 5 * detail::block_size + 7);
+    static_assert(detail::are_made_in_order<detail::MadeWeights<RowWeights<Eigen::ArrayXf>, int>>);
 }

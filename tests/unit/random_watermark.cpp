@@ -139,6 +139,7 @@ TEST_CASE("texts that are not marked have p-values that are uniform") {
 }
 
 TEST_CASE("a source refuses what it cannot mark") {
+    static_assert(!std::is_constructible_v<Source, Mark, std::vector<Token>, Index, RoundRng, Index>);  // a temporary
     const std::vector<Token> text{1, 2, 3};
     const RoundRng plain(1, 0, 3);
     CHECK_THROWS_WITH(Source({.context = 0}, text, 0, plain, 3),

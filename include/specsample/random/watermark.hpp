@@ -87,15 +87,17 @@ namespace watermark {
 /// over random keys and seeds every text has exactly the target's probability.
 ///
 /// It is for chains under GumbelMatch. A rule that judges by ratios draws with numbers of the round, which no detector
-/// can tell from the text, and a bottom-up rule must not use a number in two rounds: both are refused.
+/// can tell from the text, and a bottom-up rule must not use a number in two rounds: both are refused. SampleMatch and
+/// GreedyMatch write texts of the target, in which `evidence` finds nothing. The nodes of a tree must not stand behind
+/// the text: they do not follow each other, so that their positions would race with the noise of other contexts.
 class Source {
   public:
     /// @param text          borrowed: the text, the drafted tokens behind it; it may grow
     /// @param prompt_size   leading tokens that are the prompt, which a detector need not know
     /// @param rng           the source of positions that are not marked
     /// @param round_start   the length of the text before the round
-    /// @throws              std::invalid_argument for a context below 1 or above most_drafted, or a prompt or start
-    ///                      that is negative
+    /// @throws              std::invalid_argument for a context below 1 or above most_drafted, a negative prompt_size,
+    ///                      or a round that begins inside the prompt
     Source(const Mark& mark, const std::vector<Token>& text, Index prompt_size, const RoundRng& rng, Index round_start)
         : mark_(mark), text_(&text), prompt_size_(prompt_size), round_start_(round_start), rng_(rng) {
         constexpr auto where = "watermark::Source";
@@ -104,6 +106,9 @@ class Source {
         detail::require(round_start >= prompt_size, where, "round_start", round_start,
                         "at least prompt_size, " + detail::to_text(prompt_size));
     }
+
+    /// Refuse a temporary text.
+    Source(const Mark&, const std::vector<Token>&&, Index, const RoundRng&, Index) = delete;
 
     /// Return the random numbers of one address.
     /// @throws   std::invalid_argument for a position behind the text, and for a rule that judges by ratios

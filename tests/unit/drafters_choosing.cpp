@@ -126,7 +126,7 @@ TEST_CASE("targets are watched by each of their calls") {
     // Rows that do not say how many they are.
     struct Rows {
         Eigen::VectorXd first;
-        const Eigen::VectorXd& operator[](Index) const { return first; }
+        const Eigen::VectorXd& operator[](std::size_t) const { return first; }
     };
     const auto unsized = [&](Text prefix, Index count) {
         return Rows{model(prefix.first(prefix.size() - std::size_t(count - 1)))};

@@ -214,13 +214,6 @@ Sum block_sum(Index count, const Term& term, const Rows&... rows) {
     return total;
 }
 
-/// Return the sum of numbers, in double.
-template <class Value>
-double wide_sum(const Value* numbers, Index count) {
-    return block_sum<double>(
-        count, [](const auto& x) { return x.template cast<double>(); }, numbers);
-}
-
 /// Combine load(first), .., load(first + count - 1). Halving makes a shorter chain of dependent steps than a loop.
 template <Index count, class Combine, class Load>
 EIGEN_ALWAYS_INLINE auto fold(const Combine& combine, const Load& load, Index first = 0) {

@@ -87,6 +87,8 @@ class Encoding {
     bool is_peak() const { return kind_ == Kind::peak; }
     Index peak() const { return peak_; }
 
+    bool operator==(const Encoding&) const = default;
+
     /// Return the power that maps a logit to its weight.
     auto power() const;  // kernels/entries.hpp defines it
 

@@ -131,6 +131,7 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     double at(Index id) const { return static_cast<double>(entries_(id)); }
     double log_weight(Index place) const { return entries_.log_weight(place); }
     const Blocks<View>& numbers() const { return numbers_; }
+    const View& stored() const { return entries_.numbers(); }
     const Encoding<Value>& encoding() const { return entries_.encoding(); }
 
     Index id(Index place) const { return entries_.ids().id(place); }
@@ -189,6 +190,22 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     Entries<View, Ids> entries_;
     Blocks<View> numbers_;
 };
+
+/// Tell whether two rows are known to be one: they have the same memory, every id, and the same encoding.
+template <class View>
+bool are_same(const View&, const View&) {
+    return false;
+}
+template <class Scalar>
+bool are_same(const Column<Scalar>& one, const Column<Scalar>& other) {
+    return one.data() == other.data();
+}
+template <class View, class Ids, class Plain>
+bool are_same(const Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>>& one,
+              const Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>>& other) {
+    return one.holds_every_id() && other.holds_every_id() && one.encoding() == other.encoding() &&
+           are_same(one.stored(), other.stored());
+}
 
 /// Write row q at the places [first, first + count) of row p to `buffer`, both rows sparse, in one walk along their
 /// sorted ids.

@@ -39,6 +39,20 @@ bool saw_nan(const Eigen::Array<Value, size, 1>& seen) {
     return lanes.minCoeff() < 0;  // an OR of the lanes in a loop makes clang 16 crash, with AVX2
 }
 
+/// Whether numbers are scanned in packets: floats, where a processor has registers for them.
+template <class Value>
+inline constexpr bool scans_packets =
+    std::is_same_v<Value, float> && (Eigen::internal::packet_traits<Value>::size >= 4);
+
+/// Return whether a NanWatch has seen a NaN in any lane of a packet.
+template <class Packet>
+bool saw_nan_in(const Packet& seen) {
+    using Traits = Eigen::internal::unpacket_traits<Packet>;
+    Eigen::Array<typename Traits::type, Traits::size, 1> lanes;
+    Eigen::internal::pstoreu(lanes.data(), seen);
+    return saw_nan(lanes);
+}
+
 /// Return whether a watch, such as NanWatch, sees a bad number among `count` numbers.
 /// @cost one pass
 template <class Watch, class Value>

@@ -31,6 +31,12 @@ class Numbers {
     /// Return the address of the numbers, which tells rows apart.
     const void* data() const { return numbers_->reader() ? numbers_->reader() : numbers_->data(); }
 
+    /// Tell whether these are the same numbers, read in the same way.
+    bool operator==(const Numbers& other) const {
+        return data() == other.data() && numbers_->scalar() == other.numbers_->scalar() &&
+               numbers_->step() == other.numbers_->step();
+    }
+
     /// Return the address of the numbers if they can be read where they lie; otherwise null.
     const Value* in_place() const {
         if (!numbers_->are_packed() || numbers_->scalar() != scalar_of<Value>) return nullptr;
@@ -99,6 +105,10 @@ class Numbers {
     const NumbersView* numbers_;
 };
 
+template <class Value>
+bool are_same(const Numbers<Value>& one, const Numbers<Value>& other) {
+    return one == other;
+}
 template <class Value>
 double tolerance_of(const Numbers<Value>& numbers) {
     return numbers.tolerance();

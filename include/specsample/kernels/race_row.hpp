@@ -220,9 +220,7 @@ class RaceRow {
             largest_of_four<Doubt>(numbers + first, doubt, largest.data());
             add_four(blocks, place + first, largest);
         }
-        Eigen::Array<Value, Eigen::internal::packet_traits<Value>::size, 1> lanes;
-        Eigen::internal::pstoreu(lanes.data(), doubt);
-        return saw_nan(lanes);
+        return saw_nan_in(doubt);
     }
 
     /// List blocks by their ids. Blocks without room, and a last block that goes on after these places, wait for the

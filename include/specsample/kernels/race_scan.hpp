@@ -39,11 +39,6 @@ struct WeightWatch {
     }
 };
 
-/// Whether numbers are scanned in packets: floats, where a processor has registers for them.
-template <class Value>
-inline constexpr bool scans_packets =
-    std::is_same_v<Value, float> && (Eigen::internal::packet_traits<Value>::size >= 4);
-
 /// Accumulates doubt about a block's weights: their sum is not finite if a weight is not, and the OR of their sign bits
 /// is set if a weight is negative.
 struct DoubtWeights {

@@ -86,7 +86,7 @@ class ResidualWeights {
   private:
     struct Scratch {
         typename detail::Blocks<P>::Buffer p;
-        typename detail::Blocks<Q>::Buffer q;
+        typename detail::Blocks<Q>::Buffer q, without;
         Eigen::Array<Value, detail::block_size, 1> residual;
     };
 
@@ -134,11 +134,12 @@ class ResidualWeights {
         if constexpr (std::same_as<typename detail::Blocks<P>::Value, Value>)
             if (is_whole(begin, n)) return twice_positive(entries, n);
         scratch.residual.head(n) = map(entries, n);
+        std::optional<detail::Blocks<Q>> held;  // the row of which a block is in scratch.q
         taken_->each(
             [&](const Q& row, std::span<const Token> without, double factor) {
-                const detail::Blocks<Q> q(row);
-                scratch.residual.head(n) -= map(read(q, without, begin, n, scratch.q), n)
-                                                .unaryExpr(detail::Scaled<Value>(static_cast<Value>(factor)));
+                const QValue* block = read(detail::Blocks<Q>(row), begin, n, held, scratch.q);
+                block = less_ids(block, without, begin, n, scratch.without);
+                scratch.residual.head(n) -= map(block, n).unaryExpr(detail::Scaled<Value>(static_cast<Value>(factor)));
             },
             [&](Token token) {
                 const Index place = p_.place_of(token);
@@ -157,18 +158,28 @@ class ResidualWeights {
         return Eigen::Map<const Eigen::Array<Entry, Eigen::Dynamic, 1>>(entries, n).template cast<Value>();
     }
 
-    /// Return a block of a row at the places of p, with the ids `without` at zero; read in place if there are none.
-    const QValue* read(const detail::Blocks<Q>& row, std::span<const Token> without, Index begin, Index n,
+    /// Return a block of a row at the places of p. Siblings often have one row: its logits become weights once.
+    const QValue* read(const detail::Blocks<Q>& row, Index begin, Index n, std::optional<detail::Blocks<Q>>& held,
                        typename detail::Blocks<Q>::Buffer& buffer) const {
-        const QValue* entries = detail::read_at(p_, row, begin, n, buffer);
+        if constexpr (detail::is_entries_row<Q>)
+            if (held && are_same(*held, row)) return buffer.data();
+        const QValue* block = detail::read_at(p_, row, begin, n, buffer);
+        if constexpr (detail::is_entries_row<Q>)
+            if (block == buffer.data()) held.emplace(row);
+        return block;
+    }
+
+    /// Return a block at the places of p with the ids `without` at zero, in `buffer` if there are any.
+    const QValue* less_ids(const QValue* block, std::span<const Token> without, Index begin, Index n,
+                           typename detail::Blocks<Q>::Buffer& buffer) const {
         for (const Token token : without) {
             const Index place = p_.place_of(token);
             if (place < begin || place >= begin + n) continue;
-            if (entries != buffer.data()) std::copy_n(entries, n, buffer.data());
-            entries = buffer.data();
+            if (block != buffer.data()) std::copy_n(block, n, buffer.data());
+            block = buffer.data();
             buffer[place - begin] = 0;
         }
-        return entries;
+        return block;
     }
 
     detail::Blocks<P> p_;

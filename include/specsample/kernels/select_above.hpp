@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -44,12 +45,49 @@ Value tile_maximum(std::span<const Value> row, Index tile) {
     return largest_of_first<tile_size>(row.data() + first, static_cast<Index>(row.size()) - first);
 }
 
-/// Find the largest value of every tile.
+/// Find the largest values of two tiles, read in turn, and show `see` each patch of their numbers.
+template <std::floating_point Value, class See>
+EIGEN_ALWAYS_INLINE void scan_tiles(const Value* one, const Value* other, See& see, Value& of_one, Value& of_other) {
+    using namespace Eigen::internal;
+    using Packet = typename packet_traits<Value>::type;
+    constexpr Index size = packet_traits<Value>::size;
+    Packet most = pset1<Packet>(-std::numeric_limits<Value>::infinity()), more = most;
+    const auto larger = [&](const Packet& than, const Value* patch) {
+        see(patch);
+        const auto load = [&](Index i) { return ploadu<Packet>(patch + i * size); };
+        return pmax(than, fold<patch_size / size>(packet_max, load));
+    };
+    for (Index i = 0; i < tile_size; i += patch_size) {
+        most = larger(most, one + i);
+        more = larger(more, other + i);
+    }
+    of_one = predux_max(few_lanes(packet_max, most));
+    of_other = predux_max(few_lanes(packet_max, more));
+}
+
+/// Find the largest value of every tile. A tile of each half is read in turn, because one stream does not take all that
+/// memory gives.
+/// @param see   see(patch) is called for all patches of whole tiles, in any order
+template <std::floating_point Value, class See>
+[[gnu::flatten]] void tile_maxima(std::span<const Value> row, std::vector<Value>& maxima, See& see) {
+    const Index size = std::ssize(row), tiles = size / tile_size, half = tiles / 2;
+    maxima.resize(static_cast<std::size_t>(tile_count(size)));
+    See seen = see;  // a copy stays in registers
+    const auto scan = [&](Index one, Index other) {
+        scan_tiles(row.data() + one * tile_size, row.data() + other * tile_size, seen, maxima.data()[one],
+                   maxima.data()[other]);
+    };
+    for (Index tile = 0; tile < half; ++tile) scan(tile, tile + half);
+    if (tiles % 2 != 0) scan(tiles - 1, tiles - 1);
+    if (size > tiles * tile_size) maxima.data()[tiles] = tile_maximum(row, tiles);
+    see = seen;
+}
 template <std::floating_point Value>
 void tile_maxima(std::span<const Value> row, std::vector<Value>& maxima) {
-    const Index tiles = tile_count(static_cast<Index>(row.size()));
-    maxima.resize(static_cast<std::size_t>(tiles));
-    for (Index tile = 0; tile < tiles; ++tile) maxima.data()[tile] = tile_maximum(row, tile);
+    struct Nothing {
+        void operator()(const Value*) const {}
+    } nothing;
+    tile_maxima(row, maxima, nothing);
 }
 
 /// Write to `ids` the positions of [first, end) that belong.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <specsample/kernels/select_cut.hpp>
+#include <specsample/kernels/wide_sum.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {

@@ -20,6 +20,7 @@
 #include <specsample/kernels/excess.hpp>
 #include <specsample/kernels/logarithm.hpp>
 #include <specsample/kernels/select_cut.hpp>
+#include <specsample/kernels/wide_sum.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
@@ -60,16 +61,13 @@ struct Levels {
 template <std::floating_point Value>
 double mean_level(std::span<const Value> levels, std::span<const Value> weights, double total) {
     const auto term = [](const auto& level, const auto& weight) {
-        const auto finite = level.max(std::numeric_limits<Value>::lowest()).eval();
-        const auto product = finite.template cast<double>() * weight.template cast<double>();
-        if constexpr (sizeof(Value) < sizeof(double))
-            return product.eval();  // exact
-        else
-            return product.unaryExpr(Scaled<double>(1)).eval();
+        const auto product = level.max(double{std::numeric_limits<Value>::lowest()}) * weight;
+        return product.unaryExpr(Scaled<double>(1)).eval();
     };
     double sum = 0;
     for_blocks(0, std::ssize(levels), [&](Index first, Index count) {
-        sum += block_sum<double>(count, term, levels.data() + first, weights.data() + first);
+        sum += block_sum<double>(count, term, AsDoubles<Value>{levels.data() + first},
+                                 AsDoubles<Value>{weights.data() + first});
     });
     const double mean = sum / total;
     return is_finite(mean) ? mean : 0;
@@ -118,7 +116,7 @@ bool select_typical_within(const Levels<Value>& row, double distance, double tar
         const auto room = static_cast<std::size_t>(found + patch_size);
         if (scratch.ids.size() < room) scratch.ids.resize(2 * room);
         const Index end = std::min(first + patch_size, size);
-        const auto is_near = [=](Value level) { return level >= low && level <= high; };
+        const auto is_near = [=](Value level) { return (level >= low) & (level <= high); };  // without a branch
         found += collect_patch(row.values.data(), first, end, is_near, scratch.ids.data() + found);
     }
     std::span<Token> ids = std::span(scratch.ids).first(static_cast<std::size_t>(found));

@@ -13,6 +13,7 @@
 #include <specsample/kernels/logit_weights.hpp>
 #include <specsample/kernels/nan.hpp>
 #include <specsample/kernels/select_above.hpp>
+#include <specsample/kernels/wide_sum.hpp>
 #include <specsample/shaping/memory.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
@@ -23,26 +24,37 @@ struct Scan {
     double maximum = -std::numeric_limits<double>::infinity();
 };
 
+/// Sees whether a number of a row is NaN, a patch at a time.
+template <std::floating_point Value>
+struct NanSeen {
+    bool seen = false;
+
+    void operator()(const Value* patch) { seen = seen || has_nan(patch, patch_size); }
+    bool any() const { return seen; }
+};
+template <std::floating_point Value>
+    requires scans_packets<Value>
+struct NanSeen<Value> {
+    using Packet = typename Eigen::internal::packet_traits<Value>::type;
+    static constexpr Index size = Eigen::internal::packet_traits<Value>::size;
+    Packet seen = Eigen::internal::pset1<Packet>(0);
+
+    void operator()(const Value* patch) {
+        for (Index i = 0; i < patch_size; i += size)
+            seen = NanWatch<Value>().packetOp(seen, Eigen::internal::ploadu<Packet>(patch + i));
+    }
+    bool any() const { return saw_nan_in(seen); }
+};
+
 /// Check logits: no NaN, no +inf. The largest values of the tiles are found in the same pass, while a number is in its
 /// register.
 template <std::floating_point Value>
 Scan scan_logits(std::span<const Value> numbers, std::vector<Value>& maxima) {
-    const Index size = std::ssize(numbers), whole = size - size % tile_size;
-    maxima.resize(static_cast<std::size_t>(tile_count(size)));
-    Stripe<Value> seen = Stripe<Value>::Zero();
-    for (Index first = 0; first < whole; first += tile_size) {
-        Stripe<Value> most = Stripe<Value>::Constant(-std::numeric_limits<Value>::infinity());
-        for (Index i = first; i < first + tile_size; i += stripe_width) {
-            const auto stripe = entries_at<stripe_width>(numbers.data(), i);
-            most = most.max(stripe);
-            seen = seen.binaryExpr(stripe, NanWatch<Value>());
-        }
-        maxima.data()[first / tile_size] = largest_of<stripe_width>(most.data());
-    }
-    const Value* rest = numbers.data() + whole;
-    if (whole < size) maxima.data()[whole / tile_size] = block_max(size - whole, rest);
-    const auto maximum = static_cast<double>(block_max(tile_count(size), maxima.data()));
-    const bool has_some = saw_nan(seen) || has_nan(rest, size - whole);
+    NanSeen<Value> seen;
+    tile_maxima(numbers, maxima, seen);
+    const auto maximum = static_cast<double>(block_max(std::ssize(maxima), maxima.data()));
+    const Index rest = std::ssize(numbers) % tile_size;
+    const bool has_some = seen.any() || has_nan(numbers.data() + std::ssize(numbers) - rest, rest);
     return {.is_sound = !has_some && !is_infinity(maximum), .maximum = maximum};
 }
 

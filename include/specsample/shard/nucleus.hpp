@@ -15,6 +15,7 @@
 
 #include <specsample/core/eigen.hpp>
 #include <specsample/kernels/select_mass.hpp>
+#include <specsample/kernels/wide_sum.hpp>
 #include <specsample/shaping/candidates.hpp>
 #include <specsample/shaping/outlook.hpp>
 

@@ -21,6 +21,7 @@
 #include <specsample/core/eigen.hpp>
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/kernels/weights.hpp>
+#include <specsample/kernels/wide_sum.hpp>
 #include <specsample/shaping/shape.hpp>
 #include <specsample/vocabularies/id_map.hpp>
 

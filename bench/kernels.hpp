@@ -20,6 +20,7 @@ void add_reads(Kernels& kernels);
 void add_drafting(Kernels& kernels);
 void add_draws(Kernels& kernels);
 void add_logits(Kernels& kernels);
+void add_lengths(Kernels& kernels);
 void add_lookup(Kernels& kernels);
 void add_rounds(Kernels& kernels);
 void add_rules(Kernels& kernels);
@@ -37,6 +38,7 @@ inline Kernels all_kernels() {
     add_shaping(kernels);
     add_sparse(kernels);
     add_lookup(kernels);
+    add_lengths(kernels);
     return kernels;
 }
 

@@ -74,6 +74,28 @@ TEST_CASE("drafted tokens are verified for as long as the likeliest raises the t
     CHECK((none && all && unequal));
 }
 
+TEST_CASE("the likeliest tokens of many requests are admitted, also where many are about as likely", "[length]") {
+    Uniforms uniform{6};
+    constexpr std::size_t requests = 300, most = 6;
+    std::vector<double> confidence(requests * most);
+    std::vector<Index> lengths(requests);
+    for (int i = 0; i < 40; ++i) {
+        for (double& c : confidence) {
+            const double u = uniform();
+            c = i % 4 == 0   ? u
+                : i % 4 == 1 ? 1 - 1e-4 * u
+                : i % 4 == 2 ? std::ceil(4 * u) / 4
+                : u < .1     ? 1e-150 * u
+                             : 1;
+        }
+        for (const Index budget : {Index{1}, Index{100}, Index{700}, Index{2000}}) {
+            verify_lengths(confidence, most, budget, lengths);
+            CHECK(lengths ==
+                  by_sorting(confidence, most, [&](double, double, Index admitted) { return admitted == budget; }));
+        }
+    }
+}
+
 TEST_CASE("a rejection that is paid for ends the verified drafts earlier", "[length]") {
     const Replay replay{.restore = .2, .per_token = .1};
     Uniforms uniform{8};

@@ -29,8 +29,8 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 /// namespace filters does. vLLM applies min-p before top-k and top-p, transformers typical-p after all others.
 ///
 /// Every parameter makes a row a function of the text before it, so that drafts are judged by the very rows that plain
-/// decoding draws from. Mirostat is no such function: its state follows the draws, and a draft that is rejected would
-/// leave its mark. Top-n-sigma or min-p keep the surprisal in bounds without a state.
+/// decoding draws from. Mirostat and adaptive-p are no such functions: their state follows the draws, and a draft that
+/// is rejected would leave its mark. Top-n-sigma or min-p keep the surprisal in bounds without a state.
 ///
 /// @throws   std::invalid_argument for a setting out of range, or a second temperature, when a model or a pipeline is
 ///           made with these parameters, or a row is shaped

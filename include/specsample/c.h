@@ -9,7 +9,8 @@
  *
  * It is C99. The CMake target specsample::compiled has it, and specsample_c, a shared library that exports what is
  * declared here and nothing else: `cmake --build build --target specsample_c`, `cmake --install build`, then
- * `pkg-config --cflags --libs specsample-c`. The same seeds give the same tokens as rows that are values in C++.
+ * `pkg-config --cflags --libs specsample-c`, or find_package(specsample), which gives specsample::c, in CMake. The same
+ * seeds give the same tokens as rows that are values in C++.
  *
  * Every function that returns an int returns SPECSAMPLE_OK or what went wrong, which specsample_message then explains.
  * No exception leaves a function. Rows are the caller's memory. A workspace allocates for a round only if a draft has

@@ -1,4 +1,5 @@
-# The README's commands that install the library, in other folders: nothing is built, and nothing fails.
+# The README's commands that install the library, in other folders: nothing is built, and nothing fails. A project in C
+# is then told what it lacks.
 cmake_policy(VERSION 3.22)
 file(REMOVE_RECURSE ${SCRATCH})
 file(STRINGS ${ROOT}/README.md commands REGEX "^cmake .*build/install")
@@ -19,3 +20,10 @@ foreach(file include/specsample/specsample.hpp share/cmake/specsample/specsample
         message(FATAL_ERROR "${file} was not installed")
     endif()
 endforeach()
+
+file(WRITE ${SCRATCH}/c/CMakeLists.txt "cmake_minimum_required(VERSION 3.22)\nproject(c LANGUAGES C)\nfind_package(specsample)\n")
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${SCRATCH}/c -B ${SCRATCH}/c/build -D CMAKE_PREFIX_PATH=${SCRATCH}/prefix
+                OUTPUT_QUIET ERROR_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
+if(NOT said MATCHES "links specsample::c, which is not in")
+    message(FATAL_ERROR "a project in C was told: ${said}")
+endif()

@@ -119,7 +119,8 @@ class Composer {
             case 5:
                 return {"HeadsTreeDrafter", HeadsTreeDrafter(Heads{model(), 2}, expansion_tree({2, 1}))};
             case 6:
-                return {"DynamicTreeDrafter", DynamicTreeDrafter(model(), {.width = 2, .nodes = 3})};
+                return {"DynamicTreeDrafter", DynamicTreeDrafter(model(), {.width = 2, .nodes = 3},
+                                                                 [](Index n) { return .7 + .3 * double(n); })};
             case 7:
                 return {"LookupDrafter", FirstOf(LookupDrafter({.min_match = 1}), ChainDrafter(model()))};
             case 8:

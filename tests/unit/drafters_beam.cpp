@@ -2,6 +2,8 @@
 #include <specsample/drafters/beam.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -109,6 +111,47 @@ TEST_CASE("a dynamic tree has the likeliest of the nodes that its search scored"
         }
 }
 
+TEST_CASE("a dynamic tree has as many of the likeliest nodes as pay", "[draft]") {
+    std::set<std::size_t> sizes;
+    const auto check = [&](std::uint64_t seed, const auto& cost, const auto& cost_of) {
+        const ContextModel model(5, seed);
+        const Text prefix{3};
+        DynamicTreeDrafter draft(model, {.width = 3, .nodes = 20}, cost);
+        std::vector<double> probs, found;
+        std::vector<Text> beams;
+        const auto all = searched(model, prefix, 3, 3, beams);
+        for (const auto& [text, prob] : all) probs.push_back(prob);
+        std::ranges::sort(probs, std::greater<>());
+        probs.resize(20);
+        std::size_t best = 0;
+        double tokens = 1, most = 1;
+        for (std::size_t size = 1; size <= probs.size(); ++size) {
+            tokens += probs[size - 1];
+            const double speed = tokens / cost_of(static_cast<Index>(size + 1));
+            if (speed >= most) most = speed, best = size;
+        }
+        probs.resize(best);
+        for (const Text& path : paths(propose(draft, prefix, 3, {}, 5))) found.push_back(all.at(path));
+        std::ranges::sort(found, std::greater<>());
+        INFO("seed " << seed << ", size " << best);
+        CHECK(found == probs);
+        sizes.insert(best);
+    };
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+        for (const double slope : {0., .05, .1, .2, .5, 2.}) {
+            const auto line = [slope](Index n) { return 1 + slope * static_cast<double>(n - 1); };
+            check(seed, line, line);
+            std::vector<double> times;
+            for (Index n = 1; n <= 21; ++n) times.push_back(3 * line(n));
+            check(seed, times, line);
+        }
+        // A pass takes as long for 2 to 5 positions, and a little longer for more.
+        const auto steps = [](Index n) { return n == 1 ? 1 : n <= 5 ? 1.6 : 1.7; };
+        check(seed, steps, steps);
+    }
+    CHECK((sizes.contains(0) && sizes.contains(20) && sizes.size() > 4));
+}
+
 TEST_CASE("paths as likely as their beginnings keep them", "[draft]") {
     const auto sure = [](std::span<const Token> prefix) {
         Eigen::VectorXd row = Eigen::VectorXd::Zero(4);
@@ -174,4 +217,10 @@ TEST_CASE("sizes of searches are checked", "[draft]") {
     CHECK_THROWS_WITH(BeamDrafter(model, 0), ContainsSubstring("BeamDrafter: width is 0, but must be at least 1"));
     CHECK_THROWS_WITH(BeamDrafter(model, -1), ContainsSubstring("width is -1"));
     CHECK_THROWS_WITH(DynamicTreeDrafter(model, {.nodes = 0}), ContainsSubstring("nodes is 0, but must be at least 1"));
+    CHECK_THROWS_WITH(DynamicTreeDrafter(model, {.nodes = 4}, std::vector{1., 1.1, 1.2, 1.3}),
+                      ContainsSubstring("DynamicTreeDrafter: size of the verify_cost table is 4, but must be at least "
+                                        "nodes + 1"));
+    DynamicTreeDrafter free(model, {.nodes = 4}, [](Index) { return 0.; });
+    CHECK_THROWS_WITH(propose(free, {}, 2, {}, 3),
+                      ContainsSubstring("verify_cost is 0, but must be finite and above 0"));
 }

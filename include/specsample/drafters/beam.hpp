@@ -1,7 +1,7 @@
 // Drafters of trees that follow a beam search of a model.
 //
 //   BeamDrafter          the final paths of the beam search, shared beginnings merged
-//   DynamicTreeDrafter   the most probable nodes among all that the beam search scores
+//   DynamicTreeDrafter   the most probable nodes among all that the beam search scores, as many as pay
 #pragma once
 
 #include <algorithm>
@@ -20,6 +20,7 @@
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/kernels/top.hpp>
 #include <specsample/models/host.hpp>
+#include <specsample/theory/speedup.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
@@ -201,23 +202,39 @@ struct DynamicTree {
     Index nodes = 60;  ///< largest number of tokens in the tree, >= 1
 };
 
-/// Drafts, of all nodes that a beam search of a model scores, the `nodes` nodes whose paths are the most probable under
-/// the model. If every token is accepted with the probability that the model gives it, no tree of that size is expected
-/// to give more tokens. Tokens are chosen by their probability and not drawn, so they are point masses.
+/// Drafts, of all nodes that a beam search of a model scores, the nodes whose paths are the most probable under the
+/// model: as many as give the most tokens per time, if every token is accepted with the probability that the model
+/// gives it. With p_1 >= p_2 >= .. the probabilities of the paths:
 ///
-/// @draws    none
-/// @cost     one call of a TreeModel per level, or at most `width` calls of any other model
-/// @edge     a path ends where the model makes no token possible
-/// @source   Li et al.: "EAGLE-2: faster inference of language models with dynamic draft trees" (arXiv:2406.16858), 4.2
-template <detail::SearchedModel Model>
+///     argmax over n <= nodes of (1 + p_1 + .. + p_n) / cost(n + 1),   the most nodes on ties
+///
+/// Without a cost these are `nodes` nodes. Tokens are chosen by their probability and not drawn, so they are point
+/// masses, and a size that depends on their rows is lossless.
+///
+///     DynamicTreeDrafter(model, {.width = 8, .nodes = 60}, [](Index n) { return 1 + .03 * double(n - 1); })
+///
+/// @tparam Cost   the cost of a target pass over n positions, as in theory::speedup: a table of times or a function
+/// @draws         none
+/// @cost          one call of a TreeModel per level, or at most `width` calls of any other model
+/// @edge          a path ends where the model makes no token possible. No token is drafted where no tree pays
+/// @source        Li et al.: "EAGLE-2: faster inference of language models with dynamic draft trees"
+///                (arXiv:2406.16858), 4.2; the cost of a tree: Sequoia, arXiv:2402.12374
+template <detail::SearchedModel Model, theory::VerifyCost Cost = theory::FlatCost>
 class DynamicTreeDrafter {
+    static constexpr auto where = "DynamicTreeDrafter";
+
   public:
     using Distribution = PointMass;
 
-    /// @throws std::invalid_argument unless width and nodes are in 1 .. most_drafted
-    explicit DynamicTreeDrafter(Model model, DynamicTree tree = {})
-        : beams_("DynamicTreeDrafter", std::move(model), tree.width), most_(tree.nodes) {
-        detail::require_length("DynamicTreeDrafter", "nodes", tree.nodes, 1);
+    /// @throws std::invalid_argument unless width and nodes are in 1 .. most_drafted, for a table of fewer than nodes +
+    /// 1
+    ///         times, and in propose for a cost that is not finite and above 0
+    explicit DynamicTreeDrafter(Model model, DynamicTree tree = {}, Cost verify_cost = {})
+        : beams_(where, std::move(model), tree.width), most_(tree.nodes), cost_(std::move(verify_cost)) {
+        detail::require_length(where, "nodes", tree.nodes, 1);
+        if constexpr (theory::CostTable<Cost>)
+            detail::require(std::ssize(std::span<const double>(cost_)) > most_, where, "size of the verify_cost table",
+                            std::ssize(std::span<const double>(cost_)), "at least nodes + 1");
     }
 
     template <class Source, class L>
@@ -230,7 +247,8 @@ class DynamicTreeDrafter {
         const auto count = std::min(std::ssize(nodes), most_);
         std::ranges::partial_sort(order_, order_.begin() + count, beams_.likelier());
         marked_.assign(nodes.size(), false);
-        for (Index i = 0; i < count; ++i) marked_[static_cast<std::size_t>(order_[static_cast<std::size_t>(i)])] = true;
+        const Index size = best_size(count);
+        for (Index i = 0; i < size; ++i) marked_[ranked(i)] = true;
         detail::add_marked(beams_, marked_, added_, draft_tree);
     }
 
@@ -238,8 +256,25 @@ class DynamicTreeDrafter {
     [[gnu::always_inline]] void each_model(const auto& visit) { visit(beams_); }
 
   private:
+    std::size_t ranked(Index i) const { return static_cast<std::size_t>(order_[static_cast<std::size_t>(i)]); }
+
+    /// Return how many of the first `count` nodes give the most tokens per time.
+    Index best_size(Index count) const {
+        double tokens = 1, most = 1 / detail::pass_cost(where, cost_, 1);
+        Index best = 0;
+        for (Index size = 1; size <= count; ++size) {
+            tokens += beams_.nodes()[ranked(size - 1)].prob;
+            const double speed = tokens / detail::pass_cost(where, cost_, size + 1);
+            if (speed < most) continue;
+            most = speed;
+            best = size;
+        }
+        return best;
+    }
+
     detail::Beams<Model> beams_;
     Index most_;
+    Cost cost_;
     std::vector<Index> order_;
     std::vector<bool> marked_;
     std::vector<Index> added_;

@@ -27,10 +27,13 @@ struct Scan {
 /// Sees whether a number of a row is NaN, a patch at a time.
 template <std::floating_point Value>
 struct NanSeen {
-    bool seen = false;
+    Stripe<Value> seen = Stripe<Value>::Zero();
 
-    void operator()(const Value* patch) { seen = seen || has_nan(patch, patch_size); }
-    bool any() const { return seen; }
+    void operator()(const Value* patch) {
+        for (Index i = 0; i < patch_size; i += stripe_width)
+            seen = seen.binaryExpr(entries_at<stripe_width>(patch, i), NanWatch<Value>());
+    }
+    bool any() const { return saw_nan(seen); }
 };
 template <std::floating_point Value>
     requires scans_packets<Value>

@@ -20,7 +20,6 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-EIGEN_ALWAYS_INLINE void load_doubles(const float* in, double& out) { out = static_cast<double>(*in); }
 #if defined(__SSE2__)
 EIGEN_ALWAYS_INLINE void load_doubles(const float* in, __m128d& out) {
     out = _mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64(static_cast<const __m128i*>(static_cast<const void*>(in)))));
@@ -43,7 +42,7 @@ class Doubled {
   public:
     explicit Doubled(const float* numbers) : numbers_(numbers) {}
 
-    EIGEN_ALWAYS_INLINE double operator()(Index i) const { return packetOp<double>(i); }
+    EIGEN_ALWAYS_INLINE double operator()(Index i) const { return static_cast<double>(numbers_[i]); }
     template <class Packet>
     EIGEN_ALWAYS_INLINE Packet packetOp(Index i) const {
         Packet doubles;
@@ -71,10 +70,12 @@ struct AsDoubles {
 };
 template <Index count, class Value>
 EIGEN_ALWAYS_INLINE auto entries_at(const AsDoubles<Value>& of, Index first) {
-    if constexpr (std::is_same_v<Value, float>)
-        return Eigen::Array<double, count, 1>::NullaryExpr(Doubled(of.numbers + first));
-    else
+    if constexpr (!std::is_same_v<Value, float>)
         return entries_at<count>(of.numbers, first);
+    else if constexpr (count == 1)  // without g++'s false warning of an expression's functor
+        return Eigen::Array<double, 1, 1>::Constant(double{of.numbers[first]}).eval();
+    else
+        return Eigen::Array<double, count, 1>::NullaryExpr(Doubled(of.numbers + first));
 }
 
 /// Return the sum of numbers, in double.

@@ -237,6 +237,27 @@ int program() {
 
 }  // namespace watched_by_temporary_overlaps
 
+// case: tree_of_one_price
+// The cost of a pass is a function of its positions.
+// expect: error: static assertion failed.*specsample::DynamicTreeDrafter: the third argument must be the cost of a
+// expect: a callable cost.n. of n positions, which is 1 for n = 1
+namespace tree_of_one_price {
+
+using namespace specsample;
+
+int program() {
+    const auto model = [](std::span<const Token>) { return Eigen::VectorXf{{.5f, .5f}}; };
+#ifdef FIXED
+    const auto cost = [](Index n) { return 1 + .05 * static_cast<double>(n - 1); };
+#else
+    const double cost = .05;
+#endif
+    const DynamicTreeDrafter drafter(model, {.width = 2, .nodes = 3}, cost);
+    return sizeof drafter == 0;
+}
+
+}  // namespace tree_of_one_price
+
 // case: outcomes_of_one_row
 // Every drafted token was drawn from a row of its own.
 // expect: error: static assertion failed.*specsample::ahead::likely_outcomes: the second argument must be rows

@@ -219,16 +219,18 @@ struct DynamicTree {
 /// @edge          a path ends where the model makes no token possible. No token is drafted where no tree pays
 /// @source        Li et al.: "EAGLE-2: faster inference of language models with dynamic draft trees"
 ///                (arXiv:2406.16858), 4.2; the cost of a tree: Sequoia, arXiv:2402.12374
-template <detail::SearchedModel Model, theory::VerifyCost Cost = theory::FlatCost>
+template <detail::SearchedModel Model, class Cost = theory::FlatCost>
 class DynamicTreeDrafter {
+    static_assert(theory::VerifyCost<Cost>,
+                  "specsample::DynamicTreeDrafter: the third argument must be the cost of a target pass: a callable "
+                  "cost(n) of n positions, which is 1 for n = 1, or a list of the times of 1, 2, .. positions");
     static constexpr auto where = "DynamicTreeDrafter";
 
   public:
     using Distribution = PointMass;
 
-    /// @throws std::invalid_argument unless width and nodes are in 1 .. most_drafted, for a table of fewer than nodes +
-    /// 1
-    ///         times, and in propose for a cost that is not finite and above 0
+    /// @throws std::invalid_argument unless width and nodes are in 1 .. most_drafted, for a table of nodes times or
+    ///         fewer, and in propose for a cost that is not finite and above 0
     explicit DynamicTreeDrafter(Model model, DynamicTree tree = {}, Cost verify_cost = {})
         : beams_(where, std::move(model), tree.width), most_(tree.nodes), cost_(std::move(verify_cost)) {
         detail::require_length(where, "nodes", tree.nodes, 1);

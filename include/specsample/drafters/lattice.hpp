@@ -80,9 +80,8 @@ struct NoScores {
 /// judged by it, so drafts are lossless whatever the block and the scores are.
 ///
 /// @tparam Pass     pass(text) returns a Block<float> or Block<double>, which is valid until the next call
-/// @tparam Scores   scores(position, previous, ids, logits) adds to the logits of the ids, which ascend; `previous` is
-/// the
-///                  token before them, -1 where there is none
+/// @tparam Scores   scores(position, previous, ids, logits) adds to the logits of the ids, which ascend; `previous`
+///                  is the token before them, -1 where there is none
 /// @cost            a sort of the candidates per block, and O(width) per row
 template <class Pass, class Scores = NoScores>
 class Model {

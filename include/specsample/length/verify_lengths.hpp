@@ -151,9 +151,9 @@ namespace theory {
 ///                      is not above 0 where one is read
 /// @cost                O(R + N) for N admitted tokens, O(R + N log R) if many are about as likely; some 10 us for 256
 ///                      requests with a token admitted each, on Sapphire Rapids. It allocates O(R)
-/// @edge                ties go to the request of the lowest number. A cost that jumps and stays flat ends the search
-/// at
-///                      the jump, although a later token might pay for it: looking past it is what is biased
+/// @edge                ties go to the request of the lowest number. A cost that jumps and stays flat ends the
+///                      search at the jump, although a later token might pay for it: looking past it is what is
+///                      biased
 /// @source              DSpark, arXiv:2607.05147, Algorithm 1
 template <VerifyCost Cost>
 void verify_lengths(std::span<const double> confidence, Index most, const Cost& verify_cost, std::span<Index> lengths,

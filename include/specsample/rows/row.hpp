@@ -167,9 +167,8 @@ class Rows {
             detail::invalid("Rows", "stride", stride_, "at least the size of a row, " + detail::to_text(first.size()));
     }
 
-    /// @param row_of   returns the row of an Index; what the row views must last until the round ends, or until the
-    /// next
-    ///                 call if the rule reads each row once (Rule::reads_once)
+    /// @param row_of   returns the row of an Index; what the row views must last until the round ends, or until
+    ///                 the next call if the rule reads each row once (Rule::reads_once)
     template <class RowOf>
         requires std::is_invocable_r_v<Row, RowOf&, Index>
     Rows(RowOf& row_of)

@@ -79,9 +79,8 @@ filters::Candidates<Value> candidates_of(const R& row, bool may_stay, ShapedNumb
 /// Return the numbers that are left, in the form that a row holds: logits unchanged, because Logits normalise
 /// themselves, and probabilities normalised, unless the pipeline did nothing to them.
 /// @param are_logits   whether the row that came holds logits; the candidates of probabilities may be logits by now
-/// @param tolerance    of the row that came: a 16-bit row may sum to a number further from 1 than a shaped row of
-/// floats
-///                     may
+/// @param tolerance    of the row that came: a 16-bit row may sum to a number further from 1 than a shaped row may,
+///                     which has floats
 template <class Value>
 Column<Value> numbers_left(filters::Candidates<Value>& row, bool are_logits, double tolerance,
                            ShapedNumbers<Value>& memory) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <thread>
@@ -65,7 +66,8 @@ auto on_ranks(Index count, const Run& run, double patience = 60) {
     };
     using Result = decltype(call(Index{}, std::declval<Ranks&>(), std::declval<Thread&>()));
     specsample::shard::ThreadGroup group(count, patience);
-    std::vector<Result> results(static_cast<std::size_t>(count));
+    std::deque<Result> results(static_cast<std::size_t>(count));  // not a vector: one of bools packs them into bits,
+                                                                  // which threads cannot write at the same time
     std::vector<std::exception_ptr> thrown(results.size());
     std::vector<std::thread> threads;
     for (Index rank = 0; rank < count; ++rank)

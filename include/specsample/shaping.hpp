@@ -6,6 +6,7 @@
 #include <specsample/shaping/cutoffs.hpp>              // IWYU pragma: export
 #include <specsample/shaping/dynamic_temperature.hpp>  // IWYU pragma: export
 #include <specsample/shaping/from_logits.hpp>          // IWYU pragma: export
+#include <specsample/shaping/future.hpp>               // IWYU pragma: export
 #include <specsample/shaping/grammar.hpp>              // IWYU pragma: export
 #include <specsample/shaping/logit_bias.hpp>           // IWYU pragma: export
 #include <specsample/shaping/mask.hpp>                 // IWYU pragma: export

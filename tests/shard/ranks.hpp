@@ -5,6 +5,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -84,7 +85,7 @@ auto on_ranks(Index count, const Run& run, double patience = 60) {
     for (std::thread& thread : threads) thread.join();
     for (const std::exception_ptr& error : thrown)
         if (error) std::rethrow_exception(error);
-    return results;
+    return std::vector<Result>(std::make_move_iterator(results.begin()), std::make_move_iterator(results.end()));
 }
 
 }  // namespace ranks

@@ -2,6 +2,7 @@
 // texts that are not marked.
 #include <specsample/random/watermark.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -104,6 +105,40 @@ TEST_CASE("the p-value is the distribution function of a sum of exponential time
     CHECK(Evidence{1000, 700}.p_value() < 1e-20);
     CHECK(Evidence{1000, 700}.p_value() > 1e-40);
     CHECK(Evidence{100000, 100000}.p_value() == Approx(.5).margin(.002));
+}
+
+// Then a text's races are independent over keys and seeds, and its probability is the product of what they draw with:
+// the target's. All texts are enumerated.
+TEST_CASE("no text reads the noise of a position twice, and noise is a function of the tokens before") {
+    constexpr Index vocab = 3, length = 7;
+    for (const Index context : {1, 2, 3}) {
+        const Mark mark{.key = 12345, .context = context};
+        std::vector<Token> text;
+        std::vector<std::uint64_t> noises;
+        Index texts = 0, marked = 0;
+        const std::function<void()> extend = [&] {
+            const Index size = std::ssize(text);
+            if (size == length) {
+                std::vector<std::uint64_t> all = noises;
+                std::ranges::sort(all);
+                if (std::ranges::adjacent_find(all) != all.end()) FAIL("a number is read twice");
+                ++texts;
+                return;
+            }
+            const RoundRng plain(9, 0, size);
+            noises.push_back(Source(mark, text, 0, plain, size).at(Purpose::race, 0).bits());
+            marked += noises.back() != plain.at(Purpose::race, 0).bits();
+            for (Token token = 0; token < vocab; ++token) {
+                text.push_back(token);
+                extend();
+                text.pop_back();
+            }
+            noises.pop_back();
+        };
+        extend();
+        CHECK(texts == 2187);
+        CHECK(marked > 0);
+    }
 }
 
 // Fixed seeds; a false alarm has probability 1e-9.

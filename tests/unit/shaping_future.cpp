@@ -3,9 +3,9 @@
 #include <limits>
 #include <vector>
 
+#include <specsample/shaping.hpp>
 #include <specsample/shaping/future.hpp>
 #include <specsample/specsample.hpp>
-#include <specsample/shaping.hpp>
 
 #include "support/catch.hpp"
 
@@ -29,9 +29,8 @@ std::vector<double> shaped_by(const R& row, const F& weight) {
 }
 
 auto weights_of(std::vector<double> logs) {
-    return [logs = std::move(logs)](std::span<const Token>, Token token) {
-        return logs[static_cast<std::size_t>(token)];
-    };
+    return
+        [logs = std::move(logs)](std::span<const Token>, Token token) { return logs[static_cast<std::size_t>(token)]; };
 }
 
 }  // namespace

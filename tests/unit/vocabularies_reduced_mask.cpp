@@ -41,19 +41,21 @@ TEST_CASE("a draft is masked before or after its map alike") {
             q[id] = rng.open_uniform(lane * 64 + 16 + id);
         }
         const IdMap map(images, 8);
-        const std::vector<std::uint32_t> words{static_cast<std::uint32_t>(rng.open_uniform(lane * 64 + 40) * 256) | 1u
-                                                                                              << images[0]};
+        const auto any_ids = static_cast<std::uint32_t>(rng.open_uniform(lane * 64 + 40) * 256);
+        const std::vector<std::uint32_t> words{any_ids | 1u << images[0]};
         const std::vector<std::uint32_t> draft_words = reduced(map, words);
         filters::ShapedMemory<double> one, two, three, four;
         q /= q.sum();
         const auto after = shape(push_forward(map, q, one), filters::TokenMask(words), {}, two);
         const auto before = push_forward(map, shape(q, filters::TokenMask(draft_words), {}, three), four);
-        for (Index id = 0; id < 8; ++id) CHECK(after.probs().coeff(id) == Approx(before.probs().coeff(id)).margin(1e-15));
+        for (Index id = 0; id < 8; ++id)
+            CHECK(after.probs().coeff(id) == Approx(before.probs().coeff(id)).margin(1e-15));
     }
 }
 
 TEST_CASE("the words of a draft's mask are as many as its ids need") {
     std::vector<std::uint32_t> draft(3);
-    CHECK_THROWS_WITH(reduce_mask(IdMap(std::vector(64, 1), 2), std::vector{1u}, std::span(draft)),
-                      "specsample::vocabularies::reduce_mask: draft.size() is 3, but must be (draft vocab + 31) / 32, 2");
+    CHECK_THROWS_WITH(
+        reduce_mask(IdMap(std::vector(64, 1), 2), std::vector{1u}, std::span(draft)),
+        "specsample::vocabularies::reduce_mask: draft.size() is 3, but must be (draft vocab + 31) / 32, 2");
 }

@@ -5,9 +5,9 @@
 // grammaticality of a prefix.
 #pragma once
 
-#include <concepts>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include <specsample/core/contract.hpp>
@@ -21,16 +21,16 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace filters {
 ///     shaped(target, Pipeline{Temperature(.8), grammar, future})
 ///
 /// Let the weight of a token be the probability that the model, which continues the context and this token without a
-/// grammar, writes a text that is valid. Then the rows are those of the model's texts given that they are valid. A
-/// grammar's mask is the weight that is 1 where this probability is positive, which gives another distribution. Where
-/// the probability is not known, an estimate of it gives a distribution between the two. Rules are lossless with
-/// respect to whatever this filter returns, because it is a function of the text.
+/// grammar, writes a text that is valid. Then the texts have the distribution of the model's texts given that they are
+/// valid. A grammar's mask is the weight that is 1 where this probability is positive, which gives another
+/// distribution. With an estimate of the probability, the distribution is as good as the estimate. Rules are
+/// lossless with respect to whatever this filter returns, because it is a function of the text.
 ///
 /// It belongs after the temperature, the filters and the masks: the weight is that of the shaped model, and a later
 /// temperature would change it.
 ///
 /// @tparam F   weight(context, token) returns the natural logarithm of the weight, -inf for a weight of 0. Weights are
-///             relative to each other: a constant added to those of one context changes nothing
+///             relative to each other: a constant added to all weights of one context changes nothing
 /// @cost       a call of `weight` per candidate that is possible, so put filters that leave few of them before it.
 ///             Ranks gather the whole row
 /// @throws     std::invalid_argument if `weight` returns NaN or +inf

@@ -6,7 +6,8 @@
 //
 // This is the distribution that all engines give: each row is projected on its own, whatever the tokens after it will
 // weigh. It is not the distribution of the target's texts given that they follow the grammar: a token that leads to
-// unlikely ends is written as often as one that leads to likely ones.
+// unlikely ends is written as often as one that leads to likely ones. filters::FutureWeights gives that one where the
+// weight of what follows is known.
 #pragma once
 
 #include <algorithm>

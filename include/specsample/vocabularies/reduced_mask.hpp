@@ -33,7 +33,8 @@ void reduce_mask(const IdMap& map, const W& words, std::span<std::uint32_t> draf
     std::ranges::fill(draft, 0);
     for (const Token id : map.by_image())
         if (allowed.allows(*map.image(id)))
-            draft[static_cast<std::size_t>(id / detail::MaskBits::width)] |= std::uint32_t{1} << id % detail::MaskBits::width;
+            draft[static_cast<std::size_t>(id / detail::MaskBits::width)] |= std::uint32_t{1}
+                                                                             << id % detail::MaskBits::width;
 }
 
 }}}  // namespace specsample::vocabularies

@@ -19,12 +19,14 @@
 
 #include <specsample/drafters.hpp>
 #include <specsample/length.hpp>
+#include <specsample/models.hpp>
 #include <specsample/tree.hpp>
 
 #include "compare_drafters/editors.hpp"
 #include "compare_drafters/measure.hpp"
 #include "compare_drafters/texts.hpp"
 #include "engine/smaller.hpp"
+#include "engine/state_space.hpp"
 #include "engine/tokenizer.hpp"
 #include "generate/arguments.hpp"
 #include "generate/costs.hpp"
@@ -221,9 +223,13 @@ class Comparison {
             add("tree 2, 2, 1, 1", rule, TreeDrafter(model, {2, 2, 1, 1}));
         for (const RuleKind rule : {token, traversal}) add("sparse tree of 8", rule, TreeDrafter(model, sparse));
         add("dynamic tree of 8", traversal, DynamicTreeDrafter(model, {.width = 3, .nodes = 8}));
+        add("dynamic tree, as many as pay", traversal,
+            DynamicTreeDrafter(model, {.width = 3, .nodes = most}, costs.verify_curve));
         add("2 beams", traversal, BeamDrafter(model, 2));
         add("4 of the target's 5 layers", block, ChainDrafter(self(shaper, 4)));
         add("target without its 4th layer", block, ChainDrafter(rows_of(pruned_, shaper)));
+        add("state-space model", block, ChainDrafter(state_space(shaper)));
+        add("state-space model, tree 2, 2, 1, 1", traversal, TreeDrafter(state_space(shaper), {2, 2, 1, 1}));
         add_heads(list, model, shaper);
         add("lookup", token, LookupDrafter());
         list.push_back({"lookup, as many as pay", LookupDrafter(), token, most, Lookahead(free)});
@@ -241,6 +247,14 @@ class Comparison {
     DraftModel self(const RowShaper& shaper, Index layers) const {
         return
             [model = LanguageModel(target_, shaper).of_layers(layers)](auto prefix) mutable { return model(prefix); };
+    }
+
+    /// A draft model whose state cannot be cut, with a copy of it for every token of a draft.
+    static DraftModel state_space(RowShaper shaper) {
+        const auto weights = engine::StateSpaceWeights::load(shipped("draft_ssm_int8.bin"));
+        return [model = recurrent::Rewound(engine::StateSpace(weights), 8), shaper](auto prefix) mutable {
+            return shaper(model(prefix), prefix);
+        };
     }
 
     /// Drafts that end where the draft model is not sure enough to pay, as it has turned out.

@@ -64,7 +64,8 @@ enum {
     SPECSAMPLE_U16 = 5
 };
 
-/* The rule that judges a draft: the C++ types of these names. All but greedy match give the target's distribution. */
+/* The rule that judges a draft: the C++ types of these names. Block verification of a tree is TraversalVerification. All
+ * but greedy match give the target's distribution. */
 enum {
     SPECSAMPLE_TOKEN_VERIFICATION = 0,
     SPECSAMPLE_BLOCK_VERIFICATION = 1,

@@ -19,6 +19,9 @@ foreach(program IN LISTS programs)
 endforeach()
 file(WRITE ${OUTPUT}/examples.dox "${examples}")
 
+include(${PAGES}/rules.cmake)
+rule_page(${INCLUDE}/specsample ${OUTPUT}/rules.md)
+
 configure_file(${PAGES}/Doxyfile.in ${OUTPUT}/Doxyfile @ONLY)
 execute_process(COMMAND ${DOXYGEN} ${OUTPUT}/Doxyfile RESULT_VARIABLE faults)
 

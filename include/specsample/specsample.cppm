@@ -208,6 +208,7 @@ using specsample::filters::DynamicTemperature;
 using specsample::filters::EpsilonCutoff;
 using specsample::filters::EtaCutoff;
 using specsample::filters::FrequencyPenalty;
+using specsample::filters::FutureWeights;
 using specsample::filters::LogitBias;
 using specsample::filters::MinP;
 using specsample::filters::MinTokens;
@@ -454,6 +455,7 @@ using specsample::vocabularies::mapped_mass;
 using specsample::vocabularies::message;
 using specsample::vocabularies::prefix_mapped;
 using specsample::vocabularies::push_forward;
+using specsample::vocabularies::reduce_mask;
 using specsample::vocabularies::vocabulary_difference;
 using specsample::vocabularies::vocabulary_intersection;
 }  // namespace specsample::vocabularies

@@ -295,3 +295,21 @@ int program() {
 }
 
 }  // namespace mask_that_changes_in_params
+
+// case: future_of_a_token_alone
+// A weight of the future that does not know the context.
+// expect: error: static assertion failed.*specsample::filters::FutureWeights: weight must be callable as weight.context
+namespace future_of_a_token_alone {
+
+using namespace specsample;
+
+int program() {
+#ifdef FIXED
+    const filters::FutureWeights weights([](std::span<const Token>, Token token) { return -.5 * token; });
+#else
+    const filters::FutureWeights weights([](Token token) { return -.5 * token; });
+#endif
+    return sizeof weights > 0;
+}
+
+}  // namespace future_of_a_token_alone

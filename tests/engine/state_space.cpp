@@ -173,7 +173,7 @@ TEST_CASE("a text has the same logits, to the bit, in calls of any length and af
     const auto text = random_tokens(40, Toy::vocab, 3);
     StateSpace whole(toy.weights());
     const RowMatrix expected = read_all(whole, text);
-    for (const std::size_t length : {1, 3, 16, 17}) {
+    for (const std::size_t length : {1u, 3u, 16u, 17u}) {
         StateSpace model(toy.weights());
         StateSpace::State copy;
         for (std::size_t begin = 0; begin < text.size(); begin += length) {

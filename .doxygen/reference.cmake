@@ -19,6 +19,13 @@ foreach(program IN LISTS programs)
 endforeach()
 file(WRITE ${OUTPUT}/examples.dox "${examples}")
 
+# headers.md is to be read as it lies, too: its links to headers, and the names in its tables, become Doxygen's.
+file(READ ${PAGES}/headers.md headers)
+string(REGEX REPLACE "^# [^\n]+" "\\0 {#headers}" headers "${headers}")
+string(REGEX REPLACE "\\[[^]]+\\]\\(\\.\\./include/(specsample/[^)]+)\\)" "@ref \\1" headers "${headers}")
+string(REGEX REPLACE "`([A-Za-z_:]+)`" "@ref specsample::\\1 \"\\1\"" headers "${headers}")
+file(WRITE ${OUTPUT}/headers.md "${headers}")
+
 include(${PAGES}/rules.cmake)
 rule_page(${INCLUDE}/specsample ${OUTPUT}/rules.md)
 

@@ -215,3 +215,21 @@ Index program(std::vector<float>& logits) {
 }
 
 }  // namespace sums_made_of_a_block
+
+// case: values_of_uint16
+// A row of two bytes per number.
+// expect: error: static assertion failed.*specsample::Row: the numbers must be of type float, double, Eigen::half
+namespace values_of_uint16 {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<std::uint16_t> numbers(4);
+#ifdef FIXED
+    return static_cast<int>(Row::logits({numbers.data(), Row::Scalar::bf16, 4}, .8).size());
+#else
+    return static_cast<int>(Row::logits(numbers, .8).size());
+#endif
+}
+
+}  // namespace values_of_uint16

@@ -130,6 +130,16 @@ class NumbersView {
         detail::require_viewable<List, detail::lies_in_memory<std::remove_cvref_t<List>>>();
     }
 
+    /// Refuse a list of other numbers.
+    template <class List>
+        requires(!std::is_pointer_v<std::decay_t<List>> && detail::lies_in_memory<std::remove_cvref_t<List>> &&
+                 !RowLike<List>)
+    NumbersView(List&&) {
+        static_assert(!sizeof(std::remove_cvref_t<List>*),
+                      "specsample::Row: the numbers must be of type float, double, Eigen::half or Eigen::bfloat16; of "
+                      "16 bits in another type say what they hold: {data, Row::Scalar::bf16, size}");
+    }
+
     /// View what a reader computes.
     /// @param scalar   f64 to compute in doubles. The other scalars are computed in floats, and say how far a sum of
     ///                 probabilities may be from 1

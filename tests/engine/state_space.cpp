@@ -2,6 +2,7 @@
 #include "engine/state_space.hpp"
 
 #include <cmath>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include <specsample/specsample.hpp>
 
 #include "engine/model.hpp"
+#include "engine/tokenizer.hpp"
 #include "engine/weights.hpp"
 #include "support/catch.hpp"
 
@@ -228,4 +230,26 @@ TEST_CASE("a state-space model refuses damaged files, and tokens that it does no
     model.restore({});
     CHECK_THROWS_AS(read_all(model, std::vector<Token>{1, Toy::vocab}), std::invalid_argument);
     CHECK(same_bits(read_all(model, text), before));
+}
+
+TEST_CASE("the shipped state-space draft predicts the shipped target") {
+    const std::filesystem::path models = SPECSAMPLE_MODELS_DIR;
+    StateSpace draft(StateSpaceWeights::load(models / "draft_ssm_int8.bin"));
+    Model target(Weights::load(models / "target_1.8M_int8.bin"));
+    const Tokenizer tokenizer = Tokenizer::load(models / "bpe2048.merges.u16", target.vocab());
+    std::vector<Token> text = tokenizer.encode(
+        "The old man walked slowly down to the harbour. \"It will rain before the evening,\" he said to the boy, and "
+        "looked at the sea for a long time.");
+    text.insert(text.begin(), tokenizer.begin());
+    const RowMatrix q = read_all(draft, text);
+    const Logits p = target.forward(text);
+    double accepted = 0;
+    for (Index t = 0; t < std::ssize(text); ++t) {
+        const auto probs = [&](const auto& logits) {
+            const Eigen::ArrayXf weights = (logits.row(t).array() - logits.row(t).maxCoeff()).exp();
+            return Eigen::ArrayXf(weights / weights.sum());
+        };
+        accepted += static_cast<double>(probs(q).min(probs(p)).sum()) / static_cast<double>(text.size());
+    }
+    CHECK(accepted > .5);
 }

@@ -1,7 +1,7 @@
 // Compares all drafters on the shipped pair of models, as chains and as trees, under the rules that suit them: tokens
 // per round, and time per token against plain decoding.
 //
-//     compare_drafters           half a minute
+//     compare_drafters           some minutes
 //     compare_drafters --quick   a quick look
 #include <algorithm>
 #include <cmath>

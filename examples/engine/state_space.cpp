@@ -59,6 +59,13 @@ std::shared_ptr<const StateSpaceWeights> StateSpaceWeights::load(const std::file
     return weights;
 }
 
+std::size_t StateSpaceWeights::bytes() const {
+    std::size_t bytes = embedding.bytes();
+    for (const StateSpaceBlock& block : blocks)
+        bytes += block.enter.bytes() + block.select.bytes() + block.step.bytes() + block.leave.bytes();
+    return bytes;
+}
+
 StateSpace::StateSpace(std::shared_ptr<const StateSpaceWeights> weights) : weights_(std::move(weights)) {
     const StateSpaceConfig& c = config();
     for (RowMatrix* rows : {&stream_, &normed_, &update_}) *rows = Trunk::rows(c.dim);

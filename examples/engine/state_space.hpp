@@ -10,6 +10,7 @@
 //
 // Gu, Dao: "Mamba: linear-time sequence modeling with selective state spaces", arXiv:2312.00752, Algorithm 2.
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -44,6 +45,8 @@ struct StateSpaceWeights {
     PackedMatrix embedding;  // also the classifier
     std::vector<StateSpaceBlock> blocks;
     Eigen::ArrayXf norm;
+
+    std::size_t bytes() const;  ///< of the matrices that a pass reads
 
     /// Throws std::runtime_error, with the file, what is wrong and what was expected, for a damaged file.
     static std::shared_ptr<const StateSpaceWeights> load(const std::filesystem::path& path);

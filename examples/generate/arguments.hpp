@@ -38,6 +38,7 @@ tokens and the target scores them in one pass; the text has exactly the target's
                       quantised  an int8 copy of a float32 target
                       heads      Medusa heads on the target
                       mtp        a multi-token-prediction module on the target
+                      ssm        a state-space model, whose state cannot be cut
                       eagle      a block that continues the target's states
                       none
   --draft-layers N  layers of self and pruned drafts                    (half of the target's)
@@ -54,7 +55,8 @@ tokens and the target scores them in one pass; the text has exactly the target's
   --page N          keep the cache in pages of so many positions        (one that holds all)
   --chat            the prompt is a message, in the form of the model's chats
   --target F        checkpoint: llama2.c version 0, int8 with row scales, or codes in groups
-  --draft F         checkpoint of the draft                             (the target, if that is given)
+  --draft F         checkpoint of the draft                             (the target, if that is given;
+                                                                        of ssm the shipped one)
   --heads F         heads, module or block on the target                (those of the shipped target)
   --tokenizer F     *.merges.u16, *.sptk, or a llama2.c tokenizer
   -h, --help        this text
@@ -65,13 +67,20 @@ Colours: green accepted, red and struck rejected, blue recovered, cyan bonus.
 )";
 
 /// The sources of drafts.
-enum class DraftKind { automatic, model, lookup, either, self, pruned, quantised, heads, mtp, eagle, none };
+enum class DraftKind { automatic, model, lookup, either, self, pruned, quantised, heads, mtp, ssm, eagle, none };
 
-inline constexpr std::pair<std::string_view, DraftKind> draft_kinds[]{
-    {"auto", DraftKind::automatic},      {"model", DraftKind::model}, {"lookup", DraftKind::lookup},
-    {"either", DraftKind::either},       {"self", DraftKind::self},   {"pruned", DraftKind::pruned},
-    {"quantised", DraftKind::quantised}, {"heads", DraftKind::heads}, {"mtp", DraftKind::mtp},
-    {"eagle", DraftKind::eagle},         {"none", DraftKind::none}};
+inline constexpr std::pair<std::string_view, DraftKind> draft_kinds[]{{"auto", DraftKind::automatic},
+                                                                      {"model", DraftKind::model},
+                                                                      {"lookup", DraftKind::lookup},
+                                                                      {"either", DraftKind::either},
+                                                                      {"self", DraftKind::self},
+                                                                      {"pruned", DraftKind::pruned},
+                                                                      {"quantised", DraftKind::quantised},
+                                                                      {"heads", DraftKind::heads},
+                                                                      {"mtp", DraftKind::mtp},
+                                                                      {"ssm", DraftKind::ssm},
+                                                                      {"eagle", DraftKind::eagle},
+                                                                      {"none", DraftKind::none}};
 
 inline std::filesystem::path shipped(const char* file) { return std::filesystem::path(SPECSAMPLE_MODELS_DIR) / file; }
 

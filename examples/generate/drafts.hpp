@@ -18,6 +18,7 @@
 #include "generate/heads_models.hpp"
 #include "generate/language_model.hpp"
 #include "generate/pace.hpp"
+#include "generate/state_space_model.hpp"
 
 /// The drafter for a target, and its cost.
 class Drafts {
@@ -45,6 +46,9 @@ class Drafts {
                 break;
             case DraftKind::mtp:
                 use_mtp(arguments);
+                break;
+            case DraftKind::ssm:
+                use_state_space(arguments);
                 break;
             case DraftKind::eagle:
                 use_eagle(arguments, false);
@@ -120,10 +124,14 @@ class Drafts {
         return quantised(*target_->weights());
     }
 
-    void use_model(std::shared_ptr<const engine::Weights> weights, const Arguments& arguments) {
-        if (weights->config.vocab != target_->vocab())
-            throw std::invalid_argument("--draft has " + std::to_string(weights->config.vocab) +
+    void require_vocab(specsample::Index vocab) const {
+        if (vocab != target_->vocab())
+            throw std::invalid_argument("--draft has " + std::to_string(vocab) +
                                         " tokens, but must have the target's " + std::to_string(target_->vocab()));
+    }
+
+    void use_model(std::shared_ptr<const engine::Weights> weights, const Arguments& arguments) {
+        require_vocab(weights->config.vocab);
         const auto pages =
             arguments.page == 0 ? nullptr : std::make_shared<engine::PagePool>(weights->config.cache(), arguments.page);
         use_rows(std::make_shared<LanguageModel>(
@@ -180,6 +188,24 @@ class Drafts {
             rows(text);
         };
         make_ = [begin, rows, tree = tree_] { return PreparedDrafter(begin, chain_or_tree(rows, tree)); };
+    }
+
+    void use_state_space(const Arguments& arguments) {
+        const auto weights =
+            engine::StateSpaceWeights::load(arguments.given_draft.value_or(shipped("draft_ssm_int8.bin")));
+        require_vocab(weights->config.vocab);
+        const auto model = std::make_shared<StateSpaceModel>(weights, shaper_);
+        meter_ = model;
+        cost_ = cost_of(weights->bytes());
+        prefill_ = [model](auto prompt) { model->prefill(prompt); };
+        const DraftModel rows = [model](auto prefix) { return (*model)(prefix); };
+        one_ = [rows, longer = std::vector<specsample::Token>()](auto text) mutable {
+            if (longer.size() < text.size()) longer.assign(text.begin(), text.end());
+            longer.push_back(longer.back());  // the state has read the text, and takes a step for one more token
+            rows(longer);
+        };
+        make_ = [rows, tree = tree_] { return chain_or_tree(rows, tree); };
+        make_adaptive_ = [rows](const auto& costs) { return Pace{specsample::ChainDrafter(rows), costs}; };
     }
 
     void use_eagle(const Arguments& arguments, bool looks_up) {

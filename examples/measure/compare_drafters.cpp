@@ -19,19 +19,18 @@
 
 #include <specsample/drafters.hpp>
 #include <specsample/length.hpp>
-#include <specsample/models.hpp>
 #include <specsample/tree.hpp>
 
 #include "compare_drafters/editors.hpp"
 #include "compare_drafters/measure.hpp"
 #include "compare_drafters/texts.hpp"
 #include "engine/smaller.hpp"
-#include "engine/state_space.hpp"
 #include "engine/tokenizer.hpp"
 #include "generate/arguments.hpp"
 #include "generate/costs.hpp"
 #include "generate/heads_models.hpp"
 #include "generate/language_model.hpp"
+#include "generate/state_space_model.hpp"
 
 namespace {
 
@@ -249,12 +248,8 @@ class Comparison {
             [model = LanguageModel(target_, shaper).of_layers(layers)](auto prefix) mutable { return model(prefix); };
     }
 
-    /// A draft model whose state cannot be cut, with a copy of it for every token of a draft.
-    static DraftModel state_space(RowShaper shaper) {
-        const auto weights = engine::StateSpaceWeights::load(shipped("draft_ssm_int8.bin"));
-        return [model = recurrent::Rewound(engine::StateSpace(weights), 8), shaper](auto prefix) mutable {
-            return shaper(model(prefix), prefix);
-        };
+    static DraftModel state_space(const RowShaper& shaper) {
+        return StateSpaceModel(engine::StateSpaceWeights::load(shipped("draft_ssm_int8.bin")), shaper);
     }
 
     /// Drafts that end where the draft model is not sure enough to pay, as it has turned out.

@@ -32,7 +32,7 @@ refuses("top_p is 0, but must be in \\(0, 1\\]" --top-p 0)
 refuses("--lookahead is -2, but must be at least 0" --lookahead -2)
 refuses("--lookahead is '4x', but must be a number" --lookahead 4x)
 refuses("--lookahead is 'automatic', but must be a number" --lookahead automatic)
-refuses("--drafter is 'ngram', but must be auto, model, lookup, either, self, pruned, quantised, heads, mtp, eagle or none"
+refuses("--drafter is 'ngram', but must be auto, model, lookup, either, self, pruned, quantised, heads, mtp, ssm, eagle or none"
         --drafter ngram)
 refuses("--rule is 'ratio', but must be token, block, traversal, gumbel or match" --rule ratio)
 refuses("--tree is 'x', but must be a number" --tree 2,x)
@@ -107,7 +107,7 @@ function(is_greedy kind)
     string(JSON accepted GET "${out}" accepted)
     set(accepted_${kind} ${accepted} PARENT_SCOPE)
 endfunction()
-foreach(kind model lookup either self pruned heads mtp none)
+foreach(kind model lookup either self pruned heads mtp ssm none)
     is_greedy(${kind} --lookahead 5)
     is_greedy(${kind} --lookahead auto)
     if(NOT kind MATCHES "lookup|none")
@@ -124,7 +124,7 @@ endif()
 # The target's noise alone writes the text under a match rule, whoever drafts and whatever the shape.
 run(--max-tokens 60 --json --rule gumbel --drafter none)
 string(JSON plain GET "${out}" text)
-foreach(drafts "--drafter;model" "--drafter;self" "--drafter;heads;--tree;3,2" "--drafter;mtp;--page;3"
+foreach(drafts "--drafter;model" "--drafter;self" "--drafter;heads;--tree;3,2" "--drafter;mtp;--page;3" "--drafter;ssm"
                "--drafter;model;--tree;2,2,1;--threads;2")
     run(--max-tokens 60 --json --rule gumbel ${drafts})
     string(JSON text GET "${out}" text)

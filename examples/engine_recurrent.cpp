@@ -13,7 +13,7 @@
 using namespace specsample;
 constexpr Index V = 16;  // vocabulary
 
-/// A toy for a recurrent model: one number stands for the states of all layers.
+/// A toy for a recurrent model: one number stands for the states of all layers. engine/state_space.hpp is a real one.
 struct ToyModel {
     using State = std::uint32_t;
     float scale;

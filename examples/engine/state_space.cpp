@@ -71,7 +71,7 @@ StateSpace::StateSpace(std::shared_ptr<const StateSpaceWeights> weights) : weigh
     for (RowMatrix* rows : {&stream_, &normed_, &update_}) *rows = Trunk::rows(c.dim);
     for (RowMatrix* rows : {&channels_, &steps_, &mixed_}) *rows = Trunk::rows(c.inner);
     entered_ = Trunk::rows(2 * c.inner);
-    inputs_ = RowMatrix::Zero(c.window - 1 + max_pass, c.inner);
+    inputs_ = RowMatrix::Zero(c.window - 1 + Trunk::max_pass, c.inner);
     selected_ = Trunk::rows(c.rank + 2 * c.states);
     ranked_ = Trunk::rows(c.rank);
     restore({});
@@ -90,8 +90,8 @@ RowMatrix StateSpace::read(std::span<const Token> tokens, Index n, Index sure, S
     const Index count = std::ssize(tokens), first = count - n;  // row i is that after token first + i
     RowMatrix logits = RowMatrix::Zero(n, config().vocab);
     if (sure == 0) copy = state_;
-    for (Index begin = 0; begin < count; begin += max_pass) {
-        const Index end = std::min(begin + max_pass, count);
+    for (Index begin = 0; begin < count; begin += Trunk::max_pass) {
+        const Index end = std::min(begin + Trunk::max_pass, count);
         pass(tokens.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), sure - begin,
              copy);
         if (const Index from = std::max(begin, first); from < end) {

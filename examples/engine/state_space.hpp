@@ -71,8 +71,6 @@ class StateSpace {
     void restore(const State& copy);
 
   private:
-    static constexpr Index max_pass = 16;  ///< positions per reading of the weights
-
     void pass(std::span<const Token> tokens, Index sure, State& copy);
     void run(Index number, Index count, Index sure, State& copy);
     void convolve(const StateSpaceBlock& block, Index position);

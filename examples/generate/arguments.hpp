@@ -69,18 +69,20 @@ Colours: green accepted, red and struck rejected, blue recovered, cyan bonus.
 /// The sources of drafts.
 enum class DraftKind { automatic, model, lookup, either, self, pruned, quantised, heads, mtp, ssm, eagle, none };
 
-inline constexpr std::pair<std::string_view, DraftKind> draft_kinds[]{{"auto", DraftKind::automatic},
-                                                                      {"model", DraftKind::model},
-                                                                      {"lookup", DraftKind::lookup},
-                                                                      {"either", DraftKind::either},
-                                                                      {"self", DraftKind::self},
-                                                                      {"pruned", DraftKind::pruned},
-                                                                      {"quantised", DraftKind::quantised},
-                                                                      {"heads", DraftKind::heads},
-                                                                      {"mtp", DraftKind::mtp},
-                                                                      {"ssm", DraftKind::ssm},
-                                                                      {"eagle", DraftKind::eagle},
-                                                                      {"none", DraftKind::none}};
+inline constexpr std::pair<std::string_view, DraftKind> draft_kinds[]{
+    {"auto", DraftKind::automatic},
+    {"model", DraftKind::model},
+    {"lookup", DraftKind::lookup},
+    {"either", DraftKind::either},
+    {"self", DraftKind::self},
+    {"pruned", DraftKind::pruned},
+    {"quantised", DraftKind::quantised},
+    {"heads", DraftKind::heads},
+    {"mtp", DraftKind::mtp},
+    {"ssm", DraftKind::ssm},
+    {"eagle", DraftKind::eagle},
+    {"none", DraftKind::none},
+};
 
 inline std::filesystem::path shipped(const char* file) { return std::filesystem::path(SPECSAMPLE_MODELS_DIR) / file; }
 

@@ -194,7 +194,7 @@ class Drafts {
         const auto weights =
             engine::StateSpaceWeights::load(arguments.given_draft.value_or(shipped("draft_ssm_int8.bin")));
         require_vocab(weights->config.vocab);
-        const auto model = std::make_shared<StateSpaceModel>(weights, shaper_);
+        const auto model = std::make_shared<StateSpaceModel>(weights, shaper_, arguments.lookahead + 2);
         meter_ = model;
         cost_ = cost_of(weights->bytes());
         prefill_ = [model](auto prompt) { model->prefill(prompt); };

@@ -13,9 +13,9 @@
 /// It compares a prefix with what its state has read, so the caller never rolls it back.
 class StateSpaceModel : public Metered {
   public:
-    /// @param states   copies kept: the tokens of a draft and two more
+    /// @param states   copies kept: the tokens of a draft and two more, so that a rejection reads no text again
     StateSpaceModel(const std::shared_ptr<const engine::StateSpaceWeights>& weights, RowShaper shaper,
-                    specsample::Index states = 10)
+                    specsample::Index states)
         : model_(engine::StateSpace(weights), states), shaper_(std::move(shaper)) {}
 
     Eigen::VectorXf operator()(std::span<const specsample::Token> prefix) {

@@ -249,7 +249,7 @@ class Comparison {
     }
 
     static DraftModel state_space(const RowShaper& shaper) {
-        return StateSpaceModel(engine::StateSpaceWeights::load(shipped("draft_ssm_int8.bin")), shaper);
+        return StateSpaceModel(engine::StateSpaceWeights::load(shipped("draft_ssm_int8.bin")), shaper, 6);
     }
 
     /// Drafts that end where the draft model is not sure enough to pay, as it has turned out.

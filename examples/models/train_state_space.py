@@ -22,7 +22,7 @@ from torch.nn import functional
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from drafter.texts import read_texts  # noqa: E402
 
-VOCAB, BEGIN, DIM, BLOCKS, STATES, RANK, WINDOW = 2048, 256, 64, 3, 8, 4, 4
+VOCAB, DIM, BLOCKS, STATES, RANK, WINDOW = 2048, 64, 3, 8, 4, 4
 INNER = 2 * DIM
 
 

@@ -154,3 +154,24 @@ int program() {
 }
 
 }  // namespace reencoded_token_by_token
+
+// case: mask_of_wider_words
+// A mask in words of 64 bits.
+// expect: error: static assertion failed.*specsample::vocabularies::reduce_mask: words must be
+namespace mask_of_wider_words {
+
+using namespace specsample;
+
+int program() {
+    const vocabularies::IdMap map(std::vector{1, 0}, 2);
+#ifdef FIXED
+    const std::vector<std::uint32_t> words{3};
+#else
+    const std::vector<std::uint64_t> words{3};
+#endif
+    std::vector<std::uint32_t> draft(1);
+    vocabularies::reduce_mask(map, words, draft);
+    return static_cast<int>(draft[0]);
+}
+
+}  // namespace mask_of_wider_words

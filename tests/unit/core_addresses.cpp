@@ -149,6 +149,14 @@ TEST_CASE("lists at null are refused by name", "[core]") {
         shaped(target, filters::TokenMask{[](std::span<const Token>) { return at_null<const std::uint32_t>(1); }});
     Sampler of_masked(target, masked, {.lookahead = 1});
     CHECK_THROWS_WITH(of_masked.generate({1}), refusal("TokenMask: the address of the words is null"));
+
+    struct Cursor {
+        auto mask() const { return at_null<const std::uint32_t>(1); }
+        void accept(Token) {}
+    };
+    filters::ShapedMemory<double> memory;
+    CHECK_THROWS_WITH(shape(Eigen::ArrayXd(Eigen::Array4d::Constant(.25)), Grammar(Cursor{}), {}, memory),
+                      refusal("Grammar: the address of the words is null"));
 }
 
 TEST_CASE("sizes that no memory has do not wrap around", "[core]") {

@@ -53,6 +53,14 @@ TEST_CASE("a draft is masked before or after its map alike") {
     }
 }
 
+TEST_CASE("a mask at null is refused") {
+    std::vector<std::uint32_t> draft{7};
+    const std::span<const std::uint32_t> words(static_cast<const std::uint32_t*>(nullptr), 1);
+    CHECK_THROWS_WITH(reduce_mask(IdMap(std::vector{1, 0}, 2), words, std::span(draft)),
+                      ContainsSubstring("specsample::vocabularies::reduce_mask: the address of the words is null"));
+    CHECK(draft[0] == 7);
+}
+
 TEST_CASE("the words of a draft's mask are as many as its ids need") {
     std::vector<std::uint32_t> draft(3);
     CHECK_THROWS_WITH(

@@ -124,7 +124,7 @@ class Grammar {
         if (cursor == nullptr) return row.keep({});
         if constexpr (detail::GivesWords<C>) {
             const auto& words = cursor->mask();
-            detail::apply_mask(row, {detail::words_of(words), row.vocab()});
+            detail::apply_mask(row, {detail::words_of(words, "Grammar"), row.vocab()});
         } else {
             cursor->mask(row);
         }
@@ -139,7 +139,7 @@ class Grammar {
         C* cursor = cursor_after(context, prompt_size);
         if (cursor == nullptr) return -1;
         const auto& words = cursor->mask();
-        const detail::MaskBits mask(detail::words_of(words), vocab);
+        const detail::MaskBits mask(detail::words_of(words, "Grammar"), vocab);
         Token only = -1;
         if (mask.count() == 1) mask.for_each([&](Index id) { only = static_cast<Token>(id); });
         return only;
@@ -195,7 +195,7 @@ class Grammar {
         C* cursor = cursor_after(context, prompt_size);
         if (cursor == nullptr) return;
         const auto& words = cursor->mask();
-        detail::MaskBits(detail::words_of(words), vocab).copy_to(out);
+        detail::MaskBits(detail::words_of(words, "Grammar"), vocab).copy_to(out);
     }
 
     /// Return the cursor after a context; null if the grammar refuses it.

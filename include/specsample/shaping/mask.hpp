@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -49,10 +50,12 @@ void apply_mask(filters::Candidates<Value>& row, const MaskBits& mask) {
     if (row.size() > 0) row.keep(places);
 }
 
+/// Return the words of a mask.
+/// @param where   who was given them
 template <MaskWords W>
-std::span<const std::uint32_t> words_of(const W& words) {
+std::span<const std::uint32_t> words_of(const W& words, std::string_view where = "TokenMask") {
     const auto all = std::span(words);
-    require_memory("TokenMask", "the address of the words", all);
+    require_memory(where, "the address of the words", all);
     return {reinterpret_cast<const std::uint32_t*>(all.data()), all.size()};  // signed or not: the two types may alias
 }
 

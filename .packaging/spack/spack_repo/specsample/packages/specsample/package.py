@@ -20,7 +20,6 @@ class Specsample(CMakePackage):
     version("0.3.0", branch="main")
 
     depends_on("cxx", type="build")
-    depends_on("c", type="build")
     depends_on("cmake@3.22:", type="build")
     depends_on("eigen@3.4:5")
 

@@ -77,6 +77,8 @@ class Blocks {
     static constexpr bool is_split = false;
     /// Whether they are such numbers themselves, and no weights made of them.
     static constexpr bool is_slice = false;
+    /// Whether a pass over them reads a block of each half in turn: where it prefetches.
+    static constexpr bool are_in_halves() { return false; }
     /// Whether ids() may be a list.
     static constexpr bool has_list = false;
     static constexpr bool holds_every_id() { return true; }
@@ -153,7 +155,7 @@ void for_blocks(Index first, Index count, F&& f) {
 }
 
 /// Return the block that a pass over `count` blocks reads at a step: a block of each half in turn, because one stream
-/// does not take all that memory gives.
+/// does not take all that memory gives where a pass computes about as long as it reads.
 constexpr Index block_at_step(Index step, Index count) {
     const Index half = count / 2;
     return step < 2 * half ? step / 2 + step % 2 * half : step;

@@ -31,9 +31,16 @@ struct Drawn {
 
 namespace detail {
 
-/// Weights that are made block by block while they are summed.
+/// Return whether a pass over some weights reads a block of each half in turn, as they may say, instead of one block
+/// after the other. Passes that prefetch are faster with two streams. Without prefetches, changing between streams
+/// takes Zen 5 twice as long as reading in order, and other processors no less.
 template <class W>
-inline constexpr bool are_made_in_order = requires { requires W::made_in_order; };
+bool are_in_halves(const W& weights) {
+    if constexpr (requires { weights.are_in_halves(); })
+        return weights.are_in_halves();
+    else
+        return false;
+}
 
 /// Most blocks in a pass. Their sums take 4 KiB of stack, and cover 262144 tokens at the smallest block size.
 inline constexpr Index max_blocks = 512;
@@ -134,8 +141,9 @@ struct RunningSums {
             weights.share().sum_blocks(weights, std::span(up_to).first(count));
         } else {
             const auto blocks = static_cast<Index>(count);
+            const bool in_halves = detail::are_in_halves(weights);
             for (Index step = 0; step < blocks; ++step) {
-                const Index block = detail::are_made_in_order<W> ? step : detail::block_at_step(step, blocks);
+                const Index block = in_halves ? detail::block_at_step(step, blocks) : step;
                 const Index first = block * per_block;
                 up_to[static_cast<std::size_t>(block)] =
                     weights.sum(first, std::min(per_block, weights.size() - first));

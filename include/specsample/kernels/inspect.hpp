@@ -186,7 +186,10 @@ CheckedSum checked_sum(const View& view) {
         sum.negative = row.share().negative();
     } else {
         typename Blocks<View>::Buffer buffer;
-        for_blocks(0, row.size(), [&](Index first, Index count) { sum.add(count, row.read(first, count, buffer)); });
+        for_blocks(0, row.size(), [&](Index first, Index count) {
+            row.expect(first + count, block_size);  // else the second sum keeps the next block waiting
+            sum.add(count, row.read(first, count, buffer));
+        });
     }
     return sum;
 }

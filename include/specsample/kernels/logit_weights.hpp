@@ -67,7 +67,6 @@ inline bool is_total_near_pivot(double total) {
 /// Weights whose blocks are made one by one, each before it is summed.
 template <class W, class Make>
 struct MadeWeights {
-    static constexpr bool made_in_order = true;
     W weights;
     const Make& make_up_to;
 

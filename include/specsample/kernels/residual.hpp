@@ -63,6 +63,7 @@ class ResidualWeights {
     Index size() const { return p_.size(); }
     Index id(Index place) const { return p_.id(place); }
     double operator[](Index place) const { return left_of(p_[place], p_.id(place)); }
+    bool are_in_halves() const { return p_.are_in_halves(); }
 
     /// Return the exchange with the ranks that hold p. Split rows only: see SharedWeights.
     auto share() const
@@ -106,6 +107,8 @@ class ResidualWeights {
 
     /// Return twice the sum of one block, with the only row subtracted in the summing pass.
     double less_only(Index begin, Index n, Scratch& scratch) const {
+        if (!p_.are_in_halves()) p_.expect(begin + n, n);  // a pass over logits prefetches by itself
+        if (!only_->are_in_halves()) only_->expect(begin + n, n);
         const detail::Scaled<Value> scaled(static_cast<Value>(factor_));
         const auto left = [&scaled](const auto& x, const auto& y) {
             return x.template cast<Value>().binaryExpr(y.template cast<Value>().unaryExpr(detail::ByReference(scaled)),

@@ -62,6 +62,7 @@ class RowWeights {
     Index id(Index place) const { return row_.id(place); }
     Index place_of(Index id) const { return row_.place_of(id); }
     double operator[](Index place) const { return row_[place]; }
+    bool are_in_halves() const { return row_.are_in_halves(); }
     const detail::Blocks<View>& row() const { return row_; }
 
     /// Return the exchange with the other ranks. Split rows only: see SharedWeights.
@@ -103,6 +104,7 @@ class WithoutWeights {
         return row_.share().changed();
     }
     double operator[](Index place) const { return detail::is_among(without_, row_.id(place)) ? 0 : row_[place]; }
+    bool are_in_halves() const { return row_.are_in_halves(); }
 
     /// Return the sum over a range, in which the removed ids weigh 0: subtracting their weights would leave rounding
     /// errors.

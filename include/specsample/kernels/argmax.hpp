@@ -28,7 +28,7 @@ Index largest_id(const Blocks<View>& blocks) {
         typename Blocks<View>::Buffer buffer;
         bool ordered = true;
         const auto look = [&](Index first, Index count, Largest& best) {
-            blocks.expect(first + block_size, block_size);  // of the same half: half of the time on Zen 5
+            blocks.expect(first + block_size, block_size);  // the next block of the same half
             const Value* numbers = blocks.read(first, count, buffer);
             const Value most = block_max(count, numbers);
             ordered = ordered && !has_nan(numbers, count);

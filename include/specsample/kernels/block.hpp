@@ -53,8 +53,8 @@ EIGEN_ALWAYS_INLINE auto entries_at(const Value* numbers, Index first) {
 
 /// How many entries ahead a pass over logits prefetches, in each of the two streams that it reads in turn: memory then
 /// has the time of one to two blocks to answer, in which the pass turns as many into weights. On Sapphire Rapids 256 to
-/// 640 entries are about as fast, and 1024 take a third longer. Passes that compute less than they read do not
-/// prefetch, because the processor alone reads faster.
+/// 640 entries are about as fast, and 1024 take a third longer. A plain sum does not prefetch: read in order, it
+/// gets what memory gives.
 inline constexpr Index prefetch_distance = 3 * block_size / 4;
 
 /// Prefetch a cache line. Eigen's function is not used, because g++ takes it for a function without effect and drops
@@ -77,8 +77,8 @@ class Blocks {
     static constexpr bool is_split = false;
     /// Whether they are such numbers themselves, and no weights made of them.
     static constexpr bool is_slice = false;
-    /// Whether a pass over them reads a block of each half in turn: where it prefetches.
-    static constexpr bool are_in_halves() { return false; }
+    /// Whether the weights are powers of logits, made where they are read, by passes that prefetch.
+    static constexpr bool are_powers() { return false; }
     /// Whether ids() may be a list.
     static constexpr bool has_list = false;
     static constexpr bool holds_every_id() { return true; }

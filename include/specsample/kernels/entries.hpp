@@ -125,7 +125,7 @@ class Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>> {
     explicit Blocks(const Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>& row)
         : entries_(row.functor()), numbers_(entries_.numbers()) {}
 
-    bool are_in_halves() const { return entries_.encoding().is_logit(); }
+    bool are_powers() const { return entries_.encoding().is_logit(); }
     bool holds_every_id() const { return entries_.ids().holds_every_id(); }
     Index size() const { return entries_.size(); }
     double operator[](Index place) const { return static_cast<double>(entries_.weight(place)); }

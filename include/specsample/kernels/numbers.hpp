@@ -128,7 +128,7 @@ class Blocks<Numbers<Number>> {
 
     static constexpr bool is_split = false;
     static constexpr bool is_slice = false;
-    static constexpr bool are_in_halves() { return false; }
+    static constexpr bool are_powers() { return false; }
     static constexpr bool has_list = false;
     static constexpr bool holds_every_id() { return true; }
 

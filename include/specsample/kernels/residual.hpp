@@ -34,6 +34,8 @@ template <class P, class Q, class Taken = detail::NothingElse>
 class ResidualWeights {
     using Value = std::common_type_t<typename detail::Blocks<P>::Value, typename detail::Blocks<Q>::Value>;
     using QValue = typename detail::Blocks<Q>::Value;
+    using Buffer = Eigen::Array<Value, detail::block_size, 1>;
+    using QBuffer = typename detail::Blocks<Q>::Buffer;
 
   public:
     /// Make the residual of one rejection: max(0, p - factor q).
@@ -63,7 +65,11 @@ class ResidualWeights {
     Index size() const { return p_.size(); }
     Index id(Index place) const { return p_.id(place); }
     double operator[](Index place) const { return left_of(p_[place], p_.id(place)); }
-    bool are_in_halves() const { return p_.are_in_halves(); }
+    bool are_in_halves() const
+        requires(detail::is_entries_row<P>)
+    {
+        return p_.are_powers();
+    }
 
     /// Return the exchange with the ranks that hold p. Split rows only: see SharedWeights.
     auto share() const
@@ -79,7 +85,26 @@ class ResidualWeights {
         Scratch scratch;
         double total = 0;
         detail::for_blocks(first, count, [&](Index begin, Index n) {
-            total += only_ ? less_only(begin, n, scratch) : less_all(begin, n, scratch);
+            total += only_ ? less_only(begin, n, scratch) : less_all(begin, n, scratch, scratch.left, scratch.q);
+        });
+        return total / 2;
+    }
+
+    /// A block of what rejections have left, not yet bounded by 0, and of the weights of the last row of logits that
+    /// was subtracted from it.
+    struct Block {
+        Buffer left;
+        QBuffer q;
+    };
+
+    /// Sum a range as `sum` does, from what the first `done` rejections left of it, and keep what all of them leave.
+    /// @param blocks   the blocks of the whole row
+    [[gnu::flatten]] double sum_kept(Index first, Index count, Block* blocks, Index done) const {
+        Scratch scratch;
+        double total = 0;
+        detail::for_blocks(first, count, [&](Index begin, Index n) {
+            Block& block = blocks[begin / detail::block_size];
+            total += less_all(begin, n, scratch, block.left, block.q, done);
         });
         return total / 2;
     }
@@ -87,8 +112,8 @@ class ResidualWeights {
   private:
     struct Scratch {
         typename detail::Blocks<P>::Buffer p;
-        typename detail::Blocks<Q>::Buffer q, without;
-        Eigen::Array<Value, detail::block_size, 1> residual;
+        QBuffer q, without;
+        Buffer left;
     };
 
     double left_of(double residual, Index id) const {
@@ -107,8 +132,8 @@ class ResidualWeights {
 
     /// Return twice the sum of one block, with the only row subtracted in the summing pass.
     double less_only(Index begin, Index n, Scratch& scratch) const {
-        if (!p_.are_in_halves()) p_.expect(begin + n, n);  // a pass over logits prefetches by itself
-        if (!only_->are_in_halves()) only_->expect(begin + n, n);
+        if (!p_.are_powers()) p_.expect(begin + n, n);  // a pass over logits prefetches by itself
+        if (!only_->are_powers()) only_->expect(begin + n, n);
         const detail::Scaled<Value> scaled(static_cast<Value>(factor_));
         const auto left = [&scaled](const auto& x, const auto& y) {
             return x.template cast<Value>().binaryExpr(y.template cast<Value>().unaryExpr(detail::ByReference(scaled)),
@@ -130,25 +155,39 @@ class ResidualWeights {
         return is_whole;
     }
 
-    /// Return twice the sum of one block, with everything in `taken` subtracted in a buffer, unless nothing touches the
-    /// block.
-    [[gnu::noinline]] double less_all(Index begin, Index n, Scratch& scratch) const {
-        const auto* entries = p_.read(begin, n, scratch.p);
-        if constexpr (std::same_as<typename detail::Blocks<P>::Value, Value>)
-            if (is_whole(begin, n)) return twice_positive(entries, n);
-        scratch.residual.head(n) = map(entries, n);
-        std::optional<detail::Blocks<Q>> held;  // the row of which a block is in scratch.q
+    /// Return twice the sum of one block, with everything in `taken` subtracted in `left`, unless nothing touches the
+    /// block. If the first `done` have been subtracted before, `q` has the weights of the last row of logits among
+    /// them.
+    [[gnu::noinline]] double less_all(Index begin, Index n, Scratch& scratch, Buffer& left, QBuffer& q,
+                                      Index done = 0) const {
+        if (done == 0) {
+            const auto* entries = p_.read(begin, n, scratch.p);
+            if constexpr (std::same_as<typename detail::Blocks<P>::Value, Value>)
+                if (is_whole(begin, n)) return twice_positive(entries, n);
+            left.head(n) = map(entries, n);
+        }
+        std::optional<detail::Blocks<Q>> held;  // the row of which a block is in q
         taken_->each(
-            [&](const Q& row, std::span<const Token> without, double factor) {
-                const QValue* block = read(detail::Blocks<Q>(row), begin, n, held, scratch.q);
+            [&](const Q& view, std::span<const Token> without, double factor) {
+                const detail::Blocks<Q> row(view);
+                bool is_kept = false;
+                if constexpr (detail::is_entries_row<Q>) {
+                    is_kept = held && are_same(*held, row);
+                    if (row.are_powers()) held.emplace(row);
+                }
+                if (done-- > 0) return;
+                // Siblings often have one row: its logits become weights once.
+                const QValue* block =
+                    is_kept ? q.data() : detail::read_at(p_, row, begin, n, row.are_powers() ? q : scratch.without);
                 block = less_ids(block, without, begin, n, scratch.without);
-                scratch.residual.head(n) -= map(block, n).unaryExpr(detail::Scaled<Value>(static_cast<Value>(factor)));
+                left.head(n) -= map(block, n).unaryExpr(detail::Scaled<Value>(static_cast<Value>(factor)));
             },
             [&](Token token) {
                 const Index place = p_.place_of(token);
-                if (place >= begin && place < begin + n) scratch.residual[place - begin] = 0;
+                if (place >= begin && place < begin + n) left[place - begin] = 0;  // again, if it was before
+                --done;
             });
-        return twice_positive(scratch.residual.data(), n);
+        return twice_positive(left.data(), n);
     }
 
     static double twice_positive(const Value* entries, Index n) {
@@ -161,20 +200,9 @@ class ResidualWeights {
         return Eigen::Map<const Eigen::Array<Entry, Eigen::Dynamic, 1>>(entries, n).template cast<Value>();
     }
 
-    /// Return a block of a row at the places of p. Siblings often have one row: its logits become weights once.
-    const QValue* read(const detail::Blocks<Q>& row, Index begin, Index n, std::optional<detail::Blocks<Q>>& held,
-                       typename detail::Blocks<Q>::Buffer& buffer) const {
-        if constexpr (detail::is_entries_row<Q>)
-            if (held && are_same(*held, row)) return buffer.data();
-        const QValue* block = detail::read_at(p_, row, begin, n, buffer);
-        if constexpr (detail::is_entries_row<Q>)
-            if (block == buffer.data()) held.emplace(row);
-        return block;
-    }
-
     /// Return a block at the places of p with the ids `without` at zero, in `buffer` if there are any.
     const QValue* less_ids(const QValue* block, std::span<const Token> without, Index begin, Index n,
-                           typename detail::Blocks<Q>::Buffer& buffer) const {
+                           QBuffer& buffer) const {
         for (const Token token : without) {
             const Index place = p_.place_of(token);
             if (place < begin || place >= begin + n) continue;

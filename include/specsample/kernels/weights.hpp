@@ -62,7 +62,11 @@ class RowWeights {
     Index id(Index place) const { return row_.id(place); }
     Index place_of(Index id) const { return row_.place_of(id); }
     double operator[](Index place) const { return row_[place]; }
-    bool are_in_halves() const { return row_.are_in_halves(); }
+    bool are_in_halves() const
+        requires(detail::is_entries_row<View>)
+    {
+        return row_.are_powers();
+    }
     const detail::Blocks<View>& row() const { return row_; }
 
     /// Return the exchange with the other ranks. Split rows only: see SharedWeights.
@@ -104,7 +108,11 @@ class WithoutWeights {
         return row_.share().changed();
     }
     double operator[](Index place) const { return detail::is_among(without_, row_.id(place)) ? 0 : row_[place]; }
-    bool are_in_halves() const { return row_.are_in_halves(); }
+    bool are_in_halves() const
+        requires(detail::is_entries_row<View>)
+    {
+        return row_.are_in_halves();
+    }
 
     /// Return the sum over a range, in which the removed ids weigh 0: subtracting their weights would leave rounding
     /// errors.

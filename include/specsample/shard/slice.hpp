@@ -129,7 +129,7 @@ class Blocks<shard::detail::Slice<Number>> {
 
     static constexpr bool is_split = true;
     static constexpr bool is_slice = true;
-    static constexpr bool are_in_halves() { return false; }
+    static constexpr bool are_powers() { return false; }
     static constexpr bool has_list = false;
     static constexpr bool holds_every_id() { return true; }
 

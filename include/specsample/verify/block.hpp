@@ -43,7 +43,7 @@ Step stand(const T& context, BottomUpState& walk) {
     if (context.ends(at))  // the row after such a node is not read
         return accept(context.rng.at(Purpose::accept, at), walk.c, 1) ? Step::keep : Step::up;
 
-    using Node = walks::ResidualTarget<T>;
+    using Node = walks::ResidualTarget<T, true>;
     const bool entered = walk.rejected == no_node;
     Node node = entered ? Node(context, at, walk.c) : Node(context, at, typename Node::Return{});
     if (!entered && !node.fault()) node.reject(walk.rejected);

@@ -27,6 +27,7 @@
 #include <specsample/kernels/draw.hpp>
 #include <specsample/kernels/residual.hpp>
 #include <specsample/random/draw.hpp>
+#include <specsample/verify/kept_residual.hpp>
 #include <specsample/verify/ratio.hpp>
 #include <specsample/verify/rejected_children.hpp>
 #include <specsample/verify/round_context.hpp>
@@ -39,7 +40,9 @@ inline constexpr Index ids_per_attempt = 2048;
 
 /// The residual target of the node where a walk stands. The state of each node is kept in the workspace, so that a walk
 /// can come back to the node.
-template <class T>
+///
+/// @tparam keeps   whether what a rejection leaves of a row is kept in the workspace for the next one there
+template <class T, bool keeps = false>
 class ResidualTarget : public NodeRow<T> {
     using Rejected = RejectedChildren<std::remove_reference_t<decltype(std::declval<const T&>().distributions)>>;
     using L = typename Rejected::Distribution;
@@ -55,6 +58,7 @@ class ResidualTarget : public NodeRow<T> {
     /// Enter a node with s = c p.
     ResidualTarget(const T& context, Index node, double c = 1) : NodeRow<T>(context, node), rejected_(context, node) {
         state().enter(c);
+        if (keeps && context.workspace.kept_node == node) context.workspace.kept_rejections = 0;
     }
 
     /// Selects the constructor that comes back to a node after a child of the node was rejected.
@@ -223,8 +227,12 @@ class ResidualTarget : public NodeRow<T> {
     double denominator() { return residual() + (1 - state().c); }
 
     const kernels::BlockSums<Residual>& left_sums() {
-        if (!left_sums_) left_sums_.emplace(left());
-        return *left_sums_;
+        if (left_sums_) return *left_sums_;
+        const Residual left = this->left();
+        if constexpr (keeps && detail::RowDistribution<L> && !detail::SharedView<View>)
+            if (const auto blocks = detail::kept_blocks(this->context(), this->node(), left))
+                return left_sums_.emplace(left, *blocks);
+        return left_sums_.emplace(left);
     }
 
     /// Return the weights o. For logits, this finds the normaliser first.

@@ -89,6 +89,9 @@ struct RoundMemory {
     Links links;                 ///< the links of the drafted tree
     Endings endings;             ///< where the tree's nodes end the text, as far as is known
     std::vector<double> rows;    ///< the rows that a target transform makes, one after the other, by node
+    std::vector<double> kept;    ///< what rejections have left of the row of one node, in blocks
+    Index kept_node = no_node;   ///< which node
+    Index kept_rejections = 0;   ///< how many rejections that is after; 0 if nothing is kept
     std::vector<Token> error;    ///< why a request of a batch has no round: a text, kept in a vector of tokens
                                  ///< because a new type of vector would cost every program 25 symbols
 
@@ -142,13 +145,14 @@ inline std::string refusal_of_sizes(std::size_t tokens, std::size_t parents) {
 /// every round before it and than what `reserve` was given.
 ///
 /// A workspace holds about 160 bytes per drafted token, whatever the vocabulary: rows are read where they lie. Only
-/// rules that substitute the target (lossy::Transformed) also keep a row of doubles per node.
+/// rules that substitute the target (lossy::Transformed) also keep a row of doubles per node, and traversal
+/// verification of children that were drawn from rows keeps 8 bytes per id, 16 where rows are doubles.
 class Workspace {
   public:
     /// Allocate now what rounds over up to `nodes` drafted tokens need, as chains or trees.
-    /// @param vocab    the number of ids, for rules that substitute the target; 0 for all other rules
+    /// @param vocab    the number of ids, for the rules that keep rows; 0 for all other rules
     /// @throws         std::invalid_argument for a negative number
-    /// @cost           about 160 bytes per node, and 8 * vocab bytes more with `vocab`
+    /// @cost           about 160 bytes per node; with `vocab` 8 * vocab bytes more per node, and 16 * vocab bytes
     void reserve(Index nodes, Index vocab = 0) {
         detail::require(nodes >= 0, "Workspace::reserve", "nodes", nodes, "at least 0");
         detail::require(vocab >= 0, "Workspace::reserve", "vocab", vocab, "at least 0");
@@ -158,6 +162,8 @@ class Workspace {
         memory_.endings.reserve(count);
         const std::size_t numbers = (count + 1) * static_cast<std::size_t>(vocab);
         if (memory_.rows.size() < numbers) memory_.rows.resize(numbers);
+        const std::size_t kept = vocab == 0 ? 0 : 2 * static_cast<std::size_t>(vocab) + 1032;  // see kept_memory
+        if (memory_.kept.size() < kept) memory_.kept.resize(kept);
     }
 
   private:

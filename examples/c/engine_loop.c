@@ -39,7 +39,7 @@ int main(void) {
     int32_t text[most] = {1, 2, 3};                         // the prompt
     const int32_t stop_token = 15;
     int64_t size = 3;
-    specsample_workspace* workspace = specsample_workspace_create(K);
+    specsample_workspace* workspace = specsample_workspace_create(K, 0);
     specsample_round round = SPECSAMPLE_INIT(specsample_round);
     while (workspace != NULL && round.end == SPECSAMPLE_GOES_ON) {
         const specsample_rng rng = {.seed = 4, .request = 0, .round_start = size};

@@ -41,7 +41,7 @@ def call(name, *arguments):
 library = c.CDLL(sys.argv[1])
 library.specsample_workspace_create.restype = c.c_void_p
 library.specsample_message.restype = c.c_char_p
-workspace = c.c_void_p(library.specsample_workspace_create(c.c_int64(K)))
+workspace = c.c_void_p(library.specsample_workspace_create(c.c_int64(K), c.c_int64(0)))
 text, stop, made = [1, 2, 3], (c.c_int32 * 1)(15), Round(c.sizeof(Round))
 while made.end == 0:
     rng, tokens, origins, q = Rng(4, 0, len(text)), (c.c_int32 * K)(), (Origin * K)(), []

@@ -1,6 +1,6 @@
 /* The C interface: draw drafted tokens and judge drafts, from any language that calls C.
  *
- *     specsample_workspace* workspace = specsample_workspace_create(nodes);
+ *     specsample_workspace* workspace = specsample_workspace_create(nodes, 0);
  *     specsample_draft(workspace, rule, &rng, node, &row, &token, &origin);      for each drafted token
  *     specsample_verify(workspace, &call, &round);                               commit round.tokens
  *
@@ -13,10 +13,10 @@
  * seeds give the same tokens as rows that are values in C++.
  *
  * Every function that returns an int returns SPECSAMPLE_OK or what went wrong, which specsample_message then explains.
- * No exception leaves a function. Rows are the caller's memory. A workspace allocates for a round only if a draft has
- * more nodes, siblings or rows than every draft before it and than specsample_workspace_create was told; scores, shapers
- * and lookups grow to what they have served. A workspace is
- * used by one thread at a time: a second call meanwhile is refused with SPECSAMPLE_BUSY.
+ * No exception leaves a function. Rows are the caller's memory. A workspace allocates for a round only if a draft is
+ * larger than every draft before it and than specsample_workspace_create was told; scores, shapers and lookups grow to
+ * what they have served. A workspace is used by one thread at a time: a second call meanwhile is refused with
+ * SPECSAMPLE_BUSY.
  *
  * Structs begin with their size, which SPECSAMPLE_INIT sets: a library refuses a struct of another version.
  */
@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* The version of this interface. It changes whenever a struct or a function does. */
-#define SPECSAMPLE_C_VERSION 2
+#define SPECSAMPLE_C_VERSION 3
 
 /* What a function returns. */
 enum {
@@ -178,8 +178,10 @@ SPECSAMPLE_C_API int specsample_c_version(void);
  * which every call then says. Tokens do not depend on it. */
 SPECSAMPLE_C_API const char* specsample_simd(void);
 
-/* Make a workspace for drafts of up to `nodes` tokens. Returns null if `nodes` is negative or memory is out. */
-SPECSAMPLE_C_API specsample_workspace* specsample_workspace_create(int64_t nodes);
+/* Make a workspace for drafts of up to `nodes` tokens. Block verification of a tree whose tokens are drawn from rows also
+ * takes 16 bytes per id of the vocabulary: `tree_vocab` is their number, or 0 where there are no such trees. Returns null
+ * if a number is negative or memory is out. */
+SPECSAMPLE_C_API specsample_workspace* specsample_workspace_create(int64_t nodes, int64_t tree_vocab);
 SPECSAMPLE_C_API void specsample_workspace_destroy(specsample_workspace* workspace);
 
 /* Say what the last call that did not return SPECSAMPLE_OK complained of: a sentence that names the argument or the

@@ -34,7 +34,10 @@ namespace {
 /// A workspace that is destroyed at the end of a test.
 struct Space {
     specsample_workspace* get;
-    explicit Space(std::int64_t nodes = 8) : get(specsample_workspace_create(nodes)) { REQUIRE(get != nullptr); }
+    explicit Space(std::int64_t nodes = 8, std::int64_t tree_vocab = 0)
+        : get(specsample_workspace_create(nodes, tree_vocab)) {
+        REQUIRE(get != nullptr);
+    }
     ~Space() { specsample_workspace_destroy(get); }
     Space(const Space&) = delete;
     Space& operator=(const Space&) = delete;
@@ -311,7 +314,8 @@ TEST_CASE("a caller's mistakes in C get a code and a sentence, and decide nothin
     CHECK(specsample_verify(nullptr, &of.call, &of.round) == SPECSAMPLE_INVALID);
     CHECK(std::string(specsample_message(nullptr)) ==
           "the workspace is null, but must be one of specsample_workspace_create");
-    CHECK(specsample_workspace_create(-1) == nullptr);
+    CHECK(specsample_workspace_create(-1, 0) == nullptr);
+    CHECK(specsample_workspace_create(0, -1) == nullptr);
     specsample_workspace_destroy(nullptr);
     specsample_origin_named(nullptr);
 
@@ -344,7 +348,7 @@ TEST_CASE("a draft row that was overwritten since the draw is a fault in C, too"
 }
 
 TEST_CASE("calls of C allocate nothing within what their workspace was made for") {
-    const Space space(3);
+    const Space space(3, 16);
     Small of;
     const std::vector<specsample_row> rows(4, of.row);
     std::vector<std::int32_t> tokens(3);

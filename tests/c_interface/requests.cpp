@@ -29,7 +29,7 @@ long allocations_so_far();  // interface.cpp counts them: one file of a program 
 namespace {
 
 struct Space {
-    specsample_workspace* get = specsample_workspace_create(8);
+    specsample_workspace* get = specsample_workspace_create(8, 0);
     Space() = default;
     ~Space() { specsample_workspace_destroy(get); }
     Space(const Space&) = delete;

@@ -112,7 +112,7 @@ specsample_params any_params(Bytes& bytes, const std::vector<std::int32_t>& toke
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Bytes bytes({data, size});
     const Index vocab = 1 + bytes.below(40), count = bytes.below(most + 1);
-    specsample_workspace* workspace = specsample_workspace_create(bytes.below(4));
+    specsample_workspace* workspace = specsample_workspace_create(bytes.below(4), 0);
     must(workspace != nullptr, "there is a workspace");
     const auto message = [&] { return specsample_message(workspace); };
     const specsample_rng rng{bytes.word(1), bytes.one_in(30) ? bytes.word() : 1, any_count(bytes, 3)};

@@ -312,6 +312,34 @@ TEST_CASE("a reserved workspace allocates nothing in its first round, and an emp
     CHECK(bytes < 170 * 1000);  // about 160 per node, as the documentation says
     CHECK_THROWS_WITH(workspace.reserve(-1), "specsample::Workspace::reserve: nodes is -1, but must be at least 0");
     CHECK_THROWS_WITH(workspace.reserve(1, -2), "specsample::Workspace::reserve: vocab is -2, but must be at least 0");
+    CHECK_THROWS_WITH(workspace.reserve(1, 0, -3),
+                      "specsample::Workspace::reserve: tree_vocab is -3, but must be at least 0");
+}
+
+TEST_CASE("a workspace reserved for trees of a vocabulary allocates nothing where siblings from logits are rejected") {
+    const std::vector<float> target{0, 1, 2, 3, 4, 5, 6, 7}, draft{7, 6, 5, 4, 3, 2, 1, 0};
+    const std::vector rows(4, Logits(target));
+    const Logits q(draft);
+    const std::array<Token, 3> tokens{0, 1, 2};
+    const std::array<std::int32_t, 3> parents{-1, -1, -1};
+    const std::vector<Token> one{0}, two{0, 1};
+    const std::array distributions{Sampled(q, {}), Sampled(q, one), Sampled(q, two)};
+    const auto first_round = [&](std::uint64_t seed, Index tree_vocab) {
+        Workspace workspace;
+        workspace.reserve(3, 0, tree_vocab);
+        const long before = allocations;
+        const Round round = verify(Tree{std::span(tokens), std::span(parents)}, distributions, rows,
+                                   BlockVerification{}, RoundRng(seed, 2, 3), {}, workspace);
+        const long made = allocations - before;
+        CHECK(round);
+        return made;
+    };
+    long unreserved = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        CHECK(first_round(seed, 8) == 0);
+        unreserved += first_round(seed, 0);
+    }
+    CHECK(unreserved > 0);
 }
 
 TEST_CASE("a warm batch allocates nothing, whichever request a slot is given") {

@@ -150,19 +150,22 @@ inline std::string refusal_of_sizes(std::size_t tokens, std::size_t parents) {
 class Workspace {
   public:
     /// Allocate now what rounds over up to `nodes` drafted tokens need, as chains or trees.
-    /// @param vocab    the number of ids, for the rules that keep rows; 0 for all other rules
-    /// @throws         std::invalid_argument for a negative number
-    /// @cost           about 160 bytes per node; with `vocab` 8 * vocab bytes more per node, and 16 * vocab bytes
-    void reserve(Index nodes, Index vocab = 0) {
+    /// @param vocab        the number of ids, for rules that substitute the target; 0 for all other rules
+    /// @param tree_vocab   the number of ids, for traversal verification of trees drawn from rows; 0 for all else
+    /// @throws             std::invalid_argument for a negative number
+    /// @cost               about 160 bytes per node, 8 * vocab bytes more per node, and 16 * tree_vocab bytes
+    void reserve(Index nodes, Index vocab = 0, Index tree_vocab = 0) {
         detail::require(nodes >= 0, "Workspace::reserve", "nodes", nodes, "at least 0");
         detail::require(vocab >= 0, "Workspace::reserve", "vocab", vocab, "at least 0");
+        detail::require(tree_vocab >= 0, "Workspace::reserve", "tree_vocab", tree_vocab, "at least 0");
         const auto count = static_cast<std::size_t>(nodes);
         memory_.reserve(count);
         memory_.links.reserve(nodes);
         memory_.endings.reserve(count);
         const std::size_t numbers = (count + 1) * static_cast<std::size_t>(vocab);
         if (memory_.rows.size() < numbers) memory_.rows.resize(numbers);
-        const std::size_t kept = vocab == 0 ? 0 : 2 * static_cast<std::size_t>(vocab) + 1032;  // see kept_memory
+        const std::size_t kept =
+            tree_vocab == 0 ? 0 : 2 * static_cast<std::size_t>(tree_vocab) + 1032;  // see kept_memory
         if (memory_.kept.size() < kept) memory_.kept.resize(kept);
     }
 

@@ -123,22 +123,17 @@ const char* specsample_simd(void) {
     }
 }
 
-specsample_workspace* specsample_workspace_create(int64_t nodes) {
+specsample_workspace* specsample_workspace_create(int64_t nodes, int64_t tree_vocab) {
     try {
-        auto* workspace = new specsample_workspace;
-        try {
-            const auto count = static_cast<std::size_t>(nodes);
-            workspace->memory.reserve(nodes);  // which refuses a negative number
-            workspace->rows.reserve(count + 1);
-            workspace->origins.reserve(count);
-            workspace->tokens.reserve(count);
-            workspace->parents.reserve(count);
-            workspace->path.reserve(count);
-            return workspace;
-        } catch (...) {
-            delete workspace;
-            return nullptr;
-        }
+        auto workspace = std::make_unique<specsample_workspace>();
+        workspace->memory.reserve(nodes, 0, tree_vocab);  // which refuses negative numbers
+        const auto count = static_cast<std::size_t>(nodes);
+        workspace->rows.reserve(count + 1);
+        workspace->origins.reserve(count);
+        workspace->tokens.reserve(count);
+        workspace->parents.reserve(count);
+        workspace->path.reserve(count);
+        return workspace.release();
     } catch (...) {
         return nullptr;
     }

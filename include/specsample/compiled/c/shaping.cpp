@@ -34,34 +34,43 @@ filters::AnyMask mask_of(specsample_mask_of function, void* context) {
     };
 }
 
+/// Call f(number, its counterpart) for every number of the parameters in C and in C++.
+template <class Given, class Params, class F>
+void each_number(Given& given, Params& params, const F& f) {
+    f(given.temperature, params.temperature);
+    f(given.top_k, params.top_k);
+    f(given.top_p, params.top_p);
+    f(given.min_p, params.min_p);
+    f(given.typical_p, params.typical_p);
+    f(given.top_n_sigma, params.top_n_sigma);
+    f(given.epsilon_cutoff, params.epsilon_cutoff);
+    f(given.eta_cutoff, params.eta_cutoff);
+    f(given.xtc_probability, params.xtc.probability);
+    f(given.xtc_threshold, params.xtc.threshold);
+    f(given.xtc_seed, params.xtc.seed);
+    f(given.dynatemp_range, params.dynatemp_range);
+    f(given.dynatemp_exponent, params.dynatemp_exponent);
+    f(given.repetition_penalty, params.repetition_penalty);
+    f(given.frequency_penalty, params.frequency_penalty);
+    f(given.presence_penalty, params.presence_penalty);
+    f(given.penalty_last_n, params.penalty_last_n);
+    f(given.prompt_size, params.prompt_size);
+    f(given.dry_multiplier, params.dry.multiplier);
+    f(given.dry_base, params.dry.base);
+    f(given.dry_allowed_length, params.dry.allowed_length);
+    f(given.dry_last_n, params.dry.last_n);
+    f(given.no_repeat_ngram_size, params.no_repeat_ngram_size);
+    f(given.min_tokens, params.min_tokens);
+}
+
 SamplingParams params_of(const specsample_params* address) {
     const specsample_params& given = checked(address, creates_shaper, "specsample_params");
-    SamplingParams params{.temperature = given.temperature,
-                          .top_k = given.top_k,
-                          .top_p = given.top_p,
-                          .min_p = given.min_p,
-                          .typical_p = given.typical_p,
-                          .top_n_sigma = given.top_n_sigma,
-                          .epsilon_cutoff = given.epsilon_cutoff,
-                          .eta_cutoff = given.eta_cutoff,
-                          .xtc = {given.xtc_probability, given.xtc_threshold, given.xtc_seed},
-                          .dynatemp_range = given.dynatemp_range,
-                          .dynatemp_exponent = given.dynatemp_exponent,
-                          .repetition_penalty = given.repetition_penalty,
-                          .frequency_penalty = given.frequency_penalty,
-                          .presence_penalty = given.presence_penalty,
-                          .penalty_last_n = given.penalty_last_n,
-                          .prompt_size = given.prompt_size,
-                          .dry = {.multiplier = given.dry_multiplier,
-                                  .base = given.dry_base,
-                                  .allowed_length = given.dry_allowed_length,
-                                  .last_n = given.dry_last_n,
-                                  .sequence_breakers = lists_of(given.dry_breakers, "params.dry_breakers")},
-                          .no_repeat_ngram_size = given.no_repeat_ngram_size,
-                          .bad_words = {lists_of(given.bad_words, "params.bad_words")},
-                          .min_tokens = given.min_tokens,
-                          .stop_token_ids = tokens_of(given.stop_tokens, given.stop_count, "params.stop_tokens"),
-                          .mask = mask_of(given.mask_of, given.mask_context)};
+    SamplingParams params;
+    each_number(given, params, [](const auto& number, auto& in_params) { in_params = number; });
+    params.dry.sequence_breakers = lists_of(given.dry_breakers, "params.dry_breakers");
+    params.bad_words = {lists_of(given.bad_words, "params.bad_words")};
+    params.stop_token_ids = tokens_of(given.stop_tokens, given.stop_count, "params.stop_tokens");
+    params.mask = mask_of(given.mask_of, given.mask_context);
     const auto biased = list(given.bias_tokens, given.bias_count, creates_shaper, "params.bias_tokens");
     const auto biases = list(given.biases, given.bias_count, creates_shaper, "params.biases");
     for (std::size_t i = 0; i < biased.size(); ++i) params.logit_bias.emplace_back(biased[i], biases[i]);
@@ -104,18 +113,9 @@ void write(const Row& row, specsample_row& shaped) {
 
 void specsample_params_init(specsample_params* given) {
     if (given == nullptr) return;
-    const SamplingParams params;
     *given = SPECSAMPLE_INIT(specsample_params);
-    given->temperature = params.temperature;
-    given->top_p = params.top_p;
-    given->typical_p = params.typical_p;
-    given->xtc_threshold = params.xtc.threshold;
-    given->dynatemp_exponent = params.dynatemp_exponent;
-    given->repetition_penalty = params.repetition_penalty;
-    given->penalty_last_n = params.penalty_last_n;
-    given->dry_base = params.dry.base;
-    given->dry_allowed_length = params.dry.allowed_length;
-    given->dry_last_n = params.dry.last_n;
+    const SamplingParams params;
+    each_number(*given, params, [](auto& number, const auto& in_params) { number = in_params; });
 }
 
 specsample_shaper* specsample_shaper_create(specsample_workspace* workspace, const specsample_params* params) {

@@ -88,19 +88,23 @@ std::span<const T> list(const T* data, std::int64_t count, const char* where, co
     return {data, static_cast<std::size_t>(count)};
 }
 
-/// Call f, and turn what it throws into a code and a message.
+/// Call f, which may return a code, and turn what it throws into a code and a message.
 template <class Object, class F>
 int guarded(Object* object, const F& f) {
     if (object == nullptr) return SPECSAMPLE_INVALID;
     if (object->busy.test_and_set(std::memory_order_acquire)) return SPECSAMPLE_BUSY;
-    int code = SPECSAMPLE_INVALID;
+    int code = SPECSAMPLE_OK;
     try {
         try {
-            code = f(*object);
+            if constexpr (std::is_void_v<decltype(f(*object))>)
+                f(*object);
+            else
+                code = f(*object);
         } catch (const std::bad_alloc&) {
             code = SPECSAMPLE_NO_MEMORY;
             object->message = "no memory";
         } catch (const std::exception& error) {
+            code = SPECSAMPLE_INVALID;
             object->message = error.what();
         }
     } catch (...) {  // no memory for the message
@@ -115,10 +119,7 @@ int guarded(Object* object, const F& f) {
 template <class Object, class F>
 Object* made_in(specsample_workspace* workspace, const F& make) {
     Object* object = nullptr;
-    guarded(workspace, [&](specsample_workspace&) -> int {
-        object = make();
-        return SPECSAMPLE_OK;
-    });
+    guarded(workspace, [&](specsample_workspace&) { object = make(); });
     return object;
 }
 

@@ -16,17 +16,16 @@ void specsample_lookup_destroy(specsample_lookup* lookup) { delete lookup; }
 
 int specsample_lookup_learn(specsample_workspace* workspace, specsample_lookup* lookup, const int32_t* text,
                             int64_t count) {
-    return guarded(workspace, [&](specsample_workspace&) -> int {
+    return guarded(workspace, [&](specsample_workspace&) {
         constexpr auto where = "specsample_lookup_learn";
         at(lookup, where, "lookup").drafter.learn(list(text, count, where, "text"));
-        return SPECSAMPLE_OK;
     });
 }
 
 int specsample_lookup_draft(specsample_workspace* workspace, specsample_lookup* lookup, const int32_t* text,
                             int64_t count, int64_t depth, int64_t vocab, int32_t* tokens, int64_t* parents,
                             int64_t* drafted) {
-    return guarded(workspace, [&](specsample_workspace&) -> int {
+    return guarded(workspace, [&](specsample_workspace&) {
         constexpr auto where = "specsample_lookup_draft";
         auto& [drafter, tree] = at(lookup, where, "lookup");
         if (depth < 0) refuse(where, "depth", std::to_string(depth), "at least 0");
@@ -41,6 +40,5 @@ int specsample_lookup_draft(specsample_workspace* workspace, specsample_lookup* 
             (&first_parent)[node] = tree.parent(node);
         }
         size = tree.size();
-        return SPECSAMPLE_OK;
     });
 }

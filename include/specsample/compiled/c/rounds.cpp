@@ -149,7 +149,7 @@ const char* specsample_message(const specsample_workspace* workspace) {
 int specsample_draft_node(specsample_workspace* workspace, int rule, const specsample_rng* rng, int64_t node,
                           const specsample_row* row, int64_t depth, const int32_t* without, int64_t without_count,
                           int32_t* token, specsample_origin* origin) {
-    return guarded(workspace, [&](specsample_workspace&) -> int {
+    return guarded(workspace, [&](specsample_workspace&) {
         constexpr auto where = "specsample_draft";
         const RoundRng random = rng_of(at(rng, where, "rng"));
         const Row from = row_of(row, where);
@@ -160,7 +160,6 @@ int specsample_draft_node(specsample_workspace* workspace, int rule, const specs
             put(drafted.origin, at(origin, where, "origin"));
             drawn = drafted.token;
         });
-        return SPECSAMPLE_OK;
     });
 }
 
@@ -175,16 +174,15 @@ void specsample_origin_named(specsample_origin* origin) {
 
 int specsample_origin_sampled(specsample_workspace* workspace, const specsample_row* row, const int32_t* without,
                               int64_t without_count, specsample_origin* origin) {
-    return guarded(workspace, [&](specsample_workspace&) -> int {
+    return guarded(workspace, [&](specsample_workspace&) {
         constexpr auto where = "specsample_origin_sampled";
         const ListRef<Token> removed(list(without, without_count, where, "without"));
         put(Origin::sampled(row_of(row, where), removed), at(origin, where, "origin"));
-        return SPECSAMPLE_OK;
     });
 }
 
 int specsample_verify(specsample_workspace* workspace, const specsample_call* call, specsample_round* round) {
-    return guarded(workspace, [&](specsample_workspace& memory) -> int { return verify_call(memory, call, round); });
+    return guarded(workspace, [&](specsample_workspace& memory) { return verify_call(memory, call, round); });
 }
 
 int specsample_verify_batch(specsample_workspace* const* workspaces, const specsample_call* calls, int64_t count,

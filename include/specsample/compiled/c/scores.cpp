@@ -15,63 +15,55 @@ Rows rows_of_scores(specsample_workspace& workspace, const specsample_call& call
     return rows;
 }
 
-int score_tokens(specsample_workspace& workspace, const specsample_call* given, std::int64_t top,
-                 const specsample_token_score** scores, std::int64_t* count) {
-    constexpr auto where = "specsample_token_scores";
-    const specsample_call& call = checked(given, where, "specsample_call");
-    const auto*& result = at(scores, where, "scores");
-    std::int64_t& size = at(count, where, "count");
-    const Rows rows = rows_of_scores(workspace, call, where);
-    const auto scored = token_scores(workspace.last, rows, workspace.scores, top);
-    workspace.top.clear();
-    for (const TokenScore& score : scored)
-        for (const ScoredId& likely : score.top) workspace.top.push_back({likely.log_prob, likely.id, 0});
-    workspace.token_scores.clear();
-    const specsample_scored_id* next = workspace.top.data();
-    for (const TokenScore& score : scored) {
-        const std::int64_t listed = std::ssize(score.top);
-        workspace.token_scores.push_back({score.log_prob, score.margin, score.row, next, listed, score.token, 0});
-        next += listed;
-    }
-    result = workspace.token_scores.data();
-    size = std::ssize(scored);
-    return SPECSAMPLE_OK;
-}
-
-int score_drafts(specsample_workspace& workspace, const specsample_call* given, const specsample_draft_score** scores,
-                 std::int64_t* count) {
-    constexpr auto where = "specsample_draft_scores";
-    const specsample_call& call = checked(given, where, "specsample_call");
-    const auto*& result = at(scores, where, "scores");
-    std::int64_t& size = at(count, where, "count");
-    const Rows rows = rows_of_scores(workspace, call, where);
-    if (workspace.rule != SPECSAMPLE_TOKEN_VERIFICATION && workspace.rule != SPECSAMPLE_BLOCK_VERIFICATION)
-        refuse(where, "the rule of the round", std::to_string(workspace.rule), "a rule of ratios");
-    const detail::Origins origins = workspace.has_origins ? detail::Origins(workspace.origins) : PointMass{};
-    const RoundRng rng = rng_of(workspace.rng);
-    const auto scored = [&] {
-        const std::span<const Token> tokens = workspace.tokens;
-        if (!workspace.is_tree) return draft_scores(workspace.last, tokens, origins, rows, rng, workspace.scores);
-        const Tree<Token, Index> tree{tokens, workspace.parents};
-        return draft_scores(workspace.last, tree, origins, rows, rng, workspace.scores);
-    }();
-    workspace.draft_scores.clear();
-    for (const DraftScore& score : scored)
-        workspace.draft_scores.push_back(
-            {score.log_draft, score.ratio, score.slack, score.node, score.token, score.accepted});
-    result = workspace.draft_scores.data();
-    size = std::ssize(scored);
-    return SPECSAMPLE_OK;
-}
-
 }  // namespace
 
-int specsample_token_scores(specsample_workspace* workspace, const specsample_call* call, int64_t top,
+int specsample_token_scores(specsample_workspace* of, const specsample_call* given, int64_t top,
                             const specsample_token_score** scores, int64_t* count) {
-    return guarded(workspace, [&](auto& memory) -> int { return score_tokens(memory, call, top, scores, count); });
+    return guarded(of, [&](specsample_workspace& workspace) {
+        constexpr auto where = "specsample_token_scores";
+        const specsample_call& call = checked(given, where, "specsample_call");
+        const auto*& result = at(scores, where, "scores");
+        std::int64_t& size = at(count, where, "count");
+        const Rows rows = rows_of_scores(workspace, call, where);
+        const auto scored = token_scores(workspace.last, rows, workspace.scores, top);
+        workspace.top.clear();
+        for (const TokenScore& score : scored)
+            for (const ScoredId& likely : score.top) workspace.top.push_back({likely.log_prob, likely.id, 0});
+        workspace.token_scores.clear();
+        const specsample_scored_id* next = workspace.top.data();
+        for (const TokenScore& score : scored) {
+            const std::int64_t listed = std::ssize(score.top);
+            workspace.token_scores.push_back({score.log_prob, score.margin, score.row, next, listed, score.token, 0});
+            next += listed;
+        }
+        result = workspace.token_scores.data();
+        size = std::ssize(scored);
+    });
 }
 
-int specsample_draft_scores(specsample_workspace* workspace, const specsample_call* call,
+int specsample_draft_scores(specsample_workspace* of, const specsample_call* given,
                             const specsample_draft_score** scores, int64_t* count) {
-    return guarded(workspace, [&](auto& memory) -> int { return score_drafts(memory, call, scores, count); });
+    return guarded(of, [&](specsample_workspace& workspace) {
+        constexpr auto where = "specsample_draft_scores";
+        const specsample_call& call = checked(given, where, "specsample_call");
+        const auto*& result = at(scores, where, "scores");
+        std::int64_t& size = at(count, where, "count");
+        const Rows rows = rows_of_scores(workspace, call, where);
+        if (workspace.rule != SPECSAMPLE_TOKEN_VERIFICATION && workspace.rule != SPECSAMPLE_BLOCK_VERIFICATION)
+            refuse(where, "the rule of the round", std::to_string(workspace.rule), "a rule of ratios");
+        const detail::Origins origins = workspace.has_origins ? detail::Origins(workspace.origins) : PointMass{};
+        const RoundRng rng = rng_of(workspace.rng);
+        const auto scored = [&] {
+            const std::span<const Token> tokens = workspace.tokens;
+            if (!workspace.is_tree) return draft_scores(workspace.last, tokens, origins, rows, rng, workspace.scores);
+            const Tree<Token, Index> tree{tokens, workspace.parents};
+            return draft_scores(workspace.last, tree, origins, rows, rng, workspace.scores);
+        }();
+        workspace.draft_scores.clear();
+        for (const DraftScore& score : scored)
+            workspace.draft_scores.push_back(
+                {score.log_draft, score.ratio, score.slack, score.node, score.token, score.accepted});
+        result = workspace.draft_scores.data();
+        size = std::ssize(scored);
+    });
 }

@@ -135,12 +135,11 @@ const char* specsample_shaper_message(const specsample_shaper* shaper) {
 
 int specsample_shape(specsample_shaper* given, int64_t slot, const specsample_row* row, const int32_t* text,
                      int64_t count, specsample_row* shaped) {
-    return guarded(given, [&](specsample_shaper& shaper) -> int {
+    return guarded(given, [&](specsample_shaper& shaper) {
         constexpr auto where = "specsample_shape";
         const Row from = row_of(row, where);
         const auto context = list(text, count, where, "text");
         specsample_row& result = at(shaped, where, "shaped");
         write(shape(from, shaper.params, context, slot_of(shaper, slot)), result);
-        return SPECSAMPLE_OK;
     });
 }

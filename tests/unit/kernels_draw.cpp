@@ -8,6 +8,7 @@
 #include <specsample/kernels/logit_weights.hpp>
 #include <specsample/kernels/residual.hpp>
 #include <specsample/random/rng.hpp>
+#include <specsample/rows/logits.hpp>
 
 #include "support/catch.hpp"
 
@@ -371,22 +372,33 @@ struct NotedWeights {
         return static_cast<double>(count);
     }
 };
-struct MadeInOrder : NotedWeights {
-    static constexpr bool made_in_order = true;
+template <class W>
+concept SaysWhether = requires(const W& weights) { weights.are_in_halves(); };
+struct InHalves : NotedWeights {
+    bool are_prefetched = true;
+    bool are_in_halves() const { return are_prefetched; }
 };
 
 }  // namespace
 
-TEST_CASE("a pass sums a block of each half in turn, but in their order where blocks are made for it") {
+TEST_CASE("a pass sums blocks in their order, but a block of each half in turn of weights that say so") {
     std::vector<Index> order;
     RunningSums sums;
     sums.sum(NotedWeights{&order});
+    CHECK(order == std::vector<Index>{0, 1, 2, 3, 4, 5});
+    CHECK(sums.total == 5 * detail::block_size + 7);
+    order.clear();
+    sums.sum(InHalves{{&order}});
     CHECK(order == std::vector<Index>{0, 3, 1, 4, 2, 5});
     CHECK(sums.up_to[1] == 2 * detail::block_size);
     CHECK(sums.total == 5 * detail::block_size + 7);
     order.clear();
-    sums.sum(MadeInOrder{{&order}});
+    sums.sum(InHalves{{&order}, false});
     CHECK(order == std::vector<Index>{0, 1, 2, 3, 4, 5});
-    CHECK(sums.total == 5 * detail::block_size + 7);
-    static_assert(detail::are_made_in_order<detail::MadeWeights<RowWeights<Eigen::ArrayXf>, int>>);
+
+    // Logits are read in halves; blocks that are made for the pass are not.
+    const Eigen::ArrayXf numbers = Eigen::ArrayXf::Zero(8);
+    const Logits logits(numbers);
+    CHECK(RowWeights(detail::as_row(logits.probs())).are_in_halves());
+    static_assert(!SaysWhether<detail::MadeWeights<RowWeights<Eigen::ArrayXf>, int>>);
 }

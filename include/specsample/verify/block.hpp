@@ -84,7 +84,8 @@ namespace walks {
 ///                  accepted path ends the text
 /// @cost            one pass per rejected child that was drawn from a row. The last of these passes also gives the last
 ///                  token, which takes a pass of its own only if nothing was rejected. One more pass per entered node,
-///                  once in a round, for the sum of its probabilities or the normaliser of its logits. No allocation
+///                  once in a round, for the sum of its probabilities or the normaliser of its logits. Siblings from
+///                  logits become weights once for all of them, in the workspace; no allocation once it is large enough
 template <class T>
 Outcome bottom_up(const T& context) {
     detail::BottomUpState walk;

@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 
+#include <specsample/kernels/block.hpp>
 #include <specsample/verify/round.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {

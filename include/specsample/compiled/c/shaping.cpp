@@ -34,7 +34,8 @@ filters::AnyMask mask_of(specsample_mask_of function, void* context) {
     };
 }
 
-/// Call f(number, its counterpart) for every number of the parameters in C and in C++.
+/// Call f(number, its counterpart) for every number of the parameters in C and in C++, but the size of the prompt, which
+/// C++ finds by itself.
 template <class Given, class Params, class F>
 void each_number(Given& given, Params& params, const F& f) {
     f(given.temperature, params.temperature);
@@ -54,7 +55,6 @@ void each_number(Given& given, Params& params, const F& f) {
     f(given.frequency_penalty, params.frequency_penalty);
     f(given.presence_penalty, params.presence_penalty);
     f(given.penalty_last_n, params.penalty_last_n);
-    f(given.prompt_size, params.prompt_size);
     f(given.dry_multiplier, params.dry.multiplier);
     f(given.dry_base, params.dry.base);
     f(given.dry_allowed_length, params.dry.allowed_length);
@@ -67,6 +67,7 @@ SamplingParams params_of(const specsample_params* address) {
     const specsample_params& given = checked(address, creates_shaper, "specsample_params");
     SamplingParams params;
     each_number(given, params, [](const auto& number, auto& in_params) { in_params = number; });
+    params.prompt_size = given.prompt_size;
     params.dry.sequence_breakers = lists_of(given.dry_breakers, "params.dry_breakers");
     params.bad_words = {lists_of(given.bad_words, "params.bad_words")};
     params.stop_token_ids = tokens_of(given.stop_tokens, given.stop_count, "params.stop_tokens");

@@ -375,6 +375,41 @@ TEST_CASE("calls of C allocate nothing within what their workspace was made for"
     }
 }
 
+TEST_CASE("a round of C over siblings from logits allocates nothing if its workspace was made for such trees") {
+    const std::vector<float> p{0, 1, 2, 3, 4, 5, 6, 7}, q{7, 6, 5, 4, 3, 2, 1, 0};
+    specsample_row row = SPECSAMPLE_INIT(specsample_row);
+    row.kind = SPECSAMPLE_LOGITS, row.count = 8, row.temperature = 1;
+    row.numbers = p.data();
+    const std::vector<specsample_row> rows(4, row);
+    row.numbers = q.data();
+    const std::vector<std::int32_t> tokens{0, 1, 2};
+    const std::vector<std::int64_t> parents{-1, -1, -1};
+    const auto first_round = [&](std::uint64_t seed, std::int64_t tree_vocab) {
+        const Space space(3, tree_vocab);
+        std::vector<specsample_origin> origins(3);
+        for (std::int64_t i = 0; i < 3; ++i)
+            REQUIRE(specsample_origin_sampled(space.get, &row, tokens.data(), i,
+                                              &origins[static_cast<std::size_t>(i)]) == SPECSAMPLE_OK);
+        specsample_call call = SPECSAMPLE_INIT(specsample_call);
+        call.rule = SPECSAMPLE_BLOCK_VERIFICATION;
+        call.rng = {seed, 2, 3};
+        call.tokens = tokens.data(), call.parents = parents.data(), call.origins = origins.data(), call.count = 3;
+        call.rows = rows.data(), call.row_count = 4;
+        specsample_round round = SPECSAMPLE_INIT(specsample_round);
+        const long before = allocations;
+        const int code = specsample_verify(space.get, &call, &round);
+        const long made = allocations - before;
+        CHECK(code == SPECSAMPLE_OK);
+        return made;
+    };
+    long unreserved = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        CHECK(first_round(seed, 8) == 0);
+        unreserved += first_round(seed, 0);
+    }
+    CHECK(unreserved > 0);
+}
+
 TEST_CASE("two threads cannot be inside of one workspace") {
     const Space space;
     std::atomic<int> good = 0, odd = 0;

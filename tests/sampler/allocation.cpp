@@ -316,8 +316,14 @@ TEST_CASE("a reserved workspace allocates nothing in its first round, and an emp
                       "specsample::Workspace::reserve: tree_vocab is -3, but must be at least 0");
 }
 
-TEST_CASE("a workspace reserved for trees of a vocabulary allocates nothing where siblings from logits are rejected") {
-    const std::vector<float> target{0, 1, 2, 3, 4, 5, 6, 7}, draft{7, 6, 5, 4, 3, 2, 1, 0};
+TEMPLATE_TEST_CASE("a workspace reserved for trees of a vocabulary allocates nothing where siblings are rejected", "",
+                   float, double) {
+    const auto ids = static_cast<Index>(GENERATE(8, 512, 513));
+    std::vector<TestType> target, draft;
+    for (Index id = 0; id < ids; ++id) {
+        target.push_back(static_cast<TestType>(id % 8));
+        draft.push_back(static_cast<TestType>(7 - id % 8));
+    }
     const std::vector rows(4, Logits(target));
     const Logits q(draft);
     const std::array<Token, 3> tokens{0, 1, 2};
@@ -336,7 +342,7 @@ TEST_CASE("a workspace reserved for trees of a vocabulary allocates nothing wher
     };
     long unreserved = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        CHECK(first_round(seed, 8) == 0);
+        CHECK(first_round(seed, ids) == 0);
         unreserved += first_round(seed, 0);
     }
     CHECK(unreserved > 0);

@@ -1,4 +1,5 @@
 // What rejections leave of a node's row is the same, to the bit, whether it is kept in memory or computed again.
+#include <specsample/rows.hpp>
 #include <specsample/verify.hpp>
 
 #include <cmath>
@@ -68,7 +69,7 @@ class Draft {
     /// @param target   [8] the target's rows
     /// @param rows     the draft's rows
     /// @param source   [7] the number of the row that each child is drawn from
-    /// @param point    a child whose row has nothing left, so that it counts as a point mass; -1: none
+    /// @param point    a child whose row has nothing left, so that it counts as a point mass; 7: none
     Draft(const std::vector<R>& target, const std::vector<R>& rows, const std::vector<std::size_t>& source,
           std::size_t point = 7)
         : target_(target) {
@@ -129,6 +130,20 @@ std::vector<std::vector<Scalar>> probs_of(std::vector<std::vector<Scalar>> rows)
     return rows;
 }
 
+const std::vector<Token> some_ids = [] {
+    std::vector<Token> ids;
+    for (Token id = 0; id < static_cast<Token>(vocab); ++id)
+        if (id % 13 != 0) ids.push_back(id);
+    return ids;
+}();
+
+template <class Scalar>
+std::vector<Scalar> at_some_ids(const std::vector<Scalar>& row) {
+    std::vector<Scalar> numbers;
+    for (const Token id : some_ids) numbers.push_back(row[static_cast<std::size_t>(id)]);
+    return numbers;
+}
+
 /// Compare all drafts from two rows.
 /// @returns   what all of them see, one after the other
 template <class R>
@@ -155,9 +170,23 @@ TEMPLATE_TEST_CASE("a kept residual is the computed one", "[verify]", float, dou
             return std::vector<Logits<std::span<const TestType>>>(numbers.begin(), numbers.end());
         };
         const auto by_logits = compare_drafts(used, logits(target), logits(draft));
-        const auto by_probs = compare_drafts(used, probs_of(target), probs_of(draft));
+        const auto target_probs = probs_of(target), draft_probs = probs_of(draft);
+        const auto by_probs = compare_drafts(used, target_probs, draft_probs);
         REQUIRE(by_logits.size() == by_probs.size());
         for (std::size_t i = 0; i < by_logits.size(); ++i)
             CHECK(by_logits[i].left == Approx(by_probs[i].left).margin(1e-5));
+
+        // Rows without every 13th id, which are read at each other's places.
+        const auto sparse = [](const auto& rows) {
+            std::vector<decltype(Sparse(some_ids, rows[0], Index{vocab}))> list;
+            for (const auto& row : rows) list.emplace_back(some_ids, row, Index{vocab});
+            return list;
+        };
+        std::vector<std::vector<TestType>> some_target, some_draft;
+        for (const auto& row : target) some_target.push_back(at_some_ids(row));
+        for (const auto& row : draft) some_draft.push_back(at_some_ids(row));
+        compare_drafts(used, sparse(logits(some_target)), sparse(logits(some_draft)));
+        for (auto* rows : {&some_target, &some_draft}) *rows = probs_of(*rows);
+        compare_drafts(used, sparse(some_target), sparse(some_draft));
     }
 }

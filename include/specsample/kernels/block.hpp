@@ -53,8 +53,7 @@ EIGEN_ALWAYS_INLINE auto entries_at(const Value* numbers, Index first) {
 
 /// How many entries ahead a pass over logits prefetches, in each of the two streams that it reads in turn: memory then
 /// has the time of one to two blocks to answer, in which the pass turns as many into weights. On Sapphire Rapids 256 to
-/// 640 entries are about as fast, and 1024 take a third longer. Passes over stored
-/// numbers read in order, and prefetch the next block.
+/// 640 entries are about as fast, and 1024 take a third longer. Passes over stored numbers prefetch the next block.
 inline constexpr Index prefetch_distance = 3 * block_size / 4;
 
 /// Prefetch a cache line. Eigen's function is not used, because g++ takes it for a function without effect and drops

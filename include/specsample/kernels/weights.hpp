@@ -81,7 +81,7 @@ class RowWeights {
         typename decltype(row_)::Buffer buffer;
         double total = 0;
         detail::for_blocks(first, count, [&](Index begin, Index n) {
-            if (!row_.are_powers()) row_.expect(begin + n, n);
+            if (!row_.are_powers()) row_.expect(begin + n, n);  // a pass over logits prefetches by itself
             total += row_.visit(begin, n, buffer, [&](const auto& block) {
                 return detail::block_sum<Value>(
                     n, [](const auto& x) { return x; }, block);

@@ -10,19 +10,10 @@
 #include <new>
 #include <optional>
 
-#include <specsample/kernels/block.hpp>
+#include <specsample/kernels/draw.hpp>
 #include <specsample/verify/round.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
-
-/// Return whether the weights of a row are computed where they are read, and not stored.
-template <class W>
-bool computes(const W& weights) {
-    if constexpr (requires { weights.are_in_halves(); })
-        return weights.are_in_halves();
-    else
-        return false;
-}
 
 /// The weights of a residual whose blocks are kept. Each is summed once.
 template <class Residual>
@@ -32,7 +23,7 @@ struct KeptBlocks {
     Index done;  ///< how many rejections the blocks are of; 0: none, and they are made now
 
     Index size() const { return weights.size(); }
-    bool are_in_halves() const { return done == 0 && computes(weights); }
+    bool are_in_halves() const { return done == 0 && are_read_in_halves(weights); }
     double operator[](Index place) const { return weights[place]; }
     double sum(Index first, Index count) const { return weights.sum_kept(first, count, blocks, done); }
 };
@@ -46,7 +37,7 @@ Block* kept_memory(RoundMemory& memory, Index count) {
     auto* const first = reinterpret_cast<std::byte*>(memory.kept.data()) + (past == 0 ? 0 : alignof(Block) - past);
     auto* const blocks = reinterpret_cast<Block*>(first);
     for (Index i = 0; memory.kept_rejections == 0 && i < count; ++i) new (blocks + i) Block;
-    return blocks;
+    return std::launder(blocks);
 }
 
 /// Return what is left of a node's row as kept blocks, if they are worth their memory: where more of the node's
@@ -60,7 +51,8 @@ std::optional<KeptBlocks<Residual>> kept_blocks(const Context& context, Index no
     for (Index at = context.shape.first_child(node); at != child; at = context.shape.next_sibling(at)) ++rejections;
     if (memory.kept_node != node || memory.kept_rejections == 0) {
         if (context.state(child).is_point || context.shape.next_sibling(child) == no_node) return std::nullopt;
-        if (rejections == 1 && !computes(left)) return std::nullopt;
+        // After one rejection, rows in memory are read again as fast as what is left of them.
+        if (rejections == 1 && !are_read_in_halves(left)) return std::nullopt;
         memory.kept_rejections = 0;
     }
     const Index count = (left.size() + block_size - 1) / block_size, done = memory.kept_rejections;

@@ -41,7 +41,9 @@ inline constexpr Index ids_per_attempt = 2048;
 /// The residual target of the node where a walk stands. The state of each node is kept in the workspace, so that a walk
 /// can come back to the node.
 ///
-/// @tparam keeps   whether what a rejection leaves of a row is kept in the workspace for the next one there
+/// @tparam keeps   whether what a rejection leaves of a row is kept in the workspace for the next one there. A walk
+/// from
+///                 the leaves up wants this: it rejects most siblings of a draft, a walk from the root down few
 template <class T, bool keeps = false>
 class ResidualTarget : public NodeRow<T> {
     using Rejected = RejectedChildren<std::remove_reference_t<decltype(std::declval<const T&>().distributions)>>;

@@ -89,7 +89,7 @@ struct RoundMemory {
     Links links;                 ///< the links of the drafted tree
     Endings endings;             ///< where the tree's nodes end the text, as far as is known
     std::vector<double> rows;    ///< the rows that a target transform makes, one after the other, by node
-    std::vector<double> kept;    ///< what rejections have left of the row of one node, in blocks
+    std::vector<double> kept;    ///< memory for what rejections have left of the row of one node: see kept_memory
     Index kept_node = no_node;   ///< which node
     Index kept_rejections = 0;   ///< how many rejections that is after; 0 if nothing is kept
     std::vector<Token> error;    ///< why a request of a batch has no round: a text, kept in a vector of tokens

@@ -158,6 +158,14 @@ textbook::Ending judge_value_logits(const Draft& draft, const Place& place, spec
     return judge_values(draft, origin, row, workspace);
 }
 
+/// The same, where nothing is known of the draft's rows but their logits.
+textbook::Ending judge_unknown_logits(const Draft& draft, const Place& place, specsample::Workspace& workspace) {
+    const auto logits = [](const auto& numbers) { return specsample::Row::logits(numbers); };
+    const auto origin = [&](Index i) { return specsample::Origin::sampled(logits(place(i).draft)); };
+    const auto row = [&](Index i) { return logits(place(i).target); };
+    return judge_values(draft, origin, row, workspace);
+}
+
 /// Verify against shaped logits: the target's are shaped when they are reached, the draft's were before its draws.
 class ShapedRounds {
   public:
@@ -239,6 +247,13 @@ constexpr auto needed_of_probs = [](const auto& reader, const Draft& draft, cons
 constexpr auto needed_of_logits = [](const auto& reader, const Draft& draft, const Place& place) {
     auto sum = needed_of_probs(reader, draft, place);
     for (Index i = 0; i < draft.accepted; ++i) sum += reader(place(i).target);
+    return sum;
+};
+
+/// The rows of logits that it reads in full if no normaliser is known: both of every judged position, and the last row.
+constexpr auto judged = [](const auto& reader, const Draft& draft, const Place& place) {
+    auto sum = needed_of_logits(reader, draft, place);
+    for (Index i = 0; i < draft.accepted; ++i) sum += reader(place(i).draft);
     return sum;
 };
 
@@ -456,6 +471,10 @@ void add_rounds(Kernels& kernels) {
         return race_rounds(setting, Pool(setting).contents(), lookahead, 32, Spacing::by_stops, judge_value_probs,
                            textbook_probs, needed_of_probs);
     };
+    const auto unknown_logits = [](const Setting& setting, Index lookahead) {
+        return race_rounds(setting, Pool(setting).contents(), lookahead, 16, Spacing::by_rounds, judge_unknown_logits,
+                           textbook_softmax<Numbers::logits>, judged);
+    };
     const auto value_logits = [](const Setting& setting, Index lookahead) {
         return race_rounds(setting, Pool(setting).contents(), lookahead, 16, Spacing::by_rounds, judge_value_logits,
                            textbook_softmax<Numbers::logits>, needed_of_logits);
@@ -480,6 +499,7 @@ void add_rounds(Kernels& kernels) {
     add("sample_match/logits beside OpenVINO's", 4, {.numbers = Numbers::logits}, race_openvino);
     add("round_values/probs", 4, {}, value_probs);
     add("round_values/logits", 4, {.numbers = Numbers::logits}, value_logits);
+    add("round_values/logits_unknown", 4, {.numbers = Numbers::logits}, unknown_logits);
     const auto add_batch = [&](const std::string& name, const auto& parallel_for) {
         kernels.push_back({"batch_64/logits/" + name,
                            "rounds",

@@ -31,8 +31,7 @@ SPECSAMPLE_VALUES(GumbelMatch)
     SPECSAMPLE_EXTERN template DraftedValue draft_alone<Value>(const RoundRng&, Index, const Row&, Index, \
                                                                std::span<const Token>);                   \
     SPECSAMPLE_EXTERN template DraftedValue draft_shared<Value>(const RoundRng&, const Row&, Index,       \
-                                                                std::span<const Token>);                  \
-    SPECSAMPLE_EXTERN template Encoding<double> found_encoding<Value>(const Row&);
+                                                                std::span<const Token>);
 
 SPECSAMPLE_READ_AS(float)
 SPECSAMPLE_READ_AS(double)

@@ -493,8 +493,6 @@ using specsample::wire::message;
 // What values need is compiled here: clang 16 does not find the overloads that these call where a program that imports the
 // module would instantiate them.
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
-template Encoding<double> found_encoding<float>(const Row&);
-template Encoding<double> found_encoding<double>(const Row&);
 template std::span<const DraftScore> score_values(const Links&, std::span<const Token>, const Origins&, const Rows&,
                                                   const RoundRng&, const Round&, Scores&);
 template std::span<const TokenScore> score_emitted(const Round&, const Rows&, Scores&, Index);

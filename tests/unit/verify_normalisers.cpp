@@ -1,10 +1,12 @@
 // The normaliser of a row of logits is found once in a round, however often a walk comes back to the row.
 #include <specsample/drafters.hpp>
 #include <specsample/rows/sparse.hpp>
+#include <specsample/values.hpp>
 #include <specsample/verify.hpp>
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -101,6 +103,93 @@ TEST_CASE("a walk that comes back to a sparse row of logits does not find its no
     }();
     check_reads(
         [](const Counted& row) { return Sparse(ids, Logits(Eigen::VectorXf::NullaryExpr(vocab, row), .8), vocab); });
+}
+
+TEST_CASE("a drafted row of logits is read where its token is judged, and once") {
+    /// Logits that count how many of them are read.
+    class Reader final : public RowReader {
+      public:
+        explicit Reader(Eigen::VectorXf logits) : logits_(std::move(logits)) {}
+        Index size() const override { return logits_.size(); }
+        void read(Index first, std::span<float> out) const override {
+            for (float& logit : out) logit = logits_[first++];
+            reads += std::ssize(out);
+        }
+        mutable Index reads = 0;
+
+      private:
+        Eigen::VectorXf logits_;
+    };
+    struct Reads {
+        std::vector<Index> reads;
+        Index accepted, evaluated;
+    };
+    constexpr Index some = 4 * 512;  // to look for a pivot, to pick a token, and single entries
+    Index judged = 0, left_out = 0;
+    const auto round_of = [&](double temperature, Check check, const auto& rule, std::uint64_t seed) {
+        std::vector<Reader> draft;
+        std::vector<Eigen::VectorXf> target;
+        std::vector<Origin> origins;
+        std::vector<Token> tokens;
+        std::vector<Row> rows;
+        for (Index i = 0; i <= lookahead; ++i) target.push_back(logits_at(i, 0));
+        for (Index i = 0; i < lookahead; ++i) draft.emplace_back(logits_at(i, .4));
+        for (const Eigen::VectorXf& row : target) rows.push_back(Row::logits({row.data(), vocab}, temperature));
+        const RoundRng rng(seed, 0, 0);
+        for (Index i = 0; i < lookahead; ++i) {
+            Reader& reader = draft[static_cast<std::size_t>(i)];
+            const Row row = Row::logits(reader, temperature);
+            tokens.push_back(draft_token(rule, rng, i, row).token);
+            reader.reads = 0;
+            origins.push_back(Origin::sampled(row));
+            CHECK(reader.reads == 0);
+        }
+        Workspace workspace;
+        const Round round = verify(tokens, origins, rows, rule, rng, {.check = check}, workspace);
+        REQUIRE(round);
+        Reads reads{{}, round.accepted, round.evaluated};
+        for (const Reader& reader : draft) reads.reads.push_back(reader.reads);
+        return reads;
+    };
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        // The row of a rejected token may be subtracted, and is then read a second time.
+        const auto [reads, accepted, evaluated] = round_of(.8, Check::entries_read, TokenVerification{}, seed);
+        for (Index i = 0; i < lookahead; ++i) {
+            const Index read = reads[static_cast<std::size_t>(i)];
+            if (i < evaluated) {
+                CHECK(read >= vocab);
+                CHECK(read < (i < accepted ? 1 : 2) * vocab + some);
+                ++judged;
+            } else {
+                CHECK(read == 0);
+                ++left_out;
+            }
+        }
+        // An argmax is found once as well. A rule that looks ahead subtracts a row after that, and a check of all rows
+        // reads each once more.
+        for (const Index read : round_of(0, Check::entries_read, TokenVerification{}, seed).reads)
+            CHECK(read < vocab + some);
+        for (const Index read : round_of(.8, Check::entries_read, BlockVerification{}, seed).reads)
+            CHECK(read < 2 * vocab + some);
+        for (const Index read : round_of(.8, Check::every_row, TokenVerification{}, seed).reads)
+            CHECK(read < 3 * vocab + some);
+    }
+    CHECK(judged > 50);
+    CHECK(left_out > 50);
+}
+
+TEST_CASE("a walk that comes back to a row of logits at temperature 0 does not find its argmax again") {
+    const Rounds rounds(0);
+    std::vector<Index> reads(rounds.target.size());
+    std::vector<Logits<decltype(Eigen::VectorXf::NullaryExpr(vocab, Counted{}))>> rows;
+    for (std::size_t i = 0; i < reads.size(); ++i)
+        rows.emplace_back(Eigen::VectorXf::NullaryExpr(vocab, Counted{&rounds.target[i], &reads[i]}), 0.);
+    Workspace workspace;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        std::ranges::fill(reads, 0);
+        REQUIRE(rounds.judge(RoundRng(seed, 0, 0), rows, Check::entries_read, workspace));
+        for (const Index count : reads) CHECK(count <= vocab + 2 * 512);
+    }
 }
 
 TEST_CASE("what is known of the rows of a round is forgotten in the next") {

@@ -87,10 +87,6 @@ template <class Value>
 DraftedValue draft_shared(const RoundRng& rng, const Row& row, Index depth, std::span<const Token> without) {
     return loops_of<Value>().draft_shared(rng, row, depth, without);
 }
-template <class Value>
-Encoding<double> found_encoding(const Row& row) {
-    return loops_of<Value>().found_encoding(row);
-}
 
 template <class Memory>
 std::span<const DraftScore> score_values(const Links& shape, std::span<const Token> tokens, const Origins& origins,

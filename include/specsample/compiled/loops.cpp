@@ -2,7 +2,6 @@
 // SPECSAMPLE_LOOPS is the name of the set's table.
 #include <specsample/compiled/loops.hpp>
 #include <specsample/drafters/draft_row.hpp>
-#include <specsample/tree/origin_distribution.hpp>
 #include <specsample/verify/block.hpp>
 #include <specsample/verify/match.hpp>
 #include <specsample/verify/token.hpp>
@@ -14,7 +13,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 template <class Value>
-constexpr Loops::OfValue loops_of_value{&draft_alone<Value>, &draft_shared<Value>, &found_encoding<Value>};
+constexpr Loops::OfValue loops_of_value{&draft_alone<Value>, &draft_shared<Value>};
 
 extern "C" {
 [[gnu::visibility("hidden")]] extern const Loops SPECSAMPLE_LOOPS;

@@ -28,7 +28,6 @@ struct Loops {
     struct OfValue {
         decltype(&draft_alone<float>) draft_alone;
         decltype(&draft_shared<float>) draft_shared;
-        decltype(&found_encoding<float>) found_encoding;
     };
 
     CompiledRules::Table judge;

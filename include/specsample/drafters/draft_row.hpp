@@ -5,7 +5,9 @@
 
 #include <specsample/drafters/draft_token.hpp>
 #include <specsample/drafters/draft_value.hpp>
-#include <specsample/tree/origin_distribution.hpp>
+#include <specsample/rows/row_view.hpp>
+#include <specsample/tree/distribution.hpp>
+#include <specsample/tree/origin.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
@@ -13,6 +15,13 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 struct DrawsAlone {
     static constexpr bool lossless = true;
 };
+
+/// Return the origin of a distribution that was made of a row.
+template <class View>
+Origin origin_of(Row row, const Sampled<View>& distribution) {
+    if (row.are_logits()) parts_of(row).found = Encoding<double>(distribution.row().functor().encoding());
+    return OriginAccess::origin(row, distribution.without(), distribution.drawn());
+}
 
 /// Draw the token of a node from a row, with the drafter's own numbers.
 template <class Value>

@@ -50,7 +50,7 @@ namespace detail {
 // otherwise.
 
 inline void note(RoundMemory::Node& at, const lossy::PathSums& path) {
-    at = {.c = path.log_sum, .residual = path.sum, .rejected = path.length};
+    at = {.c = path.log_sum, .residual = path.sum, .rejected = static_cast<int>(path.length)};
 }
 inline void note_unreached(RoundMemory::Node& at) { at = {.c = -std::numeric_limits<double>::infinity()}; }
 

@@ -21,11 +21,6 @@ decltype(auto) as_read(RowScalar scalar, F&& f) {
     return f.template operator()<float>();
 }
 
-/// Return the encoding of a row, with its normaliser. tree/origin_distribution.hpp defines it.
-/// @cost   one pass over logits whose normaliser is not known
-template <class Value>
-Encoding<double> found_encoding(const Row& row);
-
 struct OriginAccess;
 
 }  // namespace detail
@@ -49,24 +44,18 @@ class Origin {
         return origin;
     }
 
-    // Templates, so that a program that makes no such origin does not compile the pass over logits.
-
-    /// Say that the token was drawn from this row.
-    /// @cost   O(1); one pass over logits whose normaliser is not stated, which draft_token saves
-    template <std::same_as<Row> R = Row>
-    static Origin sampled(const std::type_identity_t<R>& row) {
-        return Origin(row, {}, {}, normaliser_of<R>(row));
-    }
+    /// Say that the token was drawn from this row. If it has logits whose normaliser is not stated, a round makes a
+    /// pass over it where the token is judged, which draft_token saves.
+    static Origin sampled(const Row& row) { return Origin(row, {}, {}); }
     /// Say that the token was drawn from this row with some ids removed.
     /// @param without   the ids that could not be drawn, inside the row
     /// @param rest      the sum of the row over all other ids, if it is known; otherwise finding it takes a pass
     /// @throws          std::invalid_argument for a rest that is negative, NaN or infinite
-    template <std::same_as<Row> R = Row>
-    static Origin sampled(const std::type_identity_t<R>& row, ListRef<Token> without, std::optional<double> rest = {}) {
+    static Origin sampled(const Row& row, ListRef<Token> without, std::optional<double> rest = {}) {
         const double sum = rest.value_or(0);
         detail::require(detail::is_finite(sum) && sum >= 0, "Origin::sampled", "rest", sum,
                         "a finite number of at least 0");
-        return Origin(row, without, {.rest = rest.value_or(-1)}, normaliser_of<R>(row));
+        return Origin(row, without, {.rest = rest.value_or(-1)});
     }
 
     bool is_named() const { return kind_ == Kind::named; }
@@ -76,21 +65,8 @@ class Origin {
   private:
     friend detail::OriginAccess;
 
-    using Normaliser = std::optional<detail::Encoding<double>>;
-
-    Origin(const Row& row, std::span<const Token> without, const detail::DrawnMemory& drawn,
-           const Normaliser& normaliser)
-        : kind_(Kind::sampled), row_(row), without_(without), drawn_(drawn) {
-        detail::parts_of(*row_).found = normaliser;
-    }
-
-    /// Find the normaliser of logits, unless a draw has found it.
-    template <class R>
-    static Normaliser normaliser_of(const R& row) {
-        const detail::RowParts& parts = detail::parts_of(row);
-        if (!parts.are_logits() || parts.found) return parts.found;
-        return detail::as_read(row.scalar(), [&]<class Value>() { return detail::found_encoding<Value>(row); });
-    }
+    Origin(const Row& row, std::span<const Token> without, const detail::DrawnMemory& drawn)
+        : kind_(Kind::sampled), row_(row), without_(without), drawn_(drawn) {}
 
     Kind kind_ = Kind::named;
     std::optional<Row> row_{};
@@ -122,20 +98,16 @@ class Origins {
     bool are_listed_ = false;
 };
 
-/// What an origin is made of, for tree/origin_distribution.hpp.
+/// What an origin is made of, for verify/value_walks.hpp and drafters/draft_row.hpp.
 struct OriginAccess {
     static const std::optional<Row>& row(const Origin& origin) { return origin.row_; }
     static std::span<const Token> without(const Origin& origin) { return origin.without_; }
     static const DrawnMemory& drawn(const Origin& origin) { return origin.drawn_; }
     static Origin origin(const Row& row, std::span<const Token> without, const DrawnMemory& drawn) {
-        return Origin(row, without, drawn, detail::parts_of(row).found);
+        return Origin(row, without, drawn);
     }
 };
 
 }  // namespace detail
 
 }}  // namespace specsample
-
-#if !defined(SPECSAMPLE_COMPILED)
-#include <specsample/tree/origin_distribution.hpp>  // IWYU pragma: export
-#endif

@@ -103,7 +103,7 @@ class ResidualTarget : public NodeRow<T> {
         State& at = state();
         const double d = denominator();
         const double residual = left().residual_at(this->context().token(child));
-        at.rejected = child;
+        at.rejected = static_cast<int>(child);
         rejected_.read_last();
         State& rejected = this->context().state(child);
         rejected.is_point =

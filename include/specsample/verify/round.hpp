@@ -58,27 +58,34 @@ enum class RoundEnd {
 
 namespace detail {
 
+/// The encoding of a row of logits, kept once a pass has found its normaliser.
+struct KeptEncoding {
+    double pivot = 0;  ///< the place that has all weight if `factor` is negative
+    double scale = 0;
+    double factor = 0;  ///< 0 until it is known
+};
+
 /// What the rounds of a workspace write. Its vectors grow and never shrink.
 struct RoundMemory {
     /// What a ratio walk remembers of a node (c, T and the last rejection; `ResidualTarget` defines them).
     struct Node {
         double c = 1;         ///< the factor of its row
         double residual = 1;  ///< T, the sum of the residual, if `is_summed`
+        double factor = 0;    ///< the factor with which its draft row is subtracted, once it is rejected; before the
+                              ///< sums that it takes are known, the negative of d
+        double rest = -1;     ///< the sum of its distribution's weights; negative until it is known
+        double sum = 0;       ///< the sum of its row; 0 until it is known
+        KeptEncoding row;     ///< of its row, if that has logits
+        KeptEncoding draft;   ///< of the row that its token was drawn from
+        int rejected = -1;    ///< its child that was rejected last, or no_node
         bool is_summed = true;
-        Index rejected = no_node;  ///< its child that was rejected last
-        double factor = 0;         ///< the factor with which its draft row is subtracted, once it is rejected; before
-                                   ///< the sums that it takes are known, the negative of d
-        bool is_point = false;     ///< true if its distribution counts as a point mass
-        double rest = -1;          ///< the sum of its distribution's weights; negative until it is known
-        double sum = 0;            ///< the sum of its row; 0 until it is known
-        // The normaliser of its row of logits, as an Encoding takes it; factor_of_logits is 0 until it is known.
-        double pivot = 0, scale = 0, factor_of_logits = 0;
+        bool is_point = false;  ///< true if its distribution counts as a point mass
 
         /// Enter the node with s = weight p. The sums of its row and its distribution stay known.
         void enter(double weight) {
             c = residual = weight;
             is_summed = true, is_point = false;
-            rejected = no_node, factor = 0;
+            rejected = -1, factor = 0;
         }
     };
 

@@ -9,6 +9,7 @@
 #include <specsample/kernels/inspect.hpp>
 #include <specsample/random/draw.hpp>
 #include <specsample/tree/links.hpp>
+#include <specsample/verify/kept_encoding.hpp>
 #include <specsample/verify/lists.hpp>
 #include <specsample/verify/ratio.hpp>
 #include <specsample/verify/round.hpp>
@@ -106,20 +107,9 @@ void fetch_beside(const P& target, const Q& draft) {
 /// @param sums   receives the running sums of the row, if a pass finds the normaliser
 template <class Held>
 auto read_once(const Held& held, RoundMemory::Node& node, [[maybe_unused]] kernels::RunningSums* sums = nullptr) {
-    const auto& row = held.row();
-    constexpr RowForm form = form_of<std::remove_cvref_t<decltype(row)>>;
+    constexpr RowForm form = form_of<std::remove_cvref_t<decltype(held.row())>>;
     if constexpr (form.logits && !form.split) {
-        if (node.factor_of_logits > 0) return row.encoded({node.pivot, node.scale, node.factor_of_logits});
-        if (row.is_normalised()) return held.view();
-        const auto weights = row.weights();
-        const auto encoding = weights.encoding();
-        if (encoding.is_logit() && !encoding.is_bad()) {
-            node.pivot = encoding.pivot();
-            node.scale = encoding.scale();
-            node.factor_of_logits = encoding.factor();
-            if (sums != nullptr) sums->become(weights.sums(), encoding.factor());
-        }
-        return row.encoded(encoding);
+        return read_kept(held.row(), node.row, sums);
     } else {
         return held.view();
     }

@@ -4,8 +4,11 @@
 #include <optional>
 #include <span>
 
-#include <specsample/tree/origin_distribution.hpp>
+#include <specsample/rows/row_view.hpp>
+#include <specsample/tree/distribution.hpp>
+#include <specsample/tree/origin.hpp>
 #include <specsample/verify/draft_scores.hpp>
+#include <specsample/verify/kept_encoding.hpp>
 #include <specsample/verify/scores.hpp>
 #include <specsample/verify/value_scores.hpp>
 #include <specsample/verify/values.hpp>
@@ -76,22 +79,29 @@ std::optional<Index> element_count(const RowValueList<Value>& rows) {
     return rows.count();
 }
 
-/// The origins of a draft of `size` tokens, as distributions.
+/// The origins of a draft of `size` tokens, as distributions that outlive the list.
 template <class Value>
 class OriginList {
-  public:
-    OriginList(const Origins& origins, std::size_t size)
-        : origins_(origins), size_(origins.are_listed() ? origins.list().size() : size) {}
+    using Distribution = Mixed<row_view_t<RowView<Value>>>;
 
-    auto operator[](std::size_t node) const {
-        static const Origin named;
-        return distribution_of<Value>(origins_.are_listed() ? origins_.list()[node] : named);
+  public:
+    /// @param memory   keeps the normaliser of each node's row, once a rule has looked at it
+    OriginList(const Origins& origins, std::size_t size, RoundMemory& memory)
+        : origins_(origins), size_(origins.are_listed() ? origins.list().size() : size), memory_(memory) {}
+
+    [[gnu::noinline]] Distribution operator[](std::size_t node) const {
+        if (!origins_.are_listed() || !origins_.list()[node].is_sampled()) return PointMass{};
+        const Origin& origin = origins_.list()[node];
+        const RowView<Value> row(*OriginAccess::row(origin));
+        return Sampled<row_view_t<RowView<Value>>>(read_kept(row, memory_.nodes[node + 1].draft),
+                                                   OriginAccess::without(origin), OriginAccess::drawn(origin));
     }
     std::size_t size() const { return size_; }
 
   private:
     const Origins& origins_;
     std::size_t size_;
+    RoundMemory& memory_;
 };
 
 template <class Rule>
@@ -114,7 +124,7 @@ Round judge_as(std::span<const Token> tokens, const Links& shape, const Origins&
         const SharedNoise all;
         return judge_plain(tokens, shape, all, target, rule, rng, limits, memory);
     } else {
-        const OriginList<Value> list(origins, tokens.size());
+        const OriginList<Value> list(origins, tokens.size(), memory);
         return judge_plain(tokens, shape, list, target, rule, rng, limits, memory);
     }
 }
@@ -137,7 +147,7 @@ std::span<const DraftScore> score_as(const Links& shape, std::span<const Token> 
                                      const Rows& rows, const std::optional<Row>& first, const RoundRng& rng,
                                      const Round& round, Scores& memory) {
     const RowValueList<Value> target(rows, first);
-    const OriginList<Value> list(origins, tokens.size());
+    const OriginList<Value> list(origins, tokens.size(), memory.notes);
     return score_drafts(shape, tokens, list, target, rng, round, memory);
 }
 
@@ -154,9 +164,8 @@ template <class Memory>
 std::span<const TokenScore> score_emitted(const Round& round, const Rows& rows, Memory& memory, Index top) {
     return score_tokens(round, memory, top, [&](Token token, Index i, std::span<ScoredId> listed) {
         const Row row = rows[i];
-        return as_read(row.scalar(), [&]<class Value>() {
-            return score_token(RowView<Value>(row).probs(), token, i, listed);
-        });
+        return as_read(row.scalar(),
+                       [&]<class Value>() { return score_token(RowView<Value>(row).probs(), token, i, listed); });
     });
 }
 

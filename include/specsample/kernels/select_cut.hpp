@@ -168,17 +168,20 @@ auto value_in(std::span<const Value> row) {
 /// The distance of a sample's values in the row: not a power of two, which a row's layout may be aligned to.
 inline constexpr std::size_t sample_stride = 17;
 
-/// The fewest values in a sample.
-inline constexpr std::size_t least_sample = 256;
+/// The fewest values in a sample, and about as many as tell the mass of a part well enough.
+inline constexpr std::size_t least_sample = 256, enough_sample = 2048;
+
+/// Return the distance of the values in a sample that is to tell the mass of a part.
+inline std::size_t mass_stride(std::size_t size) { return std::max(sample_stride, size / enough_sample | 1); }
 
 /// Take a sample of a row, into `values`; empty if the row is too short. Guesses from a sample are checked: a
 /// misleading row only costs time.
 template <std::floating_point Value>
-std::span<Value> sample_of(std::span<const Value> row, std::vector<Value>& values) {
-    const std::size_t count = row.size() / sample_stride;
+std::span<Value> sample_of(std::span<const Value> row, std::size_t stride, std::vector<Value>& values) {
+    const std::size_t count = row.size() / stride;
     if (count < least_sample) return {};
     if (values.size() < count) values.resize(count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = row[i * sample_stride];
+    for (std::size_t i = 0; i < count; ++i) values[i] = row[i * stride];
     return {values.data(), count};
 }
 

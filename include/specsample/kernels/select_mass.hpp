@@ -22,7 +22,7 @@ inline constexpr auto own_mass = [](auto x) { return static_cast<double>(x); };
 /// of the few heavy ones varies widely.
 template <std::floating_point Value>
 Value sampled_cut(std::span<const Value> row, double left_out, kernels::SelectionScratch<Value>& scratch) {
-    const std::span<Value> sample = sample_of(row, scratch.values);
+    const std::span<Value> sample = sample_of(row, mass_stride(row.size()), scratch.values);
     if (sample.empty()) return 0;
     const double share = static_cast<double>(sample.size()) / static_cast<double>(row.size());
     const double target = wide_sum(sample.data(), std::ssize(sample)) - .9 * share * left_out;

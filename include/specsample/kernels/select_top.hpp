@@ -43,7 +43,7 @@ inline constexpr auto count_of_one = [](auto) { return 1.; };
 /// four standard deviations above the expected number. -inf if the row is too short for a sample.
 template <std::floating_point Value>
 Value likely_reached_by(std::size_t k, std::span<const Value> row, kernels::SelectionScratch<Value>& scratch) {
-    const std::span<Value> sample = sample_of(row, scratch.values);
+    const std::span<Value> sample = sample_of(row, sample_stride, scratch.values);
     if (sample.empty()) return -std::numeric_limits<Value>::infinity();
     const double expected = static_cast<double>(k) / sample_stride;
     return cut_at(sample, expected + 4 * std::sqrt(expected), count_of_one, scratch.masses).least;

@@ -94,10 +94,12 @@ auto typical_cut(std::span<Item> items, double target, std::vector<double>& mass
 template <std::floating_point Value>
 Value sampled_closeness(const Levels<Value>& row, double fraction, double left_out,
                         kernels::TypicalScratch<Value>& scratch) {
-    const Index size = std::ssize(row.values), count = size / Index{sample_stride};
+    const Index size = std::ssize(row.values);
+    const auto stride = static_cast<Index>(mass_stride(row.values.size()));
+    const Index count = size / stride;
     if (count < Index{least_sample}) return -std::numeric_limits<Value>::infinity();
     const auto items = items_of(
-        row, count, [](Index i) { return static_cast<Token>(i * Index{sample_stride}); }, scratch);
+        row, count, [=](Index i) { return static_cast<Token>(i * stride); }, scratch);
     double mass = 0;
     for (const auto& item : items) mass += static_cast<double>(item.mass);
     const double share = static_cast<double>(count) / static_cast<double>(size);

@@ -44,18 +44,21 @@ class Origin {
         return origin;
     }
 
-    /// Say that the token was drawn from this row. If it has logits whose normaliser is not stated, a round makes a
-    /// pass over it where the token is judged, which draft_token saves.
-    static Origin sampled(const Row& row) { return Origin(row, {}, {}); }
-    /// Say that the token was drawn from this row with some ids removed.
+    /// Say that the token was drawn from this row, or from the row with some ids removed.
+    ///
+    /// If the row has logits whose normaliser is not stated, a round makes a pass over it where the token is judged,
+    /// which draft_token saves.
     /// @param without   the ids that could not be drawn, inside the row
-    /// @param rest      the sum of the row over all other ids, if it is known; otherwise finding it takes a pass
+    /// @param rest      the sum of the row over all other ids, if it is known; otherwise finding it takes a pass where
+    /// it
+    ///                  is needed
     /// @throws          std::invalid_argument for a rest that is negative, NaN or infinite
-    static Origin sampled(const Row& row, ListRef<Token> without, std::optional<double> rest = {}) {
-        const double sum = rest.value_or(0);
-        detail::require(detail::is_finite(sum) && sum >= 0, "Origin::sampled", "rest", sum,
-                        "a finite number of at least 0");
-        return Origin(row, without, {.rest = rest.value_or(-1)});
+    static Origin sampled(const Row& row, ListRef<Token> without = {}, std::optional<double> rest = {}) {
+        const double sum = rest ? *rest : -1;
+        if (rest)
+            detail::require(detail::is_finite(sum) && sum >= 0, "Origin::sampled", "rest", sum,
+                            "a finite number of at least 0");
+        return Origin(row, {without.data(), without.size()}, {.rest = sum});
     }
 
     bool is_named() const { return kind_ == Kind::named; }

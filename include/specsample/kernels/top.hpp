@@ -2,11 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <span>
 
+#include <specsample/core/bits.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/entries.hpp>
+#include <specsample/kernels/places.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
@@ -30,21 +33,31 @@ double bound_of(const Blocks<Eigen::CwiseNullaryOp<Entries<View, Ids>, Plain>>& 
 /// Write the places of the largest numbers at [begin, end) to `places`, as the overload for a whole row does.
 template <class View, class Place>
 Index largest_places(const Blocks<View>& numbers, Index begin, Index end, std::span<Place> places, double least) {
+    using Value = typename Blocks<View>::Value;
     typename Blocks<View>::Buffer buffer;
     std::size_t found = 0;
     const auto number = [&](std::size_t place) { return numbers[static_cast<Index>(places[place])]; };
+    const auto enter = [&](Index at, double x) {
+        if (!(x > least) || !is_finite(x)) return;
+        std::size_t place = found < places.size() ? found++ : found - 1;
+        for (; place > 0 && number(place - 1) < x; --place) places[place] = places[place - 1];
+        places[place] = static_cast<Place>(at);
+        if (found == places.size()) least = number(found - 1);
+    };
     for (Index first = begin, next = 0; first < end && !places.empty(); first = next) {
         next = std::min(end, (first / block_size + 1) * block_size);
         if (bound_of(numbers, first, next - first, buffer) <= least) continue;  // a NaN is not the maximum
         const auto* block = numbers.read(first, next - first, buffer);
-        for (Index i = 0; i < next - first; ++i) {
-            const auto x = static_cast<double>(block[i]);
-            if (!(x > least) || !is_finite(x)) continue;
-            std::size_t place = found < places.size() ? found++ : found - 1;
-            for (; place > 0 && number(place - 1) < x; --place) places[place] = places[place - 1];
-            places[place] = static_cast<Place>(first + i);
-            if (found == places.size()) least = number(found - 1);
+        Index i = 0;
+        for (; i + places_at_once <= next - first; i += places_at_once) {
+            // Rounding keeps the order, so that no number above `least` is below `bound`.
+            const auto is_near = [bound = static_cast<Value>(least)](Value x) { return x >= bound; };
+            for (std::uint64_t left = places_where(block + i, is_near); left != 0; left &= left - 1) {
+                const Index at = i + lowest_bit(left);
+                enter(first + at, static_cast<double>(block[at]));
+            }
         }
+        for (; i < next - first; ++i) enter(first + i, static_cast<double>(block[i]));
     }
     return static_cast<Index>(found);
 }

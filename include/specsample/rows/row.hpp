@@ -178,13 +178,14 @@ class Rows {
 
     /// Return row i where it lies in a list; null if it has to be made.
     const Row* listed(Index i) const { return list_ == nullptr ? nullptr : list_ + i; }
-    /// Return row i.
-    Row operator[](Index i) const {
-        if (call_ != nullptr) return call_(source_, i);
-        if (list_ != nullptr) return list_[i];
+    /// Return row i, of any integral type.
+    Row operator[](detail::Integer auto i) const {
+        const auto at = static_cast<Index>(i);
+        if (call_ != nullptr) return call_(source_, at);
+        if (list_ != nullptr) return list_[at];
         Row row = *first_;
         const detail::NumbersView& numbers = row.parts_.numbers;
-        const Index bytes = i * stride_ * detail::bytes_of(numbers.scalar());
+        const Index bytes = at * stride_ * detail::bytes_of(numbers.scalar());
         row.parts_.numbers = {static_cast<const char*>(numbers.data()) + bytes, numbers.scalar(), numbers.size()};
         return row;
     }

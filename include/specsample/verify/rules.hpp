@@ -62,13 +62,13 @@ struct MatchRule {
 ///
 /// @draws    one accept draw per drafted token tested, then one last-token draw, unless a budget or the end of the text
 ///           ends the round earlier. A recovered token may take several numbers (walks::ResidualTarget::draw)
-/// @cost     O(1) per token, plus one pass if its target row has logits without a stated normaliser. One pass over the
-///           target's row for the last token; none if it is recovered and that pass over logits was made. A recovered
-///           token is drawn by rejection, in at most one attempt per position on average, each of which reads a block
-///           of the target's row and one entry of the draft's; with fewer than 2048 ids, or an RNG without from(lane),
-///           by a pass over both rows. Rows of probabilities are divided by their sums: this takes one pass over each
-///           row of about one decision in 500 (in 50 for 16-bit rows), where the random number is so close to the ratio
-///           that the sums decide
+/// @cost     O(1) per token, plus one pass over each of its rows, the target's and the draft's, that has logits whose
+///           normaliser is neither stated nor found by a draw. One pass over the target's row for the last token; none
+///           if it is recovered and that pass over its logits was made. A recovered token is drawn by rejection, in at
+///           most one attempt per position on average, each of which reads a block of the target's row and one entry of
+///           the draft's; with fewer than 2048 ids, or an RNG without from(lane), by a pass over both rows. Rows of
+///           probabilities are divided by their sums: this takes one pass over each row of about one decision in 500
+///           (in 50 for 16-bit rows), where the random number is so close to the ratio that the sums decide
 /// @source   Leviathan et al. (arXiv:2211.17192), Theorem 1; Chen et al. (arXiv:2302.01318), Theorem 1
 struct TokenVerification {
     static constexpr bool lossless = true;

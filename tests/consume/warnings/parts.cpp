@@ -1,5 +1,5 @@
 // Parts that some consumers add, to be compiled as main.cpp is: drafters without a model and of several stages,
-// lengths, batches, another vocabulary, beams, a lossy rule, reports and theory.
+// lengths, batches, another vocabulary, beams, rows that are values, a lossy rule, reports and theory.
 #include <cstdio>
 #include <functional>
 #include <span>
@@ -19,6 +19,7 @@
 #include <specsample/specsample.hpp>
 #include <specsample/theory.hpp>
 #include <specsample/tree/attention.hpp>
+#include <specsample/values.hpp>
 #include <specsample/verify.hpp>
 #include <specsample/verify/batch.hpp>
 #include <specsample/vocabularies.hpp>
@@ -89,6 +90,21 @@ std::size_t batch() {
     return count;
 }
 
+std::size_t values() {
+    const std::vector<float> logits{0, 1, 2, 3, 4, 5};
+    const RoundRng rng(42, 0, 0);
+    const Rows rows(Row::logits({logits.data(), 3}, .8), 2);
+    const auto [token, origin] = draft_token(TokenVerification{}, rng, 0, rows[1]);
+    const std::vector tokens{token};
+    const std::vector origins{origin};
+    Workspace workspace;
+    Scores scores;
+    const Round round = verify(tokens, origins, rows, TokenVerification{}, rng, {}, workspace);
+    std::size_t count = token_scores(round, rows, scores, 2).size();
+    count += draft_scores(round, tokens, origins, rows, rng, scores).size();
+    return count + verify(tokens, origins, rows, BlockVerification{}, rng, {}, workspace).tokens.size();
+}
+
 std::size_t beams() {
     beam::BeamSearch search(draft, target, {.width = 2});
     return search.generate({0}, {.max_new_tokens = 4}).beams.size();
@@ -100,6 +116,7 @@ int main() {
     Tally tally = drafters();
     tally += slices();
     const std::string written = metrics::report(tally) + metrics::to_json(tally) + metrics::to_prometheus(tally);
-    std::printf("%s%zu %zu %zu %f\n", written.c_str(), mixed_tree(), batch(), beams(), theory::speedup(0.8, 4, 0.05));
+    std::printf("%s%zu %zu %zu %zu %f\n", written.c_str(), mixed_tree(), batch(), beams(), values(),
+                theory::speedup(0.8, 4, 0.05));
     return theory::acceptance(draft({}), target({})) > 0 ? 0 : 1;
 }

@@ -37,8 +37,7 @@ struct LookupOptions {
 ///
 /// @draws   none
 /// @cost    one search per new token and match length; O(1) per token proposed. After a prompt of 64 tokens or more
-/// there
-///          is room for 8192 tokens, before tables grow
+///          there is room for 8192 tokens, before tables grow
 class LookupDrafter {
   public:
     using Distribution = PointMass;

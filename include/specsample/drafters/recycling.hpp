@@ -67,8 +67,7 @@ class Table {
     /// Keep the likeliest ids of the row that follows a context, for each n-gram at the context's end.
     /// @throws   std::invalid_argument for a row of another size than the rows before
     /// @edge     numbers that are not positive and finite are not kept, nor is a row without any others, or with an
-    /// empty
-    ///           context
+    ///           empty context
     template <RowLike R>
     void learn(std::span<const Token> context, const R& row) {
         const auto view = detail::as_row(row);

@@ -102,8 +102,7 @@ class Draft {
     /// @param without   the tokens that could not be drawn, because older siblings have them
     /// @returns         the number of the node
     /// @throws          std::invalid_argument for a parent, row, or removed id that is not there, and for a token
-    /// outside
-    ///                  the vocabulary: -1 says that nothing could be drawn, so the draft ends before it
+    ///                  outside the vocabulary: -1 says that nothing could be drawn, so the draft ends before it
     Index add(Index parent, Token token, Index row, ListRef<Token> without = {}) {
         const std::span<const Token> removed = without;
         if (row < 0 || row >= row_count())

@@ -4,7 +4,6 @@
 #include <concepts>
 #include <optional>
 #include <span>
-#include <type_traits>
 
 #include <specsample/core/list_ref.hpp>
 #include <specsample/rows/row.hpp>
@@ -49,9 +48,8 @@ class Origin {
     /// If the row has logits whose normaliser is not stated, a round makes a pass over it where the token is judged,
     /// which draft_token saves.
     /// @param without   the ids that could not be drawn, inside the row
-    /// @param rest      the sum of the row over all other ids, if it is known; otherwise finding it takes a pass where
-    /// it
-    ///                  is needed
+    /// @param rest      the sum of the row over all other ids, if it is known; otherwise finding it takes a pass, where
+    ///                  it is needed
     /// @throws          std::invalid_argument for a rest that is negative, NaN or infinite
     static Origin sampled(const Row& row, ListRef<Token> without = {}, std::optional<double> rest = {}) {
         const double sum = rest ? *rest : -1;

@@ -42,8 +42,7 @@ inline constexpr Index ids_per_attempt = 2048;
 /// can come back to the node.
 ///
 /// @tparam keeps   whether what a rejection leaves of a row is kept in the workspace for the next one there. A walk
-/// from
-///                 the leaves up wants this: it rejects most siblings of a draft, a walk from the root down few
+///                 from the leaves up wants this: it rejects most siblings of a draft, a walk from the root down few
 template <class T, bool keeps = false>
 class ResidualTarget : public NodeRow<T> {
     using Rejected = RejectedChildren<std::remove_reference_t<decltype(std::declval<const T&>().distributions)>>;

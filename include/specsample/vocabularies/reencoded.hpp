@@ -30,7 +30,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace vocabularies 
 ///
 /// @tparam D          a drafter of chains or trees, a model, or a std::ref of either; it is rolled back by its own ids
 /// @param to_draft    from a whole text in the target's tokens to the drafter's: a vector, or a view until the next
-/// call
+///                    call
 /// @param to_target   from what was drafted, one path of the tree at a time, to the target's tokens; likewise
 /// @draws             the draws of the drafter
 /// @cost              the drafter's; both callables, to_target once per path; O(prefix)

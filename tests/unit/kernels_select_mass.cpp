@@ -135,11 +135,16 @@ TEST_CASE("a long row, shuffled, ascending and descending", "[kernels]") {
 }
 
 TEST_CASE("a sample that knows nothing of the row costs time only", "[kernels]") {
-    std::vector<float> row(20000, 1.f);
-    for (std::size_t i = 0; i < row.size(); i += detail::sample_stride) row[i] = 20.f;  // all heavy, and no others
-    CHECK((nucleus(row, sum(row), .9) == sorted_nucleus(row, sum(row), .9)));
-    for (std::size_t i = 0; i < row.size(); i += detail::sample_stride) row[i] = 0.f;
-    CHECK((nucleus(row, sum(row), .9) == sorted_nucleus(row, sum(row), .9)));
+    CHECK(detail::mass_stride(20000) == detail::sample_stride);
+    CHECK(detail::mass_stride(262144) == 129);  // some 2000 values, an odd distance apart
+    for (const std::size_t size : {20000u, 262144u}) {
+        std::vector<float> row(size, 1.f);
+        const std::size_t stride = detail::mass_stride(size);
+        for (std::size_t i = 0; i < size; i += stride) row[i] = 20.f;  // all heavy, and no others
+        CHECK((nucleus(row, sum(row), .9) == sorted_nucleus(row, sum(row), .9)));
+        for (std::size_t i = 0; i < size; i += stride) row[i] = 0.f;
+        CHECK((nucleus(row, sum(row), .9) == sorted_nucleus(row, sum(row), .9)));
+    }
 }
 
 TEST_CASE("weights that are no numbers give positions inside the row, each once", "[kernels]") {

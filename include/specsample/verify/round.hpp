@@ -69,15 +69,15 @@ struct KeptEncoding {
 struct RoundMemory {
     /// What a ratio walk remembers of a node (c, T and the last rejection; `ResidualTarget` defines them).
     struct Node {
-        double c = 1;          ///< the factor of its row
-        double residual = 1;   ///< T, the sum of the residual, if `is_summed`
-        double factor = 0;     ///< the factor with which its draft row is subtracted, once it is rejected; before the
-                               ///< sums that it takes are known, the negative of d
-        double rest = -1;      ///< the sum of its distribution's weights; negative until it is known
-        double sum = 0;        ///< the sum of its row; 0 until it is known
-        KeptEncoding row{};    ///< of its row, if that has logits
-        KeptEncoding draft{};  ///< of the row that its token was drawn from
-        int rejected = -1;     ///< its child that was rejected last, or no_node
+        double c = 1;           ///< the factor of its row
+        double residual = 1;    ///< T, the sum of the residual, if `is_summed`
+        double factor = 0;      ///< the factor with which its draft row is subtracted, once it is rejected; before the
+                                ///< sums that it takes are known, the negative of d
+        double rest = -1;       ///< the sum of its distribution's weights; negative until it is known
+        double sum = 0;         ///< the sum of its row; 0 until it is known
+        KeptEncoding row{};     ///< of its row, if that has logits
+        KeptEncoding draft{};   ///< of the row that its token was drawn from
+        int rejected{no_node};  ///< its child that was rejected last, or no_node
         bool is_summed = true;
         bool is_point = false;  ///< true if its distribution counts as a point mass
 
@@ -85,7 +85,7 @@ struct RoundMemory {
         void enter(double weight) {
             c = residual = weight;
             is_summed = true, is_point = false;
-            rejected = -1, factor = 0;
+            rejected = int{no_node}, factor = 0;
         }
     };
 

@@ -1,7 +1,6 @@
 // The ids that a row's numbers belong to.
 #pragma once
 
-#include <algorithm>
 #include <type_traits>
 
 #include <specsample/core/types.hpp>
@@ -65,7 +64,8 @@ class IdList {
     Index first_from(Index id, Index from = 0) const {
         Index count = 1;
         for (; from + count <= size_ && this->id(from + count - 1) < id; count *= 2) from += count;
-        for (count = std::min(count, size_ - from); count > 0;) {
+        if (count > size_ - from) count = size_ - from;
+        while (count > 0) {
             const Index half = count / 2;
             if (this->id(from + half) < id) {
                 from += half + 1;

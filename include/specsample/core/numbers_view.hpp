@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/core/ids.hpp>
 #include <specsample/core/row_kinds.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
@@ -166,6 +167,23 @@ class NumbersView {
     RowScalar scalar_ = RowScalar::f32;
 };
 
+class IdsView;
+
+/// What kernels do with a list of ids. A list names the functions of its type, so that a program compiles those of the
+/// types that it has, and none without sparse rows.
+struct IdFunctions {
+    Index (*id)(const IdsView& ids, Index place);
+    Index (*place_of)(const IdsView& ids, Index id);
+    Index (*first_from)(const IdsView& ids, Index id, Index from);
+    bool (*are_ordered)(const IdsView& ids);
+    /// Write the places in `ids` of the ids that `other` has at [first, first + count); -1 for an id that is not there.
+    void (*write_places)(const IdsView& ids, const IdsView& other, Index first, Index count, std::int32_t* places);
+};
+
+/// The functions of a type; defined below.
+template <class Id>
+const IdFunctions& id_functions();
+
 /// Ids in memory, of any integral type, a fixed step apart; borrowed. It is made implicitly of a list of them.
 class IdsView {
   public:
@@ -178,7 +196,7 @@ class IdsView {
     /// @throws       std::invalid_argument for ids at null or at an unaligned address, or for a negative size
     template <detail::Integer T>
     IdsView(const T* data, Index size, Index step = 1)
-        : data_(data), size_(size), step_(step), bytes_(sizeof(T)), is_signed_(std::is_signed_v<T>) {
+        : data_(data), size_(size), step_(step), functions_(&detail::id_functions<T>()) {
         detail::require(size >= 0, "Row", "size", size, "at least 0");
         detail::require_memory("Row", "data", data, static_cast<std::size_t>(size));
     }
@@ -196,16 +214,51 @@ class IdsView {
     const void* data() const { return data_; }
     Index size() const { return size_; }  ///< -1 if there is no list
     Index step() const { return step_; }
-    unsigned bytes() const { return bytes_; }
-    bool is_signed() const { return is_signed_; }
+    const IdFunctions& functions() const { return *functions_; }
 
   private:
     const void* data_ = nullptr;
     Index size_ = -1;
     Index step_ = 1;
-    std::uint8_t bytes_ = 4;
-    bool is_signed_ = true;
+    const IdFunctions* functions_ = nullptr;
 };
+
+/// Write the places in a list of the ids that `other`, a list of ids or another view, has at [first, first + count).
+template <class Id, class Other>
+void write_places_in(const IdList<Id>& list, const Other& other, Index first, Index count, std::int32_t* places) {
+    for (Index i = 0, place = 0; i < count; ++i) {
+        const Index id = other(first + i);
+        if (place < list.size(0) && list.id(place) < id) place = list.first_from(id, place + 1);
+        const bool is_there = place < list.size(0) && list.id(place) == id;
+        places[i] = is_there ? static_cast<std::int32_t>(place) : -1;
+        place += is_there ? 1 : 0;
+    }
+}
+
+/// Return a view whose ids are known to be of type Id as a list.
+template <class Id>
+IdList<Id> typed(const IdsView& ids) {
+    return {static_cast<const Id*>(ids.data()), ids.size(), ids.step()};
+}
+
+template <class Id>
+const IdFunctions& id_functions() {
+    static constexpr IdFunctions functions{
+        .id = [](const IdsView& ids, Index place) { return typed<Id>(ids).id(place); },
+        .place_of = [](const IdsView& ids, Index id) { return typed<Id>(ids).place_of(id); },
+        .first_from = [](const IdsView& ids, Index id, Index from) { return typed<Id>(ids).first_from(id, from); },
+        .are_ordered = [](const IdsView& ids) { return typed<Id>(ids).are_ordered(); },
+        .write_places =
+            [](const IdsView& ids, const IdsView& other, Index first, Index count, std::int32_t* places) {
+                const IdFunctions& others = other.functions();
+                if (&others == &ids.functions())  // without a call per id
+                    return write_places_in(
+                        typed<Id>(ids), [&](Index i) { return typed<Id>(other).id(i); }, first, count, places);
+                write_places_in(
+                    typed<Id>(ids), [&](Index i) { return others.id(other, i); }, first, count, places);
+            }};
+    return functions;
+}
 
 }  // namespace detail
 

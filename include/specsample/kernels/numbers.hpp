@@ -154,7 +154,7 @@ class Blocks<Numbers<Number>> {
     const Number* in_place_;
 };
 
-/// The ids of a row that is a value.
+/// The ids of a row that is a value. Kernels call them through the functions that the list names.
 class RowIds {
   public:
     static constexpr bool are_listed = true;
@@ -166,72 +166,18 @@ class RowIds {
     bool are_contiguous() const { return holds_every_id(); }
     Index size(Index vocab) const { return holds_every_id() ? vocab : ids_->size(); }
 
-    /// Call f with the list, as its own type.
-    template <class F>
-    auto visit(F&& f) const {
-        switch (ids_->is_signed() ? -static_cast<int>(ids_->bytes()) : static_cast<int>(ids_->bytes())) {
-            case -1:
-                return f(list<std::int8_t>());
-            case -2:
-                return f(list<std::int16_t>());
-            case -8:
-                return f(list<std::int64_t>());
-            case 1:
-                return f(list<std::uint8_t>());
-            case 2:
-                return f(list<std::uint16_t>());
-            case 4:
-                return f(list<std::uint32_t>());
-            case 8:
-                return f(list<std::uint64_t>());
-            default:
-                return f(list<std::int32_t>());
-        }
-    }
-
-    Index id(Index place) const { return holds_every_id() ? place : listed(place); }
-    Index place_of(Index id) const { return holds_every_id() ? id : find(id); }
-    [[gnu::noinline]] Index first_from(Index id, Index from = 0) const {
-        return visit([&](const auto& list) { return list.first_from(id, from); });
-    }
+    Index id(Index place) const { return holds_every_id() ? place : ids_->functions().id(*ids_, place); }
+    Index place_of(Index id) const { return holds_every_id() ? id : ids_->functions().place_of(*ids_, id); }
+    Index first_from(Index id, Index from = 0) const { return ids_->functions().first_from(*ids_, id, from); }
+    bool are_ordered() const { return holds_every_id() || ids_->functions().are_ordered(*ids_); }
 
     /// Write the places in this list of the ids that `other` has at [first, first + count); -1 for an id that is not
     /// here. Both are lists.
-    [[gnu::noinline]] void write_places(const RowIds& other, Index first, Index count, std::int32_t* places) const {
-        visit([&]<class Id>(const IdList<Id>& list) {
-            if (other.is_signed() != is_signed() || other.bytes() != bytes())
-                return write(list, other, first, count, places);
-            return write(list, other.list<Id>(), first, count, places);
-        });
+    void write_places(const RowIds& other, Index first, Index count, std::int32_t* places) const {
+        ids_->functions().write_places(*ids_, *other.ids_, first, count, places);
     }
 
   private:
-    unsigned bytes() const { return ids_->bytes(); }
-    bool is_signed() const { return ids_->is_signed(); }
-    template <class Id>
-    IdList<Id> list() const {
-        return {static_cast<const Id*>(ids_->data()), ids_->size(), ids_->step()};
-    }
-
-    // Out of line: kernels would have eight loops where they have one.
-    [[gnu::noinline]] Index listed(Index place) const {
-        return visit([&](const auto& list) { return list.id(place); });
-    }
-    [[gnu::noinline]] Index find(Index id) const {
-        return visit([&](const auto& list) { return list.place_of(id); });
-    }
-
-    template <class Id, class Other>
-    static void write(const IdList<Id>& list, const Other& other, Index first, Index count, std::int32_t* places) {
-        for (Index i = 0, place = 0; i < count; ++i) {
-            const Index id = other.id(first + i);
-            if (place < list.size(0) && list.id(place) < id) place = list.first_from(id, place + 1);
-            const bool is_there = place < list.size(0) && list.id(place) == id;
-            places[i] = is_there ? static_cast<std::int32_t>(place) : -1;
-            place += is_there ? 1 : 0;
-        }
-    }
-
     const IdsView* ids_;  ///< null for every id
 };
 
@@ -247,12 +193,6 @@ const typename Blocks<Q>::Value* meet(const Blocks<P>& p, const Blocks<Q>& q, In
         buffer[i] = place < 0 ? 0 : static_cast<typename Blocks<Q>::Value>(q[place]);
     }
     return buffer.data();
-}
-
-/// Check the ids of a row that is a value.
-[[gnu::noinline]] inline std::optional<RowFault> inspect_ids(const RowIds& ids, Index vocab, Side side, Index number) {
-    if (ids.holds_every_id()) return std::nullopt;
-    return ids.visit([&](const auto& list) { return inspect_ids(list, vocab, side, number); });
 }
 
 }}}  // namespace specsample::detail

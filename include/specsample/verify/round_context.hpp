@@ -48,10 +48,7 @@ struct RoundContext : walks::DraftContext<Distributions> {
 
     /// Tell whether the text ends at a node, by a stop token or limits.until. The row after it is never asked for.
     bool ends(Index node) const { return this->workspace.endings.ends(drafted_text(), node); }
-    /// Return what limits.until decides about the path to a node; the node itself may be left out of the text.
-    StopDecision decision(Index node) const { return this->workspace.endings.decision(drafted_text(), node); }
-
-  private:
+    /// Return the draft, and what ends the text.
     detail::DraftedText drafted_text() const { return {this->shape, this->tokens, limits.stop_tokens, limits.until}; }
 };
 
@@ -116,9 +113,9 @@ auto read_once(const Held& held, RoundMemory::Node& node, [[maybe_unused]] kerne
 }
 
 /// Check that `mass`, the entry of `token` in a row, can be a probability. In a draft row it must be above 0.
-template <class View>
-std::optional<RowFault> check_entry(const View& view, double mass, Token token, Side side, Index number) {
-    RowFault fault{.side = side, .row = number, .value = mass, .bound = 1 + tolerance_of(view), .id = token};
+/// @param tolerance   the tolerance of the row
+inline std::optional<RowFault> check_entry(double tolerance, double mass, Token token, Side side, Index number) {
+    RowFault fault{.side = side, .row = number, .value = mass, .bound = 1 + tolerance, .id = token};
     if (!is_finite(mass)) {
         fault.cause = Cause::not_finite;
     } else if (mass < 0) {
@@ -150,7 +147,7 @@ std::optional<RowFault> check_distribution(const L& distribution, Token token, I
         fetch(distribution.row(), token);
         const double weight = distribution.weight(token);
         if (weight == 0 && distribution.rest() < least_rest) return std::nullopt;  // counts as a point mass
-        return check_entry(distribution.row(), weight, token, Side::draft, node);
+        return check_entry(tolerance_of(distribution.row()), weight, token, Side::draft, node);
     } else {
         return std::nullopt;
     }
@@ -230,7 +227,7 @@ class NodeRow {
     double entry(Token token) {
         detail::fetch(view(), token);
         const double mass = static_cast<double>(view().coeff(token));
-        blame(detail::check_entry(view(), mass, token, Side::target, node_ + 1));
+        blame(detail::check_entry(detail::tolerance_of(view()), mass, token, Side::target, node_ + 1));
         return mass;
     }
 

@@ -92,50 +92,48 @@ std::optional<RowFault> check_all(const T& context) {
 }
 
 /// Cut a round where its limits end the text.
-template <class T>
-void cut(const T& context, Round& round) {
-    const RoundLimits& limits = context.limits;
+inline void cut(const DraftedText& draft, const RoundLimits& limits, Endings& endings, Round& round) {
     round.truncate(limits.max_tokens);
     const auto ends = [&](Index count, RoundEnd end) {
         round.truncate(count);
         round.end = end;
     };
     for (Index count = 1; count <= std::ssize(round.tokens); ++count) {
-        const auto end = static_cast<std::size_t>(count);
-        const StopDecision stop =
-            count <= round.accepted ? context.decision(round.path[end - 1]) : limits.until(round.tokens.first(end));
+        const auto written = round.tokens.first(static_cast<std::size_t>(count));
+        const Index node = count <= round.accepted ? round.path[written.size() - 1] : no_node;
+        const StopDecision stop = node == no_node ? limits.until(written) : endings.decision(draft, node);
         if (stop == StopDecision::exclude) return ends(count - 1, RoundEnd::excluded);
         if (stop == StopDecision::include) return ends(count, RoundEnd::included);
-        if (limits.stops(round.tokens[end - 1])) return ends(count, RoundEnd::stop_token);
+        if (limits.stops(written.back())) return ends(count, RoundEnd::stop_token);
     }
     if (std::ssize(round.tokens) == limits.max_tokens) round.end = RoundEnd::budget;
 }
 
 /// Make the round of an outcome: the tokens along the accepted path, and the last token.
-template <class T>
-Round made_round(const T& context, const Outcome& outcome) {
-    RoundMemory& memory = context.workspace;
-    Round round{.proposed = context.shape.size(),
-                .depth = context.shape.depth(),
+inline Round made_round(const DraftedText& draft, const RoundLimits& limits, RoundMemory& memory,
+                        const Outcome& outcome) {
+    const Links& shape = draft.links;
+    Round round{.proposed = shape.size(),
+                .depth = shape.depth(),
                 .accepted = outcome.accepted,
                 .last = outcome.last,
                 .fault = outcome.fault};
     if (round.fault) return {.proposed = round.proposed, .fault = round.fault};
     const bool rejected = round.last == LastToken::recovered || round.last == LastToken::matched;
     round.evaluated = round.accepted + (rejected ? 1 : 0);
-    const bool at_a_leaf = round.accepted > 0 && context.shape.first_child(outcome.node) == no_node;
+    const bool at_a_leaf = round.accepted > 0 && shape.first_child(outcome.node) == no_node;
     round.continued = round.accepted - (at_a_leaf ? 1 : 0);
     memory.path.resize(static_cast<std::size_t>(round.accepted));
     memory.tokens.resize(memory.path.size());
     Index node = outcome.node;
-    for (std::size_t i = memory.path.size(); i-- > 0; node = context.shape.parent(node)) {
+    for (std::size_t i = memory.path.size(); i-- > 0; node = shape.parent(node)) {
         memory.path[i] = node;
-        memory.tokens[i] = context.token(node);
+        memory.tokens[i] = draft.tokens[static_cast<std::size_t>(node)];
     }
     if (round.last != LastToken::stopped) memory.tokens.push_back(outcome.token);
     round.tokens = memory.tokens;
     round.path = memory.path;
-    cut(context, round);
+    cut(draft, limits, memory.endings, round);
     return round;
 }
 
@@ -182,7 +180,7 @@ Round judge_plain(std::span<const Id> given, const Links& shape, Distributions& 
     if (spare == 1 && element_count(rows) == shape.size() && !context.ends(shape.size() - 1))
         return with(*check_count(rows, Side::target, shape.size() + 1));
     if (const auto bad = check_all(context)) return with(*bad);
-    return made_round(context, rule(context));
+    return made_round(context.drafted_text(), limits, memory, rule(context));
 }
 
 /// Return a list as const, so that fewer types are instantiated; unchanged, if it cannot be read as const.

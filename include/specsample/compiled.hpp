@@ -11,7 +11,6 @@
 // file of other flags that includes this header does not link (core/eigen.hpp), and uses specsample::specsample.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -36,10 +35,10 @@ template <class Row>
 using DrawnFrom = const std::vector<Sampled<row_view_t<Row>>>;
 using Named = const std::vector<PointMass>;
 
-// The target's rows: a matrix, a list, memory, or one row at a time.
-template <class Row>
-using Asked = const std::function<const Row&(Index)>;
-using LogitsInMemory = const LogitRows<RowsInMemory<float>>;
+// The target's rows: any list of rows in memory, or of logits in memory.
+template <class Scalar>
+using InMemory = const RowList<Column<Scalar>>;
+using LogitsInMemory = const RowList<ListedRow<Element<const LogitRows<RowsInMemory<float>>>>>;
 
 #define SPECSAMPLE_JUDGE(Distributions, Rows, Rule)                                                           \
     SPECSAMPLE_EXTERN template Round judge_plain(std::span<const Token>, const Links&, Distributions&, Rows&, \
@@ -48,14 +47,10 @@ using LogitsInMemory = const LogitRows<RowsInMemory<float>>;
     SPECSAMPLE_JUDGE(Distributions, Rows, TokenVerification) \
     SPECSAMPLE_JUDGE(Distributions, Rows, BlockVerification)
 
-SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, const RowMajorMatrix<float>)
-SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, const RowsInMemory<float>)
-SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, const std::vector<std::vector<float>>)
-SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, Asked<std::vector<float>>)
-SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, Asked<Eigen::VectorXf>)
-SPECSAMPLE_RULES(DrawnFrom<std::vector<double>>, Asked<Eigen::VectorXd>)
+SPECSAMPLE_RULES(DrawnFrom<std::vector<float>>, InMemory<float>)
+SPECSAMPLE_RULES(DrawnFrom<std::vector<double>>, InMemory<double>)
 SPECSAMPLE_RULES(DrawnFrom<Logits<Column<float>>>, LogitsInMemory)
-SPECSAMPLE_RULES(Named, const RowMajorMatrix<float>)
+SPECSAMPLE_RULES(Named, InMemory<float>)
 SPECSAMPLE_RULES(Named, LogitsInMemory)
 
 #define SPECSAMPLE_DRAW(Row)                                                        \

@@ -134,8 +134,9 @@ TEST_CASE("rows are taken from matrices, containers and callables alike", "[core
     CHECK(detail::as_row(detail::element(matrix, 1))[0] == 3);
     CHECK(detail::as_row(detail::element(vectors, 1))[0] == 3);
     CHECK(detail::element(callable, 1)[0] == 3);
-    CHECK(*detail::element_count(matrix) == 2);
-    CHECK(*detail::element_count(vectors) == 2);
-    CHECK_FALSE(detail::element_count(callable));
+    CHECK(detail::element_count(matrix) == 2);
+    CHECK(detail::element_count(vectors) == 2);
+    CHECK(detail::element_count(callable) == -1);
+    CHECK(detail::element_count(callable, 5) == 5);
     CHECK(detail::as_row(detail::element(matrix, 1)).data() == matrix.data() + 2);
 }

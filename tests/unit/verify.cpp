@@ -4,6 +4,7 @@
 
 #include <specsample/specsample.hpp>
 #include <specsample/testing/scripted.hpp>
+#include <specsample/verify/batch.hpp>
 
 #include "support/catch.hpp"
 #include "support/random_round.hpp"
@@ -101,6 +102,35 @@ TEST_CASE("rows may be a matrix of either layout, a list, a callable, or a slice
     RowMajorMatrix<float> batch = RowMajorMatrix<float>::Constant(9, vocab + 3, 7);
     batch.block(3, 1, 4, vocab) = target_rows();
     CHECK(judged(drafted, draft_distributions(), batch.block(3, 1, 4, vocab)) == expected);
+}
+
+/// A row by a function that is no object.
+std::span<const float> target_row(Index i) {
+    return std::span(target_memory).subspan(static_cast<std::size_t>(i * vocab), static_cast<std::size_t>(vocab));
+}
+
+/// Rows behind a pointer: a list that does not know how many it has.
+struct Unbounded {
+    const Eigen::VectorXf* rows;
+    const Eigen::VectorXf& operator[](std::size_t i) const { return rows[i]; }
+};
+
+TEST_CASE("rows may be a function") {
+    const std::vector<Token> expected = judged(drafted, draft_distributions(), target_rows());
+    CHECK(judged(drafted, draft_distributions(), target_row) == expected);
+    CHECK(judged(drafted, draft_distributions(), &target_row) == expected);
+}
+
+TEST_CASE("rows may be a list that does not know how many it has, of probabilities or of logits") {
+    std::vector<Eigen::VectorXf> probs, logits;
+    for (Index i = 0; i < 4; ++i) {
+        probs.push_back(target_rows().row(i).transpose());
+        logits.push_back(probs.back().array().log());
+    }
+    const std::vector<Token> expected = judged(drafted, draft_distributions(), target_rows());
+    CHECK(judged(drafted, draft_distributions(), Unbounded{probs.data()}) == expected);
+    CHECK(judged(drafted, draft_distributions(), logits_of(Unbounded{logits.data()}, 1)) == expected);
+    CHECK(judged(drafted, draft_distributions(), slice(Unbounded{probs.data()}, 0, 4)) == expected);
 }
 
 TEST_CASE("distributions may be an array, a vector or a callable") {

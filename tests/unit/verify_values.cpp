@@ -445,6 +445,24 @@ TEST_CASE("a row that a reader computes is judged as the same row in memory") {
                      {.check = Check::every_row}, workspace));
 }
 
+/// A row by a function that is no object.
+Row fixed_row(Index) {
+    static const std::vector<float> row{.5f, .25f, .25f};
+    return Row::probs(row);
+}
+
+TEST_CASE("a function may make the rows, as a lambda may") {
+    const std::vector<Token> tokens{1};
+    const auto lambda = [](Index i) { return fixed_row(i); };
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        Workspace one, other;
+        const RoundRng rng(seed, 2, 3);
+        const Round made = verify(tokens, PointMass{}, Rows(fixed_row), TokenVerification{}, rng, {}, one);
+        const Round expected = verify(tokens, PointMass{}, Rows(lambda), TokenVerification{}, rng, {}, other);
+        CHECK(std::ranges::equal(made.tokens, expected.tokens));
+    }
+}
+
 TEST_CASE("a callable is asked for row 0 once, and for a row of each position that is reached") {
     const std::vector<float> row{.5f, .5f, 0};
     std::vector<Index> asked;

@@ -5,6 +5,7 @@
 #include <span>
 #include <type_traits>
 
+#include <specsample/core/borrowed.hpp>
 #include <specsample/core/types.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
@@ -55,12 +56,9 @@ class StopPredicate {
         if constexpr (!std::is_function_v<Predicate> && requires { predicate == nullptr; })
             if (predicate == nullptr) return;
         if constexpr (Decides<Predicate>) {
-            if constexpr (std::is_function_v<Predicate>)
-                predicate_ = reinterpret_cast<void*>(&predicate);
-            else
-                predicate_ = const_cast<char*>(&reinterpret_cast<const volatile char&>(predicate));
+            predicate_ = address_of_any(predicate);
             call_ = [](void* self, std::span<const Token> tokens) -> StopDecision {
-                const auto answer = (*reinterpret_cast<Predicate*>(self))(tokens);
+                const auto answer = any_at<Predicate>(self)(tokens);
                 if constexpr (std::same_as<decltype(answer), const bool>)
                     return answer ? StopDecision::include : StopDecision::go_on;
                 else

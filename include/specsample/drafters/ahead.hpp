@@ -59,9 +59,9 @@ void likely_outcomes(std::span<const Token> tokens, RowsOf&& rows, Index row_cou
     detail::require(acceptance >= 0 && acceptance <= 1, where, "acceptance", acceptance, "in [0, 1]");
     detail::require(row_count == std::ssize(tokens) || row_count == std::ssize(tokens) + 1, where, "row_count",
                     row_count, "the number of tokens, or one more");
-    if (const auto given = detail::element_count(rows))
-        detail::require(*given >= row_count, where, "the number of rows", *given,
-                        "at least row_count, " + detail::to_text(row_count));
+    const Index given = detail::element_count(rows, row_count);
+    detail::require(given >= row_count, where, "the number of rows", given,
+                    "at least row_count, " + detail::to_text(row_count));
     detail::require(most >= 0, where, "most", most, "at least 0");
     outcomes.clear();
     std::vector<Token> ids(static_cast<std::size_t>(most) + 1);

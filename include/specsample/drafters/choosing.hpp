@@ -147,7 +147,7 @@ class Watched : public detail::Adaptor<Watched<Target>, Target> {
 
     template <class Rows>
     Rows first_judged(Index place, Rows&& rows) {
-        if (detail::element_count(rows).value_or(1) > 0) overlaps_->judge(place, detail::element(rows, 0));
+        if (detail::element_count(rows, 1) > 0) overlaps_->judge(place, detail::element(rows, 0));
         return std::forward<Rows>(rows);
     }
 

@@ -22,9 +22,9 @@ concept SharedNoiseDrafter =
 /// @throws   std::invalid_argument unless there are `expected` rows, where their number is known
 template <class Rows>
 void require_rows(std::string_view where, const Rows& rows, Index expected) {
-    const auto found = element_count(rows);
-    if (found && *found != expected)
-        invalid(where, "the number of rows that draft(prefix, tree) returns", *found, to_text(expected));
+    const Index found = element_count(rows, expected);
+    if (found != expected)
+        invalid(where, "the number of rows that draft(prefix, tree) returns", found, to_text(expected));
 }
 
 /// False if the drafter's type says that its draft trees never branch.

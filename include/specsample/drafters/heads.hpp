@@ -57,9 +57,8 @@ class HeadRows {
     /// @param where   the caller's name, for the error message
     /// @throws        std::invalid_argument if there are fewer or more rows than heads
     void ask_about(const std::vector<Token>& prefix, std::string_view where) {
-        const auto found = element_count(rows_.hold(ask(heads_, prefix)));
-        if (found && *found != count_)
-            invalid(where, "the number of rows that heads(prefix) returns", *found, to_text(count_));
+        const Index found = element_count(rows_.hold(ask(heads_, prefix)), count_);
+        if (found != count_) invalid(where, "the number of rows that heads(prefix) returns", found, to_text(count_));
         kept_.clear();
         kept_.resize(static_cast<std::size_t>(count_));
     }

@@ -162,7 +162,7 @@ class Recorded : public detail::Adaptor<Recorded<Target>, Target> {
     decltype(auto) ask(const Prefix& prefix, Asked asked) {
         decltype(auto) rows = std::invoke(this->model(), prefix, asked);
         contexts_.of(tail(prefix, asked), asked);
-        const Index count = std::min(contexts_.size(), detail::element_count(rows).value_or(0));
+        const Index count = std::min(contexts_.size(), detail::element_count(rows, 0));
         for (Index i = 0; i < count; ++i) table_->learn(contexts_[i], detail::element(rows, i));
         return rows;
     }

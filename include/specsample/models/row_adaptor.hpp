@@ -91,7 +91,7 @@ class ChangedRows {
         auto& rows = answer_.hold(std::forward<Answer>(answer));
         contexts_.of(prefix, asked);
         rows_.clear();
-        rows_.resize(static_cast<std::size_t>(element_count(rows).value_or(contexts_.size())));
+        rows_.resize(static_cast<std::size_t>(element_count(rows, contexts_.size())));
         if (memory_.size() < rows_.size()) memory_.resize(rows_.size());
     }
 

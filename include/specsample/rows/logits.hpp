@@ -207,9 +207,9 @@ class LogitRows {
         return Logits(element(source_, i), known_at(i));
     }
     std::size_t size() const
-        requires requires(const Source& source) { element_count(source).has_value(); } && is_supplied<Source>
+        requires Counted<Source> && is_supplied<Source>
     {
-        return static_cast<std::size_t>(*element_count(source_));
+        return static_cast<std::size_t>(element_count(source_));
     }
 
   private:

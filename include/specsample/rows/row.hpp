@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <specsample/core/borrowed.hpp>
 #include <specsample/core/numbers_view.hpp>
 #include <specsample/kernels/encoding.hpp>
 
@@ -172,9 +173,8 @@ class Rows {
     template <class RowOf>
         requires std::is_invocable_r_v<Row, RowOf&, Index>
     Rows(RowOf& row_of)
-        : source_(&row_of), call_([](const void* source, Index i) -> Row {
-              return (*static_cast<RowOf*>(const_cast<void*>(source)))(i);
-          }) {}
+        : source_(detail::address_of_any(row_of)),
+          call_([](void* source, Index i) -> Row { return detail::any_at<RowOf>(source)(i); }) {}
 
     /// Return row i where it lies in a list; null if it has to be made.
     const Row* listed(Index i) const { return list_ == nullptr ? nullptr : list_ + i; }
@@ -210,8 +210,8 @@ class Rows {
     std::optional<Row> first_{};
     Index count_ = -1;
     Index stride_ = 0;
-    const void* source_ = nullptr;
-    Row (*call_)(const void*, Index) = nullptr;
+    void* source_ = nullptr;
+    Row (*call_)(void*, Index) = nullptr;
 };
 
 }}  // namespace specsample

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <concepts>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -37,15 +36,19 @@ decltype(auto) element(Source& source, Index i) {
 template <class Source>
 using Element = decltype(element(std::declval<Source&>(), Index{}));
 
-/// Return the number of elements of a source, or nothing if the source does not know it.
+/// A source that knows how many elements it has.
 template <class Source>
-std::optional<Index> element_count(const Source& source) {
+concept Counted = EigenMatrix<Source> || requires(const Source& source) { source.size(); };
+
+/// Return the number of elements of a source; `unknown` if the source does not know it.
+template <class Source>
+Index element_count(const Source& source, Index unknown = -1) {
     if constexpr (EigenMatrix<Source>) {
         return source.rows();
-    } else if constexpr (requires { source.size(); }) {
+    } else if constexpr (Counted<Source>) {
         return static_cast<Index>(source.size());
     } else {
-        return std::nullopt;
+        return unknown;
     }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -158,8 +157,7 @@ class Scorer {
         return learn(path_rows_, judge(path_rows_), passes);
     }
 
-    /// Make one pass per row, when the row is asked for. judge gets a std::function, which hides the type of the
-    /// target, so that all targets with such rows share its code.
+    /// Make one pass per row, when the row is asked for.
     template <bool once, class L, class Judge>
     Round score_lazily(Index start, Index known, const DraftTree<L>& draft_tree, const Judge& judge) {
         Index passes = 0, vocab = 0;
@@ -189,8 +187,7 @@ class Scorer {
                 return sized(rows_.row(i));
             }
         };
-        const std::function<decltype(made(0))(Index)> rows = std::ref(made);  // a reference: nothing is allocated
-        const Round round = judge(rows);
+        const Round round = judge(made);
         return learn(vocab, round, passes);
     }
 

@@ -170,12 +170,12 @@ class RoundRows {
     }
     Ranks& ranks() const { return at(0).state().ranks(); }
     /// Return the number of rows, or the number that is needed if the source of the rows does not know it.
-    Index row_count() const { return specsample::detail::element_count(rows_).value_or(nodes_ + 1); }
+    Index row_count() const { return specsample::detail::element_count(rows_, nodes_ + 1); }
     Index distribution_count() const {
         if constexpr (DraftDistribution<std::remove_cvref_t<Distributions>>) {
             return nodes_;
         } else {
-            return specsample::detail::element_count(distributions_).value_or(nodes_);
+            return specsample::detail::element_count(distributions_, nodes_);
         }
     }
 

@@ -225,8 +225,8 @@ template <class Source>
 detail::Slice<Source> slice(Source&& source, Index begin, Index end) {
     detail::require(begin >= 0, "slice", "begin", begin, "at least 0");
     if (end < begin) detail::invalid("slice", "end", end, "at least begin, " + detail::to_text(begin));
-    if (const auto count = detail::element_count(source); count && end > *count)
-        detail::invalid("slice", "end", end, "at most the number of elements, " + detail::to_text(*count));
+    if (const Index count = detail::element_count(source, end); end > count)
+        detail::invalid("slice", "end", end, "at most the number of elements, " + detail::to_text(count));
     return {std::forward<Source>(source), begin, end};
 }
 

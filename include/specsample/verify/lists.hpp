@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <specsample/core/borrowed.hpp>
 #include <specsample/core/eigen.hpp>
 #include <specsample/rows/owner.hpp>
 #include <specsample/rows/rows.hpp>
@@ -61,6 +62,54 @@ struct RowBehind<L, Other> {
     using type = std::remove_cvref_t<decltype(std::declval<const L&>().row())>;
 };
 
+/// The type in which a list returns its rows: a view where it has their numbers in memory, so that lists of all kinds
+/// return the same; otherwise the row itself.
+template <class Answer>
+using ListedRow = std::conditional_t<std::is_lvalue_reference_v<Answer> && StatedRow<std::remove_cvref_t<Answer>>,
+                                     const std::remove_cvref_t<Answer>&, StoredAs<Answer>>;
+
+/// The target's rows behind one type, whatever list or callable returns them: rounds share their code.
+/// @tparam R   a ListedRow
+template <class R>
+class RowList {
+  public:
+    /// @param rows   borrowed
+    template <class Rows>
+        requires(!std::same_as<std::remove_const_t<Rows>, RowList>)
+    explicit RowList(Rows& rows)
+        : rows_(address_of_any(rows)), row_(row_of<Rows>), count_(element_count(rows)), exist_(rows_exist(rows)) {}
+
+    R operator()(Index i) const { return row_(rows_, i); }
+    Index count() const { return count_; }  ///< -1 if the source does not know it
+    bool exist() const { return exist_; }
+
+  private:
+    template <class Rows>
+    static R row_of(void* list, Index i) {
+        auto& rows = any_at<Rows>(list);
+        if constexpr (std::is_reference_v<R>)
+            return element(rows, i);
+        else
+            return store_row<Element<Rows>>(element(rows, i));
+    }
+
+    void* rows_;
+    R (*row_)(void*, Index);
+    Index count_;
+    bool exist_;
+};
+template <class Rows>
+explicit RowList(Rows&) -> RowList<ListedRow<Element<Rows>>>;
+
+template <class R>
+Index element_count(const RowList<R>& rows, Index unknown = -1) {
+    return rows.count() < 0 ? unknown : rows.count();
+}
+template <class R>
+bool rows_exist(const RowList<R>& rows) {
+    return rows.exist();
+}
+
 /// The target's rows, as a walk reads them. Row 0 is read before the walk, for the size of the vocabulary, and kept
 /// until the walk asks for it: a computed row costs a pass of the model or a shaping, so no row is asked for twice on
 /// the way down.
@@ -85,7 +134,7 @@ class TargetRows {
     }
 
     /// Return how many rows exist already; `most` if the source does not know its size.
-    Index supplied(Index most) const { return are_supplied() ? element_count(rows_).value_or(most) : 0; }
+    Index supplied(Index most) const { return are_supplied() ? element_count(rows_, most) : 0; }
 
   private:
     Rows& rows_;

@@ -89,7 +89,7 @@ std::span<const TokenScore> token_scores(const Round& round, Rows&& rows, Scores
 /// @throws         std::invalid_argument also for fewer rows than tokens, where their number is known
 template <detail::RowSource Rows>
 std::span<const TokenScore> token_scores(std::span<const Token> tokens, Rows&& rows, Scores& memory, Index top = 0) {
-    return token_scores(detail::round_of_text(tokens, detail::element_count(rows).value_or(-1)), rows, memory, top);
+    return token_scores(detail::round_of_text(tokens, detail::element_count(rows)), rows, memory, top);
 }
 
 }}  // namespace specsample

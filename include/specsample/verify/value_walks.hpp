@@ -74,9 +74,8 @@ bool rows_exist(const RowValueList<Value>& rows) {
     return rows.count() >= 0;
 }
 template <class Value>
-std::optional<Index> element_count(const RowValueList<Value>& rows) {
-    if (rows.count() < 0) return std::nullopt;
-    return rows.count();
+Index element_count(const RowValueList<Value>& rows, Index unknown = -1) {
+    return rows.count() < 0 ? unknown : rows.count();
 }
 
 /// The origins of a draft of `size` tokens, as distributions that outlive the list.

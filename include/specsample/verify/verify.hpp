@@ -25,7 +25,7 @@ std::string refusal_of_drawn(Distributions& distributions, Index size) {
     using L = DistributionIn<Distributions>;
     if constexpr (shares_noise<Rule> && RowDistribution<L>) {
         if constexpr (!DraftDistribution<std::remove_cvref_t<Distributions>>)
-            if (element_count(distributions).value_or(size) != size) return {};  // verify finds this fault later
+            if (element_count(distributions, size) != size) return {};  // verify finds this fault later
         for (Index node = 0; node < size; ++node)
             if (!distribution_at(distributions, node).is_point())
                 return refusal("verify", "the distribution of node " + to_text(node), "Sampled",
@@ -50,11 +50,11 @@ std::optional<RowFault> check_ids(const Ids& ids, Side side, Index vocab) {
 /// Check that a source which knows its size has `expected` elements, or up to `spare` more.
 template <class Source>
 std::optional<RowFault> check_count(const Source& source, Side side, Index expected, Index spare = 0) {
-    const auto count = element_count(source);
-    if (!count || (*count >= expected && *count <= expected + spare)) return std::nullopt;
+    const Index count = element_count(source, expected);
+    if (count >= expected && count <= expected + spare) return std::nullopt;
     return RowFault{.side = side,
                     .cause = Cause::wrong_count,
-                    .value = static_cast<double>(*count),
+                    .value = static_cast<double>(count),
                     .bound = static_cast<double>(expected)};
 }
 
@@ -197,8 +197,14 @@ auto& read_only(L& list) {
 template <class Ids, class Distributions, class Rows, class Rule, class Source>
 Round judge(const Ids& given, const Links& shape, Distributions& distributions, Rows& rows, const Rule& rule,
             const Source& rng, const RoundLimits& limits, RoundMemory& memory) {
-    return judge_plain(std::span<const typename Ids::value_type>(given), shape, read_only(distributions),
-                       read_only(rows), rule, rng, limits, memory);
+    const std::span<const typename Ids::value_type> ids(given);
+    auto& sources = read_only(distributions);
+    if constexpr (form_of<std::remove_cvref_t<Element<Rows>>>.split) {  // ranks exchange a list as a whole
+        return judge_plain(ids, shape, sources, read_only(rows), rule, rng, limits, memory);
+    } else {
+        const RowList list(read_only(rows));
+        return judge_plain(ids, shape, sources, list, rule, rng, limits, memory);
+    }
 }
 
 }  // namespace detail

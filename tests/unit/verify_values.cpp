@@ -445,6 +445,26 @@ TEST_CASE("a row that a reader computes is judged as the same row in memory") {
                      {.check = Check::every_row}, workspace));
 }
 
+TEST_CASE("numbers, ids and rows may be arrays") {
+    const float probs[] = {.5f, .25f, .25f};
+    const std::uint16_t ids[] = {0, 2, 5};
+    const std::array<double, 3> logits{1, 2, 3};
+    const std::vector<float> same(std::begin(probs), std::end(probs));
+    const std::vector<int> same_ids(std::begin(ids), std::end(ids));
+    const Row rows[] = {Row::sparse(ids, Row::probs(probs), 6), Row::sparse(ids, Row::logits(logits, .5), 6)};
+    const std::vector<Row> expected{Row::sparse(same_ids, Row::probs(same), 6),
+                                    Row::sparse(same_ids, Row::logits(logits, .5), 6)};
+    const Token drafted[] = {2};
+    const Origin origins[] = {Origin::sampled(rows[0])};
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        Workspace one, other;
+        const RoundRng rng(seed, 2, 3);
+        const Round round = verify(drafted, origins, Rows(rows), TokenVerification{}, rng, {}, one);
+        CHECK(std::ranges::equal(round.tokens,
+                                 verify(drafted, origins, Rows(expected), TokenVerification{}, rng, {}, other).tokens));
+    }
+}
+
 /// A row by a function that is no object.
 Row fixed_row(Index) {
     static const std::vector<float> row{.5f, .25f, .25f};

@@ -70,10 +70,12 @@ inline constexpr bool lies_in_memory<L, true> = bool(L::IsVectorAtCompileTime) &
 /// Return the address of the first number; null for what require_viewable refuses.
 template <class L>
 auto address_of(const L& list) {
-    if constexpr (lies_in_memory<L>)
+    if constexpr (!lies_in_memory<L>)
+        return static_cast<const float*>(nullptr);
+    else if constexpr (EigenMatrix<L>)
         return list.data();
     else
-        return static_cast<const float*>(nullptr);
+        return std::data(list);  // an array has no member
 }
 
 /// Return the number of elements from one to the next.
@@ -123,8 +125,7 @@ class NumbersView {
 
     /// View a list.
     template <class List>
-        requires(!std::is_pointer_v<std::decay_t<List>> && RowLike<List> &&
-                 !detail::StatedRow<std::remove_cvref_t<List>>)
+        requires(RowLike<List> && !detail::StatedRow<std::remove_cvref_t<List>>)
     NumbersView(List&& list)
         : NumbersView(detail::address_of(list), detail::row_size(list),
                       detail::step_of<std::remove_cvref_t<List>>(list)) {
@@ -133,8 +134,7 @@ class NumbersView {
 
     /// Refuse a list of other numbers.
     template <class List>
-        requires(!std::is_pointer_v<std::decay_t<List>> && detail::lies_in_memory<std::remove_cvref_t<List>> &&
-                 !RowLike<List>)
+        requires(detail::lies_in_memory<std::remove_cvref_t<List>> && !RowLike<List>)
     NumbersView(List&&) {
         static_assert(!sizeof(std::remove_cvref_t<List>*),
                       "specsample::Row: the numbers must be of type float, double, Eigen::half or Eigen::bfloat16; of "
@@ -203,9 +203,10 @@ class IdsView {
 
     /// View a list.
     template <class List>
-        requires(!std::is_pointer_v<std::decay_t<List>> && detail::lies_in_memory<std::remove_cvref_t<List>>)
+        requires(detail::lies_in_memory<std::remove_cvref_t<List>>)
     IdsView(List&& list)
-        : IdsView(list.data(), static_cast<Index>(list.size()), detail::step_of<std::remove_cvref_t<List>>(list)) {
+        : IdsView(detail::address_of(list), static_cast<Index>(std::size(list)),
+                  detail::step_of<std::remove_cvref_t<List>>(list)) {
         static_assert(std::is_lvalue_reference_v<List> || !detail::owns<std::remove_cvref_t<List>>,
                       "specsample::Row: the ids are borrowed, and a temporary would be gone before they are read; "
                       "give it a name that lives until the round ends");

@@ -169,8 +169,8 @@ class NumbersView {
 
 class IdsView;
 
-/// What kernels do with a list of ids. A list names the functions of its type, so that a program compiles those of the
-/// types that it has, and none without sparse rows.
+/// What kernels do with a list of ids. A list names the functions of its type, so that a program compiles them for the
+/// types that it has, and for none without sparse rows.
 struct IdFunctions {
     Index (*id)(const IdsView& ids, Index place);
     Index (*place_of)(const IdsView& ids, Index id);

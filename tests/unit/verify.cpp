@@ -1,6 +1,7 @@
 // verify as an engine calls it: on memory, ids and rows that are the engine's own.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <specsample/specsample.hpp>
 #include <specsample/testing/scripted.hpp>
@@ -131,6 +132,27 @@ TEST_CASE("rows may be a list that does not know how many it has, of probabiliti
     CHECK(judged(drafted, draft_distributions(), Unbounded{probs.data()}) == expected);
     CHECK(judged(drafted, draft_distributions(), logits_of(Unbounded{logits.data()}, 1)) == expected);
     CHECK(judged(drafted, draft_distributions(), slice(Unbounded{probs.data()}, 0, 4)) == expected);
+}
+
+TEST_CASE("a list of rows is checked in full where every row is, and counted where it knows its size") {
+    std::vector<Eigen::VectorXf> list;
+    for (Index i = 0; i < 4; ++i) list.push_back(target_rows().row(i).transpose());
+    list[3][0] = NAN;  // the walk stops before
+    Workspace workspace;
+    const auto judge = [&](auto&& rows) {
+        return verify(drafted, draft_distributions(), rows, rule, rng(.6, .5), {.check = Check::every_row}, workspace);
+    };
+    for (const Round& round : {judge(list), judge(Unbounded{list.data()})}) {
+        REQUIRE(round.fault);
+        CHECK(round.fault->cause == Cause::not_finite);
+        CHECK(round.fault->row == 3);
+    }
+    CHECK_FALSE(judge([&](Index i) { return list[static_cast<std::size_t>(i)]; }).fault);
+    list.resize(3);
+    const Round few = judge(list);
+    REQUIRE(few.fault);
+    CHECK(few.fault->cause == Cause::wrong_count);
+    CHECK(few.fault->value == 3);
 }
 
 TEST_CASE("distributions may be an array, a vector or a callable") {

@@ -65,6 +65,21 @@ TEST_CASE("mutants: rows that are values", "[values]") {
                tokens_of(Row::sparse(short_ids, Row::probs(row), 70000),
                          Row::sparse(short_second, Row::probs(other), 70000)) == expected;
     });
+    must_hold("ids that do not increase", [&] {
+        const std::vector<Token> ids{0, 3, 2, 4};
+        const auto fault = verify({}, PointMass{}, std::vector{Row::sparse(ids, Row::probs(row), 6)}, by_token,
+                                  RoundRng(1, 2, 3), {}, workspace)
+                               .fault;
+        return fault && fault->cause == Cause::unordered_ids && fault->id == 2;
+    });
+    must_hold("two sparse rows with ids of two types", [&] {
+        const std::vector<Token> ids{1, 3, 400, 500};
+        const std::vector<std::uint16_t> short_ids{2, 3, 400, 600};
+        const std::vector<Token> same_ids(short_ids.begin(), short_ids.end());
+        const Row q = Row::sparse(ids, Row::probs(row), 700);
+        return tokens_of(q, Row::sparse(short_ids, Row::probs(other), 700)) ==
+               tokens_of(q, Row::sparse(same_ids, Row::probs(other), 700));
+    });
     must_hold("a draft row that was written again", [&] {
         std::vector<float> reused = row;
         const RoundRng rng(1, 2, 3);

@@ -149,10 +149,12 @@ TEST_CASE("a list of rows is checked in full where every row is, and counted whe
     }
     CHECK_FALSE(judge([&](Index i) { return list[static_cast<std::size_t>(i)]; }).fault);
     list.resize(3);
-    const Round few = judge(list);
-    REQUIRE(few.fault);
-    CHECK(few.fault->cause == Cause::wrong_count);
-    CHECK(few.fault->value == 3);
+    const std::span<const float> array[] = {draft_row(0), draft_row(1), draft_row(2)};
+    for (const Round& few : {judge(list), judge(array)}) {
+        REQUIRE(few.fault);
+        CHECK(few.fault->cause == Cause::wrong_count);
+        CHECK(few.fault->value == 3);
+    }
 }
 
 TEST_CASE("distributions may be an array, a vector or a callable") {

@@ -38,7 +38,7 @@ using Element = decltype(element(std::declval<Source&>(), Index{}));
 
 /// A source that knows how many elements it has.
 template <class Source>
-concept Counted = EigenMatrix<Source> || requires(const Source& source) { source.size(); };
+concept Counted = EigenMatrix<Source> || requires(const Source& source) { std::size(source); };
 
 /// Return the number of elements of a source; `unknown` if the source does not know it.
 template <class Source>
@@ -46,7 +46,7 @@ Index element_count(const Source& source, Index unknown = -1) {
     if constexpr (EigenMatrix<Source>) {
         return source.rows();
     } else if constexpr (Counted<Source>) {
-        return static_cast<Index>(source.size());
+        return static_cast<Index>(std::size(source));
     } else {
         return unknown;
     }

@@ -233,3 +233,37 @@ int program() {
 }
 
 }  // namespace values_of_uint16
+
+// case: numbers_by_a_pointer
+// How many numbers follow is not known.
+// expect: error: static assertion failed.*specsample::Row: a pointer does not say how many numbers there are
+namespace numbers_by_a_pointer {
+
+using namespace specsample;
+
+Index program(const float* data) {
+#ifdef FIXED
+    return Row::logits({data, 4}, .8).size();
+#else
+    return Row::logits(data, .8).size();
+#endif
+}
+
+}  // namespace numbers_by_a_pointer
+
+// case: ids_by_a_pointer
+// How many ids follow is not known.
+// expect: error: static assertion failed.*specsample::Row: a pointer does not say how many ids there are
+namespace ids_by_a_pointer {
+
+using namespace specsample;
+
+Index program(const short* ids, const std::vector<float>& numbers) {
+#ifdef FIXED
+    return Row::sparse({ids, 4}, Row::probs(numbers), 8).size();
+#else
+    return Row::sparse(ids, Row::probs(numbers), 8).size();
+#endif
+}
+
+}  // namespace ids_by_a_pointer

@@ -141,6 +141,15 @@ class NumbersView {
                       "16 bits in another type say what they hold: {data, Row::Scalar::bf16, size}");
     }
 
+    /// Refuse a pointer.
+    template <class Pointer>
+        requires std::is_pointer_v<std::remove_cvref_t<Pointer>>
+    NumbersView(Pointer&&) {
+        static_assert(!sizeof(std::remove_cvref_t<Pointer>*),
+                      "specsample::Row: a pointer does not say how many numbers there are; write {data, size}, and "
+                      "*reader for a RowReader");
+    }
+
     /// View what a reader computes.
     /// @param scalar   f64 to compute in doubles. The other scalars are computed in floats, and say how far a sum of
     ///                 probabilities may be from 1
@@ -212,6 +221,14 @@ class IdsView {
                       "give it a name that lives until the round ends");
     }
 
+    /// Refuse a pointer.
+    template <class Pointer>
+        requires std::is_pointer_v<std::remove_cvref_t<Pointer>>
+    IdsView(Pointer&&) {
+        static_assert(!sizeof(std::remove_cvref_t<Pointer>*),
+                      "specsample::Row: a pointer does not say how many ids there are; write {ids, size}");
+    }
+
     const void* data() const { return data_; }
     Index size() const { return size_; }  ///< -1 if there is no list
     Index step() const { return step_; }
@@ -224,7 +241,9 @@ class IdsView {
     const IdFunctions* functions_ = nullptr;
 };
 
-/// Write the places in a list of the ids that `other`, a list of ids or another view, has at [first, first + count).
+/// Write the places in a list of the ids that another list has at [first, first + count); -1 for an id that is not
+/// there.
+/// @param other   other(place) -> the id in the other list
 template <class Id, class Other>
 void write_places_in(const IdList<Id>& list, const Other& other, Index first, Index count, std::int32_t* places) {
     for (Index i = 0, place = 0; i < count; ++i) {

@@ -11,7 +11,6 @@
 #include <span>
 
 #include <specsample/core/eigen.hpp>
-#include <specsample/core/ids.hpp>
 #include <specsample/core/numbers_view.hpp>
 #include <specsample/kernels/inspect.hpp>
 

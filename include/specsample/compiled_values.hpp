@@ -2,6 +2,7 @@
 // as doubles. compiled.hpp says what that is for; this part of it does without Eigen.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include <specsample/drafters/draft_value.hpp>
@@ -31,7 +32,8 @@ SPECSAMPLE_VALUES(GumbelMatch)
     SPECSAMPLE_EXTERN template DraftedValue draft_alone<Value>(const RoundRng&, Index, const Row&, Index, \
                                                                std::span<const Token>);                   \
     SPECSAMPLE_EXTERN template DraftedValue draft_shared<Value>(const RoundRng&, const Row&, Index,       \
-                                                                std::span<const Token>);
+                                                                std::span<const Token>);                  \
+    SPECSAMPLE_EXTERN template std::optional<RowFault> inspect_as<Value>(const Row&, Side, Index);
 
 SPECSAMPLE_READ_AS(float)
 SPECSAMPLE_READ_AS(double)

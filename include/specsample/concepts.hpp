@@ -17,9 +17,10 @@
 //   rule            Rule          rule(context) -> Outcome, with a constant `lossless`: which drafted tokens are kept
 //   random source   RandomSource  source.at(purpose, node) -> the random numbers of that address
 //
-// `prefix` is a std::span<const Token>; a `const std::vector<Token>&` works as well. A row is a Row (core/row.hpp);
-// heads on the target are a heads::HeadsModel (drafters/heads.hpp). Types of other parts are only declared here: a
-// program that uses one includes the header of that part.
+// `prefix` is a std::span<const Token>; a `const std::vector<Token>&` works as well. A row is probabilities of any type
+// (RowLike, core/row_kinds.hpp), or a Row (rows/row.hpp); heads on the target are a heads::HeadsModel
+// (drafters/heads.hpp). Types of other parts are only declared here: a program that uses one includes the header of
+// that part. This header does without Eigen.
 #pragma once
 
 #include <concepts>
@@ -27,11 +28,10 @@
 #include <span>
 #include <type_traits>
 
-#include <specsample/core/eigen.hpp>
 #include <specsample/core/rule_claim.hpp>
 #include <specsample/core/tree.hpp>
 #include <specsample/models/ask.hpp>
-#include <specsample/rows/owner.hpp>
+#include <specsample/rows/returned.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
@@ -39,16 +39,13 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 enum class Purpose : std::uint32_t;  // random/address.hpp
 class RoundRng;                      // random/rng.hpp
-struct PointMass;                    // tree/distribution.hpp
-struct SharedNoise;                  // tree/distribution.hpp
+struct SharedNoise;                  // tree/point_mass.hpp
+class Origin;                        // tree/origin.hpp
 struct RoundCounts;                  // core/tally.hpp
 namespace filters {
 template <std::floating_point Value>
 class Candidates;  // shaping/candidates.hpp
 }  // namespace filters
-struct Outcome;  // verify/rules.hpp
-template <class Distributions, class Rows, class Source>
-struct RoundContext;  // verify/round_context.hpp
 
 // ---- Models ---------------------------------------------------------------------------------------------------------
 
@@ -151,7 +148,15 @@ concept RowDistribution = RatioDistribution<L> && requires(const L& distribution
 template <class L>
 concept DraftDistribution = detail::RatioDistribution<L> || std::same_as<L, SharedNoise>;
 
-template <DraftDistribution L>
+namespace detail {
+
+/// What a draft tree keeps of each node: a draft distribution, or an Origin, which is one as a value.
+template <class L>
+concept NodeDistribution = DraftDistribution<L> || std::same_as<L, Origin>;
+
+}  // namespace detail
+
+template <detail::NodeDistribution L>
 class DraftTree;  // tree/draft_tree.hpp
 
 /// A drafter: drafter.propose(prefix, rng, draft tree) adds nodes to an open `DraftTree<Distribution>`, where
@@ -185,6 +190,13 @@ concept Drafter = requires { typename detail::Unwrapped<D>::Distribution; } &&
                       drafter.propose(prefix, rng, draft_tree);
                   };
 
+namespace detail {
+
+/// A row of probabilities as a stop is shown it: Eigen::ArrayXf.
+using PlainRow = Eigen::Array<float, -1, 1, 0, -1, 1>;
+
+}  // namespace detail
+
 /// Decides where a chain ends before its depth limit. stop.before(row) ends it before a token is drawn from `row`;
 /// stop.after(prob) ends it after a token that was drawn with this probability, and the token stays in the draft. Both
 /// are lossless: `before` looks only at the text before the token, and `after` drops nothing. Dropping a drafted token
@@ -192,7 +204,7 @@ concept Drafter = requires { typename detail::Unwrapped<D>::Distribution; } &&
 /// If it has stop.begin(), that is called where a draft begins. A stop that also learns from rounds, as a Length, is
 /// given to both by std::ref.
 template <class S>
-concept DraftStop = requires(const detail::Unwrapped<S>& stop, const Eigen::ArrayXf& row, double prob) {
+concept DraftStop = requires(const detail::Unwrapped<S>& stop, const detail::PlainRow& row, double prob) {
     { stop.before(row) } -> std::convertible_to<bool>;
     { stop.after(prob) } -> std::convertible_to<bool>;
 };
@@ -273,20 +285,6 @@ concept Cursor = detail::Masks<C> && detail::Accepts<C> && detail::GoesBack<C>;
 /// and two of them give independent ones.
 template <class C>
 concept RandomSource = requires(const C& rng, Purpose purpose, Index node) { rng.at(purpose, node); };
-
-namespace detail {
-
-template <class R, class T>
-concept RuleCall = std::invocable<const R&, const T&>;
-
-/// A rule that returns an Outcome for contexts of type T.
-template <class R, class T>
-concept RuleFor = RuleCall<R, T> && std::same_as<std::invoke_result_t<const R&, const T&>, Outcome>;
-
-/// The context of a chain of point masses and dense target rows, which every rule takes.
-using PlainContext = RoundContext<const PointMass, const RowMajorMatrix<float>, RoundRng>;
-
-}  // namespace detail
 
 /// A rule decides which drafted tokens are accepted, and draws the token after them. verify/rule.hpp documents what a
 /// rule is given, what it may draw and what it must return, with an example.

@@ -5,7 +5,7 @@ cmake_policy(VERSION 3.22)
 
 # Neighbours on a floor do not know each other. `specsample` is the umbrella: above every part, and beside `testing`.
 set(floors "core" "kernels" "rows" "models" "random" "shaping tree theory" "verify drafters length"
-           "sampler compiled_values" "lossy beam metrics vocabularies shard compiled" "testing specsample values")
+           "sampler compiled_values" "lossy beam metrics vocabularies shard compiled" "testing specsample values" "sampler_values")
 
 set(height 0)
 foreach(floor IN LISTS floors)

@@ -87,6 +87,10 @@ template <class Value>
 DraftedValue draft_shared(const RoundRng& rng, const Row& row, Index depth, std::span<const Token> without) {
     return loops_of<Value>().draft_shared(rng, row, depth, without);
 }
+template <class Value>
+std::optional<RowFault> inspect_as(const Row& row, Side side, Index number) {
+    return loops_of<Value>().inspect(row, side, number);
+}
 
 template <class Memory>
 std::span<const DraftScore> score_values(const Links& shape, std::span<const Token> tokens, const Origins& origins,

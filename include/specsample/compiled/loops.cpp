@@ -13,7 +13,7 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 template <class Value>
-constexpr Loops::OfValue loops_of_value{&draft_alone<Value>, &draft_shared<Value>};
+constexpr Loops::OfValue loops_of_value{&draft_alone<Value>, &draft_shared<Value>, &inspect_as<Value>};
 
 extern "C" {
 [[gnu::visibility("hidden")]] extern const Loops SPECSAMPLE_LOOPS;

@@ -28,6 +28,7 @@ struct Loops {
     struct OfValue {
         decltype(&draft_alone<float>) draft_alone;
         decltype(&draft_shared<float>) draft_shared;
+        decltype(&inspect_as<float>) inspect;
     };
 
     CompiledRules::Table judge;

@@ -23,6 +23,10 @@ template <class Derived>
 class PlainObjectBase;
 template <class Plain, int options, class Stride>
 class Map;
+template <class Scalar, int rows, int columns, int options, int most_rows, int most_columns>
+class Matrix;
+template <class Scalar, int rows, int columns, int options, int most_rows, int most_columns>
+class Array;
 struct half;
 struct bfloat16;
 }  // namespace Eigen
@@ -130,8 +134,16 @@ namespace detail {
 template <class R>
 inline constexpr bool has_memory = (static_cast<unsigned>(R::Flags) & 0x40) != 0;
 
+/// A row that is a value (rows/row.hpp).
+template <class R>
+concept RowValue = std::same_as<std::remove_cvref_t<R>, Row>;
+
+/// A row of either kind, as a model may return it.
+template <class R>
+concept AnyRow = RowLike<R> || RowValue<R>;
+
 /// Return the number of ids of a row: the size of its vocabulary.
-template <RowLike R>
+template <AnyRow R>
 Index row_size(const R& row) {
     if constexpr (ContiguousRow<R>)
         return static_cast<Index>(std::span(row).size());

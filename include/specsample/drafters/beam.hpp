@@ -108,13 +108,16 @@ class Beams {
     template <class Held>
     std::optional<RowFault> expand(Index beam, Index level, const Held& row) {
         const double prob = beam == root_node ? 1 : at(beam).prob;
-        const auto view = row.view();  // made once: it finds the normaliser of logits
-        const Index found = kernels::top_ids(view, ids_);
-        for (const Token id : std::span(ids_).first(static_cast<std::size_t>(found)))
-            if (id < followed_.vocab())
-                nodes_.push_back({beam, id, prob * static_cast<double>(view.coeff(id)), level, unfollowed});
+        const Index found = with_row(row.row(), [&](const auto& given) {
+            const auto view = as_row(given);  // made once: it finds the normaliser of logits
+            const Index count = kernels::top_ids(view, ids_);
+            for (const Token id : std::span(ids_).first(static_cast<std::size_t>(count)))
+                if (id < followed_.vocab())
+                    nodes_.push_back({beam, id, prob * static_cast<double>(view.coeff(id)), level, unfollowed});
+            return count;
+        });
         if (found > 0) return std::nullopt;
-        auto bad = kernels::inspect(view, Side::draft, std::ssize(nodes_));
+        const auto bad = kernels::inspect(row.row(), Side::draft, std::ssize(nodes_));
         if (bad && !makes_nothing_possible(*bad)) return bad;
         if (beam != root_node) ends_.push_back(beam);
         return std::nullopt;

@@ -1,10 +1,13 @@
-// The draws of draft_token from rows that are values.
+// The draws of draft_token from rows that are values, and the check of a row that gave no token.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <type_traits>
 
 #include <specsample/drafters/draft_token.hpp>
 #include <specsample/drafters/draft_value.hpp>
+#include <specsample/kernels/inspect.hpp>
 #include <specsample/rows/row_view.hpp>
 #include <specsample/tree/distribution.hpp>
 #include <specsample/tree/origin.hpp>
@@ -35,6 +38,27 @@ DraftedValue draft_alone(const RoundRng& rng, Index node, const Row& row, Index 
 template <class Value>
 DraftedValue draft_shared(const RoundRng& rng, const Row& row, Index depth, std::span<const Token> without) {
     return {first_to_arrive(rng.at(Purpose::race, depth), RowView<Value>(row), without), Origin::shared_noise()};
+}
+
+template <class Children, class RngOf, class Add>
+void take_children(const Children& children, const Row& row, std::span<Token> ids, const RngOf& rng, const Add& add) {
+    with_row(row, [&](const auto& view) {
+        children(view, ids, rng, [&](auto token, const auto& distribution) {
+            if constexpr (RowDistribution<std::remove_cvref_t<decltype(distribution)>>) {
+                auto drawn = distribution;
+                drawn.remember(static_cast<Token>(token));
+                add(token, origin_of(row, drawn));
+            } else {
+                add(token, Origin::named());
+            }
+        });
+    });
+}
+
+template <class Value>
+std::optional<RowFault> inspect_as(const Row& row, Side side, Index number) {
+    const auto view = RowView<Value>(row).probs();
+    return inspect_view<decltype(view)>(view, side, number);
 }
 
 }}}  // namespace specsample::detail

@@ -1,8 +1,10 @@
 // draft_token for rows that are values. drafters/draft_token.hpp says what it does.
 #pragma once
 
+#include <optional>
 #include <span>
 
+#include <specsample/core/fault.hpp>
 #include <specsample/core/rule_claim.hpp>
 #include <specsample/random/rng.hpp>
 #include <specsample/tree/origin.hpp>
@@ -11,13 +13,19 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 
 namespace detail {
 
-/// Draw the token of a node from a row, with the drafter's own numbers. drafters/draft_row.hpp defines both.
+// drafters/draft_row.hpp defines these.
+
+/// Draw the token of a node from a row, with the drafter's own numbers.
 template <class Value>
 DraftedValue draft_alone(const RoundRng& rng, Index node, const Row& row, Index depth, std::span<const Token> without);
 
 /// Draw the token of a node from a row, with the noise that the target has at this depth.
 template <class Value>
 DraftedValue draft_shared(const RoundRng& rng, const Row& row, Index depth, std::span<const Token> without);
+
+/// Check a row, as kernels::inspect does: a drafter does where nothing can be drawn.
+template <class Value>
+std::optional<RowFault> inspect_as(const Row& row, Side side, Index number);
 
 }  // namespace detail
 

@@ -10,7 +10,26 @@
 #include <specsample/random/rng.hpp>
 #include <specsample/tree/draft_tree.hpp>
 
-namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI {
+
+template <class View>
+class Sampled;  // tree/distribution.hpp
+template <class View>
+class Mixed;  // tree/distribution.hpp
+
+namespace detail {
+
+/// The distribution of tokens that are drawn from rows with this view, and of tokens that are drawn or named.
+template <class View>
+struct Over {
+    using Distribution = Sampled<View>;
+    using Mixture = Mixed<View>;
+};
+template <RowValue View>
+struct Over<View> {
+    using Distribution = Origin;
+    using Mixture = Origin;
+};
 
 /// A drafter that can also draw with the target's noise.
 template <class D>
@@ -54,4 +73,6 @@ template <class D, bool shares_noise>
 using DistributionOf =
     std::conditional_t<shares_noise && SharedNoiseDrafter<D>, SharedNoise, typename Unwrapped<D>::Distribution>;
 
-}}}  // namespace specsample::detail
+}  // namespace detail
+
+}}  // namespace specsample

@@ -15,6 +15,7 @@
 
 #include <specsample/core/contract.hpp>
 #include <specsample/drafters/drafter.hpp>
+#include <specsample/drafters/chain.hpp>
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/drafters/united.hpp>
 #include <specsample/kernels/top.hpp>

@@ -117,11 +117,12 @@ class Overlaps {
         guess.is_made = draft.size() > first;
         for (Index node = first; node < draft.size(); ++node) {
             if (draft.parent(node) != root_node) continue;
-            if constexpr (detail::RowDistribution<L>) {
+            if constexpr (detail::MayHaveRow<L>) {
                 const L& distribution = draft.distributions()[static_cast<std::size_t>(node)];
-                if (!distribution.is_point()) {
+                if (detail::is_drawn(distribution)) {
                     guess.has_row = true;
-                    guess.row = detail::as_row(distribution.row()).template cast<float>();
+                    detail::with_row(distribution.row(),
+                                     [&](const auto& row) { guess.row = detail::as_row(row).template cast<float>(); });
                     return;
                 }
             }
@@ -131,12 +132,17 @@ class Overlaps {
     }
 
     /// Score the guesses by the target's row after a prefix, if they were made for this prefix.
-    template <RowLike R>
+    template <detail::AnyRow R>
     void judge(Index place, const R& row) {
+        if (place != std::exchange(place_, -1)) return;
+        detail::with_row(row, [this](const auto& given) { score(given); });
+    }
+
+    template <RowLike R>
+    void score(const R& row) {
         static_assert(!detail::form_of<std::remove_cvref_t<R>>.split,
                       "specsample::choosing::Watched: rows that are split over ranks cannot be scored, because no rank "
                       "has all of their ids");
-        if (place != std::exchange(place_, -1)) return;
         const auto view = detail::as_row(row);
         for (std::size_t drafter = 0; drafter < guesses_.size(); ++drafter) {
             const Guess& guess = guesses_[drafter];

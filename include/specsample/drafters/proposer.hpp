@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include <specsample/drafters/chain.hpp>
+#include <specsample/drafters/chain_drafter.hpp>
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/models/host.hpp>
 

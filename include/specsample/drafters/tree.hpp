@@ -14,6 +14,19 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
+namespace detail {
+
+/// Add the children that a policy takes from a row.
+template <class Children, RowLike R, class RngOf, class Add>
+void take_children(const Children& children, const R& row, std::span<Token> ids, const RngOf& rng, const Add& add) {
+    children(row, ids, rng, add);
+}
+template <class Children, class RngOf, class Add>
+void take_children(const Children& children, const Row& row, std::span<Token> ids, const RngOf& rng,
+                   const Add& add);  // drafters/draft_row.hpp
+
+}  // namespace detail
+
 /// Drafts a tree of a given shape from a model's rows: child i of a node is the i-th token that Children gives: the
 /// i-th most probable or the i-th drawn.
 ///
@@ -35,7 +48,7 @@ class TreeDrafter {
     using Slots = detail::SlotsOf<Model, typename detail::SearchedRow<Model>::type>;
 
   public:
-    using Distribution = Mixed<decltype(std::declval<const Slots&>().view(0))>;
+    using Distribution = typename detail::Over<decltype(std::declval<const Slots&>().view(0))>::Mixture;
 
     /// @throws   std::invalid_argument unless the children of each node have ranks 0, 1, ..: no drawn child may be left
     ///           out
@@ -164,13 +177,13 @@ class TreeDrafter {
         const std::span<Token> ids = std::span(ids_).subspan(std::exchange(ids_used_, ids_used_ + count), count);
         if constexpr (shares_noise) {
             const auto random = rng.at(Purpose::race, draft_tree.depth(node));
-            const Index found = race(random, row, ids);
+            const Index found = detail::with_row(row, [&](const auto& given) { return race(random, given, ids); });
             for (Index i = 0; i < found; ++i) draft_tree.add(node, ids[static_cast<std::size_t>(i)], PointMass{});
         } else {
             const Index number = first_ + numbers_[static_cast<std::size_t>(shape_.first_child(place))];
-            children_(
-                row, ids, [&](std::size_t i) { return rng.at(Purpose::draft, number + static_cast<Index>(i)); },
-                [&](auto token, const auto& distribution) { draft_tree.add(node, token, distribution); });
+            const auto random = [&](std::size_t i) { return rng.at(Purpose::draft, number + static_cast<Index>(i)); };
+            const auto add = [&](auto token, const auto& distribution) { draft_tree.add(node, token, distribution); };
+            detail::take_children(children_, row, ids, random, add);
         }
         if (draft_tree.size() == first) draft_tree.decline(row);
     }

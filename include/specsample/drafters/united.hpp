@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <specsample/drafters/drafter.hpp>
+#include <specsample/drafters/chain.hpp>
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/random/draw.hpp>
 #include <specsample/tree/distribution.hpp>

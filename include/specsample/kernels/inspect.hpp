@@ -272,15 +272,4 @@ std::optional<RowFault> inspect(const R& row, Side side, Index number) {
 
 }  // namespace kernels
 
-namespace detail {
-
-/// Return whether a row is bad only because it makes no token possible: it has no entries, all of its logits are -inf,
-/// no id is left, or every probability is 0. A drafter with such a row has nothing to offer.
-inline bool makes_nothing_possible(const RowFault& fault) {
-    return fault.cause == Cause::empty || fault.cause == Cause::all_masked ||
-           (fault.cause == Cause::not_normalised && fault.value == 0);
-}
-
-}  // namespace detail
-
 }}  // namespace specsample

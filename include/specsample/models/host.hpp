@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <specsample/concepts.hpp>
+#include <specsample/rows/rows.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
@@ -126,7 +127,7 @@ class SlotsOf {
 
     /// Return row i as the model returned it; view(i) reads it as probabilities.
     const auto& row(Index i) const { return slots_[static_cast<std::size_t>(i)]->row(); }
-    auto view(Index i) const { return as_row(row(i)); }
+    decltype(auto) view(Index i) const { return slots_[static_cast<std::size_t>(i)]->view(); }
 
   private:
     std::vector<std::optional<Slot>> slots_;

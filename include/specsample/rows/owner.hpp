@@ -1,51 +1,21 @@
 // Rows that own their numbers, and rows that borrow them.
 //
-//   borrows<R>            whether R views some of its numbers; a sparse row may own the others (owns<R>, core/row.hpp)
-//   ReturnedRow(s)        rows that a callable may return, because they outlive the call
 //   RowRef                one row, borrowed until its source is asked for another
 //   OwnedRow              one row, owned
 //   Part, StoredAs        how Logits and Sparse store the row of numbers that they are made from
 #pragma once
 
 #include <concepts>
-#include <cstddef>
-#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <specsample/core/eigen.hpp>
+#include <specsample/core/row.hpp>
+#include <specsample/rows/returned.hpp>  // IWYU pragma: export
 #include <specsample/rows/rows.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
-
-/// Whether a part of a row owns its numbers. The type of a part that is only viewed is a reference.
-template <class R>
-inline constexpr bool owns_part = !std::is_reference_v<R> && owns<R>;
-
-/// Whether rows returned as R borrow some memory, and must be copied to outlive the model's next call.
-template <class R>
-inline constexpr bool borrows = std::is_lvalue_reference_v<R> || !owns<std::remove_cvref_t<R>>;
-template <class R>
-    requires StatedRow<std::remove_cvref_t<R>>
-inline constexpr bool borrows<R> = std::is_lvalue_reference_v<R> || std::remove_cvref_t<R>::borrows;
-
-/// A row that a callable may return: it owns its numbers or views memory that outlives the call.
-template <class R>
-concept ReturnedRow = RowLike<R> && (ContiguousRow<std::remove_cvref_t<R>> || EigenOwner<std::remove_cvref_t<R>> ||
-                                     EigenView<std::remove_cvref_t<R>> || std::remove_cvref_t<R>::outlives_its_making);
-
-template <class R>
-concept RowMajorRows = bool(R::IsRowMajor) && !bool(R::IsVectorAtCompileTime) && Floating<typename R::Scalar> &&
-                       (EigenOwner<R> || EigenView<R>);
-template <class R>
-concept IndexedRows = !EigenMatrix<R> && requires(const R& rows) {
-    { rows[std::size_t{}] } -> RowLike;
-};
-
-/// Several rows returned by one call.
-template <class R>
-concept ReturnedRows = RowMajorRows<std::remove_cvref_t<R>> || IndexedRows<std::remove_cvref_t<R>>;
 
 /// The template argument for a part, a row or ids, that a row is made from. An owner given by value is moved in. An
 /// owner given by reference becomes `const Owner&`: the row views it, and may dangle. Anything else is copied.

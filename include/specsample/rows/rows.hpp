@@ -5,12 +5,13 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
 
-#include <specsample/core/eigen.hpp>
-#include <specsample/core/row.hpp>
+#include <specsample/core/fault.hpp>
+#include <specsample/core/row_kinds.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
@@ -36,9 +37,19 @@ decltype(auto) element(Source& source, Index i) {
 template <class Source>
 using Element = decltype(element(std::declval<Source&>(), Index{}));
 
+/// A list of rows that are values.
+template <class Source>
+concept ValueList = RowValue<Element<Source>>;
+
 /// A source that knows how many elements it has.
 template <class Source>
 concept Counted = EigenMatrix<Source> || requires(const Source& source) { std::size(source); };
+
+/// A list of rows behind one type, or of rows that are values: count() is -1 where its source does not know it.
+template <class Source>
+concept Counts = !Counted<Source> && requires(const Source& source) {
+    { source.count() } -> std::same_as<Index>;
+};
 
 /// Return the number of elements of a source; `unknown` if the source does not know it.
 template <class Source>
@@ -47,9 +58,22 @@ Index element_count(const Source& source, Index unknown = -1) {
         return source.rows();
     } else if constexpr (Counted<Source>) {
         return static_cast<Index>(std::size(source));
+    } else if constexpr (Counts<Source>) {
+        return source.count() < 0 ? unknown : source.count();
     } else {
         return unknown;
     }
+}
+
+/// Check that a source which knows its size has `expected` elements, or up to `spare` more.
+template <class Source>
+std::optional<RowFault> check_count(const Source& source, Side side, Index expected, Index spare = 0) {
+    const Index count = element_count(source, expected);
+    if (count >= expected && count <= expected + spare) return std::nullopt;
+    return RowFault{.side = side,
+                    .cause = Cause::wrong_count,
+                    .value = static_cast<double>(count),
+                    .bound = static_cast<double>(expected)};
 }
 
 /// Whether every element exists already, so that checking all elements computes none.
@@ -58,7 +82,7 @@ inline constexpr bool is_supplied = EigenMatrix<std::remove_cvref_t<Source>> || 
 
 /// Tell whether every row exists already, so that checking all rows computes none.
 template <class Source>
-EIGEN_ALWAYS_INLINE constexpr bool rows_exist(const Source&) {
+[[gnu::always_inline]] constexpr bool rows_exist(const Source&) {
     return is_supplied<Source>;
 }
 

@@ -1,12 +1,12 @@
 // Compile-time checks of models and drafters: each mistake gives one sentence, which is the compiler's first error.
 #pragma once
 
+#include <concepts>
 #include <type_traits>
 
 #include <specsample/concepts.hpp>
-#include <specsample/core/eigen.hpp>
-#include <specsample/drafters/drafter.hpp>
-#include <specsample/verify/rule.hpp>
+#include <specsample/drafters/proposer.hpp>
+#include <specsample/rows/rows.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
@@ -69,17 +69,41 @@ concept Callback = requires(OnToken& on_token, const Told& told) {
     requires std::is_void_v<decltype(std::invoke(on_token, told))> || requires { !std::invoke(on_token, told); };
 };
 
+/// Whether the rows of a model are values.
+template <class M>
+inline constexpr bool returns_values = [] {
+    bool are_values = false;
+    if constexpr (RowModel<M>) are_values |= RowValue<Answer<M>>;
+    if constexpr (BatchModel<M>) are_values |= ValueList<std::remove_reference_t<Answer<M, Index>>>;
+    if constexpr (TreeModel<M>) are_values |= ValueList<std::remove_reference_t<typename TreeAnswer<M>::type>>;
+    return are_values;
+}();
+
+/// Whether a model's rows can be kept, where they are values: rows/row_copy.hpp is included.
+template <class M, bool = returns_values<M>>
+inline constexpr bool keeps_values = true;
+template <class M>
+inline constexpr bool keeps_values<M, true> =
+    requires { sizeof(OwnedRow<std::conditional_t<returns_values<M>, Row, M>>); };
+
+/// Whether drafted tokens of this distribution can be judged over rows that are values, or over rows that are types.
+template <class L>
+constexpr bool fit(bool are_values) {
+    constexpr bool has_row = !std::same_as<L, PointMass> && !std::same_as<L, SharedNoise>;
+    return !has_row || are_values == std::same_as<L, Origin>;
+}
+
 /// Checks models and drafters, in order. After one check has failed, the later ones count as passed, so that one
 /// mistake gives one sentence.
 template <class Draft, class Target>
 struct Requirements {
     static constexpr bool is_drafter = has_propose<Unwrapped<Draft>> && !Model<Draft>;
     static constexpr bool draft_distribution =
-        !is_drafter || requires { requires DraftDistribution<typename Unwrapped<Draft>::Distribution>; };
+        !is_drafter || requires { requires NodeDistribution<typename Unwrapped<Draft>::Distribution>; };
     static constexpr bool draft_propose = !is_drafter || !draft_distribution || Drafter<Draft>;
     static constexpr bool draft_call = is_drafter || Model<Draft> || Drafter<Draft>;
     static constexpr bool draft_result = [] {
-        if constexpr (Model<Draft>) return RowLike<Answer<Draft>> || Integer<std::remove_cvref_t<Answer<Draft>>>;
+        if constexpr (Model<Draft>) return AnyRow<Answer<Draft>> || Integer<std::remove_cvref_t<Answer<Draft>>>;
         return true;
     }();
     static constexpr bool draft_kept = [] {
@@ -93,7 +117,7 @@ struct Requirements {
 
     static constexpr bool target_call = Model<Target> || ManyModel<Target> || TreeCallable<Target>;
     static constexpr bool target_result = [] {
-        if constexpr (Model<Target>) return RowLike<Answer<Target>>;
+        if constexpr (Model<Target>) return AnyRow<Answer<Target>>;
         return true;
     }();
     static constexpr bool target_kept = [] {
@@ -132,10 +156,19 @@ struct Requirements {
         return true;
     }();
 
-    static constexpr bool all = draft_distribution && draft_propose && draft_call && draft_result && draft_kept &&
-                                draft_owned && target_call && target_result && target_kept && target_owned &&
-                                target_rows_layout && target_rows && target_rows_kept && target_tree_rows &&
-                                target_tree_rows_kept;
+    static constexpr bool each = draft_distribution && draft_propose && draft_call && draft_result && draft_kept &&
+                                 draft_owned && target_call && target_result && target_kept && target_owned &&
+                                 target_rows_layout && target_rows && target_rows_kept && target_tree_rows &&
+                                 target_tree_rows_kept;
+
+    static constexpr bool of_one_kind = [] {
+        if constexpr (each)
+            return fit<typename Unwrapped<typename DrafterOf<Draft>::type>::Distribution>(returns_values<Target>);
+        return true;
+    }();
+    static constexpr bool values_included = keeps_values<Draft> && keeps_values<Target>;
+
+    static constexpr bool all = each && of_one_kind && values_included;
 
     static_assert(
         draft_distribution,
@@ -196,6 +229,11 @@ struct Requirements {
                   "specsample::Sampler: target(prefix, tree) returns logits of rows that would be gone; write "
                   "logits_of(std::move(rows), temperature), or logits_of(rows_in_memory(data, n, vocab), temperature) "
                   "where the model keeps the rows");
+    static_assert(of_one_kind,
+                  "specsample::Sampler: one of draft and target returns Row, and the other rows that are types; let "
+                  "both return Row, as Row::probs(probabilities) or Row::logits(logits, temperature)");
+    static_assert(values_included,
+                  "specsample::Sampler: models that return Row need #include <specsample/sampler_values.hpp>");
 };
 
 }}}  // namespace specsample::detail

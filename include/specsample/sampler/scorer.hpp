@@ -1,4 +1,5 @@
-// Scorer: asks the target for the rows of a draft, in as few passes as the calls that the target offers allow.
+// Scorer: asks the target for the rows of a draft, in as few passes as the calls that the target offers allow. What
+// then reads the rows is only declared here.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +10,10 @@
 #include <specsample/concepts.hpp>
 #include <specsample/core/contract.hpp>
 #include <specsample/models/host.hpp>
+#include <specsample/rows/rows.hpp>
 #include <specsample/tree/draft_tree.hpp>
-#include <specsample/verify/verify.hpp>
+#include <specsample/verify/round.hpp>
+#include <specsample/verify/score.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
@@ -49,6 +52,20 @@ class PathRows {
     std::vector<Kept> slots_;
     std::vector<Index> slot_of_;
 };
+
+/// Judge the draft tree of a round.
+template <class L, class Rows, class Rule, class Source>
+Round judge_draft(const DraftTree<L>& draft_tree, Rows& rows, const Rule& rule, const Source& rng,
+                  const RoundLimits& limits, RoundMemory& memory);  // sampler/sampler.hpp
+template <class L, ValueList Rows, class Rule, class Source>
+Round judge_draft(const DraftTree<L>& draft_tree, Rows& rows, const Rule& rule, const Source& rng,
+                  const RoundLimits& limits, RoundMemory& memory);  // sampler_values.hpp
+
+/// Score the tokens of a round.
+template <class Rows>
+void score_round(const Round& round, Rows& rows, Scores& memory, Index top);  // sampler/sampler.hpp
+template <ValueList Rows>
+void score_round(const Round& round, Rows& rows, Scores& memory, Index top);  // sampler_values.hpp
 
 /// Whether a rule reads each row once, and none after it has asked for another.
 template <class Rule>

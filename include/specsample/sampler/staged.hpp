@@ -13,12 +13,12 @@
 #include <vector>
 
 #include <specsample/core/contract.hpp>
+#include <specsample/drafters/chain.hpp>
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/kernels/inspect.hpp>
+#include <specsample/sampler/sampler.hpp>
 #include <specsample/sampler/scorer.hpp>
 #include <specsample/sampler/written.hpp>
-#include <specsample/verify/token.hpp>
-#include <specsample/verify/verify.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
@@ -75,7 +75,7 @@ class StagedDrafter {
     using Row = detail::OwnedRow<const std::remove_cvref_t<typename detail::RowOf<Middle>::type>&>;
 
   public:
-    using Distribution = Sampled<typename Row::View>;
+    using Distribution = typename detail::Over<typename Row::View>::Distribution;
     static constexpr bool branches = false;
 
     /// Make a drafter of two models.
@@ -123,7 +123,7 @@ class StagedDrafter {
                     node = draft_tree.add(node, token, SharedNoise{});
                 } else {
                     const auto place = static_cast<std::size_t>(draft_tree.depth(node));
-                    node = draft_tree.add(node, token, Distribution(rows_[place].row()));
+                    node = draft_tree.add(node, token, drawn_from(rows_[place].row()));
                 }
                 text_.push_back(token);
             }
@@ -159,8 +159,7 @@ class StagedDrafter {
             };
             const RoundLimits limits{.max_tokens = room, .stop_tokens = draft_tree.stop_tokens(), .until = until};
             memory_.endings.clear();
-            const Round made = detail::judge(inner_.tokens(), inner_.links(), inner_.distributions(), rows, rule_, rng,
-                                             limits, memory_);
+            const Round made = detail::judge_draft(inner_, rows, rule_, rng, limits, memory_);
             for (Index i = 0; !std::same_as<L, SharedNoise> && i < std::ssize(made.tokens); ++i)
                 keep(begin + i, detail::element(rows, i == 0 ? 0 : made.path[static_cast<std::size_t>(i - 1)] + 1));
             return made;
@@ -182,8 +181,17 @@ class StagedDrafter {
     template <class Rows>
     static bool is_impossible(Rows& rows, Index number) {
         const detail::RowRef<detail::Element<Rows>> row(detail::element(rows, number));
-        const auto bad = kernels::inspect(row.view(), Side::draft, number);
+        const auto bad = kernels::inspect(row.row(), Side::draft, number);
         return bad && detail::makes_nothing_possible(*bad);
+    }
+
+    /// Return the distribution of a token that was drawn from a row.
+    template <class R>
+    static Distribution drawn_from(const R& row) {
+        if constexpr (detail::RowValue<R>)
+            return Distribution::sampled(row);
+        else
+            return Distribution(row);
     }
 
     template <class R>

@@ -122,6 +122,9 @@ using ShapedRow = detail::ShapedRow<R>;
 
 namespace detail {
 
+/// The scratch of rows that are values, which each memory has of its own.
+struct NoScratch {};
+
 /// The types that a RowAdaptor asks of a change that shapes rows.
 struct ShapedTypes {
     template <class R>
@@ -129,6 +132,12 @@ struct ShapedTypes {
         using Row = ShapedRow<R>;
         using Memory = ShapedNumbers<ShapedValue<std::remove_cvref_t<R>>>;
         using Scratch = ShapingScratch<ShapedValue<std::remove_cvref_t<R>>>;
+    };
+    template <RowValue R>
+    struct Types<R> {
+        using Row = specsample::Row;
+        using Memory = filters::ShapedMemory<Row>;  // shaping/shape_value.hpp
+        using Scratch = NoScratch;
     };
 };
 

@@ -22,6 +22,12 @@ class ShapeRow : public ShapedTypes {
         scratch.prompt_size = prompt_size_;
         return shape(std::forward<R>(row), pipeline_, context, memory, scratch);
     }
+    /// Shape a row that is a value. shaping/shape_value.hpp has its memory.
+    template <RowValue R>
+    R operator()(const R& row, std::span<const Token> context, filters::ShapedMemory<R>& memory, NoScratch&) const {
+        memory.begin_text(prompt_size_);
+        return shape(row, pipeline_, context, memory);
+    }
 
     void begin_text(Index prompt_size) { prompt_size_ = prompt_size; }
 

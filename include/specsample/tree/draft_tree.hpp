@@ -1,19 +1,46 @@
 // The draft of one round: its tokens, the parent of each, and the distribution that each was drawn from.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include <specsample/concepts.hpp>
 #include <specsample/core/fault.hpp>
 #include <specsample/core/list_ref.hpp>
-#include <specsample/core/row.hpp>
-#include <specsample/kernels/inspect.hpp>
-#include <specsample/tree/distribution.hpp>
 #include <specsample/tree/endings.hpp>
 #include <specsample/tree/links.hpp>
+#include <specsample/tree/point_mass.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
+
+// How `decline` checks a row. The loops over rows are in headers of their own: this one does without Eigen.
+namespace kernels {
+template <RowLike R>
+std::optional<RowFault> inspect(const R& row, Side side, Index number);           // kernels/inspect.hpp
+inline std::optional<RowFault> inspect(const Row& row, Side side, Index number);  // drafters/value_drafts.hpp
+}  // namespace kernels
+
+namespace detail {
+
+/// A distribution that may have a row behind it.
+template <class L>
+concept MayHaveRow = RowDistribution<L> || std::same_as<L, Origin>;
+
+/// Tell whether a token was drawn with numbers of the drafter's own.
+template <NodeDistribution L>
+bool is_drawn(const L& distribution) {
+    if constexpr (std::same_as<L, Origin>)
+        return distribution.is_sampled();
+    else if constexpr (RatioDistribution<L>)
+        return !distribution.is_point();
+    else
+        return false;
+}
+
+}  // namespace detail
 
 /// The draft tree that a drafter fills. Its memory is reused from round to round.
 ///
@@ -22,7 +49,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 ///
 /// @tparam L   the draft distribution of its nodes: Mixed where they differ, SharedNoise where tokens are drawn with
 ///             the target's noise
-template <DraftDistribution L>
+template <detail::NodeDistribution L>
 class DraftTree {
   public:
     /// Stands for a node that was not added: nothing grows after it.
@@ -70,9 +97,9 @@ class DraftTree {
     Index add(Index parent, detail::Integer auto id, const L& distribution) {
         if (parent == declined) return declined;
         if (std::cmp_less(id, 0) || std::cmp_greater_equal(id, vocab_)) {
-            if constexpr (detail::RowDistribution<L>)
-                if (!distribution.is_point() && std::cmp_equal(id, -1)) return decline(distribution.row());
-            if (is_drawn(distribution))
+            if constexpr (detail::MayHaveRow<L>)
+                if (detail::is_drawn(distribution) && std::cmp_equal(id, -1)) return decline(distribution.row());
+            if (detail::is_drawn(distribution))
                 blame({Side::draft, Cause::outside_vocabulary, size(), double(id), double(vocab_)});
             return declined;
         }
@@ -90,7 +117,7 @@ class DraftTree {
     /// drawn, so the text keeps its distribution.
     /// @returns   `declined`
     /// @cost      a pass over the row
-    template <RowLike R>
+    template <detail::AnyRow R>
     Index decline(const R& row) {
         const auto bad = kernels::inspect(row, Side::draft, size());
         if (bad && !detail::makes_nothing_possible(*bad)) blame(*bad);
@@ -100,7 +127,7 @@ class DraftTree {
     /// Drop a node that has turned out to be outside the target's vocabulary, and all nodes that were added after it.
     /// @returns   false if its token was drawn from a row. Then nothing is dropped, because that would be lossy
     bool decline_from(Index node) {
-        if (is_drawn(distributions_[static_cast<std::size_t>(node)])) return false;
+        if (detail::is_drawn(distributions_[static_cast<std::size_t>(node)])) return false;
         tokens_.resize(static_cast<std::size_t>(node));
         parents_.resize(tokens_.size());
         while (distributions_.size() > tokens_.size()) distributions_.pop_back();
@@ -150,14 +177,6 @@ class DraftTree {
     }
 
   private:
-    static bool is_drawn(const L& distribution) {
-        if constexpr (detail::RatioDistribution<L>) {
-            return !distribution.is_point();
-        } else {
-            return false;
-        }
-    }
-
     Index depth_ = 0;
     std::span<const Token> stop_tokens_{};
     detail::StopPredicate until_{};

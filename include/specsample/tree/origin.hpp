@@ -62,6 +62,8 @@ class Origin {
     bool is_named() const { return kind_ == Kind::named; }
     bool is_sampled() const { return kind_ == Kind::sampled; }
     bool is_shared_noise() const { return kind_ == Kind::shared_noise; }
+    /// Return the row of a token that was sampled.
+    const Row& row() const { return *row_; }
 
   private:
     friend detail::OriginAccess;
@@ -101,7 +103,6 @@ class Origins {
 
 /// What an origin is made of, for verify/value_walks.hpp and drafters/draft_row.hpp.
 struct OriginAccess {
-    static const std::optional<Row>& row(const Origin& origin) { return origin.row_; }
     static std::span<const Token> without(const Origin& origin) { return origin.without_; }
     static const DrawnMemory& drawn(const Origin& origin) { return origin.drawn_; }
     static Origin origin(const Row& row, std::span<const Token> without, const DrawnMemory& drawn) {

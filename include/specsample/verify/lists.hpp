@@ -102,10 +102,6 @@ template <class Rows>
 explicit RowList(Rows&) -> RowList<ListedRow<Element<Rows>>>;
 
 template <class R>
-Index element_count(const RowList<R>& rows, Index unknown = -1) {
-    return rows.count() < 0 ? unknown : rows.count();
-}
-template <class R>
 bool rows_exist(const RowList<R>& rows) {
     return rows.exist();
 }

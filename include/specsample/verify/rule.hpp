@@ -68,31 +68,5 @@
 // examples/own_rule.cpp has a rule and its proof.
 #pragma once
 
-#include <specsample/concepts.hpp>
-#include <specsample/verify/round_context.hpp>
-
-namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
-
-/// Checks a rule at compile time: each mistake gives one sentence.
-/// @tparam T   the context that the rule is called with
-template <class R, class T = PlainContext>
-struct RuleRequirements {
-    static constexpr bool is_callable = RuleCall<R, T>;
-    static constexpr bool gives_an_outcome = !is_callable || RuleFor<R, T>;
-    static constexpr bool has_a_claim = !is_callable || !gives_an_outcome || RuleClaim<R>;
-    static constexpr bool all = is_callable && gives_an_outcome && has_a_claim;
-
-    static_assert(
-        is_callable,
-        "specsample::Rule: a rule must be callable with a context; give one as in TokenVerification{}, or write "
-        "template <class T> specsample::Outcome operator()(const T& context) const { ... }");
-    static_assert(
-        gives_an_outcome,
-        "specsample::Rule: rule(context) must return a specsample::Outcome: the accepted node, how many tokens "
-        "lead there, and the last token; verify/rule.hpp has an example");
-    static_assert(has_a_claim,
-                  "specsample::Rule: a rule must say whether it keeps the target's distribution; write "
-                  "static constexpr bool lossless = true; (or false)");
-};
-
-}}}  // namespace specsample::detail
+#include <specsample/concepts.hpp>              // IWYU pragma: export
+#include <specsample/verify/round_context.hpp>  // IWYU pragma: export

@@ -38,7 +38,7 @@ inline bool has_doubles(const Origins& origins, const Rows& rows, const std::opt
     for (Index i = 1; i < rows.count(); ++i)
         if (is_wide(rows[i])) return true;
     for (const Origin& origin : origins.list())
-        if (origin.is_sampled() && is_wide(*OriginAccess::row(origin))) return true;
+        if (origin.is_sampled() && is_wide(origin.row())) return true;
     return false;
 }
 
@@ -73,10 +73,6 @@ template <class Value>
 bool rows_exist(const RowValueList<Value>& rows) {
     return rows.count() >= 0;
 }
-template <class Value>
-Index element_count(const RowValueList<Value>& rows, Index unknown = -1) {
-    return rows.count() < 0 ? unknown : rows.count();
-}
 
 /// The origins of a draft of `size` tokens, as distributions that outlive the list.
 template <class Value>
@@ -91,7 +87,7 @@ class OriginList {
     [[gnu::noinline]] Distribution operator[](std::size_t node) const {
         if (!origins_.are_listed() || !origins_.list()[node].is_sampled()) return PointMass{};
         const Origin& origin = origins_.list()[node];
-        const RowView<Value> row(*OriginAccess::row(origin));
+        const RowView<Value> row(origin.row());
         return Sampled<row_view_t<RowView<Value>>>(read_kept(row, memory_.nodes[node + 1].draft),
                                                    OriginAccess::without(origin), OriginAccess::drawn(origin));
     }

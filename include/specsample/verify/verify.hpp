@@ -47,17 +47,6 @@ std::optional<RowFault> check_ids(const Ids& ids, Side side, Index vocab) {
     return std::nullopt;
 }
 
-/// Check that a source which knows its size has `expected` elements, or up to `spare` more.
-template <class Source>
-std::optional<RowFault> check_count(const Source& source, Side side, Index expected, Index spare = 0) {
-    const Index count = element_count(source, expected);
-    if (count >= expected && count <= expected + spare) return std::nullopt;
-    return RowFault{.side = side,
-                    .cause = Cause::wrong_count,
-                    .value = static_cast<double>(count),
-                    .bound = static_cast<double>(expected)};
-}
-
 /// Check all supplied target rows and all draft rows under Check::every_row, except rows past the end of the text,
 /// which need not exist. Sums that are found here are kept for the walk.
 template <class T>

@@ -13,6 +13,7 @@
 
 #include <specsample/drafters/drafter.hpp>
 #include <specsample/drafters/named.hpp>
+#include <specsample/drafters/chain.hpp>
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/vocabularies/mapped_prefix.hpp>
 

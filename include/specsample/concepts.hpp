@@ -53,7 +53,7 @@ class Candidates;  // shaping/candidates.hpp
 template <class M>
 concept Model = detail::takes_span<M> || detail::takes_vector<M>;
 
-/// A model whose call model(prefix) returns the next token's probabilities.
+/// A model whose call model(prefix) returns the next token's probabilities: a row that is a type, or a Row.
 template <class M>
 concept RowModel = Model<M> && detail::ReturnedRow<detail::Answer<M>>;
 

@@ -1,6 +1,9 @@
 // Rows that are values: what they view must outlive the round, and what goes with them.
+#include <random>
 #include <vector>
 
+#include <specsample/random.hpp>
+#include <specsample/sampler_values.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/values.hpp>
 
@@ -267,3 +270,46 @@ Index program(const short* ids, const std::vector<float>& numbers) {
 }
 
 }  // namespace ids_by_a_pointer
+
+// case: models_of_two_kinds
+// A draft's rows are judged with the target's, so both are of one kind.
+// expect: error: static assertion failed.*specsample::Sampler: one of draft and target returns Row
+namespace models_of_two_kinds {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<float> numbers{.5f, .5f};
+#ifdef FIXED
+    const auto draft = [&](std::span<const Token>) { return Row::probs(numbers); };
+#else
+    const auto draft = [&](std::span<const Token>) { return std::span(numbers); };
+#endif
+    const auto target = [&](std::span<const Token>) { return Row::probs(numbers); };
+    return static_cast<int>(Sampler(draft, target).generate({1}).size());
+}
+
+}  // namespace models_of_two_kinds
+
+// case: values_with_another_source
+// The loops over values know one source of random numbers.
+// expect: error: static assertion failed.*specsample: rows that are values are drawn from with RoundRng
+namespace values_with_another_source {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<float> numbers{.5f, .5f};
+    const auto model = [&](std::span<const Token>) { return Row::probs(numbers); };
+    Sampler sampler(model, model);
+    const std::vector<Token> text{1};
+#ifdef FIXED
+    const RoundRng rng(1, 2, 1);
+#else
+    std::mt19937 generator;
+    const GeneratorRng rng(generator);
+#endif
+    return static_cast<int>(sampler.step(text, {}, rng).tokens.size());
+}
+
+}  // namespace values_with_another_source

@@ -34,11 +34,11 @@ Index draw_child(const Row& row, Index parent, const Source& rng, DraftTree<L>& 
         else
             return draft_alone<Value>(rng, draft_tree.size(), row, draft_tree.depth(parent), {});
     });
-    if (drawn.token < 0) return draft_tree.decline(row);
-    if constexpr (is_shared)
-        return draft_tree.add(parent, drawn.token, SharedNoise{});
-    else
+    if constexpr (!is_shared)
         return draft_tree.add(parent, drawn.token, drawn.origin);
+    else if (drawn.token >= 0)
+        return draft_tree.add(parent, drawn.token, SharedNoise{});
+    return draft_tree.decline(row);
 }
 
 }  // namespace detail

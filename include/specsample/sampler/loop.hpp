@@ -69,7 +69,8 @@ struct DraftsOf<Draft, true> : DrafterOf<Draft> {};
 ///
 /// @tparam Draft     draft(prefix) -> row, or -> Token (a point mass); or a Drafter, for trees
 /// @tparam Target    target(prefix) -> row, target(prefix, n) -> n rows in one pass, target(prefix, tree) -> the rows
-///                   of a TreeModel in one pass, or any of these together
+///                   of a TreeModel in one pass, or any of these together. The rows of draft and target are both
+///                   types, or both values (Row, sampler_values.hpp)
 /// @tparam Rule      how drafts are judged; lossless rules keep the target's distribution
 /// @tparam Lengths   how many tokens each round may draft: a Length, which is told of every committed round
 template <class Draft, class Target, class Rule = TokenVerification, class Lengths = FixedLength>

@@ -161,12 +161,12 @@ struct Requirements {
                                  target_rows_layout && target_rows && target_rows_kept && target_tree_rows &&
                                  target_tree_rows_kept;
 
+    static constexpr bool values_included = keeps_values<Draft> && keeps_values<Target>;
     static constexpr bool of_one_kind = [] {
-        if constexpr (each)
+        if constexpr (each && values_included)
             return fit<typename Unwrapped<typename DrafterOf<Draft>::type>::Distribution>(returns_values<Target>);
         return true;
     }();
-    static constexpr bool values_included = keeps_values<Draft> && keeps_values<Target>;
 
     static constexpr bool all = each && of_one_kind && values_included;
 
@@ -229,11 +229,11 @@ struct Requirements {
                   "specsample::Sampler: target(prefix, tree) returns logits of rows that would be gone; write "
                   "logits_of(std::move(rows), temperature), or logits_of(rows_in_memory(data, n, vocab), temperature) "
                   "where the model keeps the rows");
+    static_assert(values_included,
+                  "specsample::Sampler: models that return Row need #include <specsample/sampler_values.hpp>");
     static_assert(of_one_kind,
                   "specsample::Sampler: one of draft and target returns Row, and the other rows that are types; let "
                   "both return Row, as Row::probs(probabilities) or Row::logits(logits, temperature)");
-    static_assert(values_included,
-                  "specsample::Sampler: models that return Row need #include <specsample/sampler_values.hpp>");
 };
 
 }}}  // namespace specsample::detail

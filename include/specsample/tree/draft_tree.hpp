@@ -47,8 +47,8 @@ bool is_drawn(const L& distribution) {
 ///     Index node = root_node;
 ///     while (draft_tree.grows(node)) node = draft_tree.add(node, token, distribution);
 ///
-/// @tparam L   the draft distribution of its nodes: Mixed where they differ, SharedNoise where tokens are drawn with
-///             the target's noise
+/// @tparam L   the draft distribution of its nodes: Mixed where they differ, Origin over rows that are values,
+///             SharedNoise where tokens are drawn with the target's noise
 template <detail::NodeDistribution L>
 class DraftTree {
   public:

@@ -1,4 +1,4 @@
-// Rounds of every rule over rows that are values. Linked with specsample::compiled or not, the program prints the same
+// Rounds of every rule over rows that are values, and the texts of samplers. Linked with specsample::compiled or not, the program prints the same
 // hash of tokens, and with the same instruction set the same hash of all numbers.
 #include <algorithm>
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <specsample/values.hpp>
+#include <specsample/sampler_values.hpp>
 
 using namespace specsample;
 
@@ -107,6 +107,23 @@ void judge(const Rule& rule, bool has_ratios, std::uint64_t round, Kind kind, In
         for (const double number : {score.log_draft, score.ratio, score.slack}) hashes.numbers.add(number);
 }
 
+/// Write a text with models whose rows lie in one buffer each, and which end a draft at an empty row.
+template <class Rule>
+void write(const Rule& rule, Kind kind, Hashes& hashes) {
+    const bool are_probs = kind == Kind::probs || kind == Kind::doubles;
+    Numbers drafted, scored;
+    const auto draft = [&](std::span<const Token> prefix) {
+        drafted = prefix.size() % 7 == 0 ? Numbers() : make_numbers(2 * prefix.size(), 301, are_probs);
+        return row_of(drafted, kind);
+    };
+    const auto target = [&](std::span<const Token> prefix) {
+        scored = make_numbers(2 * prefix.size() + 1, 301, are_probs);
+        return row_of(scored, kind);
+    };
+    Sampler sampler(draft, target, {.lookahead = 3, .seed = 5}, rule);
+    for (const Token token : sampler.generate({1, 2}, {.max_new_tokens = 60})) hashes.tokens.add(token);
+}
+
 }  // namespace
 
 int main() {
@@ -120,6 +137,11 @@ int main() {
             judge(SampleMatch{}, false, round, kind, vocab, hashes);
             judge(GumbelMatch{}, false, round, kind, vocab, hashes);
         }
+    }
+    for (const Kind kind : {Kind::probs, Kind::doubles, Kind::logits, Kind::halves, Kind::sparse}) {
+        write(TokenVerification{}, kind, hashes);
+        write(BlockVerification{}, kind, hashes);
+        write(GumbelMatch{}, kind, hashes);
     }
     std::printf("tokens %016llx\nnumbers %016llx\n", static_cast<unsigned long long>(hashes.tokens.value),
                 static_cast<unsigned long long>(hashes.numbers.value));

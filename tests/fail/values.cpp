@@ -4,6 +4,7 @@
 
 #include <specsample/random.hpp>
 #include <specsample/sampler_values.hpp>
+#include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/values.hpp>
 
@@ -313,3 +314,22 @@ int program() {
 }
 
 }  // namespace values_with_another_source
+
+// case: values_taken_for_logits
+// A row that is a value says by itself what its numbers are.
+// expect: error: static assertion failed.*specsample::from_logits: the first argument must be a model.*Row::logits
+namespace values_taken_for_logits {
+
+using namespace specsample;
+
+int program() {
+    const std::vector<float> numbers{.5f, .5f};
+#ifdef FIXED
+    const auto model = [&](std::span<const Token>) { return Row::logits(numbers); };
+#else
+    const auto model = from_logits([&](std::span<const Token>) { return Row::logits(numbers); });
+#endif
+    return static_cast<int>(model(std::span<const Token>()).size());
+}
+
+}  // namespace values_taken_for_logits

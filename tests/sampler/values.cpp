@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <specsample/beam.hpp>
 #include <specsample/drafters.hpp>
 #include <specsample/sampler.hpp>
 #include <specsample/sampler_values.hpp>
@@ -210,6 +211,14 @@ TEST_CASE("drafters of values write the texts of drafters of types") {
           text_of(choosing::BestOf(of_types, LookupDrafter(), draft), choosing::Watched(target, of_types)));
     CHECK(of_values.overlap(1) == Approx(of_types.overlap(1)));
     CHECK(of_values.overlap(1) < 1);
+    const auto beams = [](const auto& drafter, const auto& scorer) {
+        return beam::BeamSearch(drafter, scorer, {.width = 3}).generate({1}, {.max_new_tokens = 12}).beams[1].tokens;
+    };
+    CHECK(beams(q, p) == beams(draft, target));
+    recycling::Table learned_of_values, learned_of_types;
+    CHECK(text_of(q, recycling::Recorded(ManyValues{target}, learned_of_values)) ==
+          text_of(draft, recycling::Recorded(target, learned_of_types)));
+    CHECK(text_of(std::ref(learned_of_values), target) == text_of(std::ref(learned_of_types), target));
 }
 
 TEST_CASE("a stop of a chain looks at rows that are values") {

@@ -77,14 +77,17 @@ class BeamTree {
                 continue;
             }
             const RowRef<decltype(row_after(Index{}))> row(row_after(beam.node));
-            const auto view = row.view();
-            const Index size = side == Side::target ? vocab_.value_or(view.size()) : view.size();
-            if (const auto bad = check_row(view, side, beam.node + 1, size, Check::every_row)) {
-                if (side == Side::draft && makes_nothing_possible(*bad)) continue;  // no token to continue with
-                return bad;
-            }
-            if (side == Side::target) vocab_ = size;
-            extensions_.add(place, beam.log_prob, view);
+            const auto bad = with_row(row.row(), [&](const auto& given) {
+                const auto view = as_row(given);
+                const Index size = side == Side::target ? vocab_.value_or(view.size()) : view.size();
+                auto found = check_row(view, side, beam.node + 1, size, Check::every_row);
+                if (found) return found;
+                if (side == Side::target) vocab_ = size;
+                extensions_.add(place, beam.log_prob, view);
+                return found;
+            });
+            const bool has_no_token = bad && side == Side::draft && makes_nothing_possible(*bad);
+            if (bad && !has_no_token) return bad;
         }
         next_.clear();
         for (const auto& [place, token, log_prob] : extensions_.best(width_)) {

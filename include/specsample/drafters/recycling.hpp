@@ -68,29 +68,9 @@ class Table {
     /// @throws   std::invalid_argument for a row of another size than the rows before
     /// @edge     numbers that are not positive and finite are not kept, nor is a row without any others, or with an
     ///           empty context
-    template <RowLike R>
+    template <detail::AnyRow R>
     void learn(std::span<const Token> context, const R& row) {
-        const auto view = detail::as_row(row);
-        if (view.size() == 0) return;
-        if (vocab_ != 0 && view.size() != vocab_)
-            detail::invalid("recycling::Table::learn", "the size of the row", view.size(),
-                            "that of the rows before, " + detail::to_text(vocab_));
-        vocab_ = view.size();
-        const auto found = static_cast<std::size_t>(kernels::top_ids(view, std::span(order_)));
-        const std::span<Token> ids = std::span(order_).first(found);
-        std::ranges::sort(ids);
-        double sum = 0;
-        for (const Token id : ids) sum += static_cast<double>(view.coeff(id));
-        if (!detail::is_finite(sum) || !(sum > 0)) return;
-        for (Index n = 1; n <= std::min(options_.context, std::ssize(context)); ++n) {
-            const std::uint64_t key = key_of(context, n);
-            const std::size_t place = place_of(key);
-            entries_[place] = {key, static_cast<std::uint32_t>(found)};
-            for (std::size_t i = 0; i < found; ++i) {
-                ids_[first(place) + i] = ids[i];
-                probs_[first(place) + i] = static_cast<double>(view.coeff(ids[i])) / sum;
-            }
-        }
+        detail::with_row(row, [&](const auto& given) { learn_probs(context, detail::as_row(given)); });
     }
 
     /// Return the row after a prefix; a row without ids, after which nothing is drafted, where none is known.
@@ -117,6 +97,30 @@ class Table {
         std::uint64_t key = 0;
         std::uint32_t count = 0;  ///< of the ids that are kept; 0 for an unused place
     };
+
+    template <class View>
+    void learn_probs(std::span<const Token> context, const View& view) {
+        if (view.size() == 0) return;
+        if (vocab_ != 0 && view.size() != vocab_)
+            detail::invalid("recycling::Table::learn", "the size of the row", view.size(),
+                            "that of the rows before, " + detail::to_text(vocab_));
+        vocab_ = view.size();
+        const auto found = static_cast<std::size_t>(kernels::top_ids(view, std::span(order_)));
+        const std::span<Token> ids = std::span(order_).first(found);
+        std::ranges::sort(ids);
+        double sum = 0;
+        for (const Token id : ids) sum += static_cast<double>(view.coeff(id));
+        if (!detail::is_finite(sum) || !(sum > 0)) return;
+        for (Index n = 1; n <= std::min(options_.context, std::ssize(context)); ++n) {
+            const std::uint64_t key = key_of(context, n);
+            const std::size_t place = place_of(key);
+            entries_[place] = {key, static_cast<std::uint32_t>(found)};
+            for (std::size_t i = 0; i < found; ++i) {
+                ids_[first(place) + i] = ids[i];
+                probs_[first(place) + i] = static_cast<double>(view.coeff(ids[i])) / sum;
+            }
+        }
+    }
 
     /// Return the key of the last n tokens: two n-grams have the same one with a probability of 2^-64.
     static std::uint64_t key_of(std::span<const Token> context, Index n) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specsample/concepts.hpp>
+#include <specsample/rows/rows.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
@@ -79,5 +80,19 @@ class Adaptor {
 /// A model of rows, by any of the three calls.
 template <class M>
 concept RowsModel = (Model<M> || ManyModel<M> || TreeCallable<M>)&&!TokenModel<M>;
+
+/// Whether the rows of a model are values.
+template <class M>
+inline constexpr bool returns_values = [] {
+    bool are_values = false;
+    if constexpr (RowModel<M>) are_values |= RowValue<Answer<M>>;
+    if constexpr (BatchModel<M>) are_values |= ValueList<std::remove_reference_t<Answer<M, Index>>>;
+    if constexpr (TreeModel<M>) are_values |= ValueList<std::remove_reference_t<typename TreeAnswer<M>::type>>;
+    return are_values;
+}();
+
+/// A model of rows that are types.
+template <class M>
+concept TypedRowsModel = RowsModel<M> && !returns_values<M>;
 
 }}}  // namespace specsample::detail

@@ -6,6 +6,7 @@
 
 #include <specsample/concepts.hpp>
 #include <specsample/drafters/proposer.hpp>
+#include <specsample/models/adaptor.hpp>
 #include <specsample/rows/rows.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
@@ -68,16 +69,6 @@ template <class OnToken, class Told>
 concept Callback = requires(OnToken& on_token, const Told& told) {
     requires std::is_void_v<decltype(std::invoke(on_token, told))> || requires { !std::invoke(on_token, told); };
 };
-
-/// Whether the rows of a model are values.
-template <class M>
-inline constexpr bool returns_values = [] {
-    bool are_values = false;
-    if constexpr (RowModel<M>) are_values |= RowValue<Answer<M>>;
-    if constexpr (BatchModel<M>) are_values |= ValueList<std::remove_reference_t<Answer<M, Index>>>;
-    if constexpr (TreeModel<M>) are_values |= ValueList<std::remove_reference_t<typename TreeAnswer<M>::type>>;
-    return are_values;
-}();
 
 /// Whether a model's rows can be kept, where they are values: rows/row_copy.hpp is included.
 template <class M, bool = returns_values<M>>

@@ -58,10 +58,12 @@ class FromLogits : public detail::Adaptor<FromLogits<M>, M> {
 /// @throws              std::invalid_argument for a negative or non-finite temperature
 template <class M>
 auto from_logits(M model, double temperature = 1) {
-    constexpr bool is_model = detail::RowsModel<M>;
-    static_assert(is_model,
-                  "specsample::from_logits: the first argument must be a model that returns rows, as logits; for one "
-                  "row of them write Logits(row, temperature)");
+    constexpr bool is_model = detail::TypedRowsModel<M>;
+    static_assert(
+        is_model,
+        "specsample::from_logits: the first argument must be a model that returns rows, as logits; for one "
+        "row of them write Logits(row, temperature); a Row says by itself what it holds: return Row::logits(row, "
+        "temperature)");
     if constexpr (is_model) return detail::FromLogits<M>(std::move(model), temperature);
 }
 

@@ -47,15 +47,15 @@ inline constexpr bool is_prefix_mapped<vocabularies::PrefixMapped<M, Translate>>
 /// Checks the arguments of mapped, with one sentence per error.
 template <class M, class Map>
 struct Mappable {
-    static constexpr bool model = RowsModel<M>;
+    static constexpr bool model = TypedRowsModel<M>;
     static constexpr bool map = std::convertible_to<const Map&, const vocabularies::IdMap&>;
     static constexpr bool is_read_once = !is_prefix_mapped<Unwrapped<M>>;
     static constexpr bool all = model && map && is_read_once;
 
-    static_assert(model,
-                  "specsample::vocabularies::mapped: model must return rows, which have a number for every id; a model "
-                  "that names its "
-                  "token must name one of the target's ids itself");
+    static_assert(
+        model,
+        "specsample::vocabularies::mapped: model must return rows, which have a number for every id, as types "
+        "(no Row); a model that names its token must name one of the target's ids itself");
     static_assert(map,
                   "specsample::vocabularies::mapped: map must be an IdMap, or std::cref of one, because the draft is "
                   "shown its own "

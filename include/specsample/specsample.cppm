@@ -19,6 +19,7 @@ module;
 #include <specsample/random.hpp>
 #include <specsample/rows.hpp>
 #include <specsample/sampler.hpp>
+#include <specsample/sampler_values.hpp>
 #include <specsample/shaping.hpp>
 #include <specsample/shard.hpp>
 #include <specsample/specsample.hpp>

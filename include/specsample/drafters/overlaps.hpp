@@ -135,7 +135,7 @@ class Overlaps {
     template <detail::AnyRow R>
     void judge(Index place, const R& row) {
         if (place != std::exchange(place_, -1)) return;
-        detail::with_row(row, [this](const auto& given) { score(given); });
+        detail::with_row(row, [&](const auto& given) { this->score(given); });
     }
 
     template <RowLike R>

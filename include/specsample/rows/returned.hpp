@@ -51,13 +51,26 @@ template <class R>
 concept ReturnedRows = RowMajorRows<std::remove_cvref_t<R>> || IndexedRows<std::remove_cvref_t<R>> ||
                        IndexedValues<std::remove_cvref_t<R>>;
 
-/// Call f(row) with a row that is a type: a row that is a value is seen as one, by its scalar.
+template <class Value>
+class RowView;  // rows/row_view.hpp
+/// The view of a row that is a value. It depends on R, so that it may be incomplete here.
+template <RowValue R, class Value>
+using ViewOf = RowView<std::conditional_t<RowValue<R>, Value, R>>;
+
+/// Call f(row) with a row that is a type.
 template <RowLike R, class F>
 decltype(auto) with_row(const R& row, const F& f) {
     return f(row);
 }
-template <class F>
-decltype(auto) with_row(const Row& row, const F& f);  // rows/row_view.hpp
+/// Call f(view) with the view of a row that is a value, by its scalar.
+template <RowValue R, class F>
+decltype(auto) with_row(const R& row, const F& f) {
+    static_assert(
+        requires { sizeof(ViewOf<R, float>); },
+        "specsample: what reads rows that are values here is not in the compiled library; include "
+        "<specsample/rows/row_view.hpp>");
+    return row.scalar() == R::Scalar::f64 ? f(ViewOf<R, double>(row)) : f(ViewOf<R, float>(row));
+}
 
 template <RowLike R>
 auto as_row(const R& row);  // core/row.hpp

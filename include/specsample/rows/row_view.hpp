@@ -4,7 +4,6 @@
 #include <specsample/kernels/argmax.hpp>
 #include <specsample/kernels/logit_weights.hpp>
 #include <specsample/kernels/numbers.hpp>
-#include <specsample/rows/returned.hpp>
 #include <specsample/rows/row.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
@@ -82,11 +81,5 @@ class RowView {
     const Row* listed_ = nullptr;
     std::optional<Row> made_{};
 };
-
-template <class F>
-decltype(auto) with_row(const Row& row, const F& f) {
-    if (row.scalar() == RowScalar::f64) return f(RowView<double>(row));
-    return f(RowView<float>(row));
-}
 
 }}}  // namespace specsample::detail

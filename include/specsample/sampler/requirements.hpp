@@ -79,7 +79,7 @@ inline constexpr bool keeps_values<M, true> =
 
 /// Whether drafted tokens of this distribution can be judged over rows that are values, or over rows that are types.
 template <class L>
-constexpr bool fit(bool are_values) {
+constexpr bool fits(bool are_values) {
     constexpr bool has_row = !std::same_as<L, PointMass> && !std::same_as<L, SharedNoise>;
     return !has_row || are_values == std::same_as<L, Origin>;
 }
@@ -155,7 +155,7 @@ struct Requirements {
     static constexpr bool values_included = keeps_values<Draft> && keeps_values<Target>;
     static constexpr bool of_one_kind = [] {
         if constexpr (each && values_included)
-            return fit<typename Unwrapped<typename DrafterOf<Draft>::type>::Distribution>(returns_values<Target>);
+            return fits<typename Unwrapped<typename DrafterOf<Draft>::type>::Distribution>(returns_values<Target>);
         return true;
     }();
 

@@ -15,11 +15,11 @@
 #include <specsample/lossy.hpp>
 #include <specsample/metrics.hpp>
 #include <specsample/sampler/staged.hpp>
+#include <specsample/sampler_values.hpp>
 #include <specsample/shard.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/theory.hpp>
 #include <specsample/tree/attention.hpp>
-#include <specsample/values.hpp>
 #include <specsample/verify.hpp>
 #include <specsample/verify/batch.hpp>
 #include <specsample/vocabularies.hpp>
@@ -102,7 +102,10 @@ std::size_t values() {
     const Round round = verify(tokens, origins, rows, TokenVerification{}, rng, {}, workspace);
     std::size_t count = token_scores(round, rows, scores, 2).size();
     count += draft_scores(round, tokens, origins, rows, rng, scores).size();
-    return count + verify(tokens, origins, rows, BlockVerification{}, rng, {}, workspace).tokens.size();
+    count += verify(tokens, origins, rows, BlockVerification{}, rng, {}, workspace).tokens.size();
+    const auto model = [&](std::span<const Token>) { return Row::logits(logits); };
+    Sampler sampler(TreeDrafter(model, {2}), model);
+    return count + sampler.generate({0}, {.max_new_tokens = 4}, [](const TokenScore&) {}).size();
 }
 
 std::size_t beams() {

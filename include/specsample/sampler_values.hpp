@@ -16,7 +16,7 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 /// Call f(rows) with the rows of a model: Rows, a list of Row, or anything that gives one by number.
 template <class List, class F>
-decltype(auto) with_rows(List& list, const F& f) {
+decltype(auto) with_list(List& list, const F& f) {
     if constexpr (std::convertible_to<const List&, const Rows&>) {
         return f(Rows(list));
     } else {
@@ -31,7 +31,7 @@ Round judge_draft(const DraftTree<L>& draft_tree, List& list, const Rule& rule, 
     static_assert(std::same_as<Source, RoundRng>,
                   "specsample: rows that are values are judged with RoundRng; let the models return rows that are "
                   "types, as std::vector<float>, for another source of random numbers");
-    return with_rows(list, [&](const Rows& rows) {
+    return with_list(list, [&](const Rows& rows) {
         const auto judge = [&](const Origins& origins) {
             return verify_values(draft_tree.tokens(), &draft_tree.links(), origins, rows, rule, rng, limits, memory);
         };
@@ -44,7 +44,7 @@ Round judge_draft(const DraftTree<L>& draft_tree, List& list, const Rule& rule, 
 
 template <ValueList List>
 void score_round(const Round& round, List& list, Scores& memory, Index top) {
-    with_rows(list, [&](const Rows& rows) { token_scores(round, rows, memory, top); });
+    with_list(list, [&](const Rows& rows) { token_scores(round, rows, memory, top); });
 }
 
 }}}  // namespace specsample::detail

@@ -22,6 +22,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/row.hpp>
 #include <specsample/kernels/top.hpp>
+#include <specsample/rows/returned.hpp>
 #include <specsample/rows/rows.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace ahead {
@@ -38,7 +39,7 @@ struct RoundOutcome {
 /// draft's next row.
 ///
 /// @param tokens       the drafted chain
-/// @param rows         the drafter's rows by position, probabilities or Logits: anything indexed [i], or a callable of
+/// @param rows         the drafter's rows by position, as types or values: anything indexed [i], or a callable of
 ///                     i. Row i is that of tokens[i]; a row after the last token, if there is one more, gives the bonus
 /// @param row_count    tokens.size(), or one more
 /// @param acceptance   the probability that a drafted token is accepted, in [0, 1]
@@ -52,7 +53,7 @@ template <class RowsOf>
 void likely_outcomes(std::span<const Token> tokens, RowsOf&& rows, Index row_count, double acceptance, Index most,
                      std::vector<RoundOutcome>& outcomes) {
     static_assert(
-        detail::RowSource<RowsOf>,
+        detail::RowSource<RowsOf> || detail::RowValues<RowsOf>,
         "specsample::ahead::likely_outcomes: the second argument must be rows: anything indexed [i] that gives "
         "a row of floating point, or a callable of i");
     constexpr auto where = "ahead::likely_outcomes";
@@ -69,14 +70,15 @@ void likely_outcomes(std::span<const Token> tokens, RowsOf&& rows, Index row_cou
     for (Index i = 0; i < row_count; ++i) {
         const bool is_bonus = i == std::ssize(tokens);
         const Token drafted = is_bonus ? -1 : tokens[static_cast<std::size_t>(i)];
-        const auto& row = detail::element(rows, i);
-        const auto view = detail::as_row(row);
-        const bool is_inside = drafted >= 0 && drafted < view.size();
-        const double left = 1 - (is_inside ? static_cast<double>(view.coeff(drafted)) : 0);
         const double ends = is_bonus ? reached : reached * (1 - acceptance);
-        for (const Token id : std::span(ids).first(static_cast<std::size_t>(kernels::top_ids(view, ids))))
-            if (id != drafted && left > 0)
-                outcomes.push_back({i, id, ends * static_cast<double>(view.coeff(id)) / left});
+        detail::with_row(detail::element(rows, i), [&](const auto& row) {
+            const auto view = detail::as_row(row);
+            const bool is_inside = drafted >= 0 && drafted < view.size();
+            const double left = 1 - (is_inside ? static_cast<double>(view.coeff(drafted)) : 0);
+            for (const Token id : std::span(ids).first(static_cast<std::size_t>(kernels::top_ids(view, ids))))
+                if (id != drafted && left > 0)
+                    outcomes.push_back({i, id, ends * static_cast<double>(view.coeff(id)) / left});
+        });
         reached *= acceptance;
     }
     const auto key = [](const RoundOutcome& outcome) {

@@ -29,6 +29,16 @@ std::optional<RowFault> inspect_as(const Row& row, Side side, Index number);
 
 }  // namespace detail
 
+namespace kernels {
+
+/// Check that a row that is a value is a distribution.
+template <detail::RowValue R>
+std::optional<RowFault> inspect(const R& row, Side side, Index number) {
+    return detail::as_read(row.scalar(), [&]<class Value>() { return detail::inspect_as<Value>(row, side, number); });
+}
+
+}  // namespace kernels
+
 /// Draw the token of a node for a rule from a row that is a value, and return it with its origin.
 ///
 /// @param node      the node's number; in a chain, the place of the token

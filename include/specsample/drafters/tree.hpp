@@ -177,7 +177,7 @@ class TreeDrafter {
         const std::span<Token> ids = std::span(ids_).subspan(std::exchange(ids_used_, ids_used_ + count), count);
         if constexpr (shares_noise) {
             const auto random = rng.at(Purpose::race, draft_tree.depth(node));
-            const Index found = detail::with_row(row, [&](const auto& given) { return race(random, given, ids); });
+            const Index found = race(random, row, ids);
             for (Index i = 0; i < found; ++i) draft_tree.add(node, ids[static_cast<std::size_t>(i)], PointMass{});
         } else {
             const Index number = first_ + numbers_[static_cast<std::size_t>(shape_.first_child(place))];

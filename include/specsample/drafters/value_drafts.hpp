@@ -9,18 +9,7 @@
 #include <specsample/rows/row_copy.hpp>
 #include <specsample/tree/draft_tree.hpp>
 
-namespace specsample { inline namespace SPECSAMPLE_ABI {
-
-namespace kernels {
-
-/// Check that a row that is a value is a distribution.
-inline std::optional<RowFault> inspect(const Row& row, Side side, Index number) {
-    return detail::as_read(row.scalar(), [&]<class Value>() { return detail::inspect_as<Value>(row, side, number); });
-}
-
-}  // namespace kernels
-
-namespace detail {
+namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
 template <class Source, class L>
 Index draw_child(const Row& row, Index parent, const Source& rng, DraftTree<L>& draft_tree) {

@@ -23,17 +23,20 @@
 #include <specsample/core/row.hpp>
 #include <specsample/core/tally.hpp>
 #include <specsample/kernels/argmax.hpp>
+#include <specsample/rows/returned.hpp>
 #include <specsample/theory/speedup.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace confidence {
 
 /// Return the largest probability of a row; 0 for a row without one, such as logits that have no normaliser.
 /// @cost   a pass, two over logits whose normaliser is not known
-template <RowLike R>
+template <detail::AnyRow R>
 double of(const R& row) {
-    const auto probs = detail::as_row(row);
-    const Index likeliest = kernels::argmax(probs);
-    return likeliest < 0 ? 0 : static_cast<double>(probs.coeff(likeliest));
+    return detail::with_row(row, [](const auto& given) {
+        const auto probs = detail::as_row(given);
+        const Index likeliest = kernels::argmax(probs);
+        return likeliest < 0 ? 0 : static_cast<double>(probs.coeff(likeliest));
+    });
 }
 
 /// Estimates the probability that a drafted token is accepted, given that those before it were, from the confidence c
@@ -164,7 +167,7 @@ class GoodputStop {
     }
 
     /// Tell whether the draft ends before this row.
-    template <RowLike R>
+    template <detail::AnyRow R>
     bool before(const R& row) const {
         const double confidence = std::min(of(row), 1.);
         const Index drafted = std::ssize(confidences_);

@@ -14,6 +14,7 @@
 #include <specsample/core/contract.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/entropy.hpp>
+#include <specsample/rows/returned.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
@@ -29,7 +30,7 @@ class ConfidenceStop {
     }
 
     /// Never stop before a row.
-    template <RowLike R>
+    template <detail::AnyRow R>
     bool before(const R&) const {
         return false;
     }
@@ -69,9 +70,9 @@ class EntropyStop {
     }
 
     /// Tell whether the draft ends before this row.
-    template <RowLike R>
+    template <detail::AnyRow R>
     bool before(const R& row) const {
-        const double nats = kernels::entropy(row);
+        const double nats = detail::with_row(row, [](const auto& given) { return kernels::entropy(given); });
         return !detail::is_nan(nats) && nats > largest_;
     }
     /// Never stop after a token.

@@ -21,6 +21,7 @@
 #include <specsample/core/eigen.hpp>
 #include <specsample/core/number.hpp>
 #include <specsample/kernels/entries.hpp>
+#include <specsample/rows/returned.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
@@ -153,16 +154,20 @@ class Audit {
     /// @cost           one pass over both rows, in double: 2 ns per entry with AVX-512, 5 ns with SSE2, or 30 plain
     ///                 reads of a cached row; only the entries of a sparse target; no allocation
     /// @edge           a token of probability 0 is an alarm for ever, at every alpha
-    template <RowLike Draft, RowLike Target>
+    template <detail::AnyRow Draft, detail::AnyRow Target>
     void observe(const Draft& draft, const Target& target, detail::Integer auto token) {
-        observe_views(detail::as_row(draft), detail::as_row(target), token);
+        detail::with_rows(draft, target, [&](const auto& q, const auto& p) {
+            this->observe_views(detail::as_row(q), detail::as_row(p), token);
+        });
     }
 
     /// Observe a token without a draft row: a bonus token, or one whose position was drafted as a point mass.
-    template <RowLike Target>
+    template <detail::AnyRow Target>
     void observe(const Target& target, detail::Integer auto token) {
-        const auto view = detail::as_row(target);
-        observe_views(view, view, token);  // the target in the draft's place adds no information
+        detail::with_row(target, [&](const auto& p) {
+            const auto view = detail::as_row(p);
+            this->observe_views(view, view, token);  // the target in the draft's place adds no information
+        });
     }
 
     /// Return the logarithm of the evidence now. It begins at 0 and falls slowly for a correct engine; each bet is

@@ -23,6 +23,7 @@
 #include <specsample/random/address.hpp>
 #include <specsample/random/lanes.hpp>
 #include <specsample/rows/logits.hpp>
+#include <specsample/rows/returned.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
@@ -78,7 +79,7 @@ struct DrawArguments {
     static constexpr bool is_draw = requires(const Rng& rng) { rng.uniform(); } || requires(const Rng& rng) {
         rng.open_uniform(std::uint32_t{});
     } || requires(const Rng& rng) { rng.draw(kernels::RowWeights(Column<double>(nullptr, 0))); };
-    static constexpr bool is_row = !is_draw || kernels::Weights<W> || RowLike<W>;
+    static constexpr bool is_row = !is_draw || kernels::Weights<W> || AnyRow<W>;
     static constexpr bool all = is_draw && is_row;
     static_assert(is_draw,
                   "specsample::draw: the first argument must be the random numbers of one address; write "
@@ -97,7 +98,9 @@ struct DrawArguments {
 /// @edge            id -1 where the sum is not a positive number: nothing can be drawn
 template <class Rng, class W>
 kernels::Drawn draw(const Rng& rng, const W& weights) {
-    if constexpr (detail::DrawArguments<Rng, W>::all) {
+    if constexpr (detail::DrawArguments<Rng, W>::all && detail::RowValue<W>) {
+        return detail::with_row(weights, [&](const auto& row) { return draw(rng, row); });
+    } else if constexpr (detail::DrawArguments<Rng, W>::all) {
         const auto& summed = detail::weights_of(weights);
         if constexpr (requires {
                           { rng.draw(summed) } -> std::same_as<kernels::Drawn>;
@@ -157,7 +160,9 @@ struct RaceArguments {
 /// @cost            one pass, as of an argmax, and a random number per 64 ids
 template <class Rng, class W>
 Index race(const Rng& rng, const W& weights) {
-    if constexpr (detail::RaceArguments<Rng, W>::all) {
+    if constexpr (detail::RaceArguments<Rng, W>::all && detail::RowValue<W>) {
+        return detail::with_row(weights, [&](const auto& row) { return race(rng, row); });
+    } else if constexpr (detail::RaceArguments<Rng, W>::all) {
         if constexpr (requires {
                           { rng.race(detail::weights_of(weights)) } -> std::same_as<Index>;
                       }) {
@@ -179,7 +184,9 @@ Index race(const Rng& rng, const W& weights) {
 /// @cost             one pass; allocates for more than 64 winners
 template <class Rng, class W>
 Index race(const Rng& rng, const W& weights, std::span<Token> winners) {
-    if constexpr (detail::RaceArguments<Rng, W>::all) {
+    if constexpr (detail::RaceArguments<Rng, W>::all && detail::RowValue<W>) {
+        return detail::with_row(weights, [&](const auto& row) { return race(rng, row, winners); });
+    } else if constexpr (detail::RaceArguments<Rng, W>::all) {
         detail::require_memory("race", "winners", winners);
         if constexpr (requires {
                           { rng.race(detail::weights_of(weights), winners) } -> std::same_as<Index>;

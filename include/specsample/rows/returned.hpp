@@ -71,6 +71,12 @@ decltype(auto) with_row(const R& row, const F& f) {
         "<specsample/rows/row_view.hpp>");
     return row.scalar() == R::Scalar::f64 ? f(ViewOf<R, double>(row)) : f(ViewOf<R, float>(row));
 }
+/// Call f(a, b) with two rows, each as with_row sees it.
+template <AnyRow A, AnyRow B, class F>
+decltype(auto) with_rows(const A& a, const B& b, const F& f) {
+    return with_row(
+        a, [&](const auto& first) { return with_row(b, [&](const auto& second) { return f(first, second); }); });
+}
 
 template <RowLike R>
 auto as_row(const R& row);  // core/row.hpp

@@ -37,7 +37,7 @@ decltype(auto) element(Source& source, Index i) {
 template <class Source>
 using Element = decltype(element(std::declval<Source&>(), Index{}));
 
-/// A list of rows that are values.
+/// Rows that are values, by position.
 template <class Source>
 concept ValueList = RowValue<Element<Source>>;
 

@@ -14,6 +14,7 @@
 #include <specsample/core/number.hpp>
 #include <specsample/core/row.hpp>
 #include <specsample/kernels/overlap.hpp>
+#include <specsample/rows/returned.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace theory {
 
@@ -31,9 +32,10 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace theory {
 /// @cost                  one pass over both rows, or over the entries of a sparse one; no allocation
 /// @edge                  equal rows: 1 up to rounding; disjoint supports: 0
 /// @source                Leviathan et al. 2023, arXiv:2211.17192, Definition 3.1 and Theorem 3.5
-template <RowLike Draft, RowLike Target>
+template <detail::AnyRow Draft, detail::AnyRow Target>
 [[nodiscard]] double acceptance(const Draft& draft, const Target& target) {
-    return std::min(kernels::overlap(draft, target), 1.0);
+    return detail::with_rows(draft, target,
+                             [](const auto& q, const auto& p) { return std::min(kernels::overlap(q, p), 1.0); });
 }
 
 /// Compute the total variation distance of two rows: the largest difference between their probabilities of any event.
@@ -45,7 +47,7 @@ template <RowLike Draft, RowLike Target>
 /// @throws                std::invalid_argument if the sizes differ
 /// @cost                  one pass over both rows, or over the entries of a sparse one; no allocation
 /// @source                arXiv:2211.17192, Lemma 3.3 (there D_LK)
-template <RowLike Draft, RowLike Target>
+template <detail::AnyRow Draft, detail::AnyRow Target>
 [[nodiscard]] double total_variation(const Draft& draft, const Target& target) {
     return 1.0 - acceptance(draft, target);
 }

@@ -19,8 +19,9 @@ namespace specsample { inline namespace SPECSAMPLE_ABI {
 // How `decline` checks a row. The loops over rows are in headers of their own: this one does without Eigen.
 namespace kernels {
 template <RowLike R>
-std::optional<RowFault> inspect(const R& row, Side side, Index number);           // kernels/inspect.hpp
-inline std::optional<RowFault> inspect(const Row& row, Side side, Index number);  // drafters/value_drafts.hpp
+std::optional<RowFault> inspect(const R& row, Side side, Index number);  // kernels/inspect.hpp
+template <detail::RowValue R>
+std::optional<RowFault> inspect(const R& row, Side side, Index number);  // drafters/draft_value.hpp
 }  // namespace kernels
 
 namespace detail {

@@ -131,6 +131,10 @@ std::string refusal_of(const Tokens& given, const RoundLimits& limits) {
     return refused.empty() ? refusal_of_limits(limits) : refused;
 }
 
+class Origins;  // tree/origin.hpp
+template <class Rule>
+std::string refusal_of_origins(const Origins& origins);  // verify/values.hpp
+
 /// Return the number of drafted tokens, of a chain or a tree.
 template <class Tokens>
 Index size_of(const Tokens& given) {
@@ -168,7 +172,11 @@ struct Request {
     template <class Self>
     static Round judge(Self& self, Workspace& workspace) {
         std::string refused = detail::refusal_of(self.tokens, self.limits);
-        if (refused.empty()) refused = detail::refusal_of_drawn<Rule>(self.distributions, detail::size_of(self.tokens));
+        if (!refused.empty()) return detail::no_round(refused, workspace);
+        if constexpr (detail::RowValues<Rows>)
+            refused = detail::refusal_of_origins<Rule>(self.distributions);
+        else
+            refused = detail::refusal_of_drawn<Rule>(self.distributions, detail::size_of(self.tokens));
         if (!refused.empty()) return detail::no_round(refused, workspace);
         return verify(self.tokens, self.distributions, self.rows, self.rule, self.rng, self.limits, workspace);
     }

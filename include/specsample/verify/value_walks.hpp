@@ -16,21 +16,6 @@
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 
-/// Refuse an origin that a rule cannot judge.
-/// @param shares_noise      whether the rule shares the target's noise with its drafter
-/// @param compares_tokens   whether it compares tokens, and no probabilities
-inline void require_origins(const Origins& origins, bool shares_noise, bool compares_tokens) {
-    for (std::size_t i = 0; i < origins.list().size(); ++i) {
-        const Origin& origin = origins.list()[i];
-        if (shares_noise && origin.is_sampled())
-            invalid("verify", "origins[" + to_text(i) + "]", "sampled, for a rule that shares the target's noise",
-                    "that of draft_token(rule, ..), or named");
-        if (!compares_tokens && origin.is_shared_noise())
-            invalid("verify", "origins[" + to_text(i) + "]", "shared_noise, which has no ratio",
-                    "sampled(row), or the rule a match rule (GumbelMatch)");
-    }
-}
-
 /// Tell whether a round of values has doubles, so that all of its rows are read as doubles.
 inline bool has_doubles(const Origins& origins, const Rows& rows, const std::optional<Row>& first) {
     const auto is_wide = [](const Row& row) { return row.scalar() == RowScalar::f64; };
@@ -128,8 +113,7 @@ template <class Rule>
 Round judge_values(std::span<const Token> tokens, const Links* shape, const Origins& origins, const Rows& rows,
                    const Rule& rule, const RoundRng& rng, const RoundLimits& limits, RoundMemory& memory) {
     require_memory("verify", "tokens", tokens);
-    require_origins(
-        origins, shares_noise<Rule>, requires { Rule::decision; });
+    require_none(refusal_of_origins<Rule>(origins));
     const Links& links = shape == nullptr ? memory.chain(std::ssize(tokens)) : *shape;
     const std::optional<Row> first = rows.count() == 0 ? std::optional<Row>() : rows[0];
     const auto judge = has_doubles(origins, rows, first) ? judge_as<double, Rule> : judge_as<float, Rule>;
@@ -149,7 +133,7 @@ std::span<const DraftScore> score_as(const Links& shape, std::span<const Token> 
 template <class Memory>
 std::span<const DraftScore> score_values(const Links& shape, std::span<const Token> tokens, const Origins& origins,
                                          const Rows& rows, const RoundRng& rng, const Round& round, Memory& memory) {
-    require_origins(origins, false, false);
+    require_none(refusal_of_origins<TokenVerification>(origins));
     const std::optional<Row> first = rows[0];
     const auto score = has_doubles(origins, rows, first) ? score_as<double> : score_as<float>;
     return score(shape, tokens, origins, rows, first, rng, round, memory);

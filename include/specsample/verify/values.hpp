@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <span>
+#include <string>
 
 #include <specsample/core/rule_claim.hpp>
 #include <specsample/core/tree.hpp>
@@ -28,6 +29,23 @@ inline constexpr bool are_tokens<Tree<Token, Parent>> = true;
 template <class Tokens, class Given, class R, class Source>
 concept ValueArguments = are_tokens<Tokens> && std::convertible_to<Given, const Origins&> &&
                          std::convertible_to<R, const Rows&> && std::same_as<Source, RoundRng>;
+
+/// Return the message for an origin that a rule cannot judge; empty if there is none.
+template <class Rule>
+std::string refusal_of_origins(const Origins& origins) {
+    constexpr bool compares_tokens = requires { Rule::decision; };
+    Index node = 0;
+    for (const Origin& origin : origins.list()) {
+        const std::string what = "origins[" + to_text(node++) + "]";
+        if (shares_noise<Rule> && origin.is_sampled())
+            return refusal("verify", what, "sampled, for a rule that shares the target's noise",
+                           "that of draft_token(rule, ..), or named");
+        if (!compares_tokens && origin.is_shared_noise())
+            return refusal("verify", what, "shared_noise, which has no ratio",
+                           "sampled(row), or the rule a match rule (GumbelMatch)");
+    }
+    return {};
+}
 
 /// Judge a draft of values over the links of its tree; without links it is a chain. verify/value_walks.hpp defines it.
 template <class Rule>

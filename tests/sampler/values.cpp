@@ -12,6 +12,7 @@
 
 #include <specsample/beam.hpp>
 #include <specsample/drafters.hpp>
+#include <specsample/models/recurrent.hpp>
 #include <specsample/sampler.hpp>
 #include <specsample/sampler_values.hpp>
 #include <specsample/shaping.hpp>
@@ -162,6 +163,36 @@ struct Own {
     }
 };
 
+/// A recurrent model: its state is a sum of the tokens.
+template <bool are_values>
+struct RecurrentModel {
+    struct State {
+        Index sum = 0;
+    };
+
+    State state{};
+    std::vector<std::vector<double>> rows{};
+    std::vector<Row> values{};
+
+    auto read(std::span<const Token> tokens, Index n, Index sure, State& kept) {
+        rows.clear(), values.clear();
+        const Index first = std::ssize(tokens) - n + 1;
+        for (Index place = 0; place <= std::ssize(tokens); ++place) {
+            if (place > 0) state.sum += 3 * tokens[static_cast<std::size_t>(place - 1)] + 1;
+            if (place == sure) kept = state;
+            if (place < first) continue;
+            const Eigen::VectorXd row = target(std::array{static_cast<Token>(state.sum % vocab)});
+            rows.emplace_back(row.begin(), row.end());
+        }
+        for (const auto& row : rows) values.push_back(Row::probs(row));
+        if constexpr (are_values)
+            return std::span<const Row>(values);
+        else
+            return std::span<const std::vector<double>>(rows);
+    }
+    void restore(const State& to) { state = to; }
+};
+
 /// Ends a chain by the row before a token, and by the token's probability.
 struct Confident {
     static bool before(const auto& row) { return row.coeff(0) > .3; }
@@ -236,6 +267,13 @@ TEST_CASE("shaped models of values write the texts of shaped models of types") {
     const SamplingParams of_answer{.presence_penalty = 2};
     const std::vector<Token> answer = text_of(shaped(draft, of_answer), shaped(target, of_answer));
     CHECK(text_of(shaped(values_of(draft), of_answer), shaped(values_of(target), of_answer)) == answer);
+}
+
+TEST_CASE("a recurrent model may return rows that are values") {
+    const auto text = [](const auto& model) {
+        return text_of(recurrent::Rewound(model, 6), recurrent::Rewound(model));
+    };
+    CHECK(text(RecurrentModel<true>{}) == text(RecurrentModel<false>{}));
 }
 
 TEST_CASE("a row that is a value and is copied is judged as it was drawn") {

@@ -22,13 +22,25 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace detail {
 template <class Given, class R = std::remove_cvref_t<Given>>
 using Part = std::conditional_t<std::is_lvalue_reference_v<Given> && !StatedRow<R> && owns<R>, const R&, R>;
 
-/// The type in which a row R is stored: itself if it owns its numbers or states their encoding, else a view of them.
+/// Whether a row is stored as it is: it owns its numbers, states their encoding, or is a value.
 template <class R>
-using StoredAs = std::conditional_t<StatedRow<R> || !borrows<R>, std::remove_cvref_t<R>, row_view_t<R>>;
+inline constexpr bool is_stored_whole = StatedRow<R> || RowValue<R> || !borrows<R>;
+
+/// The type in which a row R is stored: itself, or a view of it.
+template <class R, bool = is_stored_whole<R>>
+struct StoredRow {
+    using type = std::remove_cvref_t<R>;
+};
+template <class R>
+struct StoredRow<R, false> {
+    using type = row_view_t<R>;
+};
+template <class R>
+using StoredAs = typename StoredRow<R>::type;
 
 template <class R, class Given>
 StoredAs<R> store_row(Given&& row) {
-    if constexpr (StatedRow<R> || !borrows<R>) {
+    if constexpr (is_stored_whole<R>) {
         return std::forward<Given>(row);
     } else {
         return as_row(row);

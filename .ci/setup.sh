@@ -26,9 +26,11 @@ free_memory() {
     } 2>/dev/null | sort -n | head -n 1
 }
 
-# One job per core, and 2.5 GB for each: no compiler takes more.
+# One job per core, and 2.5 GB for each: no compiler takes more, unless it is told that there is room for 5 GB.
 jobs=$(getconf _NPROCESSORS_ONLN)
 memory=$(free_memory)
+roomy=OFF
+if [ $((${memory:-2500} / 5000)) -ge "$jobs" ]; then roomy=ON; fi
 if [ $((${memory:-2500} / 2500)) -lt "$jobs" ]; then jobs=$((${memory:-2500} / 2500)); fi
 if [ "$jobs" -lt 1 ]; then jobs=1; fi
 

@@ -6,6 +6,7 @@
 #include <specsample/vocabularies/mapped.hpp>         // IWYU pragma: export
 #include <specsample/vocabularies/mapped_prefix.hpp>  // IWYU pragma: export
 #include <specsample/vocabularies/mapped_row.hpp>     // IWYU pragma: export
+#include <specsample/vocabularies/mapped_value.hpp>   // IWYU pragma: export
 #include <specsample/vocabularies/reduced_mask.hpp>   // IWYU pragma: export
 #include <specsample/vocabularies/reencoded.hpp>      // IWYU pragma: export
 #include <specsample/vocabularies/short_context.hpp>  // IWYU pragma: export

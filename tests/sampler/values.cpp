@@ -127,6 +127,23 @@ struct TreeValues {
     }
 };
 
+/// Three heads: the rows after the prefix, and after it and one and two zeros.
+template <bool are_values>
+struct Heads {
+    ContextModel model = draft;
+    RowMajorMatrix<double> matrix{};
+
+    auto operator()(Prefix prefix) {
+        matrix.resize(3, vocab);
+        std::vector<Token> text(prefix.begin(), prefix.end());
+        for (Index i = 0; i < 3; ++i, text.push_back(0)) matrix.row(i) = model(text).transpose();
+        if constexpr (are_values)
+            return Rows(Row::probs({matrix.data(), matrix.cols()}), 3);
+        else
+            return Eigen::Map<const RowMajorMatrix<double>>(matrix.data(), 3, vocab);
+    }
+};
+
 /// A true promise: a buffer per row.
 struct Stable {
     static constexpr bool stable_rows = true;
@@ -250,6 +267,20 @@ TEST_CASE("drafters of values write the texts of drafters of types") {
     CHECK(text_of(q, recycling::Recorded(ManyValues{target}, learned_of_values)) ==
           text_of(draft, recycling::Recorded(target, learned_of_types)));
     CHECK(text_of(std::ref(learned_of_values), target) == text_of(std::ref(learned_of_types), target));
+}
+
+TEMPLATE_TEST_CASE("heads of values write the texts of heads of types", "", TokenVerification, GumbelMatch) {
+    const ValueModel q = values_of(draft), p = values_of(target);
+    const TestType rule;
+    CHECK(text_of(heads::HeadsDrafter(Heads<true>{}, 3), p, rule) ==
+          text_of(heads::HeadsDrafter(Heads<false>{}, 3), target, rule));
+    if constexpr (std::same_as<TestType, TokenVerification>) {
+        const std::vector<Index> two{2, 1, 2};
+        CHECK(text_of(heads::HybridDrafter(q, Heads<true>{}, two), p) ==
+              text_of(heads::HybridDrafter(draft, Heads<false>{}, two), target));
+        CHECK(text_of(heads::HeadsTreeDrafter(Heads<true>{}, expansion_tree({2, 1, 2})), p) ==
+              text_of(heads::HeadsTreeDrafter(Heads<false>{}, expansion_tree({2, 1, 2})), target));
+    }
 }
 
 TEST_CASE("a stop of a chain looks at rows that are values") {

@@ -43,8 +43,7 @@ TEST_CASE("kernels take rows that are values", "[rows]") {
         CHECK(kernels::top_ids(value, of_value) == 3);
         CHECK(kernels::top_ids(type, of_type) == 3);
         CHECK(of_value == of_type);
-        CHECK(kernels::inspect(value, Side::draft, 0).has_value() ==
-              kernels::inspect(type, Side::draft, 0).has_value());
+        CHECK_FALSE(kernels::inspect(value, Side::draft, 0));
     });
     const Row draft = Row::logits(q, .5), target = Row::probs(p);
     const auto typed = Logits(std::span(q), .5);
@@ -53,6 +52,30 @@ TEST_CASE("kernels take rows that are values", "[rows]") {
     CHECK(theory::total_variation(draft, target) == theory::total_variation(typed, p));
     CHECK(theory::total_variation(Row::probs(wide), target) == Approx(.3).epsilon(1e-6));
     CHECK_THROWS_AS(kernels::overlap(draft, Row::sparse(ids, target, 9)), std::invalid_argument);
+}
+
+TEST_CASE("a bad row that is a value has the fault that it has as a type", "[rows]") {
+    const auto check = [](const Row& value, const auto& type, Cause cause, Index id) {
+        for (const auto& found : {kernels::inspect(type, Side::draft, 0), kernels::inspect(value, Side::draft, 0)}) {
+            REQUIRE(found);
+            CHECK(found->cause == cause);
+            CHECK(found->id == id);
+        }
+    };
+    const std::vector<int> disordered{2, 5, 3, 7}, outside{2, 3, 5, 9};
+    const std::vector<float> negative{.5f, -.5f, .5f, .5f}, none{.1f, -INFINITY, NAN, 0}, masked(4, -INFINITY);
+    const auto sparse = [](const auto& list, const auto& numbers) { return Row::sparse(list, Row::probs(numbers), 9); };
+    check(sparse(disordered, q), Sparse(std::span(disordered), std::span(q), 9), Cause::unordered_ids, 2);
+    check(sparse(outside, q), Sparse(std::span(outside), std::span(q), 9), Cause::id_outside, 3);
+    check(sparse(ids, negative), Sparse(std::span(ids), std::span(negative), 9), Cause::negative, 3);
+    check(Row::probs(negative), negative, Cause::negative, 1);
+    check(Row::logits(none), Logits(std::span(none)), Cause::not_finite, 2);
+    check(Row::logits(masked, .5), Logits(std::span(masked), .5), Cause::all_masked, 0);
+    check(Row::sparse(ids, Row::logits(none), 9), Sparse(std::span(ids), Logits(std::span(none)), 9),
+          Cause::not_finite, 5);
+    Row refused = Row::probs(q);
+    detail::parts_of(refused).is_refused = true;
+    CHECK(kernels::inspect(refused, Side::draft, 0));
 }
 
 TEST_CASE("draws and races take rows that are values", "[rows]") {

@@ -29,6 +29,7 @@ class IdList {
     IdList() = default;
     IdList(const Id* ids, Index size, Index step) : ids_(ids), size_(size), step_(step) {}
 
+    const Id* data() const { return ids_; }
     bool holds_every_id() const { return size_ < 0; }
     /// Return whether consecutive places have consecutive ids, as far as is known without a look at them.
     bool are_contiguous() const { return holds_every_id(); }

@@ -57,8 +57,7 @@ void take_children(const Children& children, const Row& row, std::span<Token> id
 
 template <class Value>
 std::optional<RowFault> inspect_as(const Row& row, Side side, Index number) {
-    const auto view = RowView<Value>(row).probs();
-    return inspect_view<decltype(view)>(view, side, number);
+    return inspect_view(RowView<Value>(row).probs(), side, number);
 }
 
 }}}  // namespace specsample::detail

@@ -19,6 +19,7 @@
 #include <specsample/drafters/proposer.hpp>
 #include <specsample/drafters/united.hpp>
 #include <specsample/kernels/top.hpp>
+#include <specsample/rows/row_copy.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 
@@ -39,8 +40,7 @@ namespace heads {
 ///           arXiv:2401.10774; Gloeckle et al. 2024, multi-token prediction, arXiv:2404.19737; Speculative Streaming,
 ///           arXiv:2402.11131
 template <class H>
-concept HeadsModel = Model<H> && (detail::RowMajorRows<std::remove_cvref_t<detail::Answer<H>>> ||
-                                  detail::IndexedRows<std::remove_cvref_t<detail::Answer<H>>>);
+concept HeadsModel = Model<H> && detail::ReturnedRows<detail::Answer<H>>;
 
 }  // namespace heads
 
@@ -50,7 +50,8 @@ namespace detail {
 template <heads::HeadsModel Heads>
 class HeadRows {
   public:
-    using View = row_view_t<Element<const std::remove_cvref_t<Answer<Heads>>>>;
+    using Kept = RowRef<Element<const std::remove_cvref_t<Answer<Heads>>>>;
+    using View = decltype(std::declval<const Kept&>().view());
 
     HeadRows(Heads heads, Index count) : heads_(std::move(heads)), count_(count) {}
 
@@ -70,12 +71,17 @@ class HeadRows {
         if (!kept) kept.emplace(element(std::as_const(*rows_), i));
         return kept->row();
     }
+    /// Write the most probable tokens of row i.
+    /// @returns   how many there are
+    Index top_ids(Index i, std::span<Token> ids) {
+        return with_row(row(i), [&](const auto& given) { return kernels::top_ids(given, ids); });
+    }
 
   private:
     Heads heads_;
     Index count_;
     LastAnswer<Answer<Heads>> rows_;
-    std::vector<std::optional<RowRef<Element<const std::remove_cvref_t<Answer<Heads>>>>>> kept_;  ///< rows read so far
+    std::vector<std::optional<Kept>> kept_;  ///< rows read so far
 };
 
 }  // namespace detail
@@ -97,7 +103,7 @@ namespace heads {
 template <HeadsModel Heads>
 class HeadsDrafter {
   public:
-    using Distribution = Sampled<typename detail::HeadRows<Heads>::View>;
+    using Distribution = typename detail::Over<typename detail::HeadRows<Heads>::View>::Distribution;
     static constexpr bool branches = false;
     static constexpr bool cut_is_prefix = true;
 
@@ -186,7 +192,7 @@ class HybridDrafter {
     template <class L>
     void branch(Index depth, Index parent, DraftTree<L>& draft_tree) {
         const std::span ids(ids_.data(), static_cast<std::size_t>(branching_[static_cast<std::size_t>(depth)]));
-        const Index found = kernels::top_ids(rows_.row(depth), ids);
+        const Index found = rows_.top_ids(depth, ids);
         for (const Token id : ids.first(static_cast<std::size_t>(found))) draft_tree.add(parent, id, PointMass{});
     }
 

@@ -70,7 +70,7 @@ class HeadsTreeDrafter {
         const Index depth = shape_.depth(above);
         std::vector<Token>& top = top_at(depth);
         Index& found = found_[static_cast<std::size_t>(depth)];
-        if (found < 0) found = kernels::top_ids(rows_.row(depth), top);
+        if (found < 0) found = rows_.top_ids(depth, top);
         if (shape_.rank(node) >= found) return no_node;
         return draft_tree.add(parent, top[static_cast<std::size_t>(shape_.rank(node))], PointMass{});
     }

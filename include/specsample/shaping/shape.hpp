@@ -30,6 +30,13 @@ const auto& inner_row(const R& row) {
     }
 }
 
+/// Tell whether code that saw more of a row found a fault in it.
+template <RowLike R>
+bool is_refused(const R& row) {
+    if constexpr (form_of<R>.listed) return row.is_refused();
+    return false;
+}
+
 /// The type of a shaped row's numbers: double where the row is double, else float.
 template <class R>
 using ShapedValue = Compute<row_scalar_t<R>>;
@@ -160,7 +167,7 @@ ShapedRow<R> shape(R&& row, const P& pipeline, std::span<const Token> context, S
     // If the probabilities add up to nothing, no id is possible.
     const auto ids = row_size(numbers) == 0 ? IdList<Token>(memory.ids.data(), 0, 1) : candidates.ids();
     ShapedRow<R> shaped(ids, numbers, candidates.vocab());
-    if (candidates.is_bad()) shaped.refuse();
+    if (candidates.is_bad() || is_refused(row)) shaped.refuse();
     return shaped;
 }
 

@@ -1,7 +1,9 @@
 // shape for rows that are values. shaping/shape.hpp says what it does.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <vector>
 
 #include <specsample/rows/row_view.hpp>
 #include <specsample/shaping/sampling_params.hpp>
@@ -28,17 +30,22 @@ struct ShapedMemory<Row> {
 
 namespace detail {
 
+/// Return numbers as contiguous memory: in place if they may stay there and lie so, else copied.
+template <class Value>
+std::span<const Value> numbers_in_memory(const Numbers<Value>& numbers, bool may_stay, std::vector<Value>& memory) {
+    const auto size = static_cast<std::size_t>(numbers.size());
+    if (may_stay && numbers.in_place() != nullptr) return {numbers.in_place(), size};
+    grow(memory, size);
+    copy_blocks(Blocks(numbers), memory.data());
+    return {memory.data(), size};
+}
+
 /// Make the candidates of a row, as candidates_of does of a row that is a type.
 template <class Value>
 filters::Candidates<Value> candidates_of(const Row& row, ShapedNumbers<Value>& memory, ShapingScratch<Value>& scratch) {
     const RowParts& parts = parts_of(row);
     const Numbers<Value> numbers(parts.numbers);
-    std::span<const Value> values(numbers.in_place(), static_cast<std::size_t>(numbers.size()));
-    if (values.data() == nullptr) {
-        grow(memory.numbers, values.size());
-        copy_blocks(Blocks(numbers), memory.numbers.data());
-        values = {memory.numbers.data(), values.size()};
-    }
+    const std::span<const Value> values = numbers_in_memory(numbers, true, memory.numbers);
     const RowIds ids(parts.ids);
     if (!ids.holds_every_id()) copy_ids(ids, numbers.size(), memory.ids);
     const auto kind = parts.are_logits() ? filters::NumberKind::logits : filters::NumberKind::probabilities;

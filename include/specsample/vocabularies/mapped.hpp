@@ -30,6 +30,12 @@ class MapRow : public ShapedTypes {
         const vocabularies::IdMap& map = map_;
         return push_forward(map, std::forward<R>(row), memory, scratch);
     }
+    /// Map a row that is a value. vocabularies/mapped_value.hpp has its memory.
+    template <RowValue R>
+    R operator()(const R& row, std::span<const Token>, filters::ShapedMemory<R>& memory, NoScratch&) const {
+        const vocabularies::IdMap& map = map_;
+        return vocabularies::push_forward(map, row, memory);
+    }
 
     static double temperature_after(double before) { return before; }
 
@@ -47,15 +53,15 @@ inline constexpr bool is_prefix_mapped<vocabularies::PrefixMapped<M, Translate>>
 /// Checks the arguments of mapped, with one sentence per error.
 template <class M, class Map>
 struct Mappable {
-    static constexpr bool model = TypedRowsModel<M>;
+    static constexpr bool model = RowsModel<M>;
     static constexpr bool map = std::convertible_to<const Map&, const vocabularies::IdMap&>;
     static constexpr bool is_read_once = !is_prefix_mapped<Unwrapped<M>>;
     static constexpr bool all = model && map && is_read_once;
 
     static_assert(
         model,
-        "specsample::vocabularies::mapped: model must return rows, which have a number for every id, as types "
-        "(no Row); a model that names its token must name one of the target's ids itself");
+        "specsample::vocabularies::mapped: model must return rows, which have a number for every id; a model that "
+        "names its token must name one of the target's ids itself");
     static_assert(map,
                   "specsample::vocabularies::mapped: map must be an IdMap, or std::cref of one, because the draft is "
                   "shown its own "

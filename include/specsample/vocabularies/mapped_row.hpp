@@ -64,23 +64,9 @@ Value logit_at(std::span<const Value> numbers, std::span<const Token> places, do
 
 /// Merge the numbers at places whose ids have the same image: probabilities add up, and so do the exponentials of
 /// logits.
-template <RowLike R, class Value>
-Value merged(const R& row, std::span<const Value> numbers, std::span<const Token> places) {
-    if constexpr (form_of<R>.logits) {
-        return logit_at(numbers, places, inner_row(row).temperature());
-    } else {
-        return sum_at(numbers, places);
-    }
-}
-
-/// Return the ids that a row's numbers belong to.
-template <RowLike R>
-auto ids_of(const R& row) {
-    if constexpr (form_of<R>.listed) {
-        return row.ids();
-    } else {
-        return EveryId{};
-    }
+template <class Source, class Value>
+Value merged(const Source& row, std::span<const Value> numbers, std::span<const Token> places) {
+    return row.are_logits() ? logit_at(numbers, places, row.temperature()) : sum_at(numbers, places);
 }
 
 /// Return the images of a map as the ids of a row.
@@ -92,39 +78,37 @@ inline IdList<Token> image_list(const vocabularies::IdMap& map) {
 
 /// Normalise the numbers of a row at ids with an image, if the row was valid. Logits need no normalisation.
 /// @returns   false if these numbers have no weight, because ids without an image had all of it
-template <RowLike R, class Value>
-bool make_whole(const R& row, std::span<Value> numbers) {
-    const auto is_sound = [&] { return !kernels::inspect(inner_row(row), Side::draft, 0); };
-    if constexpr (form_of<R>.logits) {
+template <class Source, class Value>
+bool make_whole(const Source& row, std::span<Value> numbers) {
+    if (row.are_logits()) {
         const bool has_weight =
             std::ranges::any_of(numbers, [](const Value& z) { return is_finite(static_cast<double>(z)); });
-        return has_weight || !is_sound();
-    } else {
-        if (!is_sound()) return true;
-        const double sum = wide_sum(numbers.data(), std::ssize(numbers));
-        if (sum < std::numeric_limits<double>::min()) return false;  // its inverse may be infinite
-        Eigen::Map<Eigen::Array<Value, Eigen::Dynamic, 1>> all(numbers.data(), std::ssize(numbers));
-        all = (all.template cast<double>() * (1 / sum)).template cast<Value>();
-        return true;
+        return has_weight || !row.is_sound();
     }
+    if (!row.is_sound()) return true;
+    const double sum = wide_sum(numbers.data(), std::ssize(numbers));
+    if (sum < std::numeric_limits<double>::min()) return false;  // its inverse may be infinite
+    Eigen::Map<Eigen::Array<Value, Eigen::Dynamic, 1>> all(numbers.data(), std::ssize(numbers));
+    all = (all.template cast<double>() * (1 / sum)).template cast<Value>();
+    return true;
 }
 
 /// Gather a row's numbers, one per image.
 /// @param places   the places to gather, in the order of their images
 /// @returns        the number of images; `memory` has their numbers, and their ids unless the row holds every id and
 ///                 the map is injective
-template <RowLike R, class Value>
-std::size_t gather(const vocabularies::IdMap& map, const R& row, std::span<const Token> places,
+template <class Source, class Value>
+std::size_t gather(const vocabularies::IdMap& map, const Source& row, std::span<const Token> places,
                    ShapedNumbers<Value>& memory, ShapingScratch<Value>& scratch) {
-    const auto numbers = in_memory<Value>(numbers_of(inner_row(row)), true, scratch.weights);
+    const auto numbers = row.numbers(true, scratch.weights);
     const auto number = [&](Token place) { return numbers[static_cast<std::size_t>(place)]; };
     grow(memory.numbers, places.size());
-    if (ids_of(row).holds_every_id() && map.is_injective()) {
+    if (row.ids().holds_every_id() && map.is_injective()) {
         std::ranges::transform(places, memory.numbers.begin(), number);
         return places.size();
     }
     grow(memory.ids, places.size());
-    const auto image = [&, ids = ids_of(row)](Token place) { return *map.image(ids.id(place)); };
+    const auto image = [&, ids = row.ids()](Token place) { return *map.image(ids.id(place)); };
     std::size_t count = 0;
     for (std::size_t i = 0, end = 0; i < places.size(); i = end, ++count) {
         memory.ids[count] = image(places[i]);
@@ -135,39 +119,30 @@ std::size_t gather(const vocabularies::IdMap& map, const R& row, std::span<const
     return count;
 }
 
-/// Make a shaped row with these numbers at these target ids.
-template <class R, class Value>
-ShapedRow<R> row_of(const vocabularies::IdMap& map, const R& row, const IdList<Token>& ids,
-                    std::span<const Value> numbers) {
-    const Column<Value> column(numbers.data(), std::ssize(numbers));
-    if constexpr (form_of<R>.logits) {
-        return {ids, Logits(column, inner_row(row).temperature()), map.target_vocab()};
-    } else {
-        return {ids, column, map.target_vocab()};
-    }
-}
+/// The numbers of a mapped row, and the target ids that they belong to.
+template <class Value>
+struct MappedNumbers {
+    IdList<Token> ids;
+    std::span<const Value> numbers;
+};
 
-template <class R, class Value>
-ShapedRow<R> push_forward(const vocabularies::IdMap& map, R&& row, ShapedNumbers<Value>& memory,
-                          ShapingScratch<Value>& scratch) {
-    using Plain = std::remove_cvref_t<R>;
-    constexpr bool is_logits = form_of<Plain>.logits;
-    constexpr bool is_exact = is_logits || stored_tolerance<row_view_t<Plain>> <= kernels::sum_tolerance<Value>;
-    constexpr bool may_stay = std::is_lvalue_reference_v<R> || !owns<Plain>;
-    if (row_size(row) == 0) return row_of(map, row, IdList<Token>(memory.ids.data(), 0, 1), std::span<const Value>());
-    if (row_size(row) < map.draft_vocab())
-        invalid("push_forward", "the size of the row", row_size(row),
+/// Send the numbers of a row through a map.
+/// @tparam Source   MappableRow, or MappableValue for rows that are values
+template <class Source, class Value>
+MappedNumbers<Value> push_numbers(const vocabularies::IdMap& map, const Source& row, ShapedNumbers<Value>& memory,
+                                  ShapingScratch<Value>& scratch) {
+    if (row.size() == 0) return {IdList<Token>(memory.ids.data(), 0, 1), {}};
+    if (row.size() < map.draft_vocab())
+        invalid("push_forward", "the size of the row", row.size(),
                 "at least the draft vocabulary of the map, " + to_text(map.draft_vocab()));
 
-    memory.open(static_cast<std::size_t>(std::max(row_size(row), map.target_vocab())));
-    const auto given = numbers_of(inner_row(row));
-    const auto ids = ids_of(row);
-    const auto places = places_by_image(map, ids, given.size(), scratch.places);
-    const bool is_dense = ids.holds_every_id(), is_whole = is_exact && std::ssize(places) == given.size();
+    memory.open(static_cast<std::size_t>(std::max(row.size(), map.target_vocab())));
+    const bool is_exact = row.are_logits() || row.tolerance() <= kernels::sum_tolerance<Value>;
+    const auto places = places_by_image(map, row.ids(), row.count(), scratch.places);
+    const bool is_dense = row.ids().holds_every_id(), is_whole = is_exact && std::ssize(places) == row.count();
     const bool is_in_order = is_dense && map.is_total() && map.is_injective() && map.is_monotone();
-    if (is_in_order && (is_logits || is_whole))
-        return row_of(map, row, image_list(map),
-                      in_memory<Value>(given, may_stay, memory.numbers).first(places.size()));
+    if (is_in_order && (row.are_logits() || is_whole))
+        return {image_list(map), row.numbers(row.may_stay(), memory.numbers).first(places.size())};
 
     const std::size_t count = gather(map, row, places, memory, scratch);
     const std::span<Value> numbers(memory.numbers.data(), count);
@@ -175,11 +150,64 @@ ShapedRow<R> push_forward(const vocabularies::IdMap& map, R&& row, ShapedNumbers
         // q has no weight on ids with an image, so no choice is better than another: uniform over the images.
         const std::size_t all = map.images().size();
         grow(memory.numbers, all);
-        std::fill_n(memory.numbers.begin(), all, static_cast<Value>(is_logits ? 0 : 1 / static_cast<double>(all)));
-        return row_of(map, row, image_list(map), std::span<const Value>(memory.numbers).first(all));
+        const double number = row.are_logits() ? 0 : 1 / static_cast<double>(all);
+        std::fill_n(memory.numbers.begin(), all, static_cast<Value>(number));
+        return {image_list(map), std::span<const Value>(memory.numbers).first(all)};
     }
     const IdList<Token> images(memory.ids.data(), static_cast<Index>(count), 1);
-    return row_of(map, row, is_dense ? image_list(map) : images, std::span<const Value>(numbers));
+    return {is_dense ? image_list(map) : images, numbers};
+}
+
+/// A row that is a type, as push_numbers reads it.
+template <RowLike R>
+class MappableRow {
+    using Value = ShapedValue<R>;
+
+  public:
+    MappableRow(const R& row, bool may_stay) : row_(row), may_stay_(may_stay) {}
+
+    Index size() const { return row_size(row_); }
+    Index count() const { return numbers_of(inner_row(row_)).size(); }
+    auto ids() const {
+        if constexpr (form_of<R>.listed) {
+            return row_.ids();
+        } else {
+            return EveryId{};
+        }
+    }
+    static constexpr bool are_logits() { return form_of<R>.logits; }
+    double temperature() const {
+        if constexpr (are_logits()) return inner_row(row_).temperature();
+        return 1;
+    }
+    static constexpr double tolerance() { return stored_tolerance<row_view_t<R>>; }
+    bool is_sound() const { return !kernels::inspect(inner_row(row_), Side::draft, 0); }
+    bool may_stay() const { return may_stay_; }
+    std::span<const Value> numbers(bool in_place, std::vector<Value>& memory) const {
+        return in_memory<Value>(numbers_of(inner_row(row_)), in_place, memory);
+    }
+
+  private:
+    const R& row_;
+    bool may_stay_;  ///< the numbers are not gone with the row
+};
+
+template <class R, class Value>
+ShapedRow<R> push_forward(const vocabularies::IdMap& map, R&& row, ShapedNumbers<Value>& memory,
+                          ShapingScratch<Value>& scratch) {
+    using Plain = std::remove_cvref_t<R>;
+    const MappableRow<Plain> given(row, std::is_lvalue_reference_v<R> || !owns<Plain>);
+    const auto [ids, numbers] = push_numbers(map, given, memory, scratch);
+    const Column<Value> column(numbers.data(), std::ssize(numbers));
+    auto mapped = [&, list = ids]() -> ShapedRow<R> {
+        if constexpr (form_of<Plain>.logits) {
+            return {list, Logits(column, given.temperature()), map.target_vocab()};
+        } else {
+            return {list, column, map.target_vocab()};
+        }
+    }();
+    if (is_refused(row)) mapped.refuse();
+    return mapped;
 }
 
 }  // namespace detail
@@ -221,27 +249,31 @@ void push_forward(const IdMap&& map, R&& row, Memory& memory) = delete;  // the 
 
 /// Sum the probability of a draft's row over the ids with an image: q(I). push_forward divides by it.
 /// @cost   O(entries that the row holds); one more pass for logits
-template <RowLike R>
+template <detail::AnyRow R>
 double mapped_mass(const IdMap& map, const R& row) {
-    const kernels::RowWeights weights(detail::as_row(row));
-    double mass = 0;
-    for (Index place = 0; place < weights.size(); ++place)
-        if (map.image(weights.id(place))) mass += weights[place];
-    return mass;
+    return detail::with_row(row, [&](const auto& draft) {
+        const kernels::RowWeights weights(detail::as_row(draft));
+        double mass = 0;
+        for (Index place = 0; place < weights.size(); ++place)
+            if (map.image(weights.id(place))) mass += weights[place];
+        return mass;
+    });
 }
 
 /// Sum the probability of a target's row over the images of a map.
 /// @returns   an upper bound of acceptance: sum min(p, q') is at most this, whatever the draft
 /// @throws    std::invalid_argument if the row is not as long as the target's vocabulary
-template <RowLike R>
+template <detail::AnyRow R>
 double covered_mass(const IdMap& map, const R& target) {
     if (detail::row_size(target) != map.target_vocab())
         detail::invalid("covered_mass", "the size of the row", detail::row_size(target),
                         "the target vocabulary of the map, " + detail::to_text(map.target_vocab()));
-    const auto row = detail::as_row(target);
-    double mass = 0;
-    for (const Token id : map.images()) mass += static_cast<double>(row.coeff(id));
-    return mass;
+    return detail::with_row(target, [&](const auto& whole) {
+        const auto row = detail::as_row(whole);
+        double mass = 0;
+        for (const Token id : map.images()) mass += static_cast<double>(row.coeff(id));
+        return mass;
+    });
 }
 
 }  // namespace vocabularies

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <specsample/drafters/ahead.hpp>             // IWYU pragma: export
+#include <specsample/drafters/any_drafter.hpp>       // IWYU pragma: export
 #include <specsample/drafters/beam.hpp>              // IWYU pragma: export
 #include <specsample/drafters/chain.hpp>             // IWYU pragma: export
 #include <specsample/drafters/children.hpp>          // IWYU pragma: export

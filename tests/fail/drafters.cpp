@@ -278,3 +278,25 @@ std::size_t program() {
 }
 
 }  // namespace outcomes_of_one_row
+
+// case: any_drafter_of_another_distribution
+// A drafter in an AnyDrafter fills trees of its distribution.
+// expect: error: static assertion failed.*specsample::choosing::AnyDrafter: this drafter does not fill a DraftTree<L>
+namespace any_drafter_of_another_distribution {
+
+using namespace specsample;
+
+struct Draft {
+    Eigen::VectorXf operator()(std::span<const Token>) const { return Eigen::VectorXf::Constant(2, .5f); }
+};
+
+Index program() {
+#ifdef FIXED
+    choosing::AnyDrafter<TreeDrafter<Draft>::Distribution> drafter = TreeDrafter(Draft{}, {2});
+#else
+    choosing::AnyDrafter<> drafter = TreeDrafter(Draft{}, {2});
+#endif
+    return drafter.depth();
+}
+
+}  // namespace any_drafter_of_another_distribution

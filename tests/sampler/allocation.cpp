@@ -14,7 +14,6 @@
 
 #include "sampler/allocations.hpp"
 #include "support/any_children.hpp"
-#include "support/any_drafter.hpp"
 #include "support/catch.hpp"
 #include "support/rules.hpp"
 
@@ -128,7 +127,7 @@ long allocations_of(Draft draft, Target target, const Rule& rule = {}) {
 /// The same for a drafter, over a target that scores n positions in one pass.
 template <class Drafter>
 long allocations_of_drafter(Drafter drafter) {
-    return allocations_of(any::Drafter<typename Drafter::Distribution>(std::move(drafter)), AsBatch(.3f));
+    return allocations_of(choosing::AnyDrafter<typename Drafter::Distribution>(std::move(drafter)), AsBatch(.3f));
 }
 
 /// Allocations after the first round of a sampler's first text.

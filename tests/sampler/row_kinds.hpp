@@ -8,10 +8,10 @@
 #include <functional>
 #include <vector>
 
+#include <specsample/drafters/any_drafter.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/testing.hpp>
 
-#include "support/any_drafter.hpp"
 #include "support/catch.hpp"
 #include "support/numbers.hpp"
 
@@ -143,7 +143,7 @@ struct PaddedRows {
 };
 
 template <class Distribution, class Target, class Rule>
-std::vector<Token> text_by(any::Drafter<Distribution>& drafter, Target& scorer, const Rule& rule) {
+std::vector<Token> text_by(choosing::AnyDrafter<Distribution>& drafter, Target& scorer, const Rule& rule) {
     Sampler sampler(std::ref(drafter), std::ref(scorer), {.lookahead = 4, .seed = 2}, rule);
     return sampler.generate({1}, {.max_new_tokens = 80});
 }
@@ -152,7 +152,7 @@ template <class Draft, class Target, class Rule = TokenVerification>
 std::vector<Token> text_of(Draft model, Target scorer, const Rule& rule = {}) {
     using Drafter = typename detail::DrafterOf<Draft>::type;
     constexpr bool shares_noise = requires { requires bool(Rule::shares_noise); };
-    any::Drafter<detail::DistributionOf<Drafter, shares_noise>> drafter(Drafter(std::move(model)));
+    choosing::AnyDrafter<detail::DistributionOf<Drafter, shares_noise>> drafter(std::move(model));
     return text_by(drafter, scorer, rule);
 }
 

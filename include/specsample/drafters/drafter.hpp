@@ -37,6 +37,11 @@ concept SharedNoiseDrafter =
     Drafter<D> && requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const RoundRng& rng,
                            DraftTree<SharedNoise>& draft_tree) { drafter.propose(prefix, rng, draft_tree); };
 
+/// A drafter that can fill a draft tree of this distribution.
+template <class D, class L>
+concept Fills = requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const RoundRng& rng,
+                         DraftTree<L>& draft_tree) { drafter.propose(prefix, rng, draft_tree); };
+
 /// Check the number of rows that a model returned for a tree.
 /// @throws   std::invalid_argument unless there are `expected` rows, where their number is known
 template <class Rows>

@@ -20,11 +20,6 @@
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
 
-/// A drafter that can fill a draft tree of this distribution.
-template <class D, class L>
-concept Fills = requires(Unwrapped<D>& drafter, std::span<const Token> prefix, const RoundRng& rng,
-                         DraftTree<L>& draft_tree) { drafter.propose(prefix, rng, draft_tree); };
-
 /// The type of distribution that two types convert to; void where there is none.
 template <class A, class B>
 struct EitherDistribution {

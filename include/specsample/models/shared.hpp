@@ -41,6 +41,7 @@ class SharedModels {
     void add_held(auto& model) {
         if constexpr (requires { model.each_model([](auto&) {}); })
             model.each_model([this](auto& held) { this->add(held); });
+        if constexpr (requires { model.add_to(*this); }) model.add_to(*this);  // models of a type that is unknown here
     }
 
     void add_address(Index model) {

@@ -5,6 +5,7 @@
 #include <specsample/drafters.hpp>
 #include <specsample/lossy.hpp>
 #include <specsample/sampler/staged.hpp>
+#include <specsample/sampler_values.hpp>
 #include <specsample/shaping.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/tree.hpp>
@@ -73,6 +74,18 @@ struct AsTrees : AsBatch {
         batch.row(node++) = rows.row(state(prefix));
         for (const Token token : tree.tokens) batch.row(node++) = rows.row(token % rows.rows());
         return {batch.data(), node, vocab};
+    }
+};
+/// The same rows as values.
+struct AsRow : Table {
+    using Table::Table;
+    Row operator()(std::span<const Token> prefix) const { return Row::probs({rows.row(state(prefix)).data(), vocab}); }
+};
+struct AsRows : AsBatch {
+    using AsBatch::AsBatch;
+    Rows operator()(std::span<const Token> prefix, Index n) {
+        AsBatch::operator()(prefix, n);
+        return Rows(Row::probs({batch.data(), vocab}), n);
     }
 };
 struct Cached : AsBatch {
@@ -219,6 +232,25 @@ TEST_CASE("rows that are read before the model's next call are not copied") {
     CHECK(rows_copied(Greedy{}, BlockVerification{}) == 5);  // the bottom-up walk reads them again
     CHECK(rows_copied(tree(), GumbelMatch{}) == 0);
     CHECK(rows_copied(tree(), TokenVerification{}) == 10);
+}
+
+TEST_CASE("a warm sampler of rows that are values allocates nothing, and copies no more rows") {
+    std::vector<int> reversed(vocab);
+    for (int i = 0; i < vocab; ++i) reversed[static_cast<std::size_t>(i)] = static_cast<int>(vocab) - 1 - i;
+    const IdMap map(reversed, vocab);
+    const SamplingParams params{.temperature = .8, .top_k = 20};
+    CHECK(allocations_of(AsRow(.5f), AsRows(.3f)) == 0);
+    CHECK(allocations_of(AsRow(.5f), AsRow(.3f)) == 0);
+    CHECK(allocations_of(TreeDrafter(AsRow(.5f), {2, 2}), AsRows(.3f)) == 0);
+    CHECK(allocations_of(shaped(AsRow(.5f), params), shaped(AsRows(.3f), params)) == 0);
+    CHECK(allocations_of(mapped(AsRow(.5f), map), AsRows(.3f)) == 0);
+
+    Sampler sampler(AsRow(.5f), AsRow(.3f), {.lookahead = 4});
+    watched_size = vocab * sizeof(float);
+    const long before = watched;
+    std::vector<Token> text;
+    (void)sampler.extend(text, {.max_new_tokens = 40, .stop_tokens = {}});
+    CHECK(watched - before == 4);  // the draft's
 }
 
 TEST_CASE("models with caches allocate nothing") { CHECK(allocations_of(AsMap(.5f), Cached(.3f)) == 0); }

@@ -141,6 +141,18 @@ TEST_CASE("stops of an engine's drafts, and guesses of its rounds, take rows tha
         CHECK_FALSE(EntropyStop(std::sqrt(nats) + .01).before(value));
         CHECK_FALSE(ConfidenceStop().before(value));
         CHECK(confidence::of(value) == confidence::of(type));
+        for (const double cost : {0., .1, .4, 1.}) {
+            confidence::Estimator estimator;
+            const auto steps = [&](const auto& row) {
+                const confidence::GoodputStop stop(
+                    estimator, [](Index n) { return .9 + .1 * static_cast<double>(n); }, cost);
+                stop.begin();
+                Index drafted = 0;
+                while (drafted < 20 && !stop.before(row)) ++drafted;
+                return drafted;
+            };
+            CHECK(steps(value) == steps(type));
+        }
     });
     const std::vector<Token> drafted{3, 1};
     std::vector<ahead::RoundOutcome> of_values, of_types;

@@ -176,7 +176,7 @@ struct Requirements {
                   "[](std::span<const specsample::Token> prefix) { ... }");
     static_assert(draft_result,
                   "specsample::Sampler: draft(prefix) must return a row of probabilities (an Eigen vector, Eigen::Map, "
-                  "std::vector or std::span of floating point), or a Token");
+                  "std::vector or std::span of floating point), a Row, or a Token");
     static_assert(draft_kept,
                   "specsample::Sampler: draft(prefix) returns Logits or Sparse of a row that would be gone; write "
                   "Logits(std::move(row), temperature), or Logits(std::span(row), temperature) where the model keeps "
@@ -192,7 +192,7 @@ struct Requirements {
     static_assert(
         target_result,
         "specsample::Sampler: target(prefix) must return a row of probabilities (an Eigen vector, Eigen::Map, "
-        "std::vector or std::span of floating point)");
+        "std::vector or std::span of floating point), or a Row");
     static_assert(target_kept,
                   "specsample::Sampler: target(prefix) returns Logits or Sparse of a row that would be gone; write "
                   "Logits(std::move(row), temperature), or Logits(std::span(row), temperature) where the model keeps "
@@ -208,14 +208,14 @@ struct Requirements {
     static_assert(
         target_rows,
         "specsample::Sampler: target(prefix, n) must return n rows of probabilities: a row-major Eigen matrix, "
-        "or anything indexed [i] that gives a row");
+        "Rows, or anything indexed [i] that gives a row");
     static_assert(target_rows_kept,
                   "specsample::Sampler: target(prefix, n) returns logits of rows that would be gone; write "
                   "logits_of(std::move(rows), temperature), or logits_of(rows_in_memory(data, n, vocab), temperature) "
                   "where the model keeps the rows");
     static_assert(target_tree_rows,
                   "specsample::Sampler: target(prefix, tree) must return a row of probabilities for the prefix and one "
-                  "for every node: a row-major Eigen matrix, or anything indexed [i] that gives a row");
+                  "for every node: a row-major Eigen matrix, Rows, or anything indexed [i] that gives a row");
     static_assert(target_tree_rows_kept,
                   "specsample::Sampler: target(prefix, tree) returns logits of rows that would be gone; write "
                   "logits_of(std::move(rows), temperature), or logits_of(rows_in_memory(data, n, vocab), temperature) "

@@ -34,7 +34,7 @@ class MapRow : public ShapedTypes {
     template <RowValue R>
     R operator()(const R& row, std::span<const Token>, filters::ShapedMemory<R>& memory, NoScratch&) const {
         const vocabularies::IdMap& map = map_;
-        return vocabularies::push_forward(map, row, memory);
+        return push_forward(map, row, memory);
     }
 
     static double temperature_after(double before) { return before; }

@@ -187,6 +187,7 @@ using specsample::children::WithoutReplacement;
 }  // namespace specsample::children
 
 export namespace specsample::choosing {
+using specsample::choosing::AnyDrafter;
 using specsample::choosing::BestOf;
 using specsample::choosing::OverlapOptions;
 using specsample::choosing::Overlaps;
@@ -369,6 +370,7 @@ using specsample::recycling::TableOptions;
 
 export namespace specsample::shard {
 using specsample::shard::Communicator;
+using specsample::shard::GatheredNumbers;
 using specsample::shard::Message;
 using specsample::shard::OneRank;
 using specsample::shard::Ranks;

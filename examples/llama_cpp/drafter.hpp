@@ -2,11 +2,9 @@
 #pragma once
 
 #include <functional>
-#include <span>
-#include <utility>
-#include <variant>
 #include <vector>
 
+#include <specsample/drafters/any_drafter.hpp>
 #include <specsample/specsample.hpp>
 
 #include "llama_cpp/text_model.hpp"
@@ -17,39 +15,16 @@ struct DraftShape {
     bool are_likeliest = false;  ///< children are the likeliest tokens, not drawn ones
 };
 
-class TextDrafter {
-    using DraftModel = std::reference_wrapper<TextModel>;
+using TextDrafter =
+    specsample::choosing::AnyDrafter<specsample::TreeDrafter<std::reference_wrapper<TextModel>>::Distribution>;
 
-  public:
-    using Distribution = specsample::TreeDrafter<DraftModel>::Distribution;
+/// Drafts by lookup in the text itself.
+inline TextDrafter by_lookup() { return specsample::LookupDrafter(); }
 
-    /// Drafts by lookup in the text itself.
-    TextDrafter() = default;
-
-    /// Drafts by a model, which is borrowed.
-    TextDrafter(TextModel& model, const DraftShape& tree) : drafter_(kind(model, tree)) {}
-
-    template <class Source, class L>
-    void propose(std::span<const specsample::Token> prefix, const Source& rng, specsample::DraftTree<L>& draft_tree) {
-        std::visit([&](auto& drafter) { drafter.propose(prefix, rng, draft_tree); }, drafter_);
-    }
-
-    void rollback(specsample::Index length) {
-        if (auto* lookup = std::get_if<specsample::LookupDrafter>(&drafter_)) lookup->rollback(length);
-    }
-
-  private:
-    using Kind = std::variant<specsample::LookupDrafter, specsample::ChainDrafter<DraftModel>,
-                              specsample::TreeDrafter<DraftModel>,
-                              specsample::TreeDrafter<DraftModel, specsample::children::TopChildren>>;
-
-    static Kind kind(DraftModel model, const DraftShape& tree) {
-        using namespace specsample;
-        using namespace specsample::children;
-        if (tree.children.empty()) return ChainDrafter(model);
-        if (tree.are_likeliest) return TreeDrafter(model, tree.children, TopChildren());
-        return TreeDrafter(model, tree.children);
-    }
-
-    Kind drafter_{};
-};
+/// Drafts by a model, which is borrowed.
+inline TextDrafter by_model(TextModel& model, const DraftShape& tree = {}) {
+    using namespace specsample;
+    if (tree.children.empty()) return ChainDrafter(std::ref(model));
+    if (tree.are_likeliest) return TreeDrafter(std::ref(model), tree.children, children::TopChildren());
+    return TreeDrafter(std::ref(model), tree.children);
+}

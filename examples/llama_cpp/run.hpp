@@ -68,7 +68,7 @@ struct Writers {
     std::optional<TextModel> draft{};  ///< none: lookup in the text drafts
     DraftShape tree{};
 
-    TextDrafter drafter() { return draft ? TextDrafter(*draft, tree) : TextDrafter(); }
+    TextDrafter drafter() { return draft ? by_model(*draft, tree) : by_lookup(); }
 };
 
 /// Whether a text of so many tokens, prompt included, has ended; stores the reason in the run.
@@ -97,7 +97,7 @@ void read_prompt(TextRun& run, Writers& writers, Rule rule, const TextRequest& r
     }
     specsample::Options options = request.options;
     options.lookahead = 0;
-    specsample::Sampler sampler(TextDrafter(), std::ref(writers.target), options, rule);
+    specsample::Sampler sampler(by_lookup(), std::ref(writers.target), options, rule);
     const specsample::Round round = sampler.step(request.prompt, request.limits);
     append(run, round);
     on_round(round, nullptr);

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include <specsample/shaping/from_logits.hpp>
+#include <specsample/shaping/shaped.hpp>
 
 #include "generate/stopwatch.hpp"
 #include "llama_cpp/glue.hpp"

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include <specsample/lossy.hpp>
 #include <specsample/metrics.hpp>
 #include <specsample/specsample.hpp>
 #include <specsample/theory.hpp>
@@ -121,7 +122,7 @@ inline void print_acceptance(const Pair& pair, double temperature, const Amount&
     TextModel drawn = pair.draft(temperature), likeliest = pair.draft(0);
     SamplerChain chain = pair.chain(temperature, 1);
     const EqualityRule equality{&chain};
-    const auto by_model = [](TextModel& model) { return [&model] { return TextDrafter(model, {}); }; };
+    const auto drafts_of = [](TextModel& model) { return [&model] { return by_model(model); }; };
     const auto table = [&](const Kind& kind, std::string_view drafter, auto panel, const auto& make_drafter) {
         panel.write(kind, amount, make_drafter);
         panel.print(drafter);
@@ -133,16 +134,16 @@ inline void print_acceptance(const Pair& pair, double temperature, const Amount&
         table(kind, "model",
               Panel<Distribution, TokenVerification, BlockVerification, EqualityRule>(
                   pair, temperature, {"token", "block", "equality"}, {}, {}, equality),
-              by_model(drawn));
+              drafts_of(drawn));
         table(kind, "model, with the target's noise",
-              Panel<SharedNoise, GumbelMatch>(pair, temperature, {"gumbel"}, {}), by_model(drawn));
+              Panel<SharedNoise, GumbelMatch>(pair, temperature, {"gumbel"}, {}), drafts_of(drawn));
         table(kind, "model, its likeliest tokens",
               Panel<Distribution, TokenVerification, EqualityRule>(pair, temperature, {"token", "equality"}, {},
                                                                    equality),
-              by_model(likeliest));
+              drafts_of(likeliest));
         table(kind, "lookup",
               Panel<Distribution, TokenVerification, GumbelMatch, EqualityRule>(
                   pair, temperature, {"token", "gumbel", "equality"}, {}, {}, equality),
-              [] { return TextDrafter(); });
+              by_lookup);
     }
 }

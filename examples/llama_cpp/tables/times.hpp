@@ -149,7 +149,7 @@ class Times {
         std::printf("  %-8s", std::string(drafts).c_str());
         for (const std::size_t kind : {0u, 2u, 0u, 2u}) {
             length.rounds = length.asked = length.rests = 0;
-            specsample::Sampler sampler(has_model ? TextDrafter(draft, {}) : TextDrafter(), std::ref(target),
+            specsample::Sampler sampler(has_model ? by_model(draft) : by_lookup(), std::ref(target),
                                         {.lookahead = most, .seed = 1}, specsample::TokenVerification{},
                                         std::ref(length));
             (void)sampler.generate(pair_->tokens_of(kinds[kind].prompts[0]),

@@ -300,3 +300,20 @@ Index program() {
 }
 
 }  // namespace any_drafter_of_another_distribution
+
+// case: any_drafter_of_no_drafter
+// expect: error: static assertion failed.*specsample::choosing::AnyDrafter: the argument must be a drafter, or a model
+namespace any_drafter_of_no_drafter {
+
+using namespace specsample;
+
+Index program() {
+#ifdef FIXED
+    choosing::AnyDrafter<> drafter = LookupDrafter();
+#else
+    choosing::AnyDrafter<> drafter = 3;
+#endif
+    return drafter.depth();
+}
+
+}  // namespace any_drafter_of_no_drafter

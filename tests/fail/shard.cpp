@@ -127,3 +127,21 @@ Index program(const std::vector<Token>& ids, const std::vector<float>& numbers, 
 }
 
 }  // namespace split_row_in_a_sparse_row
+
+// case: gathered_logits
+// A temperature would be lost: numbers are gathered as they are stored.
+// expect: error: static assertion failed.*specsample::shard::GatheredNumbers: slice must be plain numbers
+namespace gathered_logits {
+
+using namespace specsample;
+
+Index program(const std::vector<float>& slice, shard::Ranks& ranks) {
+#ifdef FIXED
+    const shard::GatheredNumbers numbers(slice, 0, 100, ranks);
+#else
+    const shard::GatheredNumbers numbers(Logits(slice, .8), 0, 100, ranks);
+#endif
+    return Row::logits({numbers, numbers.scalar()}, .8).size();
+}
+
+}  // namespace gathered_logits

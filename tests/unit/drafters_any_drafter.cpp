@@ -12,9 +12,11 @@
 #include <specsample/testing/models.hpp>
 
 #include "support/catch.hpp"
+#include "support/value_model.hpp"
 
 using namespace specsample;
 using specsample::testing::ContextModel;
+using value_model::Values;
 
 namespace {
 
@@ -82,20 +84,14 @@ TEMPLATE_TEST_CASE("any drafter drafts what the drafter inside drafts", "[draft]
 }
 
 TEST_CASE("any drafter holds drafters of rows that are values", "[draft]") {
-    const auto values_of = [](const ContextModel& model) {
-        return [model, row = std::vector<double>()](Prefix prefix) mutable {
-            const Eigen::VectorXd probs = model(prefix);
-            row.assign(probs.begin(), probs.end());
-            return Row::probs(row);
-        };
-    };
+    const Values values{draft};
     const auto text = [&](choosing::AnyDrafter<> drafter) {
-        return Sampler(std::move(drafter), values_of(target), {.lookahead = 4, .seed = 2})
+        return Sampler(std::move(drafter), Values{target}, {.lookahead = 4, .seed = 2})
             .generate({1, 2}, {.max_new_tokens = 60})
             .tokens;
     };
-    CHECK(text(values_of(draft)) == text_of(Any(draft)));
-    CHECK(text(TreeDrafter(values_of(draft), {2, 2})) == text_of(Any(TreeDrafter(draft, {2, 2}))));
+    CHECK(text(values) == text_of(Any(draft)));
+    CHECK(text(TreeDrafter(values, {2, 2})) == text_of(Any(TreeDrafter(draft, {2, 2}))));
     CHECK(text(LookupDrafter()) == text_of(Any(LookupDrafter())));
 }
 
@@ -121,6 +117,19 @@ TEST_CASE("the drafter inside is told of rollbacks and of texts that begin", "[d
     const auto penalised = shaped(draft, params);
     using OfShaped = choosing::AnyDrafter<ChainDrafter<decltype(shaped(draft, params))>::Distribution>;
     CHECK(text_of(OfShaped(penalised)) == text_of(penalised));
+}
+
+TEST_CASE("a chain in any drafter does not end at a budget, and gives the same text", "[draft]") {
+    const auto made = [](auto drafter, Index budget) {
+        Sampler sampler(std::move(drafter), target, {.lookahead = 4, .seed = 2});
+        const std::vector<Token> tokens = sampler.generate({1, 2}, {.max_new_tokens = budget});
+        return std::pair(tokens, sampler.tally().proposed);
+    };
+    for (const Index budget : {1, 2, 3, 4, 20}) {
+        const auto chain = made(draft, budget), any = made(Any(draft), budget);
+        CHECK(any.first == chain.first);
+        CHECK(any.second > chain.second);
+    }
 }
 
 TEST_CASE("any drafter says where the drafter inside cannot draft as a rule asks", "[draft]") {

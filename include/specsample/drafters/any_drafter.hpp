@@ -26,7 +26,8 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace choosing {
 ///
 /// @tparam L   an Origin, for rows that are values and for point masses. For rows that are types, the distribution of
 ///             the most general drafter, such as TreeDrafter<Model>::Distribution
-/// @cost       one indirect call per round; memory is allocated where it is made, and never again
+/// @cost       one indirect call per round; memory is allocated where it is made, and never again. A chain is drafted
+///             to the full lookahead where a ChainDrafter would end it at the budget that is left: the same text
 /// @throws     std::invalid_argument from propose, for a drafter that cannot draw with the target's noise, under a rule
 ///             that shares it
 template <detail::NodeDistribution L = Origin>
@@ -40,12 +41,13 @@ class AnyDrafter {
     template <class D>
         requires(!std::same_as<D, AnyDrafter>)
     AnyDrafter(D drafter) {
-        constexpr bool fits = detail::Fills<DrafterOf<D>, L>;
-        static_assert(fits,
-                      "specsample::choosing::AnyDrafter: this drafter does not fill a DraftTree<L>; let L be the "
-                      "distribution of the most general drafter, as in AnyDrafter<TreeDrafter<Model>::Distribution>, "
-                      "or Origin where the models return Row, and let a propose of your own be a template of L");
-        if constexpr (fits) held_ = std::make_unique<Held<DrafterOf<D>>>(DrafterOf<D>(std::move(drafter)));
+        constexpr bool is_drafter = Drafter<D> || RowModel<D> || TokenModel<D>;
+        static_assert(
+            is_drafter,
+            "specsample::choosing::AnyDrafter: the argument must be a drafter, or a model that is called with a "
+            "token prefix and returns a row or a Token; write [](std::span<const specsample::Token> prefix) { "
+            "... }");
+        if constexpr (is_drafter) hold(std::move(drafter));
     }
 
     Index depth() const { return held_->depth(); }
@@ -75,6 +77,16 @@ class AnyDrafter {
         virtual void begin_text(Index prompt_size) = 0;
         virtual void add_to(detail::SharedModels& models) = 0;
     };
+
+    template <class D>
+    void hold(D drafter) {
+        constexpr bool fits = detail::Fills<DrafterOf<D>, L>;
+        static_assert(fits,
+                      "specsample::choosing::AnyDrafter: this drafter does not fill a DraftTree<L>; let L be the "
+                      "distribution of the most general drafter, as in AnyDrafter<TreeDrafter<Model>::Distribution>, "
+                      "or Origin where the models return Row, and let a propose of your own be a template of L");
+        if constexpr (fits) held_ = std::make_unique<Held<DrafterOf<D>>>(DrafterOf<D>(std::move(drafter)));
+    }
 
     template <class D>
     struct Held final : Drafts {

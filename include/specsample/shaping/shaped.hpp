@@ -6,6 +6,7 @@
 
 #include <specsample/models/row_adaptor.hpp>
 #include <specsample/shaping/shape.hpp>
+#include <specsample/shaping/shape_value.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
@@ -22,7 +23,7 @@ class ShapeRow : public ShapedTypes {
         scratch.prompt_size = prompt_size_;
         return shape(std::forward<R>(row), pipeline_, context, memory, scratch);
     }
-    /// Shape a row that is a value. shaping/shape_value.hpp has its memory.
+    /// Shape a row that is a value.
     template <RowValue R>
     R operator()(const R& row, std::span<const Token> context, filters::ShapedMemory<R>& memory, NoScratch&) const {
         memory.begin_text(prompt_size_);

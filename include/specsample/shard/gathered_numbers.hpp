@@ -1,14 +1,13 @@
 // A split row as a row that is a value: its numbers are gathered on every rank.
 #pragma once
 
-#include <algorithm>
-#include <concepts>
 #include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
 
-#include <specsample/core/numbers_view.hpp>
+#include <specsample/core/row.hpp>
+#include <specsample/rows/row.hpp>
 #include <specsample/shard/sharded.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard {
@@ -20,13 +19,20 @@ namespace specsample { inline namespace SPECSAMPLE_ABI { namespace shard {
 ///     Row::logits({numbers, numbers.scalar()}, .8)
 ///
 /// The round is that of the whole row, to the bit, under every rule. What Sharded says of the calls that all ranks must
-/// make holds here, too. Sharded sends less: some hundred numbers per row where this sends the row.
+/// make holds here, too. Sharded costs less: it sends sums and some ids of a row, where this sends the row.
 ///
 /// @tparam Slice   contiguous numbers, probabilities or logits: an owner (moved in), a view, or `const Owner&`
-/// @cost           one exchange per row, at its first read
+/// @cost           one exchange per row, at its first read, however often it is read; one more for the first row of the
+///                 Ranks, which tells who holds what
 /// @edge           if the ranks disagree, the numbers are NaN, and fault() says why
 template <class Slice>
 class GatheredNumbers final : public RowReader {
+    static constexpr bool are_numbers = RowLike<Slice> && !specsample::detail::StatedRow<std::remove_cvref_t<Slice>>;
+    static_assert(are_numbers,
+                  "specsample::shard::GatheredNumbers: slice must be plain numbers, as in std::vector<float>; say what "
+                  "they are where the Row is made: Row::logits({gathered, gathered.scalar()}, temperature)");
+    using Scalar = specsample::detail::row_scalar_t<std::remove_cvref_t<Slice>>;
+
   public:
     /// @param slice      [n] the numbers of this rank's ids
     /// @param first_id   the id of the slice's first number
@@ -46,8 +52,6 @@ class GatheredNumbers final : public RowReader {
     void read_wide(Index first, std::span<double> out) const override { copy(first, out); }
 
   private:
-    using Scalar = specsample::detail::row_scalar_t<std::remove_cvref_t<Slice>>;
-
     template <class Number>
     void copy(Index first, std::span<Number> out) const {
         const auto [numbers, begin] = row_.state().numbers_from(first);

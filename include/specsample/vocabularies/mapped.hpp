@@ -13,6 +13,7 @@
 #include <specsample/vocabularies/id_map.hpp>
 #include <specsample/vocabularies/mapped_prefix.hpp>
 #include <specsample/vocabularies/mapped_row.hpp>
+#include <specsample/vocabularies/mapped_value.hpp>
 
 namespace specsample { inline namespace SPECSAMPLE_ABI {
 namespace detail {
@@ -30,7 +31,7 @@ class MapRow : public ShapedTypes {
         const vocabularies::IdMap& map = map_;
         return push_forward(map, std::forward<R>(row), memory, scratch);
     }
-    /// Map a row that is a value. vocabularies/mapped_value.hpp has its memory.
+    /// Map a row that is a value.
     template <RowValue R>
     R operator()(const R& row, std::span<const Token>, filters::ShapedMemory<R>& memory, NoScratch&) const {
         const vocabularies::IdMap& map = map_;
